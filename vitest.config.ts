@@ -27,7 +27,7 @@ export default defineConfig({
         extends: true,
         // Rooms keep nothing outside what they open, so one process may try many: most of their time was imports.
         test: {
-          name: "rooms",
+          name: "modules",
           include: ["src/**/*.test.ts", "web/**/*.test.ts"],
           isolate: false,
           globalSetup,

@@ -4,7 +4,7 @@ import { caseOfKey, type TestCase } from "#core/test-case.ts";
 import type { Db } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { collectorViews } from "#perf/collectors/collector-views.ts";
-import { comparisonShelf } from "#perf/history/comparison-shelf.ts";
+import { comparisonCache } from "#perf/history/comparison-cache.ts";
 import { examineArtifact } from "#perf/history/examine-artifact.ts";
 import { askComparison, readComparison } from "#perf/history/read-comparison.ts";
 import { readGrid } from "#perf/history/read-grid.ts";
@@ -73,16 +73,16 @@ export function measureHistory(load: HistoryLoad): Promise<HistoryFigures> {
       const asked = { suite, before: tagOf(nth - 1), after: tagOf(nth) };
       await db.transaction(async (tx) => readComparison(tx, await askComparison(tx, asked)));
     });
-    const shelf = comparisonShelf(db);
+    const cache = comparisonCache(db);
     const asked = { suite, before: tagOf(load.artifacts - 1), after: tagOf(load.artifacts) };
-    const { key } = await shelf.get(asked);
+    const { key } = await cache.get(asked);
     return {
       results: load.cases * load.artifacts,
       loadSeconds,
       ...(await sizeOf(db, load)),
       comparisonMs: comparison,
-      comparisonAgainMs: await middle(some, () => shelf.get(asked)),
-      comparisonKnownMs: await middle(some, () => shelf.get(asked, key)),
+      comparisonAgainMs: await middle(some, () => cache.get(asked)),
+      comparisonKnownMs: await middle(some, () => cache.get(asked, key)),
       seriesMs: await middle(some, (nth) =>
         readSeries(db, { suite, case: nthCase(testCase, nth), kind: "master", samples: false }),
       ),

@@ -15,9 +15,9 @@ import { openMirrors } from "#git/fetch-commit.ts";
 import { testRepository } from "#git/repository.fixture.ts";
 import { openGit } from "#git/run-git.ts";
 import { resolveBranch } from "#graphs/catalogs/branch-definition.ts";
-import { CatalogShelf } from "#graphs/catalogs/catalog-shelf.ts";
+import { CatalogCache } from "#graphs/catalogs/catalog-cache.ts";
 import { graphDefinitions } from "#graphs/catalogs/graph-definitions.ts";
-import { type PreviewRooms, previewGraph } from "#graphs/catalogs/preview-graph.ts";
+import { type PreviewServices, previewGraph } from "#graphs/catalogs/preview-graph.ts";
 import { pushCatalog } from "#graphs/catalogs/push-catalog.ts";
 import { CommitInputReader } from "#graphs/commit-inputs.ts";
 import { TemplateEvaluator } from "#graphs/definitions/template-evaluator.ts";
@@ -86,7 +86,7 @@ function definitionFiles(jobs: number): Record<string, string> {
 }
 
 /** The rooms that catalogs need, in a directory of their own. */
-export async function catalogRooms(db: Db) {
+export async function catalogServices(db: Db) {
   const root = await mkdtemp(join(tmpdir(), "grange-bench-catalogs-"));
   const git = await openGit(join(root, "git"));
   const store = memoryBlobStore();
@@ -99,21 +99,21 @@ export async function catalogRooms(db: Db) {
     sharedDirectories: [],
     farmDirectories: [join(root, "mirrors")],
   });
-  const rooms = (): PreviewRooms => ({
+  const services = (): PreviewServices => ({
     db,
     access,
     git,
     mirrors,
     evaluator,
     inputs,
-    shelf: new CatalogShelf(),
+    cache: new CatalogCache(),
     trees: outputTrees(store),
     project: "bench",
   });
   return {
     root,
     /** As a server has them that has just started. */
-    rooms,
+    services,
     async stop() {
       await evaluator.stop();
       await git.stop();
@@ -124,20 +124,20 @@ export async function catalogRooms(db: Db) {
 
 /** Reads a commit with so many definitions, the next one, and one that changes a file. */
 export async function measureCatalog(db: Db, definitions = 40_000): Promise<CatalogFigures> {
-  const farm = await catalogRooms(db);
+  const farm = await catalogServices(db);
   try {
-    const rooms = farm.rooms();
+    const services = farm.services();
     const repository = testRepository(farm.root);
     const files = definitionFiles(definitions);
     const inDirectory = (texts: Record<string, string>) =>
       Object.fromEntries(Object.entries(texts).map(([name, text]) => [`.grange/${name}`, text]));
     repository.write(inDirectory(files));
     const read = async (sha: string) => {
-      const commit = await rooms.mirrors.fetchCommit(repository.path, sha);
+      const commit = await services.mirrors.fetchCommit(repository.path, sha);
       const name = await db.transaction((tx) => nameRepository(tx, commit.repository));
       const said = resolveBranch(undefined, undefined);
       const place = { repository: name, branch: "main", said, commit };
-      const [from, readMs] = await timed(() => graphDefinitions(rooms, place, {}));
+      const [from, readMs] = await timed(() => graphDefinitions(services, place, {}));
       const [, storeMs] = await timed(() => db.transaction((tx) => from.keep(tx)));
       return { entries: from.catalog.entries.length, readMs, storeMs };
     };
@@ -162,32 +162,33 @@ export async function measureCatalog(db: Db, definitions = 40_000): Promise<Cata
 
 /** Pushes so many definitions, and looks at the graph that they make. */
 export async function measurePreview(db: Db, jobs = 5_000): Promise<PreviewFigures> {
-  const farm = await catalogRooms(db);
+  const farm = await catalogServices(db);
   try {
-    const rooms = farm.rooms();
+    const services = farm.services();
     // The evaluator's process is there before anybody asks.
-    await rooms.evaluator.evaluate({ files: [{ file: "", jobs: {} }], context: {} });
+    await services.evaluator.evaluate({ files: [{ file: "", jobs: {} }], context: {} });
     // A server that has worked for others; this catalog it has never seen.
-    const warm = await pushCatalog(rooms, { files: definitionFiles(1_000) }, everybody);
+    const warm = await pushCatalog(services, { files: definitionFiles(1_000) }, everybody);
     for (const branch of ["a", "b", "c"])
-      await previewGraph(rooms, { catalog: warm.digest, branch });
+      await previewGraph(services, { catalog: warm.digest, branch });
     const { digest: catalog } = await pushCatalog(
-      rooms,
+      services,
       { files: definitionFiles(jobs) },
       everybody,
     );
-    const look = (branch: string, by = rooms) => timed(() => previewGraph(by, { catalog, branch }));
+    const look = (branch: string, by = services) =>
+      timed(() => previewGraph(by, { catalog, branch }));
     const [first, afterPushMs] = await look("main");
     const [, otherBranchMs] = await look("work");
     const [, sameAgainMs] = await look("work");
-    const [, afterRestartMs] = await look("main", farm.rooms());
+    const [, afterRestartMs] = await look("main", farm.services());
     return {
       jobs: first.jobs.length,
       afterPushMs,
       otherBranchMs,
       sameAgainMs,
       afterRestartMs,
-      changeToGraphMs: await changeToGraph(farm, rooms),
+      changeToGraphMs: await changeToGraph(farm, services),
     };
   } finally {
     await farm.stop();
@@ -195,8 +196,8 @@ export async function measurePreview(db: Db, jobs = 5_000): Promise<PreviewFigur
 }
 
 async function changeToGraph(
-  farm: Awaited<ReturnType<typeof catalogRooms>>,
-  rooms: PreviewRooms,
+  farm: Awaited<ReturnType<typeof catalogServices>>,
+  services: PreviewServices,
 ): Promise<number> {
   const repository = testRepository(farm.root);
   repository.write({ "a.txt": "a" });
@@ -204,10 +205,10 @@ async function changeToGraph(
   const files = definitionFiles(1_000);
   const make = async (edition: number) => {
     const changed = { ...files, "suite-3.yml": definitionFile(3, edition) };
-    const { digest: catalog } = await pushCatalog(rooms, { files: changed }, everybody);
+    const { digest: catalog } = await pushCatalog(services, { files: changed }, everybody);
     const request = { repository: repository.path, rev, catalog };
-    const { graph } = await submitGraph(rooms, request, everybody);
-    await wholeGraph(rooms.db, GraphId.parse(graph.id));
+    const { graph } = await submitGraph(services, request, everybody);
+    await wholeGraph(services.db, GraphId.parse(graph.id));
   };
   await make(1);
   const [, ms] = await timed(() => make(2));

@@ -6,9 +6,9 @@ import type { Db } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { insertGraph, keepCatalog } from "#graphs/graph.store.ts";
 import { GraphId } from "#graphs/graph-id.ts";
-import { beginErrands } from "#graphs/kinds/begin-errands.ts";
-import { endErrands } from "#graphs/kinds/end-errands.ts";
-import { nextDue } from "#graphs/kinds/errand.store.ts";
+import { beginServerJobs } from "#graphs/kinds/begin-server-jobs.ts";
+import { endServerJobs } from "#graphs/kinds/end-server-jobs.ts";
+import { nextDue } from "#graphs/kinds/server-job.store.ts";
 import { Webhooks } from "#graphs/kinds/webhooks.ts";
 import { nameRepository } from "#graphs/repository.store.ts";
 import { withBenchDatabase } from "./bench-database.ts";
@@ -72,7 +72,7 @@ export async function replayDayOn(db: Db, asked: DayAsked): Promise<DayReplayed>
     begin +
     Math.floor((n * dayMs) / (asked.graphs ?? Math.ceil(1_000_000 / jobsPerPush)) / gridMs) *
       gridMs;
-  const rooms = { db, store: memoryBlobStore(), webhooks: new Webhooks([]) };
+  const services = { db, store: memoryBlobStore(), webhooks: new Webhooks([]) };
   const startedCpu = process.cpuUsage();
   const startedAt = performance.now();
   const marks: { readonly seconds: number; readonly over: number }[] = [];
@@ -87,8 +87,8 @@ export async function replayDayOn(db: Db, asked: DayAsked): Promise<DayReplayed>
       come.push(pushes[arrived % pushes.length] as Push);
     if (come.length > 0) await store(db, repository, come);
     for (let more = 1; more > 0; ) {
-      const begun = await beginErrands(rooms, now);
-      const over = await endErrands(db, now);
+      const begun = await beginServerJobs(services, now);
+      const over = await endServerJobs(db, now);
       ended += over;
       more = begun + over;
     }

@@ -25,8 +25,8 @@ import { submitGraph } from "#graphs/submit-graph.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { readServerConfig } from "#server/config.ts";
 import { openDataDirectory } from "#server/data-directory.ts";
-import { openRooms } from "#server/open-rooms.ts";
-import type { Rooms } from "#server/rooms.ts";
+import { openServices } from "#server/open-services.ts";
+import type { Services } from "#server/services.ts";
 
 const fileCount = 36_000;
 const takers = ["a", "b", "c", "d", "e", "f", "g"];
@@ -37,36 +37,36 @@ const directory = await openDataDirectory(dataDir);
 const { scaling } = readServerConfig({ dataDir }, {});
 const config = { dataDir, webhooks: [], pricePerWorkerMinute: 0, scaling };
 try {
-  let rooms = await openRooms(config, directory, silent);
+  let services = await openServices(config, directory, silent);
   try {
     const repository = testRepository(dataDir);
     repository.write({ ".grange/jobs.yml": definitions() });
     repository.commit("Take a large output");
     const worker = aWorker("large-output");
-    await rooms.queue.register(worker);
-    const tree = await putOutput(rooms.blobs);
+    await services.queue.register(worker);
+    const tree = await putOutput(services.blobs);
 
     // The first that is ready is the one that all others need.
     let isInstall = true;
-    await measure("executed", rooms, repository.path, async () => {
-      for (const { lease } of await rooms.queue.claim(worker, 8, 1_000, never)) {
-        await rooms.queue.started(lease, new Date());
+    await measure("executed", services, repository.path, async () => {
+      for (const { lease } of await services.queue.claim(worker, 8, 1_000, never)) {
+        await services.queue.started(lease, new Date());
         const outputDirectories = [{ path: "node_modules", treeDigest: toDigestMessage(tree) }];
         const result = toBinary(
           ActionResultSchema,
           create(ActionResultSchema, isInstall ? { outputDirectories } : {}),
         );
         isInstall = false;
-        await rooms.queue.finish({ lease, outcome: "succeeded", exitCode: 0, result });
+        await services.queue.finish({ lease, outcome: "succeeded", exitCode: 0, result });
       }
     });
-    await measure("all hits", rooms, repository.path);
-    await measure("all hits, again", rooms, repository.path);
-    await rooms.stop();
-    rooms = await openRooms(config, directory, silent);
-    await measure("all hits, of a new process", rooms, repository.path);
+    await measure("all hits", services, repository.path);
+    await measure("all hits, again", services, repository.path);
+    await services.stop();
+    services = await openServices(config, directory, silent);
+    await measure("all hits, of a new process", services, repository.path);
   } finally {
-    await rooms.stop();
+    await services.stop();
   }
 } finally {
   await directory.release();
@@ -103,7 +103,7 @@ async function putOutput(blobs: BlobStore): Promise<Digest> {
 /** Submits the graph, works until it is over, and prints what that took. */
 async function measure(
   name: string,
-  { db, access, git, mirrors, inputs, evaluator, shelf }: Rooms,
+  { db, access, git, mirrors, inputs, evaluator, cache }: Services,
   repository: string,
   work: () => Promise<void> = () => new Promise((resolve) => setTimeout(resolve, 20)),
 ): Promise<void> {
@@ -111,7 +111,7 @@ async function measure(
   delay.enable();
   const begun = performance.now();
   const { graph } = await submitGraph(
-    { db, access, git, mirrors, inputs, evaluator, shelf },
+    { db, access, git, mirrors, inputs, evaluator, cache },
     { repository },
     everybody,
   );

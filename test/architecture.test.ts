@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 
-/** Who may import whom. Read it as the floor plan: a room opens only onto the rooms it names. */
+/** The modules of `src/`, and which other modules each may import. */
 const mayImport: Record<string, readonly string[]> = {
   core: [],
   proto: [],
@@ -108,7 +108,7 @@ const mayImport: Record<string, readonly string[]> = {
   ],
   // Jobs of a checkout on this machine, run as a worker runs them, without a farm.
   "local-run": ["core", "api", "machine", "cas", "git", "actions", "graphs", "worker", "proto"],
-  // `server`, `worker`, `run`, `doctor` and `init` start or ask the rooms; all else speaks to the API.
+  // `server`, `worker`, `run`, `doctor` and `init` start or call these modules; other commands use the API.
   // `grpc` for whom to trust under TLS, which the API's client reads as its channel does.
   cli: [
     "core",
@@ -135,7 +135,7 @@ const mayImport: Record<string, readonly string[]> = {
   ],
 };
 
-/** Which room owns which table. Only the owner writes SQL about it. */
+/** The module that owns each table. Only its stores contain SQL for the table. */
 const ownerOf: Record<string, string> = {
   migration: "db",
   ...Object.fromEntries(
@@ -255,7 +255,7 @@ const ownerOf: Record<string, string> = {
 
 interface Source {
   readonly name: string;
-  readonly room: string;
+  readonly module: string;
   readonly text: string;
 }
 
@@ -267,7 +267,7 @@ async function sourcesBelow(folder: URL): Promise<Source[]> {
   return Promise.all(
     names.map(async (name) => ({
       name,
-      room: name.split("/")[0] ?? "",
+      module: name.split("/")[0] ?? "",
       text: await readFile(new URL(name, folder), "utf8"),
     })),
   );
@@ -280,38 +280,38 @@ function doorsOf(text: string): string[] {
   return [...text.matchAll(/(?:from|import\()\s*"#([a-z-]+)\//g)].map((match) => match[1] ?? "");
 }
 
-test("the house is not empty, and every room is on the plan", () => {
+test("every module of src is listed", () => {
   expect(sources.length).toBeGreaterThan(100);
   expect(pages.length).toBeGreaterThan(10);
-  expect(new Set(sources.map((s) => s.room))).toEqual(new Set(Object.keys(mayImport)));
+  expect(new Set(sources.map((s) => s.module))).toEqual(new Set(Object.keys(mayImport)));
 });
 
-test("each import goes where the floor plan allows", () => {
-  const strays = sources.flatMap(({ name, room, text }) =>
+test("each import is allowed", () => {
+  const strays = sources.flatMap(({ name, module, text }) =>
     doorsOf(text)
-      .filter((other) => other !== room && !mayImport[room]?.includes(other))
+      .filter((other) => other !== module && !mayImport[module]?.includes(other))
       .map((other) => `${name} imports #${other}`),
   );
 
   expect(strays).toEqual([]);
 });
 
-test("rooms do not open onto each other in a circle", () => {
+test("modules do not import each other in a cycle", () => {
   const over = new Set<string>();
   const circles: string[] = [];
-  const visit = (room: string, path: readonly string[]) => {
-    if (path.includes(room)) circles.push([...path, room].join(" → "));
-    else if (!over.has(room))
-      for (const next of mayImport[room] ?? []) visit(next, [...path, room]);
-    over.add(room);
+  const visit = (module: string, path: readonly string[]) => {
+    if (path.includes(module)) circles.push([...path, module].join(" → "));
+    else if (!over.has(module))
+      for (const next of mayImport[module] ?? []) visit(next, [...path, module]);
+    over.add(module);
   };
-  for (const room of Object.keys(mayImport)) visit(room, []);
+  for (const module of Object.keys(mayImport)) visit(module, []);
 
   expect(circles).toEqual([]);
 });
 
-test.each(["core", "api"])("%s runs anywhere, the browser too", (room) => {
-  const strays = sources.filter((s) => s.room === room && /from "node:/.test(s.text));
+test.each(["core", "api"])("%s runs anywhere, the browser too", (module) => {
+  const strays = sources.filter((s) => s.module === module && /from "node:/.test(s.text));
 
   expect(strays.map((s) => s.name)).toEqual([]);
 });
@@ -326,7 +326,7 @@ test("pages know the API and nothing behind it", () => {
   expect(strays).toEqual([]);
 });
 
-test("no relative import leaves its room", () => {
+test("no relative import leaves its module", () => {
   const strays = sources.filter(({ name, text }) => {
     const depth = name.split("/").length - 2;
     return new RegExp(`from "(\\.\\./){${depth + 1}}`).test(text);
@@ -337,29 +337,29 @@ test("no relative import leaves its room", () => {
 
 describe("tables", () => {
   const statements = sources
-    .filter(({ room }) => room !== "proto")
-    .flatMap(({ name, room, text }) =>
-      [...text.matchAll(/sql`([^`]*)`/g)].map((match) => ({ name, room, text: match[1] ?? "" })),
+    .filter(({ module }) => module !== "proto")
+    .flatMap(({ name, module, text }) =>
+      [...text.matchAll(/sql`([^`]*)`/g)].map((match) => ({ name, module, text: match[1] ?? "" })),
     );
 
   test("are spoken to in statements that this test can see", () => {
     expect(statements.length).toBeGreaterThan(40);
   });
 
-  test("are touched only by the room that owns them", () => {
-    const strays = statements.flatMap(({ name, room, text }) =>
+  test("are used only by the module that owns them", () => {
+    const strays = statements.flatMap(({ name, module, text }) =>
       [...text.matchAll(/\b(?:from|into|update|join)\s+([a-z_]+)/g)]
         .map((match) => match[1] ?? "")
-        .filter((table) => Object.hasOwn(ownerOf, table) && ownerOf[table] !== room)
+        .filter((table) => Object.hasOwn(ownerOf, table) && ownerOf[table] !== module)
         .map((table) => `${name} touches ${table}`),
     );
 
     expect(strays).toEqual([]);
   });
 
-  test("are spoken to only from stores, apart from the database room itself", () => {
+  test("are used only in stores, apart from the module db", () => {
     const strays = statements.filter(
-      ({ name, room }) => room !== "db" && !name.endsWith(".store.ts"),
+      ({ name, module }) => module !== "db" && !name.endsWith(".store.ts"),
     );
 
     expect([...new Set(strays.map((s) => s.name))]).toEqual([]);

@@ -39,7 +39,7 @@ function pathsNamedIn(path: string): string[] {
 const testedFolders = new Map(
   jobs.flatMap(({ name, definition }): [string, readonly string[]][] => {
     const command = definition.commands?.join("\n") ?? "";
-    if (command.includes("--project rooms")) return [[name, ["src", "web"]]];
+    if (command.includes("--project modules")) return [[name, ["src", "web"]]];
     const folder = /vitest run --project whole (test\/[a-z-]+)$/.exec(command)?.[1];
     return folder === undefined ? [] : [[name, [folder]]];
   }),
@@ -74,7 +74,7 @@ test.each([...testedFolders])("job %s declares what its tests name", (name, fold
 test("npm test runs each test file in one group, with the inputs of its job", () => {
   const groups = testGroups(jobs.map(({ name, definition }) => [name, definition]));
   const runs = groups.flatMap(({ vitestArguments: [, project, ...paths] }) =>
-    project === "rooms" ? ["src/", "web/"] : paths.map((path) => path.replace("*.test.ts", "")),
+    project === "modules" ? ["src/", "web/"] : paths.map((path) => path.replace("*.test.ts", "")),
   );
   const testFiles = ["src", "web", "test"]
     .flatMap(filesBelow)

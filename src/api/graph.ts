@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { BranchName } from "./branch-name.ts";
 import { ChunkProgress } from "./chunk.ts";
-import { MadeGraph, Notification } from "./errand.ts";
 import { Findings } from "./findings.ts";
 import { GraphChoice } from "./graph-choice.ts";
 import { JobOrigin } from "./job-origin.ts";
 import { GraphState, JobState } from "./job-state.ts";
 import { RunOutcome } from "./run-outcome.ts";
+import { MadeGraph, Notification } from "./server-job.ts";
 import { SetReference } from "./set-name.ts";
 import { WaitingReason } from "./waiting.ts";
 

@@ -124,7 +124,7 @@ export const Clone = z.strictObject({
 export type Clone = z.input<typeof Clone>;
 
 /** What a change means for one job. Jobs that are not listed go on as they would have. */
-export const PlannedDeed = z.enum([
+export const PlannedEffect = z.enum([
   /** It was asked for. */
   "runs",
   /** A job that it depends on runs anew, and what depends on that was asked for. */
@@ -139,14 +139,14 @@ export const PlannedDeed = z.enum([
   /** It was asked for, but cannot be had; `why` says the reason. */
   "is left alone",
 ]);
-export type PlannedDeed = z.infer<typeof PlannedDeed>;
+export type PlannedEffect = z.infer<typeof PlannedEffect>;
 
 export const PlannedJob = z.object({
   graph: z.string(),
   job: z.string(),
   /** As it stands before. */
   state: JobState,
-  does: PlannedDeed,
+  does: PlannedEffect,
   /** Of the run; null where none comes of it. */
   cause: RunCause.nullable(),
   why: z.string().nullable(),
@@ -166,7 +166,7 @@ export const PlannedChange = z.object({
   /** Names exactly this list: to be sent along when it is to be done, and nothing else. */
   token: z.string(),
   jobs: z.array(PlannedJob),
-  totals: z.partialRecord(PlannedDeed, z.number().int()),
+  totals: z.partialRecord(PlannedEffect, z.number().int()),
   expected: z.object({
     /** Runs to come, further ones of the same job included. */
     runs: z.number().int(),

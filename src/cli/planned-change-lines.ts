@@ -1,4 +1,4 @@
-import type { PlannedChange, PlannedDeed, PlannedJob } from "#api/rerun.ts";
+import type { PlannedChange, PlannedEffect, PlannedJob } from "#api/rerun.ts";
 import { durationText } from "#core/duration-text.ts";
 import type { Paint } from "./terminal/paint.ts";
 import { printableLine } from "./terminal/printable-text.ts";
@@ -7,7 +7,7 @@ import { tableLines } from "./terminal/table.ts";
 /** More than a screen helps nobody; the sums say the rest, and --json all of it. */
 const mostLines = 60;
 
-const order: readonly PlannedDeed[] = [
+const order: readonly PlannedEffect[] = [
   "runs",
   "runs because needed",
   "runs because downstream",

@@ -1,5 +1,5 @@
 import type { ClaimedBenchmarkJob, ReportTest } from "#api/collector.ts";
-import type { PlacedArtifact } from "#artifacts/artifact-shelf.ts";
+import type { PlacedArtifact } from "#artifacts/artifact-cache.ts";
 import { messageOf } from "#core/fault.ts";
 import { keepableText } from "#core/keepable-text.ts";
 import { caseKey } from "#core/test-case.ts";

@@ -1,5 +1,5 @@
 import type { ClaimedBenchmarkJob, JobEnd } from "#api/collector.ts";
-import type { PlacedArtifact } from "#artifacts/artifact-shelf.ts";
+import type { PlacedArtifact } from "#artifacts/artifact-cache.ts";
 import { Component } from "#artifacts/component.ts";
 import { backoffMs } from "#core/backoff.ts";
 import { messageOf } from "#core/fault.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { ReportedSelfTest, ReportSelfTest } from "#api/collector.ts";
-import type { PlacedArtifact } from "#artifacts/artifact-shelf.ts";
+import type { PlacedArtifact } from "#artifacts/artifact-cache.ts";
 import { Component } from "#artifacts/component.ts";
 import { judgeEqualRuns } from "#comparison/judge-counts.ts";
 import { judgePairs, practicalLimit } from "#comparison/judge-pairs.ts";

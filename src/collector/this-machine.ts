@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { openArtifactShelf } from "#artifacts/artifact-shelf.ts";
+import { openArtifactCache } from "#artifacts/artifact-cache.ts";
 import { environmentFacts } from "#measuring/environment/facts.ts";
 import { sampleLoad } from "#measuring/environment/load.ts";
 import { measurePairs } from "#measuring/measure-pairs.ts";
@@ -17,7 +17,7 @@ export async function thisMachine(
   lab: Pick<LabConnection, "fetchBlob">,
   logger: Logger,
 ): Promise<Workbench> {
-  const shelf = await openArtifactShelf({
+  const cache = await openArtifactCache({
     directory: join(dataDir, "artifacts"),
     limitBytes: artifactLimitBytes,
     privateHosts,
@@ -25,7 +25,7 @@ export async function thisMachine(
   });
   const place = await openWorkPlace({
     directory: join(dataDir, "place"),
-    shelf,
+    cache,
     sandbox,
     tell: (sentence) => logger.warn(sentence),
   });
@@ -33,8 +33,8 @@ export async function thisMachine(
     endLeftovers,
     facts: async () => environmentFacts(place.tools),
     load: (sampleMs, signal) => sampleLoad(sampleMs, signal),
-    place: (suite, backend, component, signal) => shelf.place(suite, backend, component, signal),
-    release: (placed) => shelf.release(placed),
+    place: (suite, backend, component, signal) => cache.place(suite, backend, component, signal),
+    release: (placed) => cache.release(placed),
     measureTest: (suite, testCase, artifact, signal, wanted) =>
       measureTest({
         suite,

@@ -1,5 +1,5 @@
 import type { EnvironmentFacts } from "#api/collector.ts";
-import type { ArtifactShelf, PlacedArtifact } from "#artifacts/artifact-shelf.ts";
+import type { ArtifactCache, PlacedArtifact } from "#artifacts/artifact-cache.ts";
 import type { TestCase } from "#core/test-case.ts";
 import type { Load } from "#measuring/environment/load.ts";
 import type { MeasuredIteration, MeasuredPair } from "#measuring/measured-iteration.ts";
@@ -33,7 +33,7 @@ export interface Workbench {
   /** Ends what is left of measuring that was killed; how many there were. For who holds the machine. */
   endLeftovers(): number;
   load(sampleMs: number, signal: AbortSignal): Promise<Load>;
-  readonly place: ArtifactShelf["place"];
+  readonly place: ArtifactCache["place"];
   release(placed: PlacedArtifact): Promise<void>;
   measureTest(
     suite: Suite,

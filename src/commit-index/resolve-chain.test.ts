@@ -7,7 +7,7 @@ import type { IndexEntry } from "./index-entry.ts";
 import { resolveChain } from "./resolve-chain.ts";
 import type { ResultKey } from "./result-key.ts";
 
-function shelf() {
+function cache() {
   const blobs = new Map<string, Uint8Array>();
   return {
     blobs,
@@ -28,7 +28,7 @@ function shelf() {
 }
 
 test("an index is what its base has, without what it takes away, with what it adds and replaces", async () => {
-  const it = shelf();
+  const it = cache();
   const base = it.put(undefined, [entry("kept"), entry("gone"), entry("changed", 1)]);
   const index = it.put(base, [entry("changed", 2), entry("new")], [entry("gone")]);
 
@@ -39,7 +39,7 @@ test("an index is what its base has, without what it takes away, with what it ad
 });
 
 test("seven bases are read, eight are refused", async () => {
-  const it = shelf();
+  const it = cache();
 
   expect((await resolveChain(it.chain(8), it.read)).entries).toHaveLength(8);
   await expect(resolveChain(it.chain(9), it.read)).rejects.toThrow("more than 7 bases");
@@ -53,7 +53,7 @@ test("an index whose bases go round in a circle is refused", async () => {
 });
 
 test("a base that is gone is said so", async () => {
-  const it = shelf();
+  const it = cache();
   const base = it.put(undefined, [entry("a")]);
   const index = it.put(base, [entry("b")]);
   it.blobs.delete(digestKey(base));

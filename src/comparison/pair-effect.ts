@@ -82,7 +82,8 @@ function drawnIn(
   const middle = median(all);
   // Not the median distance: where a clock has steps, half of the figures may lie at the median itself.
   const sorted = all.toSorted((a, b) => a - b);
-  const reach = (farAway * (quantileOfSorted(sorted, 0.75) - quantileOfSorted(sorted, 0.25))) / 1.349;
+  const reach =
+    (farAway * (quantileOfSorted(sorted, 0.75) - quantileOfSorted(sorted, 0.25))) / 1.349;
   if (!(reach > 0) || !Number.isFinite(reach)) return [children, parents];
   const draw = (each: number) => Math.max(middle - reach, Math.min(middle + reach, each));
   return [children.map(draw), parents.map(draw)];

@@ -29,10 +29,10 @@ const CandidateRow = z.object({
 export function claimCandidates(
   tx: Tx,
   worker: { readonly platform: Platform; readonly sizeClass: number },
-  seats: number,
+  assignments: number,
   spare: number,
 ): Promise<Candidate[]> {
-  const most = seats + spare;
+  const most = assignments + spare;
   const served = servedBy(
     sql`requirements`,
     sql`${JSON.stringify(worker.platform)}::jsonb`,
@@ -45,7 +45,7 @@ export function claimCandidates(
       share as (
         -- With many lanes open, no single one is needed in its full depth.
         select least(${most}::integer,
-          greatest(${Math.min(seats, 4)}::integer, 4 * ${most}::integer / greatest(1, count(*)))) as deep
+          greatest(${Math.min(assignments, 4)}::integer, 4 * ${most}::integer / greatest(1, count(*)))) as deep
         from open_lane
       ),
       first as (
@@ -113,7 +113,7 @@ export interface HandedOut {
 export async function leaseExecutions(
   tx: Tx,
   ids: readonly ExecutionId[],
-  seats: readonly WorkerProcess[],
+  assignments: readonly WorkerProcess[],
   now: Date,
   until: Date,
 ): Promise<HandedOut[]> {
@@ -124,7 +124,7 @@ export async function leaseExecutions(
         select id from execution
         where id = any(${ids}::uuid[]) and state = 'queued'
         order by array_position(${ids}::uuid[], id)
-        limit ${seats.length}
+        limit ${assignments.length}
         for update skip locked
       ),
       seated as (select array(select id from held) as ids)
@@ -132,9 +132,9 @@ export async function leaseExecutions(
       set state = 'leased',
           attempt = attempt + 1,
           epoch = epoch + 1,
-          worker = (${seats.map(({ name }) => name)}::text[])[array_position(seated.ids, id)],
+          worker = (${assignments.map(({ name }) => name)}::text[])[array_position(seated.ids, id)],
           worker_instance =
-            (${seats.map(({ instanceId }) => instanceId)}::text[])[array_position(seated.ids, id)],
+            (${assignments.map(({ instanceId }) => instanceId)}::text[])[array_position(seated.ids, id)],
           leased_at = ${now},
           leased_until = ${until},
           started_at = null

@@ -2,16 +2,16 @@ import { platformKey } from "#core/platform.ts";
 import type { RecentlyUsed } from "#core/recently-used.ts";
 import type { Tx } from "#db/db.ts";
 import { together } from "#db/together.ts";
+import type { AnnouncedExecutions } from "./announced-executions.ts";
+import { assignWorkers } from "./assign-workers.ts";
 import { claimCandidates, leasedByLane, leaseExecutions } from "./claim-executions.store.ts";
 import { topLane } from "./fair-lane.ts";
 import { isOverdue } from "./is-overdue.ts";
 import type { LeasedExecution } from "./lease.ts";
 import type { LeasesHere } from "./leases-here.ts";
 import { type Busy, type Candidate, orderClaims } from "./order-claims.ts";
-import { exchangeSeats, placeWhereTold } from "./place-where-told.ts";
 import { preferIndexes, preferKnownPlans } from "./prefer-indexes.store.ts";
-import { seatWorkers } from "./seat-workers.ts";
-import type { ToldExecutions } from "./told-executions.ts";
+import { preferPrefetchedWorker, swapAssignments } from "./prefer-prefetched-worker.ts";
 import type { RegisteredWorker } from "./worker.store.ts";
 
 /** Executions handed out by one statement at most. */
@@ -34,7 +34,7 @@ export interface HandedBefore {
 
 export interface Round {
   /** In the order of the claims. */
-  readonly haul: readonly LeasedExecution[][];
+  readonly leasedPerClaim: readonly LeasedExecution[][];
   /** Whether there may be more to take at once. */
   readonly hasMore: boolean;
   /** Kinds of workers for which nothing is left, by `kindOf`. */
@@ -82,12 +82,12 @@ export async function claimRound(
     readonly now: Date;
     readonly until: Date;
     readonly overdueAfterMs: number;
-    readonly told?: ToldExecutions | undefined;
+    readonly told?: AnnouncedExecutions | undefined;
     readonly leases?: LeasesHere | undefined;
   },
   ahead?: Look,
 ): Promise<{ readonly over: Promise<Round> }> {
-  const haul: LeasedExecution[][] = claims.map(() => []);
+  const leasedPerClaim: LeasedExecution[][] = claims.map(() => []);
   const exhausted: string[] = [];
   let hasMore = false;
   let handingOut = Promise.resolve();
@@ -106,19 +106,19 @@ export async function claimRound(
       most,
       lastLane: before.lanes.peek(worker.instanceId),
     }));
-    const seatCount = seatsOf(group);
+    const assignmentCount = assignmentsOf(group);
     // Where several choose at once, each finds its own among what goes first.
     const [alone, ...more] = seekers;
     const preferredLane = more.length === 0 ? alone?.lastLane : undefined;
     const inOrder = orderClaims(candidates, { ...lease, busy, preferredLane }).slice(
       0,
-      2 * seatCount + spare,
+      2 * assignmentCount + spare,
     );
     const told = lease.told?.isEmpty() === false ? lease.told : undefined;
     const ordered = told ? whereTold(inOrder, group, lease, told) : inOrder;
     const { sizeClass } = first.claim.worker;
     const laneById = new Map(ordered.map(({ id, lane }) => [id, lane]));
-    const seats = seatWorkers(
+    const assignments = assignWorkers(
       seekers,
       ordered.map(({ lane, akin }) => ({
         lane,
@@ -127,12 +127,12 @@ export async function claimRound(
       mostPerRound,
     ).flatMap((index) => group[index]?.claim.worker ?? []);
     const ids = ordered.map(({ id }) => id);
-    const taking = told ? exchangeSeats(seats, ids, (id) => told.keptFor(id)) : seats;
+    const taking = told ? swapAssignments(assignments, ids, (id) => told.keptFor(id)) : assignments;
     const indexOf = new Map(group.map(({ claim, index }) => [claim.worker.instanceId, index]));
     handingOut = leaseExecutions(tx, ids, taking, lease.now, lease.until).then((handedOut) => {
       for (const { instanceId, execution, row } of handedOut) {
         lease.leases?.handedOut(row, sizeClass);
-        haul[indexOf.get(instanceId) ?? -1]?.push(execution);
+        leasedPerClaim[indexOf.get(instanceId) ?? -1]?.push(execution);
         const lane = laneById.get(execution.lease.executionId);
         if (lane !== undefined) before.lanes.set(instanceId, lane);
         const [akin] = row.kin;
@@ -140,27 +140,33 @@ export async function claimRound(
       }
       hasMore ||=
         handedOut.length === mostPerRound ||
-        handedOut.length < Math.min(seats.length, candidates.length);
+        handedOut.length < Math.min(assignments.length, candidates.length);
       if (handedOut.length === candidates.length && candidates.length <= fewCandidates)
         exhausted.push(kindOf(first.claim.worker));
     });
     // Heard of by whoever waits for the end of the round.
     handingOut.catch(() => {});
   }
-  return { over: handingOut.then(() => ({ haul, hasMore, exhausted })) };
+  return { over: handingOut.then(() => ({ leasedPerClaim, hasMore, exhausted })) };
 }
 
 function whereTold(
   ordered: readonly Candidate[],
   group: readonly Placed[],
   { now, overdueAfterMs }: { readonly now: Date; readonly overdueAfterMs: number },
-  told: ToldExecutions,
+  told: AnnouncedExecutions,
 ): Candidate[] {
   const claiming = new Set(group.map(({ claim }) => claim.worker.instanceId));
   // Their order is by place alone.
   const isFixed = (candidate: Candidate) =>
     candidate.lane === topLane || isOverdue(candidate, now, overdueAfterMs);
-  return placeWhereTold(ordered, seatsOf(group), claiming, (id) => told.keptFor(id), isFixed);
+  return preferPrefetchedWorker(
+    ordered,
+    assignmentsOf(group),
+    claiming,
+    (id) => told.keptFor(id),
+    isFixed,
+  );
 }
 
 /** Both are asked at once, though nobody needs the second where the first finds nothing. */
@@ -169,13 +175,13 @@ async function look(tx: Tx, group: readonly Placed[]): Promise<Look> {
   if (first === undefined) return { candidates: [], busy: { lanes: new Map(), owners: new Map() } };
   await preferKnownPlans(tx);
   const [candidates, busy] = await together([
-    claimCandidates(tx, first.claim.worker, seatsOf(group), spare),
+    claimCandidates(tx, first.claim.worker, assignmentsOf(group), spare),
     leasedByLane(tx),
   ]);
   return { candidates, busy };
 }
 
-function seatsOf(group: readonly Placed[]): number {
+function assignmentsOf(group: readonly Placed[]): number {
   return Math.min(
     mostPerRound,
     group.reduce((sum, { claim }) => sum + claim.most, 0),

@@ -7,7 +7,7 @@ import type { Heartbeat, HeartbeatAnswer } from "./heartbeat.ts";
 import type { FinishReport } from "./judge-report.ts";
 import type { Lease, LeasedExecution, WorkerProcess } from "./lease.ts";
 import type { LogAppended } from "./log.store.ts";
-import type { AheadExecution, AheadHint } from "./look-ahead-desk.ts";
+import type { AheadExecution, AheadHint } from "./look-ahead-service.ts";
 import type { AfterCommit } from "./queue-hooks.ts";
 import type { QueueTimes } from "./queue-times.ts";
 import type { Verdict } from "./settle-leases.ts";
@@ -39,7 +39,7 @@ export interface ExecutionQueue extends Service, Pick<ExecutionWatch, "follow" |
    * known after `withinMs`.
    */
   untilCancelled(ids: readonly ExecutionId[], withinMs: number): Promise<HeldCancellation[]>;
-  /** See `CancellationDesk`. */
+  /** See `CancellationService`. */
   cancellations(
     worker: WorkerProcess,
     confirmed: readonly Lease[],

@@ -7,10 +7,11 @@ import type { IdleState } from "#core/idle-state.ts";
 import { startPacedTimer } from "#core/paced-timer.ts";
 import type { Db, Tx } from "#db/db.ts";
 import { together } from "#db/together.ts";
+import { announcedExecutions } from "./announced-executions.ts";
 import { cancelExecutions } from "./cancel-executions.ts";
 import { heldCancellations } from "./cancellation.store.ts";
-import { cancellationDesk } from "./cancellation-desk.ts";
-import { claimDesk } from "./claim-desk.ts";
+import { cancellationService } from "./cancellation-service.ts";
+import { claimDispatcher } from "./claim-dispatcher.ts";
 import { drainChannel } from "./drain.store.ts";
 import { durationOracle } from "./duration-oracle.ts";
 import { ExecutionId, type ExecutionRequest } from "./execution.ts";
@@ -25,7 +26,7 @@ import { grantedLeaseMs } from "./lease-length.ts";
 import { leaseRescuer } from "./lease-rescuer.ts";
 import { leasesHere } from "./leases-here.ts";
 import { appendLogChunk } from "./log.store.ts";
-import { lookAheadDesk } from "./look-ahead-desk.ts";
+import { lookAheadService } from "./look-ahead-service.ts";
 import {
   cancellationChannel,
   executionChannel,
@@ -42,10 +43,9 @@ import { type EndingLease, settleLeases } from "./settle-leases.ts";
 import { sizeChooser } from "./size-chooser.ts";
 import type { Analyzer } from "./size-class-roles.ts";
 import { submitExecutions } from "./submit-executions.store.ts";
-import { toldExecutions } from "./told-executions.ts";
 import { untilCancelled } from "./until-cancelled.ts";
 import { knownWorkers } from "./worker.store.ts";
-import { workerNameDesk } from "./worker-name-desk.ts";
+import { workerNameService } from "./worker-name-service.ts";
 
 export async function openExecutionQueue(parts: {
   readonly db: Db;
@@ -69,9 +69,9 @@ export async function openExecutionQueue(parts: {
   };
 
   const projects = projectsOfExecutions(db);
-  const told = toldExecutions(clock);
+  const told = announcedExecutions(clock);
   const leases = leasesHere();
-  const desk = claimDesk({
+  const service = claimDispatcher({
     db,
     clock,
     logger,
@@ -84,11 +84,11 @@ export async function openExecutionQueue(parts: {
     giveBack: (leased) => void release(leased.map(({ lease }) => lease)).catch(() => {}),
   });
 
-  const lookingAhead = lookAheadDesk({
+  const lookingAhead = lookAheadService({
     db,
     clock,
     overdueAfterMs: times.overdueAfterMs,
-    lastLaneOf: (instanceId) => desk.lastLaneOf(instanceId),
+    lastLaneOf: (instanceId) => service.lastLaneOf(instanceId),
     told,
   });
 
@@ -98,7 +98,7 @@ export async function openExecutionQueue(parts: {
     const foreseen = await oracle.foresee(tx, requests);
     let sawAll = () => {};
     const submitted = await submitExecutions(tx, foreseen, clock.now(), () => {
-      sawAll = desk.lookAhead(tx);
+      sawAll = service.lookAhead(tx);
     });
     // Who was joined may have gone forward since.
     if (submitted.every(({ isNew }) => isNew)) sawAll();
@@ -106,7 +106,7 @@ export async function openExecutionQueue(parts: {
   };
   const submitting = coalescer(async (requests: readonly ExecutionRequest[]) => {
     const sized = await chooser.choose(requests);
-    return desk.transaction((tx) => submitIn(tx, sized));
+    return service.transaction((tx) => submitIn(tx, sized));
   });
 
   // Their news comes from here, with the commit; the notification would have everybody look.
@@ -116,7 +116,7 @@ export async function openExecutionQueue(parts: {
     for (const id of ids) settling.add(id);
     const taken = leases.take(endings);
     let assumed = taken;
-    const settled = desk.transaction(async (tx) => {
+    const settled = service.transaction(async (tx) => {
       await preferIndexes(tx);
       const { mostAttempts } = times;
       const assuming = assumed;
@@ -184,7 +184,7 @@ export async function openExecutionQueue(parts: {
 
   // One heartbeat of a worker without leases may be lost.
   const aliveMs = 2 * intervalsPerIdleHeartbeat * times.heartbeatMs;
-  const nameDesk = workerNameDesk({ db, clock, aliveMs });
+  const nameService = workerNameService({ db, clock, aliveMs });
 
   const end = async (lease: EndingLease) => ending.add(await chooser.withLearner(lease));
 
@@ -211,15 +211,15 @@ export async function openExecutionQueue(parts: {
     hooks,
     idle: parts.idle,
     mostAttempts: times.mostAttempts,
-    transaction: (work) => desk.transaction(work),
+    transaction: (work) => service.transaction(work),
     changed: (ids) => watch.changed(ids),
   });
 
-  const cancellations = cancellationDesk({ db, clock });
+  const cancellations = cancellationService({ db, clock });
 
   const listeners = await Promise.all([
-    db.listen(queueChannel, (payload) => desk.wake(payload)),
-    db.listen(drainChannel, () => desk.turnAway()),
+    db.listen(queueChannel, (payload) => service.wake(payload)),
+    db.listen(drainChannel, () => service.turnAway()),
     db.listen(cancellationChannel, (payload) => cancellations.changed(payload)),
     db.listen(executionChannel, (payload) => {
       if (payload === "") watch.changedAll();
@@ -238,7 +238,7 @@ export async function openExecutionQueue(parts: {
     submit: (request) => submitting.add(request),
     chooseSizes: (requests) => chooser.choose(requests),
     submitIn,
-    transaction: (work) => desk.transaction(work),
+    transaction: (work) => service.transaction(work),
     follow: (id, signal, first) => watch.follow(id, signal, first),
     waitForEnd: (id, signal) => watch.waitForEnd(id, signal),
 
@@ -259,7 +259,7 @@ export async function openExecutionQueue(parts: {
 
     async register(described) {
       const leaseMs = grantedLeaseMs(described.leaseMs, times);
-      const others = await nameDesk.register(
+      const others = await nameService.register(
         described.leaseMs === null ? described : { ...described, leaseMs },
       );
       await Promise.all(others.map((lease) => end({ lease, end: { kind: "replaced" } })));
@@ -267,7 +267,7 @@ export async function openExecutionQueue(parts: {
     },
 
     async claim(process, most, waitMs, signal) {
-      const asOf = desk.turnings();
+      const asOf = service.generation();
       const worker = await lookingUp.add(process);
       if (worker === undefined) {
         throw new Fault(
@@ -277,7 +277,7 @@ export async function openExecutionQueue(parts: {
       }
       if (most < 1) return [];
       const isResting = worker.draining;
-      const leased = await desk.claim({ worker, most, waitMs, signal, isResting, asOf });
+      const leased = await service.claim({ worker, most, waitMs, signal, isResting, asOf });
       projects.handedOut(leased);
       return leased;
     },
@@ -321,7 +321,7 @@ export async function openExecutionQueue(parts: {
       await Promise.all([
         rescuer.stop(),
         secondRuns.stop(),
-        desk.stop(),
+        service.stop(),
         ...listeners.map((each) => each.stop()),
       ]);
       await Promise.all([submitting, ending, starting, beating].map((each) => each.idle()));

@@ -8,7 +8,6 @@ import { openTestQueues } from "./execution-queue.fixture.ts";
 import type { ExecutionQueue } from "./execution-queue.ts";
 import { countDurations } from "./expected-duration.store.ts";
 import type { LeasedExecution } from "./lease.ts";
-import { lendToIdle } from "./lend-sizes.store.ts";
 import { queuePosition } from "./queue-position.store.ts";
 import { usualTimes } from "./queue-times.ts";
 import { readAttempts } from "./read-executions.store.ts";
@@ -16,6 +15,7 @@ import { relaxSizes, staleBackgroundRuns } from "./relax-sizes.store.ts";
 import { queuedDemand } from "./size-class-demand.store.ts";
 import { queuedWork } from "./size-class-offers.store.ts";
 import type { Analyzer, ChosenSize } from "./size-class-roles.ts";
+import { spillToIdleClass } from "./size-class-spillover.store.ts";
 import { decisionsOf } from "./size-decision.store.ts";
 import { analyzer, chosen, final } from "./sized.fixture.ts";
 
@@ -500,13 +500,13 @@ describe("what waits for a greater class longer than was foreseen", () => {
     const request = aRequest();
     await queue.submit(request);
     await db.run(sql`update worker set last_seen_at = to_timestamp(0) where size_class = 2`);
-    const lend = () => queue.transaction((tx) => lendToIdle(tx, clock.now(), new Date(1)));
-    expect(await lend()).toBe(0);
+    const spill = () => queue.transaction((tx) => spillToIdleClass(tx, clock.now(), new Date(1)));
+    expect(await spill()).toBe(0);
     clock.pass(15_000);
-    expect(await lend()).toBe(0);
+    expect(await spill()).toBe(0);
     clock.pass(2_000);
 
-    expect(await lend()).toBe(1);
+    expect(await spill()).toBe(1);
 
     expect(await only(queue, small)).toMatchObject({
       lease: { executionId: request.id },
@@ -527,7 +527,7 @@ describe("what waits for a greater class longer than was foreseen", () => {
     // Of class 1 there is nobody free, so that class 2 would be next.
     await db.run(sql`update worker set last_seen_at = to_timestamp(0) where size_class <> 2`);
 
-    expect(await risky.transaction((tx) => lendToIdle(tx, clock.now(), new Date(1)))).toBe(0);
+    expect(await risky.transaction((tx) => spillToIdleClass(tx, clock.now(), new Date(1)))).toBe(0);
   });
 
   test("is lent to no more slots than are free, and not twice", async () => {
@@ -536,7 +536,7 @@ describe("what waits for a greater class longer than was foreseen", () => {
     for (let i = 0; i < 5; i++) await queue.submit(aRequest());
     clock.pass(60_000);
     const [one, two] = await Promise.all(
-      [1, 2].map(() => queue.transaction((tx) => lendToIdle(tx, clock.now(), longAgo))),
+      [1, 2].map(() => queue.transaction((tx) => spillToIdleClass(tx, clock.now(), longAgo))),
     );
 
     // A slot of class 2, and none of class 4, which is no lesser one.

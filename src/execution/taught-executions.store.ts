@@ -34,14 +34,17 @@ const Row = z.object({
   attempts: z.array(EndedRun),
 });
 /** An execution that is over, with all that its attempts came to. */
-export type TaughtExecution = z.infer<typeof Row>;
+export type ObservedExecution = z.infer<typeof Row>;
 
 /**
  * Those of the executions that are over and still known; attempts from before sizes were kept are left out.
  *
  * Second runs are, too: what they came to is an attempt of the first where it counted.
  */
-export function taughtExecutions(tx: Tx, ids: readonly ExecutionId[]): Promise<TaughtExecution[]> {
+export function observedExecutions(
+  tx: Tx,
+  ids: readonly ExecutionId[],
+): Promise<ObservedExecution[]> {
   return tx.many(
     Row,
     sql`

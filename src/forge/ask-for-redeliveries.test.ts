@@ -5,9 +5,9 @@ import { sql } from "#db/sql.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
 import { askForRedeliveries, readFrom, readUntil } from "./ask-for-redeliveries.ts";
 import { insertDelivery } from "./delivery.store.ts";
-import type { ForgeRooms } from "./forge-rooms.ts";
+import type { ForgeServices } from "./forge-services.ts";
 import { usualForgeTimes } from "./forge-times.ts";
-import { memoryDesk } from "./memory-desk.fixture.ts";
+import { memoryFarmPort } from "./memory-farm-port.fixture.ts";
 import { type MemoryForge, memoryForge } from "./memory-forge.fixture.ts";
 
 const db = await freshDb();
@@ -27,11 +27,11 @@ beforeEach(async () => {
 });
 
 function ask() {
-  const rooms: ForgeRooms = {
+  const services: ForgeServices = {
     db,
     clock: { now: () => now },
     logger: pino({ level: "silent" }),
-    desk: memoryDesk(),
+    service: memoryFarmPort(),
     forges: {
       git: memoryForge(),
       github: {
@@ -45,7 +45,7 @@ function ask() {
     times: usualForgeTimes,
     chance: () => 0.5,
   };
-  return askForRedeliveries(rooms);
+  return askForRedeliveries(services);
 }
 
 const lose = (guid: string, at: Date) =>

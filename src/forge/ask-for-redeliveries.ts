@@ -9,7 +9,7 @@ import {
   noteRedelivery,
 } from "./delivery.store.ts";
 import type { ForgeDelivery } from "./forge.ts";
-import type { ForgeRooms } from "./forge-rooms.ts";
+import type { ForgeServices } from "./forge-services.ts";
 
 const hourMs = 60 * 60_000;
 /** So long GitHub keeps what it sent. */
@@ -60,8 +60,8 @@ export function readUntil(
 }
 
 /** Has the forge send again what never came. Once each: the state itself is read by every look at everything. */
-export async function askForRedeliveries(rooms: ForgeRooms): Promise<number> {
-  const { db, clock, forges, logger } = rooms;
+export async function askForRedeliveries(services: ForgeServices): Promise<number> {
+  const { db, clock, forges, logger } = services;
   if (forges.github === undefined) return 0;
   const now = clock.now();
   const settled = new Date(now.getTime() - settledMs);
@@ -96,7 +96,7 @@ export async function askForRedeliveries(rooms: ForgeRooms): Promise<number> {
 }
 
 /** Ends what concerns nobody, and forgets what is long over. */
-export async function tidyDeliveries({ db, clock }: ForgeRooms): Promise<void> {
+export async function tidyDeliveries({ db, clock }: ForgeServices): Promise<void> {
   const now = clock.now();
   const before = new Date(now.getTime() - keepDeliveriesMs);
   await endStrangeDeliveries(db, now);

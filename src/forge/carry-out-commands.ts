@@ -1,22 +1,22 @@
 import { Fault, messageOf } from "#core/fault.ts";
 import { endCommand, leaseCommand, postponeCommand } from "./command.store.ts";
 import { carryOutCommand } from "./commands/carry-out.ts";
-import { type ForgeRooms, forgeFor } from "./forge-rooms.ts";
+import { type ForgeServices, forgeFor } from "./forge-services.ts";
 import { tryAgainInMs } from "./when-to-try-again.ts";
 
 /** Starting a measurement may fetch commits and ask npm. */
 const leaseMs = 2 * 60_000;
 
 /** Carries out the command that waited longest. False when none waits. */
-export async function carryOutNext(rooms: ForgeRooms): Promise<boolean> {
-  const { db, clock, chance, logger, desk, forges } = rooms;
+export async function carryOutNext(services: ForgeServices): Promise<boolean> {
+  const { db, clock, chance, logger, service, forges } = services;
   const now = clock.now();
   const until = new Date(now.getTime() + leaseMs);
   const command = await db.transaction((tx) => leaseCommand(tx, now, until));
   if (command === undefined) return false;
   try {
     const ended = await carryOutCommand(
-      { db, clock, desk, forgeFor: ({ kind }) => forgeFor(forges, kind) },
+      { db, clock, service, forgeFor: ({ kind }) => forgeFor(forges, kind) },
       command,
     );
     if (await endCommand(db, command, ended)) return true;

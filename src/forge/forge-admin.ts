@@ -5,7 +5,7 @@ import type { Db, Tx } from "#db/db.ts";
 import { withoutPassword } from "#git/repository-address.ts";
 import type { ForgeFinding } from "./forge.ts";
 import { changedPolicy } from "./forge-policy.ts";
-import { type Forges, forgeFor } from "./forge-rooms.ts";
+import { type Forges, forgeFor } from "./forge-services.ts";
 import { tryGivenUp } from "./outbox/outbox.store.ts";
 import { approvePull, findPull } from "./pull.store.ts";
 import { keepRefs } from "./ref.store.ts";
@@ -21,7 +21,7 @@ import {
 import type { SealedWay } from "./way.store.ts";
 import { workedFromTheStart } from "./what-to-make.ts";
 
-export interface AdminRooms {
+export interface AdminServices {
   readonly db: Db;
   readonly clock: Clock;
   readonly forges: Forges;
@@ -35,7 +35,7 @@ export interface AdminRooms {
 
 /** Watches a repository from now on. It is looked at first: what cannot be read is not watched. */
 export async function addRepository(
-  rooms: AdminRooms,
+  services: AdminServices,
   wanted: {
     readonly kind: WatchedRepository["kind"];
     readonly slug: string;
@@ -43,7 +43,7 @@ export async function addRepository(
     readonly by: string;
   },
 ): Promise<WatchedRepository> {
-  const { db, clock, forges } = rooms;
+  const { db, clock, forges } = services;
   const { kind, by } = wanted;
   // GitHub does not tell them apart, and webhooks name them as their owner wrote them.
   const given = kind === "github" ? wanted.slug.toLowerCase() : wanted.slug;
@@ -51,9 +51,9 @@ export async function addRepository(
   const defaultBranch = await forge.defaultBranch(given);
   const refs = await forge.refs(given);
   const url = withoutPassword(await forge.fetchAddress(given));
-  const name = await rooms.nameRepository(url);
+  const name = await services.nameRepository(url);
   const slug = withoutPassword(given);
-  const way = slug === given ? undefined : rooms.sealWay(slug, given);
+  const way = slug === given ? undefined : services.sealWay(slug, given);
   return db.transaction(async (tx) => {
     const same = await findWatchedAt(tx, url);
     if (same !== undefined) throw isWatched(same.name);
@@ -70,7 +70,7 @@ export async function addRepository(
     };
     if (!(await insertRepository(tx, repository))) throw isWatched(name);
     await keepRefs(tx, name, refs, workedFromTheStart(refs), repository.addedAt);
-    await rooms.record(tx, { what: "watch a repository", repository: name, kind, url });
+    await services.record(tx, { what: "watch a repository", repository: name, kind, url });
     return requireWatched(tx, name);
   });
 }
@@ -89,24 +89,24 @@ export async function requireWatched(tx: Tx, name: string): Promise<WatchedRepos
 }
 
 /** What was made of it stays. */
-export async function forgetRepository(rooms: AdminRooms, written: string): Promise<string> {
-  return rooms.db.transaction(async (tx) => {
+export async function forgetRepository(services: AdminServices, written: string): Promise<string> {
+  return services.db.transaction(async (tx) => {
     const { name } = await requireWatched(tx, written);
     await removeRepository(tx, name);
-    await rooms.record(tx, { what: "watch a repository no more", repository: name });
+    await services.record(tx, { what: "watch a repository no more", repository: name });
     return name;
   });
 }
 
 export async function setPolicy(
-  rooms: AdminRooms,
+  services: AdminServices,
   written: string,
   change: ForgePolicyChange,
 ): Promise<WatchedRepository> {
-  return rooms.db.transaction(async (tx) => {
+  return services.db.transaction(async (tx) => {
     const { name, policy } = await requireWatched(tx, written);
-    await changePolicy(tx, name, changedPolicy(policy, change), rooms.clock.now());
-    await rooms.record(tx, {
+    await changePolicy(tx, name, changedPolicy(policy, change), services.clock.now());
+    await services.record(tx, {
       what: "change what is done with a repository",
       repository: name,
       change,
@@ -115,29 +115,32 @@ export async function setPolicy(
   });
 }
 
-export async function lookNow(rooms: AdminRooms, written: string): Promise<WatchedRepository> {
-  return rooms.db.transaction(async (tx) => {
+export async function lookNow(
+  services: AdminServices,
+  written: string,
+): Promise<WatchedRepository> {
+  return services.db.transaction(async (tx) => {
     const { name } = await requireWatched(tx, written);
-    await lookSoon(tx, name, rooms.clock.now());
+    await lookSoon(tx, name, services.clock.now());
     // Whoever asks has perhaps repaired what stood in the way.
-    await tryGivenUp(tx, name, rooms.clock.now());
+    await tryGivenUp(tx, name, services.clock.now());
     return requireWatched(tx, name);
   });
 }
 
 /** Lets the head of a pull request from a fork run: the commit that is named, and no other. */
 export async function approveHead(
-  rooms: AdminRooms,
+  services: AdminServices,
   written: string,
   { number, head, by }: { readonly number: number; readonly head: string; readonly by: string },
 ): Promise<void> {
-  await rooms.db.transaction(async (tx) => {
+  await services.db.transaction(async (tx) => {
     const { name } = await requireWatched(tx, written);
     const pull = await findPull(tx, name, number);
     if (pull === undefined) {
       throw new Fault("not_found", `the farm knows no pull request ${number} of ${name}`);
     }
-    const at = rooms.clock.now();
+    const at = services.clock.now();
     if (!(await approvePull(tx, { repository: name, number, head, by, at }))) {
       throw new Fault(
         "failed_precondition",
@@ -146,7 +149,7 @@ export async function approveHead(
           : `pull request ${number} is ${pull.state}`,
       );
     }
-    await rooms.record(tx, {
+    await services.record(tx, {
       what: "approve of a commit",
       repository: name,
       number,
@@ -157,7 +160,7 @@ export async function approveHead(
 
 /** What is wrong with how a forge is set up; of one repository, or of the App as such. */
 export async function examine(
-  { db, forges }: Pick<AdminRooms, "db" | "forges">,
+  { db, forges }: Pick<AdminServices, "db" | "forges">,
   written: string | undefined,
 ): Promise<readonly ForgeFinding[]> {
   if (written === undefined) return forgeFor(forges, "github").examine(undefined);

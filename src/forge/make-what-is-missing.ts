@@ -9,7 +9,7 @@ import {
   unwantGraphs,
 } from "./forge-graph.store.ts";
 import { forgePrincipal } from "./forge-principal.ts";
-import type { ForgeRooms, Held } from "./forge-rooms.ts";
+import type { ForgeServices, Held } from "./forge-services.ts";
 import { requireHolding } from "./holding.store.ts";
 import { type KnownPull, livePulls, settlePull } from "./pull.store.ts";
 import { knownRefs, settleRef } from "./ref.store.ts";
@@ -31,8 +31,8 @@ import { isForGood } from "./when-to-try-again.ts";
  * Makes what is to be there for a repository's commits and pull requests and is not yet, and ends what nobody
  * needs any more. What stops one of them does not stop the others; answers what may pass with time.
  */
-export async function makeWhatIsMissing(rooms: ForgeRooms, held: Held): Promise<Error[]> {
-  const { db } = rooms;
+export async function makeWhatIsMissing(services: ForgeServices, held: Held): Promise<Error[]> {
+  const { db } = services;
   const { name } = held.repository;
   const now = await findWatched(db, name);
   if (now === undefined) return [];
@@ -49,24 +49,25 @@ export async function makeWhatIsMissing(rooms: ForgeRooms, held: Held): Promise<
   };
 
   const refs = refsToMake(await knownRefs(db, name), now.defaultBranch, now.policy);
-  for (const ref of refs) await each(() => makeForRef(rooms, current, ref));
-  for (const pull of await livePulls(db, name)) await each(() => makeForPull(rooms, current, pull));
-  await each(() => tellUnwanted(rooms, current));
+  for (const ref of refs) await each(() => makeForRef(services, current, ref));
+  for (const pull of await livePulls(db, name))
+    await each(() => makeForPull(services, current, pull));
+  await each(() => tellUnwanted(services, current));
   return troubles;
 }
 
-async function makeForRef(rooms: ForgeRooms, held: Held, made: RefToMake): Promise<void> {
+async function makeForRef(services: ForgeServices, held: Held, made: RefToMake): Promise<void> {
   const { repository, holding } = held;
   const { ref, head, bench } = made;
   const noGraph = await problemOf(async () => {
-    if (made.graph) await makeGraph(rooms, held, { ref, sha: head, pull: null, isFork: false });
+    if (made.graph) await makeGraph(services, held, { ref, sha: head, pull: null, isFork: false });
   });
-  const unmeasured = bench && (await problemOf(() => measure(rooms, held, bench)));
-  await rooms.db.transaction(async (tx) => {
+  const unmeasured = bench && (await problemOf(() => measure(services, held, bench)));
+  await services.db.transaction(async (tx) => {
     await requireHolding(tx, holding);
     if (noGraph !== null) {
       const check = { sha: head, isFork: false };
-      await wantProblemCheck(tx, rooms, repository, check, noGraph);
+      await wantProblemCheck(tx, services, repository, check, noGraph);
     }
     // The check is the graph's: that nothing is measured is nothing that the commit did wrong.
     const problem = noGraph ?? (unmeasured ? `not measured: ${unmeasured}` : null);
@@ -74,8 +75,8 @@ async function makeForRef(rooms: ForgeRooms, held: Held, made: RefToMake): Promi
   });
 }
 
-async function makeForPull(rooms: ForgeRooms, held: Held, pull: KnownPull): Promise<void> {
-  const { db, clock } = rooms;
+async function makeForPull(services: ForgeServices, held: Held, pull: KnownPull): Promise<void> {
+  const { db, clock } = services;
   const { repository, holding } = held;
   const { number, head } = pull;
   const situation = situationOf(pull, repository.policy);
@@ -87,12 +88,13 @@ async function makeForPull(rooms: ForgeRooms, held: Held, pull: KnownPull): Prom
     await requireHolding(tx, holding);
     await unwantGraphs(tx, { repository: repository.name, pull: number, keep, now: clock.now() });
   });
-  if (situation.kind === "over" && !situation.isMerged) await cancelMeasuring(rooms, held, number);
+  if (situation.kind === "over" && !situation.isMerged)
+    await cancelMeasuring(services, held, number);
   const problem =
     situation.kind !== "graph"
       ? null
       : await problemOf(() =>
-          makeGraph(rooms, held, {
+          makeGraph(services, held, {
             ref: `refs/pull/${number}/head`,
             sha: head,
             pull: number,
@@ -103,9 +105,9 @@ async function makeForPull(rooms: ForgeRooms, held: Held, pull: KnownPull): Prom
     await requireHolding(tx, holding);
     if (problem !== null) {
       const check = { sha: head, isFork: pull.isFork };
-      await wantProblemCheck(tx, rooms, repository, check, problem);
+      await wantProblemCheck(tx, services, repository, check, problem);
     }
-    if (situation.kind === "held") await wantHeldCheck(tx, rooms, repository, head);
+    if (situation.kind === "held") await wantHeldCheck(tx, services, repository, head);
     await settlePull(tx, repository.name, { number, head, settled, problem });
   });
 }
@@ -122,11 +124,11 @@ async function problemOf(work: () => Promise<void>): Promise<string | null> {
 }
 
 async function makeGraph(
-  rooms: ForgeRooms,
+  services: ForgeServices,
   held: Held,
   wanted: Pick<ForgeGraph, "ref" | "sha" | "pull"> & { readonly isFork: boolean },
 ): Promise<void> {
-  const { db, clock, desk } = rooms;
+  const { db, clock, service } = services;
   const { repository, forge, holding } = held;
   const { name, policy, slug, url } = repository;
   const { ref, sha, pull, isFork } = wanted;
@@ -155,7 +157,7 @@ async function makeGraph(
   const address = await forge.fetchAddress(slug);
   const asked = { id, address, url, ref, sha, named, outsiders };
   try {
-    await desk.submitGraph(asked, forgePrincipal(name));
+    await service.submitGraph(asked, forgePrincipal(name));
   } catch (reason) {
     // There is none, and will be none: it is not to be shown, or told to end.
     if (isForGood(reason)) await db.transaction((tx) => forgetForgeGraph(tx, id));
@@ -181,35 +183,35 @@ async function makeGraph(
 }
 
 async function measure(
-  { desk }: ForgeRooms,
+  { service }: ForgeServices,
   { repository }: Held,
   { kind, artifact }: NonNullable<RefToMake["bench"]>,
 ): Promise<void> {
   const { suite } = repository.policy;
   if (suite === undefined) return;
   const wanted = { suite, artifact, kind, waitForArtifacts: true };
-  await desk.requestBenchmark(wanted, forgePrincipal(repository.name));
+  await service.requestBenchmark(wanted, forgePrincipal(repository.name));
 }
 
 async function cancelMeasuring(
-  { db, desk }: ForgeRooms,
+  { db, service }: ForgeServices,
   { repository: { name } }: Held,
   pull: number,
 ): Promise<void> {
   const by = forgePrincipal(name);
   for (const { id, isShared } of await requestsUnderWay(db, name, pull)) {
-    if (!isShared) await desk.cancelBenchmark(id, by);
+    if (!isShared) await service.cancelBenchmark(id, by);
   }
 }
 
 /** Passes on that graphs are not wanted any more: those of before a crash, too. */
 async function tellUnwanted(
-  { db, desk }: ForgeRooms,
+  { db, service }: ForgeServices,
   { repository, holding }: Held,
 ): Promise<void> {
   const by = forgePrincipal(repository.name);
   for (const { id } of await graphsToTell(db, repository.name)) {
-    await desk.cancelGraph(id, by).catch((reason: unknown) => {
+    await service.cancelGraph(id, by).catch((reason: unknown) => {
       // It was never made.
       if (!(reason instanceof Fault && reason.code === "not_found")) throw reason;
     });

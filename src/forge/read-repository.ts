@@ -1,7 +1,7 @@
 import { insertCommand } from "./command.store.ts";
 import { noticeComment } from "./commands/notice-comment.ts";
 import type { ForgeComment, PullRequest } from "./forge.ts";
-import type { ForgeRooms, Held } from "./forge-rooms.ts";
+import type { ForgeServices, Held } from "./forge-services.ts";
 import { requireHolding } from "./holding.store.ts";
 import { findPull, keepPull, livePulls } from "./pull.store.ts";
 import { keepRefs } from "./ref.store.ts";
@@ -18,18 +18,18 @@ const overlapMs = 10 * 60_000;
 
 /** Asks a forge about a repository, and writes down what it answers. What follows from it is another's business. */
 export async function readRepository(
-  rooms: ForgeRooms,
+  services: ForgeServices,
   held: Held,
   wanted: ToRead,
   hints: readonly Hint[],
 ): Promise<void> {
-  if (wanted.repository) await readDefaultBranch(rooms, held);
-  if (wanted.refs) await readRefs(rooms, held);
-  await readPulls(rooms, held, wanted.pulls, hints);
-  if (wanted.comments) await readComments(rooms, held, hints);
+  if (wanted.repository) await readDefaultBranch(services, held);
+  if (wanted.refs) await readRefs(services, held);
+  await readPulls(services, held, wanted.pulls, hints);
+  if (wanted.comments) await readComments(services, held, hints);
 }
 
-async function readDefaultBranch({ db }: ForgeRooms, held: Held): Promise<void> {
+async function readDefaultBranch({ db }: ForgeServices, held: Held): Promise<void> {
   const { repository, forge, holding } = held;
   const branch = await forge.defaultBranch(repository.slug);
   if (branch === repository.defaultBranch) return;
@@ -39,7 +39,7 @@ async function readDefaultBranch({ db }: ForgeRooms, held: Held): Promise<void> 
   });
 }
 
-async function readRefs({ db, clock }: ForgeRooms, held: Held): Promise<void> {
+async function readRefs({ db, clock }: ForgeServices, held: Held): Promise<void> {
   const { repository, forge, holding } = held;
   const seen = await forge.refs(repository.slug);
   await db.transaction(async (tx) => {
@@ -49,7 +49,7 @@ async function readRefs({ db, clock }: ForgeRooms, held: Held): Promise<void> {
 }
 
 async function readPulls(
-  rooms: ForgeRooms,
+  services: ForgeServices,
   held: Held,
   wanted: ToRead["pulls"],
   hints: readonly Hint[],
@@ -59,24 +59,24 @@ async function readPulls(
   if (wanted === "all") {
     const since = reconciledAt === null ? undefined : new Date(reconciledAt.getTime() - overlapMs);
     const pulls = await forge.pulls(slug, since);
-    await keep(rooms, held, pulls, hints);
+    await keep(services, held, pulls, hints);
     const listed = new Set(pulls.map(({ number }) => number));
-    const open = (await livePulls(rooms.db, name)).filter(({ state }) => state === "open");
+    const open = (await livePulls(services.db, name)).filter(({ state }) => state === "open");
     // What we take for open and is not listed was closed, or has gone.
     const missing = open.filter(({ number }) => !listed.has(number));
     await readSingly(
-      rooms,
+      services,
       held,
       missing.map(({ number }) => number),
       hints,
     );
     return;
   }
-  await readSingly(rooms, held, wanted, hints);
+  await readSingly(services, held, wanted, hints);
 }
 
 async function readSingly(
-  rooms: ForgeRooms,
+  services: ForgeServices,
   held: Held,
   numbers: readonly number[],
   hints: readonly Hint[],
@@ -84,13 +84,13 @@ async function readSingly(
   const { repository, forge } = held;
   for (const number of numbers) {
     const pull = await forge.pull(repository.slug, number);
-    if (pull !== undefined) await keep(rooms, held, [pull], hints);
-    else await keepAsGone(rooms, held, number);
+    if (pull !== undefined) await keep(services, held, [pull], hints);
+    else await keepAsGone(services, held, number);
   }
 }
 
 async function keep(
-  { db }: ForgeRooms,
+  { db }: ForgeServices,
   { repository, holding }: Held,
   pulls: readonly PullRequest[],
   hints: readonly Hint[],
@@ -107,7 +107,7 @@ async function keep(
 
 /** Forges lose pull requests with the accounts that made them. */
 async function keepAsGone(
-  { db }: ForgeRooms,
+  { db }: ForgeServices,
   { repository, holding }: Held,
   number: number,
 ): Promise<void> {
@@ -120,14 +120,18 @@ async function keepAsGone(
   });
 }
 
-async function readComments(rooms: ForgeRooms, held: Held, hints: readonly Hint[]): Promise<void> {
-  const { db } = rooms;
+async function readComments(
+  services: ForgeServices,
+  held: Held,
+  hints: readonly Hint[],
+): Promise<void> {
+  const { db } = services;
   const { repository, forge, holding } = held;
   const since = new Date(repository.commentsSince.getTime() - overlapMs);
   const comments = await forge.comments(repository.slug, since);
   for (const comment of comments) {
     if (isFromBefore(comment, repository) || comment.isOurs) continue;
-    await keepCommand(rooms, held, comment, hints);
+    await keepCommand(services, held, comment, hints);
   }
   const latest = comments.reduce(
     (until, { updatedAt }) => (updatedAt > until ? updatedAt : until),
@@ -145,17 +149,17 @@ function isFromBefore({ createdAt }: ForgeComment, { addedAt }: WatchedRepositor
 }
 
 async function keepCommand(
-  rooms: ForgeRooms,
+  services: ForgeServices,
   held: Held,
   comment: ForgeComment,
   hints: readonly Hint[],
 ): Promise<void> {
-  const { db, clock } = rooms;
+  const { db, clock } = services;
   const { repository, holding } = held;
   const noticed = noticeComment(comment);
   if (noticed.kind === "nothing") return;
   if ((await findPull(db, repository.name, comment.pull)) === undefined) {
-    await readSingly(rooms, held, [comment.pull], hints);
+    await readSingly(services, held, [comment.pull], hints);
   }
   await db.transaction(async (tx) => {
     await requireHolding(tx, holding);

@@ -1,5 +1,5 @@
 import type { Tx } from "#db/db.ts";
-import type { ForgeRooms } from "./forge-rooms.ts";
+import type { ForgeServices } from "./forge-services.ts";
 import { want } from "./outbox/outbox.store.ts";
 import { outboxKey } from "./outbox/outbox-content.ts";
 import { hasLiveGraph } from "./reports/subject.store.ts";
@@ -9,14 +9,14 @@ import { namedGraphOf } from "./what-to-make.ts";
 /** Says in a check run that no graph could be made of a commit, and why. */
 export async function wantProblemCheck(
   tx: Tx,
-  { clock, desk }: Pick<ForgeRooms, "clock" | "desk">,
+  { clock, service }: Pick<ForgeServices, "clock" | "service">,
   repository: WatchedRepository,
   of: { readonly sha: string; readonly isFork: boolean },
   problem: string,
 ): Promise<void> {
   const now = clock.now();
   await wantCheck(tx, repository, of, now, {
-    detailsUrl: `${desk.url}/forge`,
+    detailsUrl: `${service.url}/forge`,
     state: { kind: "completed", startedAt: now, completedAt: now, conclusion: "failure" },
     title: "No graph could be made of this commit",
     summary: asCode(problem),
@@ -26,13 +26,13 @@ export async function wantProblemCheck(
 /** Says in a check run that a commit from a fork waits for somebody's approval. */
 export async function wantHeldCheck(
   tx: Tx,
-  { clock, desk }: Pick<ForgeRooms, "clock" | "desk">,
+  { clock, service }: Pick<ForgeServices, "clock" | "service">,
   repository: WatchedRepository,
   head: string,
 ): Promise<void> {
   const now = clock.now();
   await wantCheck(tx, repository, { sha: head, isFork: true }, now, {
-    detailsUrl: `${desk.url}/forge`,
+    detailsUrl: `${service.url}/forge`,
     state: { kind: "completed", startedAt: now, completedAt: now, conclusion: "action_required" },
     title: "Waits for approval",
     summary:

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { freshDb } from "../../test/support/fresh-db.ts";
-import { type AdminRooms, addRepository, lookNow } from "./forge-admin.ts";
+import { type AdminServices, addRepository, lookNow } from "./forge-admin.ts";
 import { memoryForge } from "./memory-forge.fixture.ts";
 import { findWatchedAt } from "./repository.store.ts";
 
@@ -8,7 +8,7 @@ const db = await freshDb();
 afterAll(() => db.close());
 beforeEach(() => db.script("truncate forge_repository cascade"));
 
-const admin: AdminRooms = {
+const admin: AdminServices = {
   db,
   clock: { now: () => new Date("2026-01-01T00:00:00Z") },
   forges: {

@@ -8,11 +8,11 @@ import { sql } from "#db/sql.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
 import { commandsOfPull } from "./commands-of-pull.fixture.ts";
 import { insertDelivery, latestDeliveries } from "./delivery.store.ts";
-import { type AdminRooms, addRepository, setPolicy } from "./forge-admin.ts";
-import type { ForgeRooms } from "./forge-rooms.ts";
+import { type AdminServices, addRepository, setPolicy } from "./forge-admin.ts";
+import type { ForgeServices } from "./forge-services.ts";
 import { usualForgeTimes } from "./forge-times.ts";
 import { keepHolding, takeRepository } from "./holding.store.ts";
-import { type MemoryDesk, memoryDesk } from "./memory-desk.fixture.ts";
+import { type MemoryFarmPort, memoryFarmPort } from "./memory-farm-port.fixture.ts";
 import { type MemoryForge, memoryForge, shaOf } from "./memory-forge.fixture.ts";
 import { approvePull, findPull } from "./pull.store.ts";
 import { findWatched, lookSoon } from "./repository.store.ts";
@@ -24,9 +24,9 @@ afterAll(() => db.close());
 
 const name = "owner/name";
 let forge: MemoryForge;
-let desk: MemoryDesk;
-let rooms: ForgeRooms;
-let admin: AdminRooms;
+let service: MemoryFarmPort;
+let services: ForgeServices;
+let admin: AdminServices;
 let now: Date;
 const clock: Clock = { now: () => now };
 const ever = new AbortController().signal;
@@ -35,16 +35,16 @@ beforeEach(async () => {
   await db.run(sql`delete from forge_repository`);
   await db.run(sql`delete from forge_delivery`);
   forge = memoryForge();
-  desk = memoryDesk();
+  service = memoryFarmPort();
   now = new Date("2026-01-01T00:00:00Z");
   const forges = { git: memoryForge(), github: forge };
   const logger = pino({ level: "silent" });
-  rooms = { db, clock, logger, desk, forges, times: usualForgeTimes, chance: () => 0.5 };
+  services = { db, clock, logger, service, forges, times: usualForgeTimes, chance: () => 0.5 };
   admin = {
     db,
     clock,
     forges,
-    nameRepository: (url) => desk.nameRepository(url),
+    nameRepository: (url) => service.nameRepository(url),
     sealWay: (_, address) => ({ keyId: "k", sealed: Buffer.from(address) }),
     record: async () => {},
   };
@@ -60,7 +60,7 @@ const watch = (policy = {}) =>
 /** Works until nothing is left to do, as all the loops of all servers together would. */
 async function settle() {
   for (let round = 0; round < 100; round++) {
-    if (!(await workOnNext(rooms, randomUUID(), ever))) return;
+    if (!(await workOnNext(services, randomUUID(), ever))) return;
   }
   throw new Error("it never comes to rest");
 }
@@ -72,7 +72,7 @@ async function told(hint: Hint, id = randomUUID() as string) {
 }
 
 const running = () =>
-  desk
+  service
     .running()
     .map(({ ref, sha }) => `${ref} ${sha}`)
     .toSorted();
@@ -90,7 +90,7 @@ describe("branches and tags", () => {
     await settle();
 
     expect(running()).toEqual([onMain("main 1"), `refs/tags/new ${shaOf("main 1")}`]);
-    expect(desk.running()[0]).toMatchObject({ url: "https://forge.test/owner/name.git" });
+    expect(service.running()[0]).toMatchObject({ url: "https://forge.test/owner/name.git" });
   });
 
   test("with a suite, heads are measured as master and tags as releases", async () => {
@@ -100,7 +100,7 @@ describe("branches and tags", () => {
     await told({ about: "refs" });
     await settle();
 
-    expect(desk.requests).toEqual([
+    expect(service.requests).toEqual([
       { artifact: shaOf("main 1"), kind: "master", by: "forge" },
       { artifact: "v1", kind: "release", by: "forge" },
     ]);
@@ -108,10 +108,10 @@ describe("branches and tags", () => {
 
   test("what failed is made later, and nothing twice", async () => {
     await watch({ suite: "toy" });
-    desk.fails = () => "after";
+    service.fails = () => "after";
     await settle();
     const failed = await findWatched(db, name);
-    desk.fails = () => undefined;
+    service.fails = () => undefined;
     pass(60_000);
     await settle();
     pass(24 * 60 * 60_000);
@@ -124,13 +124,13 @@ describe("branches and tags", () => {
 
   test("what can never be made is told of, and tried again when the rules change", async () => {
     await watch();
-    desk.fails = () => "for good";
+    service.fails = () => "for good";
     await settle();
     const refs = await db.many(
       z.object({ problem: z.string().nullable() }),
       sql`select problem from forge_ref`,
     );
-    desk.fails = () => undefined;
+    service.fails = () => undefined;
     await settle();
     const before = running();
     await setPolicy(admin, name, { graph: "nightly" });
@@ -143,7 +143,7 @@ describe("branches and tags", () => {
 
   test("what cannot be measured has its graph all the same, and no check says otherwise", async () => {
     await watch({ suite: "toy" });
-    desk.fails = (call) => (call === "requestBenchmark" ? "for good" : undefined);
+    service.fails = (call) => (call === "requestBenchmark" ? "for good" : undefined);
     await settle();
     const [ref] = await db.many(
       z.object({ problem: z.string().nullable() }),
@@ -375,7 +375,7 @@ describe("two servers", () => {
   test("a repository is dealt with by one of many that ask at once", async () => {
     await watch();
     const taken = await Promise.all(
-      Array.from({ length: 20 }, () => workOnNext(rooms, randomUUID(), ever)),
+      Array.from({ length: 20 }, () => workOnNext(services, randomUUID(), ever)),
     );
 
     expect(taken.filter(Boolean)).toHaveLength(1);
@@ -383,7 +383,7 @@ describe("two servers", () => {
   });
 });
 
-type Happening =
+type GraphEvent =
   | { readonly does: "push"; readonly word: string }
   | {
       readonly does: "open";
@@ -398,7 +398,7 @@ type Happening =
 describe("whatever happens at the forge and to us", () => {
   const numbers = fc.integer({ min: 1, max: 4 });
   const words = fc.constantFrom("a", "b", "c");
-  const event: fc.Arbitrary<Happening> = fc.oneof(
+  const event: fc.Arbitrary<GraphEvent> = fc.oneof(
     fc.record({ does: fc.constant("push" as const), word: words }),
     fc.record({
       does: fc.constant("open" as const),
@@ -429,9 +429,9 @@ describe("whatever happens at the forge and to us", () => {
         await db.run(sql`delete from forge_repository`);
         await db.run(sql`delete from forge_delivery`);
         forge = memoryForge();
-        desk = memoryDesk();
+        service = memoryFarmPort();
         const forges = { git: forge, github: forge };
-        rooms = { ...rooms, desk, forges };
+        services = { ...services, service, forges };
         admin = { ...admin, forges };
         await watch({ forkGraphs: "approved" });
         const late: Hint[] = [];
@@ -460,7 +460,7 @@ describe("whatever happens at the forge and to us", () => {
     );
   });
 
-  async function happen(each: Happening): Promise<Hint | undefined> {
+  async function happen(each: GraphEvent): Promise<Hint | undefined> {
     if (each.does === "push") {
       forge.branches.set("refs/heads/main", shaOf(`main ${each.word}`));
       return { about: "refs" };
@@ -493,22 +493,22 @@ describe("whatever happens at the forge and to us", () => {
     const sometimes = () => left-- > 0;
     if (trouble === "forge") forge.fails = sometimes;
     if (trouble === "before" || trouble === "after") {
-      desk.fails = () => (sometimes() ? trouble : undefined);
+      service.fails = () => (sometimes() ? trouble : undefined);
     }
     if (trouble === "killed") {
       // Its lease runs out; what it wrote stays, what it did not is for the next.
       const dying = new AbortController();
-      desk.fails = () => {
+      service.fails = () => {
         dying.abort(new Error("killed"));
         return "after";
       };
-      await workOnNext(rooms, randomUUID(), dying.signal).catch(() => {});
+      await workOnNext(services, randomUUID(), dying.signal).catch(() => {});
       pass(15_001);
     } else {
-      await workOnNext(rooms, randomUUID(), ever);
+      await workOnNext(services, randomUUID(), ever);
     }
     forge.fails = () => false;
-    desk.fails = () => undefined;
+    service.fails = () => undefined;
     pass(1_000);
   }
 

@@ -1,6 +1,6 @@
 import { Fault, messageOf } from "#core/fault.ts";
 import { endDeliveries, postponeDeliveries, waitingDeliveries } from "./delivery.store.ts";
-import { type ForgeRooms, forgeFor } from "./forge-rooms.ts";
+import { type ForgeServices, forgeFor } from "./forge-services.ts";
 import { type Holding, keepHolding, layRepositoryDown, takeRepository } from "./holding.store.ts";
 import { makeWhatIsMissing } from "./make-what-is-missing.ts";
 import { readRepository } from "./read-repository.ts";
@@ -15,11 +15,11 @@ const mostAttempts = 12;
 
 /** Takes one repository for which there is something to do, and does it. False when there is none. */
 export async function workOnNext(
-  rooms: ForgeRooms,
+  services: ForgeServices,
   holder: string,
   stopping: AbortSignal,
 ): Promise<boolean> {
-  const { db, clock, times, logger } = rooms;
+  const { db, clock, times, logger } = services;
   const untilOf = () => new Date(clock.now().getTime() + times.leaseMs);
   const holding = await takeRepository(db, { holder, now: clock.now(), until: untilOf() });
   if (holding === undefined) return false;
@@ -43,7 +43,7 @@ export async function workOnNext(
   beat.unref();
   try {
     const repository = await findWatched(db, holding.repository);
-    if (repository !== undefined) await workOn(rooms, repository, holding, signal);
+    if (repository !== undefined) await workOn(services, repository, holding, signal);
   } catch (reason) {
     // Whoever has it now goes on; or the next start.
     if (!signal.aborted) throw reason;
@@ -59,12 +59,12 @@ export async function workOnNext(
 }
 
 async function workOn(
-  rooms: ForgeRooms,
+  services: ForgeServices,
   repository: WatchedRepository,
   holding: Holding,
   signal: AbortSignal,
 ): Promise<void> {
-  const { db, clock, chance, logger } = rooms;
+  const { db, clock, chance, logger } = services;
   const beganAt = clock.now();
   const isDue = repository.nextAt <= beganAt;
   const deliveries =
@@ -78,19 +78,19 @@ async function workOn(
   const again = (reason: unknown) => tryAgainInMs(repository.failures, reason, chance());
 
   try {
-    const forge = forgeFor(rooms.forges, repository.kind);
+    const forge = forgeFor(services.forges, repository.kind);
     await readRepository(
-      rooms,
+      services,
       { repository, forge, holding, signal },
       whatToRead(hints, isFull),
       hints,
     );
     signal.throwIfAborted();
-    const troubles = await makeWhatIsMissing(rooms, { repository, forge, holding, signal });
+    const troubles = await makeWhatIsMissing(services, { repository, forge, holding, signal });
     await endDeliveries(db, ids, clock.now());
     const [trouble] = troubles;
     if (trouble !== undefined) tell(trouble);
-    const periodMs = periodOf(rooms, repository);
+    const periodMs = periodOf(services, repository);
     await layRepositoryDown(db, holding, {
       reconciledAt: isFull ? beganAt : undefined,
       nextAt:
@@ -122,6 +122,6 @@ async function workOn(
   }
 }
 
-function periodOf({ times }: ForgeRooms, { kind, policy }: WatchedRepository): number {
+function periodOf({ times }: ForgeServices, { kind, policy }: WatchedRepository): number {
   return policy.pollMs ?? (kind === "github" ? times.reconcileMs : times.pollMs);
 }

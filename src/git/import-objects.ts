@@ -7,7 +7,7 @@ import { digestsOfGitObjects, type GitObject, saveGitObjects } from "./git-objec
 import { readObjects } from "./read-objects.ts";
 import type { Git } from "./run-git.ts";
 
-export interface ImportRooms {
+export interface ImportServices {
   readonly git: Git;
   readonly db: Tx;
   readonly store: BlobStore;
@@ -25,7 +25,7 @@ const putsAtOnce = 16;
  * A blob is read only when its digest is unknown, or known but no longer stored.
  */
 export async function importObjects(
-  { git, db, store }: ImportRooms,
+  { git, db, store }: ImportServices,
   mirror: string,
   gitIds: readonly GitId[],
 ): Promise<Map<GitId, Digest>> {

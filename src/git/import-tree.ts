@@ -4,7 +4,7 @@ import type { TreeEntry } from "#cas/tree-entry.ts";
 import type { Digest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import type { CommitEntry, SkippedEntry } from "./commit-tree.ts";
-import { type ImportRooms, importObjects } from "./import-objects.ts";
+import { type ImportServices, importObjects } from "./import-objects.ts";
 
 export interface ImportedTree {
   /** Ready to be filtered, merged and built into directories; all blobs are in the store. */
@@ -18,12 +18,12 @@ const maxTargetBytes = 4_096;
 
 /** Brings files and symlinks of a commit, as `listCommitTree` gave them, into the store. */
 export async function importTree(
-  rooms: ImportRooms,
+  services: ImportServices,
   mirror: string,
   tree: readonly CommitEntry[],
 ): Promise<ImportedTree> {
   const digests = await importObjects(
-    rooms,
+    services,
     mirror,
     tree.map(({ gitId }) => gitId),
   );
@@ -38,7 +38,7 @@ export async function importTree(
     await mapAtMost(16, links, async (link): Promise<[string, string]> => {
       const digest = digestOfEntry(link);
       if (digest.sizeBytes > maxTargetBytes) return [link.path, "x".repeat(maxTargetBytes)];
-      const bytes = await rooms.store.get(digest);
+      const bytes = await services.store.get(digest);
       return [link.path, Buffer.from(bytes ?? []).toString("utf8")];
     }),
   );

@@ -8,7 +8,7 @@ import { DefinitionProblems } from "./definitions/definition-problems.ts";
 import type { DefinedJob, Definitions } from "./definitions/read-definitions.ts";
 import type { Source } from "./definitions/sources-key.ts";
 import { mayMatchBelow } from "./may-match-below.ts";
-import { fetchSource, type SourceRooms } from "./resolve-sources.ts";
+import { fetchSource, type SourceServices } from "./resolve-sources.ts";
 
 /** Submodules of one commit, those within submodules included. */
 const mostSubmodules = 50;
@@ -23,14 +23,14 @@ const deepest = 5;
  * Throws `DefinitionProblems` for those that cannot be had, or that `by` may not read.
  */
 export async function addSubmodules(
-  rooms: SourceRooms,
+  services: SourceServices,
   definitions: Definitions,
   commit: CommitPlace,
   by: Principal,
 ): Promise<Definitions> {
   const readers = definitions.jobs.filter(mayReadSubmodules);
   if (readers.length === 0) return definitions;
-  const found = await findSubmodules(rooms, commit, "", readers, by, 1);
+  const found = await findSubmodules(services, commit, "", readers, by, 1);
   if (found.length === 0) return definitions;
   if (found.length > mostSubmodules) {
     throw new Fault(
@@ -54,7 +54,7 @@ export async function addSubmodules(
 
 /** Marks the jobs that read submodules of the commit, and fetches none: for those who may not have any. */
 export async function markSubmodules(
-  { inputs }: Pick<SourceRooms, "inputs">,
+  { inputs }: Pick<SourceServices, "inputs">,
   definitions: Definitions,
   commit: CommitPlace,
 ): Promise<Definitions> {
@@ -77,7 +77,7 @@ interface FoundSubmodule {
 }
 
 async function findSubmodules(
-  rooms: SourceRooms,
+  services: SourceServices,
   commit: CommitPlace,
   above: string,
   readers: readonly DefinedJob[],
@@ -85,14 +85,14 @@ async function findSubmodules(
   depth: number,
 ): Promise<FoundSubmodule[]> {
   const found: FoundSubmodule[] = [];
-  for (const submodule of await rooms.inputs.submodules(commit)) {
+  for (const submodule of await services.inputs.submodules(commit)) {
     const path = `${above}${submodule.path}`;
     if (!readers.some((job) => reads(job, path))) continue;
-    const here = await fetchSubmodule(rooms, { ...submodule, path }, by, depth);
+    const here = await fetchSubmodule(services, { ...submodule, path }, by, depth);
     found.push(here);
     if (here.failure === undefined) {
       const within = { url: here.repository, sha: CommitSha.parse(here.sha) };
-      found.push(...(await findSubmodules(rooms, within, `${path}/`, readers, by, depth + 1)));
+      found.push(...(await findSubmodules(services, within, `${path}/`, readers, by, depth + 1)));
     }
     if (found.length > mostSubmodules) break;
   }
@@ -100,7 +100,7 @@ async function findSubmodules(
 }
 
 async function fetchSubmodule(
-  rooms: SourceRooms,
+  services: SourceServices,
   { path, commit, repository }: Submodule,
   by: Principal,
   depth: number,
@@ -114,9 +114,9 @@ async function fetchSubmodule(
   if (repository instanceof Fault) return failed(repository);
   if (depth > deepest)
     return failed(new Fault("failed_precondition", `it is more than ${deepest} submodules deep`));
-  const fetched = await fetchSource(rooms, { repository, commit, at: path }, by);
+  const fetched = await fetchSource(services, { repository, commit, at: path }, by);
   if (fetched instanceof Fault) return failed(fetched);
-  rooms.inputs.know({ url: fetched.repository, sha: fetched.sha }, fetched.mirror);
+  services.inputs.know({ url: fetched.repository, sha: fetched.sha }, fetched.mirror);
   return { path, sha: fetched.sha, repository: fetched.repository };
 }
 

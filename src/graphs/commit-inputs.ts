@@ -31,7 +31,7 @@ export interface CommitInputs {
 /** Chooses among the files of a commit. Pure: what it once chose is remembered. */
 export type Choice = (entries: readonly CommitEntry[]) => readonly CommitEntry[];
 
-export interface CommitInputRooms {
+export interface CommitInputServices {
   readonly git: Git;
   readonly mirrors: Mirrors;
   readonly db: Tx;
@@ -70,7 +70,7 @@ interface Selection {
  * then it is looked for in the store; what has been lost there is imported from Git again.
  */
 export class CommitInputReader {
-  readonly #rooms: CommitInputRooms;
+  readonly #services: CommitInputServices;
   readonly #mirrors = recentlyUsed<Promise<string>>(kept.commits);
   readonly #trees = recentlyUsed<Promise<CommitTree>>(kept.commits);
   readonly #selections = recentlyUsed<Promise<Selection>>(kept.selections);
@@ -78,8 +78,8 @@ export class CommitInputReader {
   readonly #names = recentlyUsed<Promise<string>>(kept.names);
   #doubtedAtMs = -Infinity;
 
-  constructor(rooms: CommitInputRooms) {
-    this.#rooms = rooms;
+  constructor(services: CommitInputServices) {
+    this.#services = services;
   }
 
   /** Where a commit lies that was just fetched: it is not fetched again. */
@@ -143,7 +143,7 @@ export class CommitInputReader {
     if (isTrusted) return true;
     selection.looking ??= (async () => {
       try {
-        const missing = await this.#rooms.store.findMissing(selection.blobs);
+        const missing = await this.#services.store.findMissing(selection.blobs);
         if (missing.length === 0) selection.seenAtMs = now;
         return missing.length === 0;
       } finally {
@@ -154,10 +154,10 @@ export class CommitInputReader {
   }
 
   async #select(commit: CommitPlace, lfs: boolean, choose: Choice): Promise<Selection> {
-    const { store, git } = this.#rooms;
+    const { store, git } = this.#services;
     const { mirror, entries: all } = await this.#list(commit);
     const seenAtMs = performance.now();
-    const imported = await importTree(this.#rooms, mirror, choose(all));
+    const imported = await importTree(this.#services, mirror, choose(all));
     const entries =
       lfs && (await this.#usesLfs(commit, mirror, all))
         ? await replacePointers({ git, store }, commit.url, imported.entries)
@@ -173,7 +173,7 @@ export class CommitInputReader {
 
   /** The submodules of a commit; none is fetched. */
   async submodules(commit: CommitPlace): Promise<Submodule[]> {
-    const { git } = this.#rooms;
+    const { git } = this.#services;
     const mirror = await this.#mirrorOf(commit);
     const urls = await readSubmoduleUrls(git, mirror, commit.sha);
     // Most commits have none, and their trees are large.
@@ -186,7 +186,7 @@ export class CommitInputReader {
     mirror: string,
     entries: readonly CommitEntry[],
   ): Promise<boolean> {
-    return this.#lfs.get(`${url}\n${sha}`, () => usesLfs(this.#rooms.git, mirror, entries));
+    return this.#lfs.get(`${url}\n${sha}`, () => usesLfs(this.#services.git, mirror, entries));
   }
 
   #mirrorOf(commit: CommitPlace): Promise<string> {
@@ -197,12 +197,12 @@ export class CommitInputReader {
     const key = `${commit.url}\n${commit.sha}`;
     const mirror = await this.#mirrorOf(commit);
     const tree = await this.#trees.get(key, () =>
-      listCommitTree(this.#rooms.git, mirror, commit.sha),
+      listCommitTree(this.#services.git, mirror, commit.sha),
     );
     return { mirror, ...tree };
   }
 
   async #fetch(commit: CommitPlace): Promise<string> {
-    return (await this.#rooms.mirrors.fetchCommit(commit.url, commit.sha)).mirror;
+    return (await this.#services.mirrors.fetchCommit(commit.url, commit.sha)).mirror;
   }
 }

@@ -11,9 +11,9 @@ import { insertChunkedRun } from "./chunks/chunked-run.store.ts";
 import { nextBatches } from "./chunks/share-items.ts";
 import { urgencyOf } from "./graph-priority.store.ts";
 import { insertRuns, type NewRun } from "./insert-runs.store.ts";
-import { wakeErrands } from "./kinds/errand.store.ts";
+import { wakeServerJobs } from "./kinds/server-job.store.ts";
 import type { Prepared } from "./prepare-job.ts";
-import { happeningsOf } from "./queue-events.ts";
+import { graphEventsOf } from "./queue-events.ts";
 import { type JobUrgency, type ReadyJob, stillTaken, takenKey } from "./ready-job.store.ts";
 
 /** A job whose preparation is over, one way or the other. */
@@ -78,12 +78,12 @@ export async function commitPrepared(
   await beginChunks(tx, jobs, now);
   await advanceStoredGraphs(
     tx,
-    happeningsOf(
+    graphEventsOf(
       graphs,
       jobs.map(({ job }) => job),
     ),
   );
-  if (runs.some(({ kind }) => kind === "to-plan")) await wakeErrands(tx);
+  if (runs.some(({ kind }) => kind === "to-plan")) await wakeServerJobs(tx);
 }
 
 function isAsWanted(job: JobUrgency, now: JobUrgency | undefined): boolean {

@@ -7,7 +7,7 @@ import type { FetchedCommit, Mirrors } from "#git/fetch-commit.ts";
 import { isAncestor } from "#git/is-ancestor.ts";
 import type { Git } from "#git/run-git.ts";
 
-export interface WitnessRooms {
+export interface WitnessServices {
   readonly git: Git;
   readonly mirrors: Mirrors;
   /** Whether a forge watches the repository, and so knows what is on its branches. Nobody does when absent. */
@@ -31,31 +31,31 @@ export interface WantedCommit {
 
 /** The trust domain of a commit's graph. Of a watched repository it may take a look at the branch there. */
 export async function domainOfCommit(
-  rooms: WitnessRooms,
+  services: WitnessServices,
   wanted: WantedCommit,
 ): Promise<TrustDomain> {
   const { repository, branch, by } = wanted;
   const ref = wanted.ref ?? wanted.commit.ref;
   const isPull = ref !== undefined && pullOfRef(ref) !== undefined;
-  const onBranch = isPull ? "not seen" : await standingOf(rooms, wanted);
+  const onBranch = isPull ? "not seen" : await standingOf(services, wanted);
   return domainFor({ repository, branch, ref, onBranch, by });
 }
 
 async function standingOf(
-  rooms: WitnessRooms,
+  services: WitnessServices,
   { commit, address, repository, branch, ref }: WantedCommit,
 ): Promise<CommitStanding["onBranch"]> {
   const full = branch === "" ? commit.ref : `refs/heads/${branch}`;
   if (ref !== undefined) return branch === "" || ref === full ? "seen" : "not seen";
-  if ((await rooms.isWatched?.(repository)) !== true) return "nobody watches";
+  if ((await services.isWatched?.(repository)) !== true) return "nobody watches";
   if (full === undefined) return "not seen";
   // It was asked for by that very name, and found there.
   if (commit.ref === full) return "seen";
-  return (await isOn(rooms, address, full, commit)) ? "seen" : "not seen";
+  return (await isOn(services, address, full, commit)) ? "seen" : "not seen";
 }
 
 async function isOn(
-  { git, mirrors }: WitnessRooms,
+  { git, mirrors }: WitnessServices,
   address: string,
   ref: string,
   commit: FetchedCommit,

@@ -30,7 +30,7 @@ import {
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { FindingsSchema } from "#proto/grange/worker/v1/worker_pb.ts";
 import { executionsWantedByRuns } from "./cancel.store.ts";
-import { CatalogShelf } from "./catalogs/catalog-shelf.ts";
+import { CatalogCache } from "./catalogs/catalog-cache.ts";
 import { CommitInputReader } from "./commit-inputs.ts";
 import { TemplateEvaluator } from "./definitions/template-evaluator.ts";
 import { GraphId } from "./graph-id.ts";
@@ -71,7 +71,7 @@ export async function farmOfGraphs(db: Db) {
   const mirrors = openMirrors({ git, directory: join(root, "mirrors"), workingDirectory: root });
   const inputs = new CommitInputReader({ git, mirrors, db, store });
   const evaluator = new TemplateEvaluator();
-  const shelf = new CatalogShelf();
+  const cache = new CatalogCache();
   const logger = pino({ level: "silent" });
   const project = "main";
   const queue = await openExecutionQueue({
@@ -134,7 +134,7 @@ export async function farmOfGraphs(db: Db) {
     sharedDirectories: [],
     farmDirectories: [join(root, "mirrors")],
   });
-  const submission = { db, access, git, mirrors, inputs, evaluator, shelf };
+  const submission = { db, access, git, mirrors, inputs, evaluator, cache };
   return {
     db,
     queue,

@@ -6,15 +6,15 @@ import { type IdleState, neverIdle, periodMs } from "#core/idle-state.ts";
 import type { Service } from "#core/service.ts";
 import type { Tx } from "#db/db.ts";
 import type { ExecutionRequest } from "#execution/execution.ts";
-import type { AheadHint } from "#execution/look-ahead-desk.ts";
+import type { AheadHint } from "#execution/look-ahead-service.ts";
 import { commitLookedAhead } from "./approximations/commit-looked-ahead.ts";
 import { lookAhead } from "./approximations/know-ahead.ts";
 import { commitPrepared, type PreparedJob, requestsOf } from "./commit-prepared.ts";
-import { type PreparationRooms, prepareJob } from "./prepare-job.ts";
+import { type PreparationServices, prepareJob } from "./prepare-job.ts";
 import { keepTaken, postponeJob, type ReadyJob, takeReadyJobs } from "./ready-job.store.ts";
 
 /** What a runner works with. */
-export interface GraphRunnerParts extends PreparationRooms {
+export interface GraphRunnerParts extends PreparationServices {
   /** The queue's own transaction: what is submitted in it is handed out right after the commit. */
   readonly transaction: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;
   /** The queue's: which size classes executions are to run on. Nobody chooses when absent. */

@@ -27,7 +27,7 @@ export type NewRun = JobKey & {
     | { readonly kind: "unpreparable"; readonly message: string }
     /** The farm serves it: it waits for a person or a time, or pretends to run until then. */
     | {
-        readonly kind: "errand";
+        readonly kind: "server-job";
         readonly state: "waiting" | "running";
         readonly dueAt: Date | null;
       }
@@ -157,7 +157,7 @@ function asRow(run: NewRun) {
       };
     case "unpreparable":
       return { ...about, ...ended("failed"), message: run.message };
-    case "errand":
+    case "server-job":
       return { ...about, served_by: "farm", state: run.state, due_at: run.dueAt };
     case "settled":
       return {

@@ -27,7 +27,7 @@ export type ReferToSecrets = (
   place: Pick<ReadyJob, "repository" | "branch" | "domain">,
 ) => Promise<readonly SecretReference[]>;
 
-export interface PreparationRooms {
+export interface PreparationServices {
   readonly db: Db;
   readonly store: BlobStore;
   readonly trees: OutputTrees;
@@ -62,18 +62,18 @@ export type Prepared =
  *
  * Nothing is decided here: to do it twice, or to die in the middle, harms nobody.
  */
-export async function prepareJob(rooms: PreparationRooms, job: ReadyJob): Promise<Prepared> {
+export async function prepareJob(services: PreparationServices, job: ReadyJob): Promise<Prepared> {
   const { definition } = job;
   const kind = definition.kind ?? "command";
   switch (kind) {
     case "command":
       return definition.chunks === undefined
-        ? prepareAction(rooms, job, definition)
-        : prepareChunks(rooms, job, definition.chunks, await inputRoot(rooms, job));
+        ? prepareAction(services, job, definition)
+        : prepareChunks(services, job, definition.chunks, await inputRoot(services, job));
     case "graph": {
       if (definition.commands === undefined) return { kind: "to-plan" };
       const outputs = [...(definition.outputs ?? []), graphFileOf(definition)];
-      return prepareAction(rooms, job, { ...definition, outputs });
+      return prepareAction(services, job, { ...definition, outputs });
     }
     case "join":
     case "breakpoint":
@@ -88,15 +88,15 @@ export async function prepareJob(rooms: PreparationRooms, job: ReadyJob): Promis
  * Turns a ready job into an action, puts what the action needs into the store, and looks whether its result is known.
  */
 async function prepareAction(
-  rooms: PreparationRooms,
+  services: PreparationServices,
   job: ReadyJob,
   definition: JobDefinition,
 ): Promise<Prepared> {
-  const { db, store, trees, project } = rooms;
+  const { db, store, trees, project } = services;
   // Before the cache is asked: what a run with a secret made is as little for those who are not given it.
-  const secrets = await secretsOf(rooms, job);
-  const built = buildAction(definition, await inputRoot(rooms, job), secrets);
-  const names = await approximationsOf(rooms, job);
+  const secrets = await secretsOf(services, job);
+  const built = buildAction(definition, await inputRoot(services, job), secrets);
+  const names = await approximationsOf(services, job);
   await Promise.all(
     [built.command, built.action].map(({ digest, bytes }) => store.put(digest, bytes)),
   );
@@ -119,7 +119,7 @@ async function prepareAction(
 }
 
 async function secretsOf(
-  { secrets }: PreparationRooms,
+  { secrets }: PreparationServices,
   job: ReadyJob,
 ): Promise<readonly SecretReference[]> {
   const names = job.definition.secrets ?? [];
@@ -128,9 +128,9 @@ async function secretsOf(
   return secrets(names, job);
 }
 
-async function inputRoot(rooms: PreparationRooms, job: ReadyJob): Promise<Digest> {
-  const { db, store, trees, inputs } = rooms;
-  const files = await commitFiles(rooms, job);
+async function inputRoot(services: PreparationServices, job: ReadyJob): Promise<Digest> {
+  const { db, store, trees, inputs } = services;
+  const files = await commitFiles(services, job);
   const needs = Object.entries(job.definition.needs ?? {}).filter(
     ([, need]) => need.outputs?.length !== 0,
   );
@@ -159,14 +159,14 @@ async function inputRoot(rooms: PreparationRooms, job: ReadyJob): Promise<Digest
 }
 
 /** What it reads of the commit: what it names, or what another job has found. */
-async function commitFiles(rooms: PreparationRooms, job: ReadyJob): Promise<CommitInputs> {
+async function commitFiles(services: PreparationServices, job: ReadyJob): Promise<CommitInputs> {
   const commit = { url: job.url, sha: job.commit };
   const from = job.definition["inputs-from"];
   if (from === undefined) {
     const { inputs, sources = [], lfs } = job.definition;
     const submodules = sources.filter(({ submodule }) => submodule === true).map(({ at }) => at);
-    return rooms.inputs.read(commit, inputs, { submodules, lfs });
+    return services.inputs.read(commit, inputs, { submodules, lfs });
   }
-  const [made] = await latestResults(rooms.db, job.graphId, [from.job]);
-  return takeFoundInputs(rooms, commit, from, rulesOf(job.definition), made, job.definition.lfs);
+  const [made] = await latestResults(services.db, job.graphId, [from.job]);
+  return takeFoundInputs(services, commit, from, rulesOf(job.definition), made, job.definition.lfs);
 }

@@ -3,7 +3,7 @@ import type { FinishedExecution } from "#execution/finished-execution.ts";
 import type { Progress } from "#execution/queue-hooks.ts";
 import {
   advanceStoredGraphs,
-  type Happening,
+  type GraphEvent,
   type LockedGraph,
   lockGraphs,
 } from "./advancing/advance.store.ts";
@@ -81,7 +81,7 @@ export async function passOnEndedRuns(
 ): Promise<void> {
   const ended = changed.filter(({ outcome }) => outcome !== null);
   if (ended.length > 0) await wantFurtherRuns(tx, graphs, ended, retry);
-  await advanceStoredGraphs(tx, happeningsOf(graphs, changed));
+  await advanceStoredGraphs(tx, graphEventsOf(graphs, changed));
 }
 
 async function wantFurtherRuns(
@@ -117,7 +117,7 @@ export async function onExecutionsProgress(
   );
   if (graphs.length === 0) return [];
   const moved = [...(await moveRuns(tx, progress)), ...(await moveBatches(tx, progress))];
-  await advanceStoredGraphs(tx, happeningsOf(graphs, moved));
+  await advanceStoredGraphs(tx, graphEventsOf(graphs, moved));
   return graphs.map((graph) => graph.id);
 }
 
@@ -142,7 +142,10 @@ async function retryFailed(tx: Tx, ended: readonly EndedRun[]): Promise<void> {
 }
 
 /** Which jobs of which of the graphs these runs are of. */
-export function happeningsOf(graphs: readonly LockedGraph[], runs: readonly JobKey[]): Happening[] {
+export function graphEventsOf(
+  graphs: readonly LockedGraph[],
+  runs: readonly JobKey[],
+): GraphEvent[] {
   const jobs = new Map<GraphId, string[]>();
   for (const { graphId, job } of runs) {
     const here = jobs.get(graphId);

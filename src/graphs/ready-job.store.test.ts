@@ -69,9 +69,9 @@ test("what was prepared of inputs that were made anew meanwhile is thrown away",
   expect(slow.map(({ job }) => job)).toContain("b");
 
   // It stops being ready, and is ready again, before whoever prepares it is done.
-  const rooms = { db, pricePerWorkerMinute: 0 };
-  await deactivate(rooms, id, Deactivate.parse({ jobs: ["b"] }), everybody);
-  await activate(rooms, id, Activate.parse({ jobs: ["b"] }), everybody);
+  const services = { db, pricePerWorkerMinute: 0 };
+  await deactivate(services, id, Deactivate.parse({ jobs: ["b"] }), everybody);
+  await activate(services, id, Activate.parse({ jobs: ["b"] }), everybody);
 
   expect((await farm.states(id)).b).toBe("ready");
   const still = await stillTaken(

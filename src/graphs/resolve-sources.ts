@@ -15,7 +15,7 @@ const askedAtOnce = 4;
 /** Different revisions of other repositories that one graph may read. */
 const mostRevisions = 50;
 
-export interface SourceRooms {
+export interface SourceServices {
   readonly mirrors: Mirrors;
   readonly inputs: CommitInputReader;
   readonly access: RepositoryAccess;
@@ -29,7 +29,7 @@ export interface SourceRooms {
  * what the principal may not read.
  */
 export async function resolveSources(
-  rooms: SourceRooms,
+  services: SourceServices,
   definitions: Definitions,
   by: Principal,
 ): Promise<Definitions> {
@@ -40,9 +40,9 @@ export async function resolveSources(
 
   const found = new Map(
     await mapAtMost(askedAtOnce, [...asked], async ([key, source]) => {
-      const commit = await fetchSource(rooms, source, by);
+      const commit = await fetchSource(services, source, by);
       if (!(commit instanceof Fault))
-        rooms.inputs.know({ url: commit.repository, sha: commit.sha }, commit.mirror);
+        services.inputs.know({ url: commit.repository, sha: commit.sha }, commit.mirror);
       return [key, commit] as const;
     }),
   );
@@ -93,7 +93,7 @@ function keyOf({ repository, rev, commit }: Source): string {
 
 /** Fetches a source's commit; returns why it cannot be had where its author can mend that. */
 export async function fetchSource(
-  { mirrors, access }: Pick<SourceRooms, "mirrors" | "access">,
+  { mirrors, access }: Pick<SourceServices, "mirrors" | "access">,
   { repository, rev, commit }: Source,
   by: Principal,
 ): Promise<FetchedCommit | Fault> {

@@ -11,7 +11,7 @@ import type { GraphPart } from "./advancing/graph-part.ts";
 import { type AuditEntry, recordAudit } from "./audit.store.ts";
 import { admitCatalog, templatesToSign } from "./catalogs/admit-catalog.ts";
 import { branchDefinition } from "./catalogs/branch-definition.store.ts";
-import type { CatalogShelf } from "./catalogs/catalog-shelf.ts";
+import type { CatalogCache } from "./catalogs/catalog-cache.ts";
 import { pointBranchAt } from "./catalogs/catalog-source.store.ts";
 import { chosenValues } from "./catalogs/chosen-values.ts";
 import { graphDefinitions, wishesOf, withPlaces } from "./catalogs/graph-definitions.ts";
@@ -19,7 +19,7 @@ import { holdGraphToCost, holdJobsToLimits } from "./catalogs/hold-to-limits.ts"
 import type { CommitInputReader } from "./commit-inputs.ts";
 import { fillTemplates } from "./definitions/fill-templates.ts";
 import type { TemplateEvaluator } from "./definitions/template-evaluator.ts";
-import { domainOfCommit, type WitnessRooms } from "./domain-of-commit.ts";
+import { domainOfCommit, type WitnessServices } from "./domain-of-commit.ts";
 import { graphTtlMs } from "./expiry/graph-ttl.ts";
 import { type GraphParent, insertGraph, keepCatalog } from "./graph.store.ts";
 import { GraphId } from "./graph-id.ts";
@@ -35,12 +35,12 @@ import { resolveSources } from "./resolve-sources.ts";
 import { joinSet } from "./sets/join-set.ts";
 import type { SubmittedChoice } from "./submitted-choice.ts";
 
-export interface SubmissionRooms extends WitnessRooms {
+export interface SubmissionServices extends WitnessServices {
   readonly db: Db;
   readonly access: RepositoryAccess;
   readonly inputs: CommitInputReader;
   readonly evaluator: TemplateEvaluator;
-  readonly shelf: CatalogShelf;
+  readonly cache: CatalogCache;
 }
 
 export interface SubmissionAnswer {
@@ -72,12 +72,12 @@ export interface GraphOrigin {
  * the principal or the branch does not allow.
  */
 export async function submitGraph(
-  rooms: SubmissionRooms,
+  services: SubmissionServices,
   request: SubmitGraph,
   by: Principal,
   origin: GraphOrigin = {},
 ): Promise<SubmissionAnswer> {
-  const { db } = rooms;
+  const { db } = services;
   // Who may submit nowhere does not make the farm fetch anything.
   requireGrantSomewhere(by, "submit");
   const id = GraphId.parse(request.id ?? randomUUID());
@@ -85,11 +85,11 @@ export async function submitGraph(
   if (known !== undefined) return { graph: known, isNew: false };
 
   const rev = request.rev ?? "HEAD";
-  await rooms.access.requireMayRead(by, request.repository);
-  const address = (await rooms.wayIn?.(request.repository, by)) ?? request.repository;
-  const commit = await rooms.mirrors.fetchCommit(address, rev);
+  await services.access.requireMayRead(by, request.repository);
+  const address = (await services.wayIn?.(request.repository, by)) ?? request.repository;
+  const commit = await services.mirrors.fetchCommit(address, rev);
   const place = { url: commit.repository, sha: commit.sha };
-  rooms.inputs.know(place, commit.mirror);
+  services.inputs.know(place, commit.mirror);
   const branch = request.branch ?? commit.branch ?? "";
   const repository = await db.transaction(async (tx) => {
     const name = await nameRepository(tx, commit.repository);
@@ -99,28 +99,28 @@ export async function submitGraph(
   });
   const where = { repository, branch };
   const wanted = { commit, address, repository, branch, ref: origin.ref, by };
-  const domain = await domainOfCommit(rooms, wanted);
+  const domain = await domainOfCommit(services, wanted);
   // Whoever says what is read on the server's machine defines more than a graph.
   if (request.definitionsFrom?.kind === "directory") requireGrant(by, "define", where);
-  await requireMayReadDefinitions(rooms.access, by, request.definitionsFrom);
+  await requireMayReadDefinitions(services.access, by, request.definitionsFrom);
   const said = await branchDefinition(db, repository, branch);
-  const from = await graphDefinitions(rooms, { ...where, said, commit }, request);
+  const from = await graphDefinitions(services, { ...where, said, commit }, request);
   const { sha, subject, committedAt } = commit;
   const author = commit.author.name;
   const context = { repository, commit: { sha, subject, author, committedAt }, rev, branch };
   const wishes = wishesOf(request, said);
   const { definitions, planned } = await withPlaces(from, async (templates) => {
-    const filled = await fillTemplates(templates, wishes, context, rooms.evaluator);
+    const filled = await fillTemplates(templates, wishes, context, services.evaluator);
     return {
       definitions: filled,
       planned:
         origin.outsiders === undefined
           ? await plan(
-              await resolveSources(rooms, await addSubmodules(rooms, filled, place, by), by),
+              await resolveSources(services, await addSubmodules(services, filled, place, by), by),
               request.select,
             )
           : await planForOutsiders(
-              await markSubmodules(rooms, filled, place),
+              await markSubmodules(services, filled, place),
               request.select,
               origin.outsiders,
             ),

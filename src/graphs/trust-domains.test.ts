@@ -114,12 +114,12 @@ describe("a graph's domain", () => {
   });
 
   test("of a watched repository asks whether the commit is on the branch that is claimed", async () => {
-    const rooms = { ...farm.submission, isWatched: async () => true };
+    const services = { ...farm.submission, isWatched: async () => true };
     const outside = pull(9, "nine");
     const inside = farm.repository.git("rev-parse", "main");
     const domainOf = async (rev: string, branch?: string) => {
       const request = { repository: farm.repository.path, rev, ...(branch ? { branch } : {}) };
-      const { graph } = await submitGraph(rooms, request, named("ada"));
+      const { graph } = await submitGraph(services, request, named("ada"));
       return (await rowOf(graph.id)).domain;
     };
 
@@ -138,8 +138,8 @@ describe("a graph's domain", () => {
     pull(10, "ten");
     const ofPull = (await farm.submit({ rev: "refs/pull/10/head" })).id;
     const clone = async (id: GraphId, by: Principal) => {
-      const rooms = { db, planToday: () => Promise.reject(new Error("nobody asks")) };
-      const done = await cloneGraph(rooms, id, Clone.parse({}), by);
+      const services = { db, planToday: () => Promise.reject(new Error("nobody asks")) };
+      const done = await cloneGraph(services, id, Clone.parse({}), by);
       return (await rowOf(done?.graph?.id ?? "")).domain;
     };
 
@@ -188,9 +188,9 @@ describe("a pull request", () => {
     const sha = pull(40, "forty");
     await fromForge("refs/pull/40/head", sha);
     await farm.work();
-    const rooms = { ...farm.submission, ...farm.parts };
+    const services = { ...farm.submission, ...farm.parts };
     const look = async (rev: string) => {
-      const preview = await previewGraph(rooms, { repository: farm.repository.path, rev });
+      const preview = await previewGraph(services, { repository: farm.repository.path, rev });
       return preview.jobs.map(({ hasResult }) => hasResult);
     };
 

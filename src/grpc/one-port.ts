@@ -1,7 +1,7 @@
 import type { Server as HttpServer } from "node:http";
 import type { Http2Server } from "node:http2";
 import { createServer, type Server, type Socket } from "node:net";
-import { Newcomers } from "./newcomers.ts";
+import { PendingConnections } from "./pending-connections.ts";
 import { type TlsIdentity, tlsHandshakes } from "./tls-handshakes.ts";
 import { UndecidedSockets } from "./undecided-sockets.ts";
 
@@ -48,12 +48,12 @@ export function onePort(
     }
   };
 
-  const newcomers = new Newcomers();
+  const pendingConnections = new PendingConnections();
   const byFirstBytes = (socket: Socket) =>
     undecided.listen(socket, (bytes) => {
       const protocol = protocolOf(bytes);
       if (protocol === "unknown") return undefined;
-      return () => newcomers.letIn(socket, () => handOver(socket, protocol));
+      return () => pendingConnections.letIn(socket, () => handOver(socket, protocol));
     });
 
   const shakeHands =
@@ -71,7 +71,7 @@ export function onePort(
     else {
       undecided.listen(socket, ([first]) =>
         first === handshakeRecord
-          ? () => newcomers.letIn(socket, () => shakeHands(socket))
+          ? () => pendingConnections.letIn(socket, () => shakeHands(socket))
           : () => refuseClear(socket),
       );
     }
@@ -83,7 +83,7 @@ export function onePort(
   const close = server.close.bind(server);
   server.close = (done) => {
     undecided.destroy();
-    newcomers.destroy();
+    pendingConnections.destroy();
     return close(done);
   };
   return server;

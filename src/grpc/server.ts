@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { FairGate } from "#core/fair-gate.ts";
 import type { Service } from "#core/service.ts";
 import { CallLine } from "./call-line.ts";
-import { calmLimit } from "./calm-limit.ts";
+import { errorRateLimit } from "./error-rate-limit.ts";
 import { HeldBytes, SharedBytes } from "./held-bytes.ts";
 import { keepAlive } from "./keep-alive.ts";
 import type { Method } from "./method.ts";
@@ -87,7 +87,7 @@ export function grpcServer(options: GrpcServerOptions): GrpcServer {
       ...forStreams,
       unreadAnswers: new FairGate(mostUnreadAnswers),
       onData: readInTurns(session),
-      onRefused: calmLimit(session, mostRefused),
+      onRefused: errorRateLimit(session, mostRefused),
       held: new HeldBytes(mostHeld, "the messages of this connection", allHeld),
       unsent: new HeldBytes(mostHeld, "the answers that this connection does not read", allUnsent),
     };

@@ -11,7 +11,7 @@ const perTransaction = 500;
  * Ends an invocation: what it waits for is cancelled, what it asks for from now on refused. False when
  * there is no such invocation.
  *
- * A call that crosses this is found by the sweep of `operationDesk`.
+ * A call that crosses this is found by the sweep of `operationService`.
  */
 export async function cancelInvocation(
   db: Tx,

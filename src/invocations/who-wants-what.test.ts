@@ -15,7 +15,7 @@ import { freshDb } from "../../test/support/fresh-db.ts";
 import type { Asking } from "./asking.ts";
 import { executionsWantedByOperations } from "./operation.store.ts";
 import { OperationId } from "./operation.ts";
-import { operationDesk } from "./operation-desk.ts";
+import { operationService } from "./operation-service.ts";
 import { anInvocation } from "./pages/invocation-rows.fixture.ts";
 import { noteOperationEnds } from "./pages/operation-ends.store.ts";
 
@@ -70,15 +70,15 @@ async function twoServers() {
         },
       },
     });
-    return { queue, desk: await operationDesk({ db, queue, clock, logger: silent, times }) };
+    return { queue, service: await operationService({ db, queue, clock, logger: silent, times }) };
   };
   return { clock, runs, servers: [await open(), await open()] as const };
 }
 
 const { clock, runs, servers } = await twoServers();
 afterAll(async () => {
-  for (const { desk, queue } of servers) {
-    await desk.stop();
+  for (const { service, queue } of servers) {
+    await service.stop();
     await queue.stop();
   }
 });
@@ -94,12 +94,12 @@ test("an execution goes on exactly as long as somebody wants it", async () => {
       let now: ExecutionId | undefined;
 
       for (const [i, each] of steps.entries()) {
-        const { desk, queue } = i % 2 === 0 ? first : second;
+        const { service, queue } = i % 2 === 0 ? first : second;
         switch (each.kind) {
           case "ask": {
             const id = OperationId.parse(randomUUID());
             const request = aRequest({ actionDigest: digest });
-            const opened = await desk.open({ id, asking, request });
+            const opened = await service.open({ id, asking, request });
             if (opened === "refused") throw new Error("nothing was cancelled");
             // Who asks again joins what somebody still wants, and nothing else.
             const isWanted = wanting.length > 0 || (now !== undefined && runs.has(now));
@@ -120,17 +120,17 @@ test("an execution goes on exactly as long as somebody wants it", async () => {
           }
           case "cancel": {
             const [who] = wanting.splice(each.who % Math.max(wanting.length, 1), 1);
-            if (who !== undefined) await desk.cancel(who);
+            if (who !== undefined) await service.cancel(who);
             break;
           }
           case "cancel at once": {
             const two = wanting.splice(each.who % Math.max(wanting.length, 1), 2);
-            await Promise.all(two.map((id, n) => (n === 0 ? first : second).desk.cancel(id)));
+            await Promise.all(two.map((id, n) => (n === 0 ? first : second).service.cancel(id)));
             break;
           }
           case "abandon all":
             clock.pass(times.graceMs + times.renewEveryMs + 1);
-            await Promise.all([first.desk.sweep(), second.desk.sweep()]);
+            await Promise.all([first.service.sweep(), second.service.sweep()]);
             wanting = [];
             break;
         }
@@ -148,11 +148,11 @@ test("who joins while the last one leaves gets an execution that goes on", async
   await db.script("truncate execution, operation cascade");
   runs.clear();
   const ask = async (
-    { desk }: (typeof servers)[number],
+    { service }: (typeof servers)[number],
     digest: ReturnType<typeof actionDigest>,
   ) => {
     const id = OperationId.parse(randomUUID());
-    const opened = await desk.open({ id, asking, request: aRequest({ actionDigest: digest }) });
+    const opened = await service.open({ id, asking, request: aRequest({ actionDigest: digest }) });
     if (opened === "refused") throw new Error("nothing was cancelled");
     return opened;
   };
@@ -162,12 +162,12 @@ test("who joins while the last one leaves gets an execution that goes on", async
     const leaving = await ask(first, digest);
     const [joining] = await Promise.all([
       ask(round % 2 === 0 ? first : second, digest),
-      first.desk.cancel(leaving.id),
+      first.service.cancel(leaving.id),
     ]);
 
     const [view] = await readExecutions(db, [joining.executionId]);
     expect(view?.state.kind).toBe("queued");
-    await second.desk.cancel(joining.id);
+    await second.service.cancel(joining.id);
     const [after] = await readExecutions(db, [joining.executionId]);
     expect(after?.state.kind).toBe("finished");
   }
@@ -182,7 +182,7 @@ test("what is asked for a cancelled invocation is refused, and what travels with
 
   const opened = await Promise.all(
     ["gone", "here"].map((invocation, i) =>
-      first.desk.open({
+      first.service.open({
         id: OperationId.parse(randomUUID()),
         asking: { ...asking, invocation },
         request: requests[i] ?? aRequest(),

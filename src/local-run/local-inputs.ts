@@ -33,7 +33,7 @@ export type NeededOutputs =
   /** The job has none, or did not end well and is not waited for. */
   | { readonly kind: "none" };
 
-export interface LocalInputRooms {
+export interface LocalInputServices {
   readonly root: string;
   readonly files: readonly WorkingEntry[];
   readonly digests: FileDigests;
@@ -45,12 +45,12 @@ export interface LocalInputRooms {
  * that they need at their places.
  */
 export class LocalInputs {
-  readonly #rooms: LocalInputRooms;
+  readonly #services: LocalInputServices;
   /** Directories of the checkout that are outputs, each read once. */
   readonly #directories = new Map<string, Promise<TreePart>>();
 
-  constructor(rooms: LocalInputRooms) {
-    this.#rooms = rooms;
+  constructor(services: LocalInputServices) {
+    this.#services = services;
   }
 
   /**
@@ -63,7 +63,7 @@ export class LocalInputs {
     outputsOf: (job: string) => NeededOutputs,
     { every = false }: { readonly every?: boolean } = {},
   ): Promise<Digest> {
-    const { store, files } = this.#rooms;
+    const { store, files } = this.#services;
     const chosen = every ? files : await this.filesOf(definition, outputsOf);
     const base = await this.#entries(chosen);
     const overlays = await Promise.all(
@@ -80,7 +80,7 @@ export class LocalInputs {
     definition: JobDefinition,
     outputsOf: (job: string) => NeededOutputs,
   ): Promise<readonly WorkingEntry[]> {
-    const { files } = this.#rooms;
+    const { files } = this.#services;
     const from = definition["inputs-from"];
     if (from === undefined) return selectInputs(files, definition.inputs);
     const named = `"${from.output}" of job "${from.job}", which finds the inputs,`;
@@ -90,7 +90,7 @@ export class LocalInputs {
   }
 
   async #bytesOf(needed: NeededOutputs, path: string): Promise<Uint8Array | undefined> {
-    const { root, store } = this.#rooms;
+    const { root, store } = this.#services;
     switch (needed.kind) {
       case "none":
         return undefined;
@@ -114,7 +114,7 @@ export class LocalInputs {
       case "made": {
         const bytes = needed.result && toBinary(ActionResultSchema, needed.result);
         const made = { job: from, outcome: "succeeded" as const, result: bytes ?? null };
-        return takeOutputs(outputTrees(this.#rooms.store), from, need, made);
+        return takeOutputs(outputTrees(this.#services.store), from, need, made);
       }
       case "in-checkout": {
         const paths = need.outputs ?? needed.outputs;
@@ -131,7 +131,7 @@ export class LocalInputs {
   }
 
   async #readPart(path: string): Promise<TreePart> {
-    const { root, store } = this.#rooms;
+    const { root, store } = this.#services;
     const single = entryAt(root, path);
     if (single !== undefined) {
       const [entry] = await this.#entries([single]);
@@ -168,7 +168,7 @@ export class LocalInputs {
   }
 
   async #digestOf({ path, version }: Extract<WorkingEntry, { kind: "file" }>): Promise<Digest> {
-    const { root, digests, store } = this.#rooms;
+    const { root, digests, store } = this.#services;
     const at = join(root, path);
     const digest = await digests.digestOf(at, version);
     store.serve(digest, at);

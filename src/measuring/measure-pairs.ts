@@ -1,4 +1,4 @@
-import type { PlacedArtifact } from "#artifacts/artifact-shelf.ts";
+import type { PlacedArtifact } from "#artifacts/artifact-cache.ts";
 import { judgePairs, practicalLimit } from "#comparison/judge-pairs.ts";
 import { isParentFirst } from "#comparison/order-of-pairs.ts";
 import type { MetricValues } from "#core/benchmark-metric.ts";
@@ -51,9 +51,9 @@ export async function measurePairs(wanted: PairsToMeasure): Promise<MeasuredPair
   const known: PairFigures[] = [...(wanted.stored ?? [])];
   const taken: MeasuredPair[] = [];
   const done = () => wanted.from + taken.length;
-  const childSource = await placeSource(benchmark, place.shelf, child, signal);
+  const childSource = await placeSource(benchmark, place.cache, child, signal);
   try {
-    const parentSource = await placeSource(benchmark, place.shelf, parent, signal);
+    const parentSource = await placeSource(benchmark, place.cache, parent, signal);
     try {
       const base = { suite, case: wanted.case, place, signal };
       const runChild = () => runOnce("timed", { ...base, artifact: child, source: childSource });

@@ -269,7 +269,7 @@ test("a case that the suite has not is named", async () => {
 
 async function openAgain(shop: Workshop) {
   const { openWorkPlace } = await import("./work-place.ts");
-  return openWorkPlace({ directory: shop.place.directory, shelf: shop.place.shelf });
+  return openWorkPlace({ directory: shop.place.directory, cache: shop.place.cache });
 }
 
 describe("in the sandbox", needs(bubblewrapForPrograms), () => {

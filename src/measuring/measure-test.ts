@@ -1,4 +1,4 @@
-import type { PlacedArtifact } from "#artifacts/artifact-shelf.ts";
+import type { PlacedArtifact } from "#artifacts/artifact-cache.ts";
 import { Fault } from "#core/fault.ts";
 import { caseKey, type TestCase } from "#core/test-case.ts";
 import type { Suite } from "#suites/suite.ts";
@@ -39,7 +39,7 @@ export async function measureTest(test: TestToMeasure): Promise<MeasuredIteratio
       `no metric of ${caseKey(test.case)} can be taken on this machine`,
     );
   }
-  const source = await placeSource(parts.benchmark, place.shelf, artifact, signal);
+  const source = await placeSource(parts.benchmark, place.cache, artifact, signal);
   try {
     const iterations: MeasuredIteration[] = [];
     for (let iteration = 1; iteration <= Math.max(counted, timed); iteration++) {

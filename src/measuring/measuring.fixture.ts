@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { z } from "zod";
-import type { PlacedArtifact } from "#artifacts/artifact-shelf.ts";
+import type { PlacedArtifact } from "#artifacts/artifact-cache.ts";
 import type { TestCase } from "#core/test-case.ts";
 import { removeTree } from "#machine/remove-tree.ts";
 import { Suite } from "#suites/suite.ts";
@@ -26,7 +26,7 @@ export async function openWorkshop(sandbox: SandboxWish = "auto"): Promise<Works
     directory: join(directory, "work"),
     sandbox,
     tell: (sentence) => notes.push(sentence),
-    shelf: {
+    cache: {
       placeSource: () => Promise.reject(new Error("no source was asked for")),
       release: () => Promise.resolve(),
     },

@@ -1,4 +1,4 @@
-import type { PlacedArtifact } from "#artifacts/artifact-shelf.ts";
+import type { PlacedArtifact } from "#artifacts/artifact-cache.ts";
 import { Fault } from "#core/fault.ts";
 import { caseKey, type TestCase } from "#core/test-case.ts";
 import type { Benchmark, Suite, SuiteSection } from "#suites/suite.ts";

@@ -1,4 +1,4 @@
-import type { PlacedArtifact } from "#artifacts/artifact-shelf.ts";
+import type { PlacedArtifact } from "#artifacts/artifact-cache.ts";
 import type { MetricValues } from "#core/benchmark-metric.ts";
 import { Fault } from "#core/fault.ts";
 import type { TestCase } from "#core/test-case.ts";

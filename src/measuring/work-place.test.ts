@@ -13,17 +13,17 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
-const shelf = {
+const cache = {
   placeSource: () => Promise.reject(new Error("not asked for")),
   release: () => Promise.resolve(),
 };
 
 test("is one process's at a time, and free again when that has closed it", async () => {
-  const place = await openWorkPlace({ directory, shelf });
+  const place = await openWorkPlace({ directory, cache });
 
-  await expect(openWorkPlace({ directory, shelf })).rejects.toThrow(/two at once/);
+  await expect(openWorkPlace({ directory, cache })).rejects.toThrow(/two at once/);
   await place.close();
-  await (await openWorkPlace({ directory, shelf })).close();
+  await (await openWorkPlace({ directory, cache })).close();
 
   expect(await readdir(directory)).toEqual([]);
 });
@@ -35,16 +35,16 @@ test("that of a process which was killed is taken over, also when another has it
   await once(child, "exit");
   const lock = join(directory, "measuring.lock");
   await writeFile(lock, `${child.pid}-${ticks}-${namespace}\nmeasuring\n`);
-  await (await openWorkPlace({ directory, shelf })).close();
+  await (await openWorkPlace({ directory, cache })).close();
 
   await writeFile(lock, `${process.pid}-1-${namespace}\nmeasuring\n`);
-  await (await openWorkPlace({ directory, shelf })).close();
+  await (await openWorkPlace({ directory, cache })).close();
 
   expect(await readdir(directory)).toEqual([]);
 });
 
 test("without a sandbox where none is wanted; where one must be, it is there or refused", async () => {
-  const place = await openWorkPlace({ directory, shelf, sandbox: "none" });
+  const place = await openWorkPlace({ directory, cache, sandbox: "none" });
   expect(place.tools.sandbox.kind).toBe("none");
   await place.close();
 });

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { ArtifactShelf } from "#artifacts/artifact-shelf.ts";
+import type { ArtifactCache } from "#artifacts/artifact-cache.ts";
 import { Fault } from "#core/fault.ts";
 import { takeLock } from "#machine/holder-lock.ts";
 import { makePrivateDirectory } from "#machine/make-directory.ts";
@@ -10,7 +10,7 @@ import { findTools, type MeasuringTools, type SandboxWish } from "./processes/to
 export interface WorkPlace {
   readonly directory: string;
   readonly tools: MeasuringTools;
-  readonly shelf: Pick<ArtifactShelf, "placeSource" | "release">;
+  readonly cache: Pick<ArtifactCache, "placeSource" | "release">;
   /** Tells once what is so for all figures, e.g. that instructions cannot be counted here. */
   readonly note: (sentence: string) => void;
   close(): Promise<void>;
@@ -19,7 +19,7 @@ export interface WorkPlace {
 export interface WorkPlaceSettings {
   /** Ours alone. */
   readonly directory: string;
-  readonly shelf: Pick<ArtifactShelf, "placeSource" | "release">;
+  readonly cache: Pick<ArtifactCache, "placeSource" | "release">;
   /** `auto`, unless told: bubblewrap where it works, else none, which is told. */
   readonly sandbox?: SandboxWish | undefined;
   /** Hears each note once. */
@@ -28,7 +28,7 @@ export interface WorkPlaceSettings {
 }
 
 export async function openWorkPlace(settings: WorkPlaceSettings): Promise<WorkPlace> {
-  const { directory, shelf, tell, signal } = settings;
+  const { directory, cache, tell, signal } = settings;
   makePrivateDirectory(directory);
   const taken = await takeLock(join(directory, "measuring.lock"), "measuring");
   if ("holder" in taken)
@@ -50,7 +50,7 @@ export async function openWorkPlace(settings: WorkPlaceSettings): Promise<WorkPl
     return {
       directory,
       tools,
-      shelf,
+      cache,
       note,
       async close() {
         await removeTree(join(directory, "now"));

@@ -9,15 +9,15 @@ import {
   declaredClasses,
   undeclareClass,
 } from "#size-classes/declared-classes.store.ts";
-import type { DesiredWorkersDesk } from "#size-classes/desired-workers-desk.ts";
 import type { ScaledClass } from "#size-classes/desired-workers-look.ts";
+import type { DesiredWorkersService } from "#size-classes/desired-workers-service.ts";
 import type { AutoscalingFarm } from "./http/autoscaling-farm.ts";
-import type { Rooms } from "./rooms.ts";
+import type { Services } from "./services.ts";
 
 /** Autoscaling, for the HTTP API. What is declared leaves an entry in the audit. */
 export function bindAutoscaling(
-  { db, clock }: Pick<Rooms, "db" | "clock">,
-  desk: DesiredWorkersDesk,
+  { db, clock }: Pick<Services, "db" | "clock">,
+  service: DesiredWorkersService,
 ): AutoscalingFarm {
   const declared = async () => (await declaredClasses(db)).map(declaredForPage);
   const audited = (by: Principal, detail: Readonly<Record<string, unknown>>) => ({
@@ -28,7 +28,7 @@ export function bindAutoscaling(
 
   return {
     async autoscaling(): Promise<Autoscaling> {
-      const { at, classes, unserved } = await desk.look();
+      const { at, classes, unserved } = await service.look();
       return { at: at.toISOString(), classes: classes.map(scaledForPage), unserved };
     },
 
@@ -42,7 +42,7 @@ export function bindAutoscaling(
         await declareClass(tx, { ...wanted, platform, declaredBy: by.name, declaredAt });
         await recordAudit(tx, audited(by, { what: "declare size class", ...wanted, platform }));
       });
-      desk.forget();
+      service.forget();
       return declared();
     },
 
@@ -54,7 +54,7 @@ export function bindAutoscaling(
         if (was) await recordAudit(tx, audited(by, detail));
         return was;
       });
-      desk.forget();
+      service.forget();
       return removed;
     },
   };

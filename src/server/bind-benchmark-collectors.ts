@@ -13,20 +13,20 @@ import {
 import { collectorViews } from "#perf/collectors/collector-views.ts";
 import { reportSelfTest } from "#perf/collectors/report-self-test.ts";
 import { sayHello } from "#perf/collectors/say-hello.ts";
-import { benchmarkClaimDesk } from "#perf/jobs/claim-desk.ts";
+import { benchmarkClaimDispatcher } from "#perf/jobs/claim-dispatcher.ts";
 import { beat, endJob } from "#perf/jobs/end-job.ts";
 import { testReports } from "#perf/results/report-test.ts";
 import type { ChangeFeed } from "./change-feed.ts";
 import type { BenchmarkCollectorFarm } from "./http/benchmark-collector-farm.ts";
-import type { Rooms } from "./rooms.ts";
+import type { Services } from "./services.ts";
 import { version } from "./version.ts";
 
 /** Collectors, for the HTTP API. `changes` hears what changes in the lab. */
 export function bindBenchmarkCollectors(
-  { db, clock, labTimes: times }: Pick<Rooms, "db" | "clock" | "labTimes">,
+  { db, clock, labTimes: times }: Pick<Services, "db" | "clock" | "labTimes">,
   changes: Pick<ChangeFeed, "ticket">,
 ): BenchmarkCollectorFarm {
-  const desk = benchmarkClaimDesk({ db, clock, times, changes: () => changes.ticket("") });
+  const service = benchmarkClaimDispatcher({ db, clock, times, changes: () => changes.ticket("") });
   const reports = testReports({ db, clock, times });
 
   return {
@@ -66,7 +66,7 @@ export function bindBenchmarkCollectors(
 
     async claimBenchmarkJob(name, claim, by, signal) {
       requireMeasure(by, name);
-      return { ...(await desk.claim(name, claim, signal)), serverVersion: version };
+      return { ...(await service.claim(name, claim, signal)), serverVersion: version };
     },
 
     async reportBenchmarkSelfTest(name, report, by) {

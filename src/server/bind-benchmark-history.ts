@@ -2,7 +2,7 @@ import { wholeFarm } from "#access/principal.ts";
 import { requireGrant } from "#access/require-grant.ts";
 import { caseKey } from "#core/test-case.ts";
 import { recordAudit } from "#graphs/audit.store.ts";
-import { comparisonShelf } from "#perf/history/comparison-shelf.ts";
+import { comparisonCache } from "#perf/history/comparison-cache.ts";
 import { readGrid } from "#perf/history/read-grid.ts";
 import { readSeries } from "#perf/history/read-series.ts";
 import { readSetBalance } from "#perf/history/read-set-balance.ts";
@@ -10,16 +10,16 @@ import { readSteps } from "#perf/history/read-steps.ts";
 import { sayOfStep } from "#perf/history/say-of-step.ts";
 import { readReport } from "#perf/reports/read-report.ts";
 import type { BenchmarkHistoryFarm } from "./http/benchmark-history-farm.ts";
-import type { Rooms } from "./rooms.ts";
+import type { Services } from "./services.ts";
 
 /** Figures of benchmarks, for the HTTP API. What somebody says of a step leaves an entry in the audit. */
 export function bindBenchmarkHistory({
   db,
   clock,
-}: Pick<Rooms, "db" | "clock">): BenchmarkHistoryFarm {
-  const shelf = comparisonShelf(db);
+}: Pick<Services, "db" | "clock">): BenchmarkHistoryFarm {
+  const cache = comparisonCache(db);
   return {
-    benchmarkComparison: (query, known) => shelf.get(query, known),
+    benchmarkComparison: (query, known) => cache.get(query, known),
     benchmarkGraphs: (query) => db.transaction((tx) => readGrid(tx, query)),
     benchmarkSeries: (query) => db.transaction((tx) => readSeries(tx, query)),
     benchmarkSteps: (query) => db.transaction((tx) => readSteps(tx, query)),

@@ -4,12 +4,12 @@ import { recordAudit } from "#graphs/audit.store.ts";
 import { importResults } from "#perf/imports/import-results.ts";
 import { parseToolOutput } from "#perf/imports/parse-tool-output.ts";
 import type { BenchmarkImportFarm } from "./http/benchmark-import-farm.ts";
-import type { Rooms } from "./rooms.ts";
+import type { Services } from "./services.ts";
 
 export function bindBenchmarkImports({
   db,
   clock,
-}: Pick<Rooms, "db" | "clock">): BenchmarkImportFarm {
+}: Pick<Services, "db" | "clock">): BenchmarkImportFarm {
   return {
     async importBenchmarks(told, by) {
       requireGrant(by, "benchmark", wholeFarm);

@@ -14,11 +14,11 @@ import { artifactsReady, cancelRequest, retryRequest } from "#perf/requests/chan
 import { BenchmarkRequestId, requestsNamed } from "#perf/requests/request.store.ts";
 import { requestSummaries, requestsPage } from "#perf/requests/request-page.store.ts";
 import { readRequest, readStatus } from "#perf/requests/status.ts";
-import { type SubmitRooms, submitRequest } from "#perf/requests/submit-request.ts";
+import { type SubmitServices, submitRequest } from "#perf/requests/submit-request.ts";
 import { suiteView } from "#perf/suite-view.ts";
 import { allSuites, countArtifacts, findSuite } from "#perf/suites.store.ts";
 import type { BenchmarkRequestFarm } from "./http/benchmark-request-farm.ts";
-import type { Rooms } from "./rooms.ts";
+import type { Services } from "./services.ts";
 
 /** Requests to measure artifacts, for the HTTP API. */
 export function bindBenchmarkRequests({
@@ -27,9 +27,9 @@ export function bindBenchmarkRequests({
   blobs,
   sources,
   labTimes,
-}: Pick<Rooms, "db" | "clock" | "blobs" | "sources" | "labTimes">): BenchmarkRequestFarm {
+}: Pick<Services, "db" | "clock" | "blobs" | "sources" | "labTimes">): BenchmarkRequestFarm {
   const collectors = (tx: Tx) => collectorViews(tx, clock.now(), labTimes);
-  const submitRooms: SubmitRooms = {
+  const submitServices: SubmitServices = {
     db,
     clock,
     sources,
@@ -117,8 +117,12 @@ export function bindBenchmarkRequests({
 
     async submitBenchmarkRequest(request, by) {
       requireGrant(by, "benchmark", wholeFarm);
-      const answered = await submitRequest(submitRooms, request, by.name, (tx, { id, outcome }) =>
-        audit(by, "ask for an artifact to be measured", { ...request, request: id, outcome })(tx),
+      const answered = await submitRequest(
+        submitServices,
+        request,
+        by.name,
+        (tx, { id, outcome }) =>
+          audit(by, "ask for an artifact to be measured", { ...request, request: id, outcome })(tx),
       );
       return submitted(answered);
     },
@@ -152,7 +156,7 @@ export function bindBenchmarkRequests({
       const id = await named(written);
       if (id === undefined) return undefined;
       await artifactsReady(
-        submitRooms,
+        submitServices,
         id,
         tarballs,
         audit(by, "say that artifacts are there", { id, tarballs }),

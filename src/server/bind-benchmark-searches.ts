@@ -12,12 +12,12 @@ import {
 import { viewSearch } from "#perf/searches/search-view.ts";
 import { startBenchmarkSearch } from "#perf/searches/start-search.ts";
 import type { BenchmarkSearchFarm } from "./http/benchmark-search-farm.ts";
-import type { Rooms } from "./rooms.ts";
+import type { Services } from "./services.ts";
 
 export function bindBenchmarkSearches({
   db,
   clock,
-}: Pick<Rooms, "db" | "clock">): BenchmarkSearchFarm {
+}: Pick<Services, "db" | "clock">): BenchmarkSearchFarm {
   const view = async (id: BenchmarkSearchId) => {
     const search = await readBenchmarkSearch(db, id);
     return search === undefined ? undefined : viewSearch(db, search);

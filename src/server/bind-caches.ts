@@ -2,7 +2,7 @@ import { cacheTotals } from "#caches/cache-entry.store.ts";
 import { listCaches } from "#caches/list-caches.ts";
 import { forAWhile } from "./for-a-while.ts";
 import type { CacheFarm } from "./http/cache-farm.ts";
-import type { Rooms } from "./rooms.ts";
+import type { Services } from "./services.ts";
 
 /** All entries are counted for it, which pages that ask every second need not cause. */
 const countedForMs = 5_000;
@@ -11,7 +11,7 @@ export function bindCaches({
   db,
   caches,
   clock,
-}: Pick<Rooms, "db" | "caches" | "clock">): CacheFarm {
+}: Pick<Services, "db" | "caches" | "clock">): CacheFarm {
   const totals = forAWhile(
     countedForMs,
     () => clock.now().getTime(),

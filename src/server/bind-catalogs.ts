@@ -7,27 +7,27 @@ import { catalogSummaries } from "#graphs/catalogs/template-catalog.store.ts";
 import type { CatalogFarm } from "./http/catalog-farm.ts";
 import { found } from "./http/found.ts";
 import { requireMayPreview } from "./may-preview.ts";
-import type { Rooms } from "./rooms.ts";
+import type { Services } from "./services.ts";
 
-export function bindCatalogs(rooms: Rooms): CatalogFarm {
-  const { db, shelf } = rooms;
+export function bindCatalogs(services: Services): CatalogFarm {
+  const { db, cache } = services;
   return {
-    pushCatalog: (request, by) => pushCatalog(rooms, request, by),
+    pushCatalog: (request, by) => pushCatalog(services, request, by),
     catalogs: (limit) => catalogSummaries(db, { limit }),
     async catalog(written) {
       const { digest, holds } = await findCatalog(db, written);
       const [summary] = await catalogSummaries(db, { digest });
-      const { entries } = await shelf.get(db, digest);
+      const { entries } = await cache.get(db, digest);
       return { ...found(summary, `catalog ${written}`), holds, entries: [...entries] };
     },
-    catalogDiff: (a, b, repository, by) => diffCatalogs(rooms, a, b, repository, by),
+    catalogDiff: (a, b, repository, by) => diffCatalogs(services, a, b, repository, by),
     previewGraph(request, by) {
       requireMayPreview(by, request);
-      return previewGraph(rooms, request, by);
+      return previewGraph(services, request, by);
     },
-    branches: (repository, by) => listBranches(rooms, repository, by),
-    branch: (repository, branch, by) => showBranch(rooms, repository, branch, by),
+    branches: (repository, by) => listBranches(services, repository, by),
+    branch: (repository, branch, by) => showBranch(services, repository, branch, by),
     setBranch: (repository, branch, request, by) =>
-      setBranch(rooms, repository, branch, request, by),
+      setBranch(services, repository, branch, request, by),
   };
 }

@@ -3,10 +3,10 @@ import { requireGrant } from "#access/require-grant.ts";
 import { addDrain, type Drain, listDrains, removeDrain } from "#execution/drain.store.ts";
 import { recordAudit } from "#graphs/audit.store.ts";
 import type { DrainFarm } from "./http/drain-farm.ts";
-import type { Rooms } from "./rooms.ts";
+import type { Services } from "./services.ts";
 
 /** Drains, for the HTTP API. Each change leaves an entry in the audit. */
-export function bindDrains({ db, clock }: Pick<Rooms, "db" | "clock">): DrainFarm {
+export function bindDrains({ db, clock }: Pick<Services, "db" | "clock">): DrainFarm {
   const drains = async () => (await listDrains(db)).map(forPage);
   const audited = (by: Principal, detail: Readonly<Record<string, unknown>>) => ({
     actor: by.name,

@@ -9,7 +9,7 @@ import { graphChangesSince, jobSummary, wholeGraph } from "#graphs/graph-page.st
 import { graphSummary, listGraphs, listRepositories } from "#graphs/graph-summary.store.ts";
 import { jobDetail, runOutput } from "#graphs/job-detail.store.ts";
 import { submitGraph } from "#graphs/submit-graph.ts";
-import { desiredWorkersDesk } from "#size-classes/desired-workers-desk.ts";
+import { desiredWorkersService } from "#size-classes/desired-workers-service.ts";
 import { bindAccess } from "./bind-access.ts";
 import { bindAutoscaling } from "./bind-autoscaling.ts";
 import { bindBenchmarkCollectors } from "./bind-benchmark-collectors.ts";
@@ -37,9 +37,9 @@ import { bindWaiting } from "./bind-waiting.ts";
 import type { ChangeFeed } from "./change-feed.ts";
 import type { Farm, RunName } from "./http/farm.ts";
 import { workersForPage } from "./list-workers.ts";
-import type { Rooms } from "./rooms.ts";
 import { readRunLog } from "./run-log.ts";
 import { readRunOutput } from "./run-output.ts";
+import type { Services } from "./services.ts";
 import { bindSignIn } from "./sign-in/bind-sign-in.ts";
 import { version } from "./version.ts";
 
@@ -54,46 +54,46 @@ export interface Feeds {
 }
 
 /** What the HTTP API offers, made of the rooms. `url` is the farm's own address. */
-export function bindFarm(rooms: Rooms, feeds: Feeds, url: string): Farm {
-  const { db, queue, blobs, clock } = rooms;
-  const waiting = bindWaiting(rooms);
-  const scaling = desiredWorkersDesk({
+export function bindFarm(services: Services, feeds: Feeds, url: string): Farm {
+  const { db, queue, blobs, clock } = services;
+  const waiting = bindWaiting(services);
+  const scaling = desiredWorkersService({
     db,
     clock,
     leaseMs: queue.times.leaseMs,
-    settings: rooms.scaling,
+    settings: services.scaling,
   });
 
   return {
-    ...bindAccess({ db, queue, clock, callers: rooms.callers }),
-    ...bindEnrolments(rooms),
+    ...bindAccess({ db, queue, clock, callers: services.callers }),
+    ...bindEnrolments(services),
     ...waiting,
-    ...bindCaches(rooms),
-    ...bindGranaries(rooms),
-    ...bindCatalogs(rooms),
-    ...bindDrains(rooms),
-    ...bindProjects(rooms),
-    ...bindAutoscaling(rooms, scaling),
-    ...bindReruns(rooms),
-    ...bindManifests(rooms),
-    ...bindSearches(rooms),
-    ...bindTimes(rooms, scaling),
-    ...bindInvocations(rooms, feeds),
-    ...bindSizeClasses(rooms),
-    ...bindTraces(rooms),
-    ...bindBenchmarkHistory(rooms),
-    ...bindBenchmarkCollectors(rooms, feeds.benchmarks),
-    ...bindBenchmarkRequests(rooms),
-    ...bindBenchmarkImports(rooms),
-    ...bindBenchmarkSearches(rooms),
-    ...bindSecrets(rooms),
-    ...bindProvenance(rooms),
-    ...bindForge(rooms, rooms.forges),
-    ...bindSignIn(rooms, url),
+    ...bindCaches(services),
+    ...bindGranaries(services),
+    ...bindCatalogs(services),
+    ...bindDrains(services),
+    ...bindProjects(services),
+    ...bindAutoscaling(services, scaling),
+    ...bindReruns(services),
+    ...bindManifests(services),
+    ...bindSearches(services),
+    ...bindTimes(services, scaling),
+    ...bindInvocations(services, feeds),
+    ...bindSizeClasses(services),
+    ...bindTraces(services),
+    ...bindBenchmarkHistory(services),
+    ...bindBenchmarkCollectors(services, feeds.benchmarks),
+    ...bindBenchmarkRequests(services),
+    ...bindBenchmarkImports(services),
+    ...bindBenchmarkSearches(services),
+    ...bindSecrets(services),
+    ...bindProvenance(services),
+    ...bindForge(services, services.forges),
+    ...bindSignIn(services, url),
     version,
     startedAt: clock.now(),
-    database: rooms.databaseDescription,
-    store: () => rooms.eviction.standing(),
+    database: services.databaseDescription,
+    store: () => services.eviction.standing(),
     repositories: () => listRepositories(db),
     graphs: (repository, { limit, before }, commit) =>
       listGraphs(db, {
@@ -104,7 +104,7 @@ export function bindFarm(rooms: Rooms, feeds: Feeds, url: string): Farm {
       }),
 
     async submitGraph(request, by) {
-      const submitted = await submitGraph(rooms, request, by);
+      const submitted = await submitGraph(services, request, by);
       const { id } = submitted.graph;
       return { id, url: `${url}/graphs/${id}`, ...submitted };
     },
@@ -147,7 +147,7 @@ export function bindFarm(rooms: Rooms, feeds: Feeds, url: string): Farm {
 
     async log(name, offset, most) {
       const run = await loggedRun(db, name);
-      return run === undefined ? undefined : readRunLog(rooms, run, offset, most);
+      return run === undefined ? undefined : readRunLog(services, run, offset, most);
     },
 
     async output({ graphId, job, number }, path) {

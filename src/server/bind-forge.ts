@@ -6,7 +6,7 @@ import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
 import { type ListedDelivery, latestDeliveries } from "#forge/delivery.store.ts";
 import {
-  type AdminRooms,
+  type AdminServices,
   addRepository,
   approveHead,
   examine,
@@ -32,17 +32,17 @@ import { noSuite } from "#perf/requests/submit-request.ts";
 import { findSuite } from "#perf/suites.store.ts";
 import type { OpenForges } from "./forge/open-forges.ts";
 import type { ForgeFarm } from "./http/forge-farm.ts";
-import type { Rooms } from "./rooms.ts";
+import type { Services } from "./services.ts";
 
 /** Of each, as many as a page shows. */
 const mostShown = 100;
 
 /** Watched repositories, for the HTTP API. */
 export function bindForge(
-  { db, clock, dataDir }: Pick<Rooms, "db" | "clock" | "dataDir">,
+  { db, clock, dataDir }: Pick<Services, "db" | "clock" | "dataDir">,
   { forges, ways, webhookSecrets }: Pick<OpenForges, "forges" | "ways" | "webhookSecrets">,
 ): ForgeFarm {
-  const asked = (by: Principal): AdminRooms => {
+  const asked = (by: Principal): AdminServices => {
     requireGrant(by, "forge", wholeFarm);
     return {
       db,
@@ -88,17 +88,17 @@ export function bindForge(
     },
 
     async addForgeRepository({ kind, slug, policy = {} }, by) {
-      const rooms = asked(by);
+      const services = asked(by);
       await refuseNetworkOnOpenFarm(policy);
       await requireSuite(policy);
-      return shown(await addRepository(rooms, { kind, slug, policy, by: by.name }));
+      return shown(await addRepository(services, { kind, slug, policy, by: by.name }));
     },
     removeForgeRepository: async (name, by) => forgetRepository(asked(by), name),
     async setForgePolicy(name, change, by) {
-      const rooms = asked(by);
+      const services = asked(by);
       await refuseNetworkOnOpenFarm(change);
       await requireSuite(change);
-      return shown(await setPolicy(rooms, name, change));
+      return shown(await setPolicy(services, name, change));
     },
     async lookAtForgeRepository(name, by) {
       return shown(await lookNow(asked(by), name));

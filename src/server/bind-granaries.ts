@@ -18,19 +18,19 @@ import { quarantineMadeFrom } from "#granaries/quarantine-made-from.ts";
 import { quarantinePage } from "#granaries/quarantine-page.ts";
 import { recordAudit } from "#graphs/audit.store.ts";
 import type { GranaryFarm } from "./http/granary-farm.ts";
-import type { Rooms } from "./rooms.ts";
+import type { Services } from "./services.ts";
 
 const dayMs = 24 * 60 * 60_000;
 const resultsOfPage = 200;
 
 /** What granaries told, and what the farm knows for them, for the HTTP API. */
 export function bindGranaries(
-  rooms: Pick<Rooms, "db" | "blobsOf" | "treesOf" | "clock">,
+  services: Pick<Services, "db" | "blobsOf" | "treesOf" | "clock">,
 ): GranaryFarm {
-  const { db, blobsOf, clock } = rooms;
+  const { db, blobsOf, clock } = services;
   // Pages show what everybody reads.
   const domain = protectedDomain;
-  const results = projectResults({ ...rooms, domain });
+  const results = projectResults({ ...services, domain });
 
   return {
     async granaryBuilds(listing) {

@@ -23,7 +23,7 @@ import type { Feeds } from "./bind-farm.ts";
 import type { Ticket } from "./change-feed.ts";
 import { readExecutionLog } from "./execution-log.ts";
 import type { InvocationAddress, InvocationFarm } from "./http/invocation-farm.ts";
-import type { Rooms } from "./rooms.ts";
+import type { Services } from "./services.ts";
 
 const ofActions: WaitingNames = {
   one: "action",
@@ -50,10 +50,10 @@ function lookingAgain(everyMs: number): Ticket {
 
 /** Build tools' invocations, their executions, and blobs. */
 export function bindInvocations(
-  rooms: Pick<Rooms, "db" | "blobsOf" | "clock" | "queue">,
+  services: Pick<Services, "db" | "blobsOf" | "clock" | "queue">,
   feeds: Pick<Feeds, "logs">,
 ): InvocationFarm {
-  const { db, blobsOf, clock, queue } = rooms;
+  const { db, blobsOf, clock, queue } = services;
 
   const whyExecutionWaits = async (id: ExecutionId): Promise<WaitingReason | null> => {
     const now = clock.now();
@@ -116,13 +116,13 @@ export function bindInvocations(
 
     async execution(id) {
       const executionId = Id.parse(id);
-      const read = await readExecution(rooms, executionId);
+      const read = await readExecution(services, executionId);
       if (read === undefined) return undefined;
       const waits = read.startedAt === null && read.finishedAt === null;
       return { ...read, waiting: waits ? await whyExecutionWaits(executionId) : null };
     },
     executionLog: (id, stream, offset, most) =>
-      readExecutionLog(rooms, Id.parse(id), stream, offset, most),
+      readExecutionLog(services, Id.parse(id), stream, offset, most),
     executionLogChanges: (id) => feeds.logs.ticket(id),
 
     readBlob: (project, digest) => blobsOf(project).read(digest),

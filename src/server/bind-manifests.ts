@@ -3,10 +3,10 @@ import { jobDetail, runOutput } from "#graphs/job-detail.store.ts";
 import { reportRun } from "#graphs/outside/report-run.ts";
 import type { ManifestFarm } from "./http/manifest-farm.ts";
 import { manifestSchema } from "./manifest-schema.ts";
-import type { Rooms } from "./rooms.ts";
 import { runManifest } from "./run-manifest.ts";
+import type { Services } from "./services.ts";
 
-export function bindManifests({ db, blobs }: Pick<Rooms, "db" | "blobs">): ManifestFarm {
+export function bindManifests({ db, blobs }: Pick<Services, "db" | "blobs">): ManifestFarm {
   return {
     manifestSchema,
 

@@ -8,10 +8,10 @@ import { defaultProject } from "#core/default-project.ts";
 import { recordAudit } from "#graphs/audit.store.ts";
 import type { ProjectFarm } from "./http/project-farm.ts";
 import { youngMs } from "./retention/worth-of-blobs.ts";
-import type { Rooms } from "./rooms.ts";
+import type { Services } from "./services.ts";
 
 /** Projects, for the HTTP API. A removal leaves an entry in the audit. */
-export function bindProjects({ db, stores }: Pick<Rooms, "db" | "stores">): ProjectFarm {
+export function bindProjects({ db, stores }: Pick<Services, "db" | "stores">): ProjectFarm {
   /** Each with its name where that is known, in the order of directories. */
   async function listed() {
     const [begun, namespaces] = await Promise.all([listBegun(db), stores.namespaces()]);

@@ -15,7 +15,7 @@ import { sealEnvelope } from "#provenance/envelope.ts";
 import { type AttestedRun, statementOf } from "#provenance/statement.ts";
 import { runsThatMade } from "#provenance/subject.store.ts";
 import type { ProvenanceFarm } from "./http/provenance-farm.ts";
-import type { Rooms } from "./rooms.ts";
+import type { Services } from "./services.ts";
 import { version } from "./version.ts";
 
 /** Of what many runs make, such as an empty file, the latest are enough. */
@@ -28,7 +28,7 @@ export function bindProvenance({
   farmKey,
   project,
   trees,
-}: Pick<Rooms, "db" | "blobs" | "farmKey" | "project" | "trees">): ProvenanceFarm {
+}: Pick<Services, "db" | "blobs" | "farmKey" | "project" | "trees">): ProvenanceFarm {
   const actionOf = async (digest: string): Promise<Action | undefined> => {
     const bytes = await blobs.get(parseDigestKey(digest));
     return bytes === undefined ? undefined : fromBinary(ActionSchema, bytes);

@@ -10,13 +10,13 @@ import {
 } from "#graphs/ranges/search.store.ts";
 import { startSearch } from "#graphs/ranges/start-search.ts";
 import type { SearchFarm } from "./http/search-farm.ts";
-import type { Rooms } from "./rooms.ts";
+import type { Services } from "./services.ts";
 
-export function bindSearches(rooms: Rooms): SearchFarm {
-  const { db, queue } = rooms;
+export function bindSearches(services: Services): SearchFarm {
+  const { db, queue } = services;
   return {
     async startSearch(request, by) {
-      const { id, forecast } = await startSearch(rooms, request, by);
+      const { id, forecast } = await startSearch(services, request, by);
       const search = id === undefined ? undefined : await findSearch(db, id);
       return { forecast, search: search ?? null };
     },

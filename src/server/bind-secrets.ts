@@ -1,8 +1,8 @@
 import type { SecretFarm } from "./http/secret-farm.ts";
-import type { Rooms } from "./rooms.ts";
+import type { Services } from "./services.ts";
 
 /** Secrets, for the HTTP API. */
-export function bindSecrets({ secrets }: Pick<Rooms, "secrets">): SecretFarm {
+export function bindSecrets({ secrets }: Pick<Services, "secrets">): SecretFarm {
   return {
     secrets: (by) => secrets.list(by),
     setSecret: (request, by) => secrets.set(request, by),

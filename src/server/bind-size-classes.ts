@@ -20,7 +20,7 @@ import { usualSettings } from "#size-classes/settings.ts";
 import { forAWhile } from "./for-a-while.ts";
 import type { SizeClassFarm } from "./http/size-class-farm.ts";
 import { meanwhile } from "./meanwhile.ts";
-import type { Rooms } from "./rooms.ts";
+import type { Services } from "./services.ts";
 
 /** Pages ask again every few seconds, and many of them at once. */
 const nowForMs = 2_000;
@@ -32,7 +32,7 @@ export function bindSizeClasses({
   db,
   clock,
   queue,
-}: Pick<Rooms, "db" | "clock" | "queue">): SizeClassFarm {
+}: Pick<Services, "db" | "clock" | "queue">): SizeClassFarm {
   const ms = () => clock.now().getTime();
   const classesNow = forAWhile(nowForMs, ms, () =>
     readClassesNow(db, clock.now(), queue.times.leaseMs),

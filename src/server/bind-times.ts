@@ -3,11 +3,11 @@ import { metricValue } from "#graphs/times/metric-value.store.ts";
 import { setMetric } from "#graphs/times/set-metric.ts";
 import { timesOfGraphs, timesOfRuns } from "#graphs/times/times.store.ts";
 import { readUnservedPlaces } from "#perf/requests/announce-unserved.ts";
-import type { DesiredWorkersDesk } from "#size-classes/desired-workers-desk.ts";
+import type { DesiredWorkersService } from "#size-classes/desired-workers-service.ts";
 import { eventLoopLag } from "./event-loop-lag.ts";
 import { farmMetrics } from "./farm-metrics.ts";
 import type { TimesFarm } from "./http/times-farm.ts";
-import type { Rooms } from "./rooms.ts";
+import type { Services } from "./services.ts";
 
 /** What people were promised: 95 % start within 15 minutes. */
 const goal = { withinSeconds: 900, share: 0.95 };
@@ -21,8 +21,8 @@ export function bindTimes(
     eviction,
     trees,
     labTimes,
-  }: Pick<Rooms, "db" | "clock" | "queue" | "caches" | "eviction" | "trees" | "labTimes">,
-  scaling: DesiredWorkersDesk,
+  }: Pick<Services, "db" | "clock" | "queue" | "caches" | "eviction" | "trees" | "labTimes">,
+  scaling: DesiredWorkersService,
 ): TimesFarm {
   const now = () => clock.now();
   const metricFamilies = farmMetrics({

@@ -16,7 +16,7 @@ import { type DeclaredClass, declaredClasses } from "#size-classes/declared-clas
 import { usualStartDelayMs } from "#size-classes/offered-classes.ts";
 import { offeredClassesView } from "#size-classes/offered-classes-view.ts";
 import type { TraceFarm } from "./http/trace-farm.ts";
-import type { Rooms } from "./rooms.ts";
+import type { Services } from "./services.ts";
 
 /** Workers that come and go: whoever knows better writes it into the trace's first line. */
 function elastic(most: number): Pool {
@@ -45,7 +45,11 @@ function poolOf(
 }
 
 /** Traces of what ran, for the HTTP API. */
-export function bindTraces({ db, clock, queue }: Pick<Rooms, "db" | "clock" | "queue">): TraceFarm {
+export function bindTraces({
+  db,
+  clock,
+  queue,
+}: Pick<Services, "db" | "clock" | "queue">): TraceFarm {
   return {
     async *sizeClassTrace(backMs) {
       const since = new Date(clock.now().getTime() - backMs);

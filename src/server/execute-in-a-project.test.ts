@@ -87,7 +87,7 @@ test("what is executed in a project has its inputs from there and its outputs th
     inDefault.channel.unary(ActionCache.method.getActionResult, asked),
   ).rejects.toMatchObject({ code: "not_found" });
 
-  const [run] = await farm.server.rooms.db.many(
+  const [run] = await farm.server.services.db.many(
     z.object({ id: z.string() }),
     sql`select id from execution where project = 'team/b'`,
   );

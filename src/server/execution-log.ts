@@ -14,16 +14,16 @@ const noBytes = new Uint8Array();
 
 /** A piece of what an execution wrote; undefined when nobody knows the execution, or it is not `of` that project. */
 export async function readExecutionLog(
-  rooms: { readonly db: Db; readonly blobsOf: (project: string) => BlobStore },
+  services: { readonly db: Db; readonly blobsOf: (project: string) => BlobStore },
   id: ExecutionId,
   stream: LogStream,
   offset: number,
   most: number,
   of?: string,
 ): Promise<LogPiece | undefined> {
-  const [view] = await readExecutions(rooms.db, [id]);
+  const [view] = await readExecutions(services.db, [id]);
   if (view === undefined || (of !== undefined && view.project !== of)) return undefined;
-  const blobs = rooms.blobsOf(view.project);
+  const blobs = services.blobsOf(view.project);
   const result = view.finished?.result ?? null;
   const attempt = Math.max(1, view.attempt);
   if (stream === "stdout") {
@@ -35,7 +35,7 @@ export async function readExecutionLog(
       cachedFromGraph: null,
       cachedFromJob: null,
     };
-    return readRunLog({ db: rooms.db, blobs }, run, offset, most);
+    return readRunLog({ db: services.db, blobs }, run, offset, most);
   }
   const bytes = result === null ? noBytes : await stderrOf(blobs, view, result, offset, most);
   const complete = view.state.kind === "finished" && bytes.length < most;

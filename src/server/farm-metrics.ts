@@ -14,8 +14,8 @@ import {
   timeHistograms,
 } from "#graphs/times/time-histogram.store.ts";
 import type { UnservedPlace } from "#perf/requests/unserved-places.ts";
-import type { DesiredWorkersDesk } from "#size-classes/desired-workers-desk.ts";
 import { platformText, type ScaledClass } from "#size-classes/desired-workers-look.ts";
+import type { DesiredWorkersService } from "#size-classes/desired-workers-service.ts";
 import type { EventLoopLag } from "./event-loop-lag.ts";
 import { forAWhile } from "./for-a-while.ts";
 import { granaryFamilies } from "./granary-metrics.ts";
@@ -38,7 +38,7 @@ export function farmMetrics(parts: {
   readonly cacheCounter: CacheCounter;
   readonly seals: SealCounts;
   readonly store: () => Promise<StoreStanding>;
-  readonly scaling: DesiredWorkersDesk;
+  readonly scaling: DesiredWorkersService;
   readonly unservedBenchmarks: () => Promise<UnservedPlace[]>;
 }): () => Promise<MetricFamily[]> {
   const { db, now, leaseMs, lag, cacheCounter, seals, store, scaling, unservedBenchmarks } = parts;

@@ -11,19 +11,19 @@ import { aRequest } from "#execution/execution.fixture.ts";
 import { cancelGraph } from "#graphs/cancel-graph.ts";
 import { farmOfGraphs } from "#graphs/farm-of-graphs.fixture.ts";
 import { OperationId } from "#invocations/operation.ts";
-import { type OperationDesk, operationDesk } from "#invocations/operation-desk.ts";
+import { type OperationService, operationService } from "#invocations/operation-service.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
 
 const db = await freshDb();
 let farm: Awaited<ReturnType<typeof farmOfGraphs>>;
-let desk: OperationDesk;
+let service: OperationService;
 beforeAll(async () => {
   farm = await farmOfGraphs(db);
   const logger = pino({ level: "silent" });
-  desk = await operationDesk({ db, queue: farm.queue, clock: systemClock, logger });
+  service = await operationService({ db, queue: farm.queue, clock: systemClock, logger });
 });
 afterAll(async () => {
-  await desk.stop();
+  await service.stop();
   await farm.stop();
   await db.close();
 });
@@ -48,7 +48,7 @@ async function sharedExecution() {
   );
   if (row === undefined) throw new Error("nothing is queued");
   const { project, domain, digest } = row;
-  const operation = await desk.open({
+  const operation = await service.open({
     id: OperationId.parse(randomUUID()),
     request: aRequest({ project, domain, actionDigest: digest }),
     asking: {
@@ -73,7 +73,7 @@ async function endOf({
   executionId,
 }: Awaited<ReturnType<typeof sharedExecution>>["operation"]) {
   let last = "";
-  for await (const news of desk.follow({ id, executionId }, AbortSignal.timeout(10_000)))
+  for await (const news of service.follow({ id, executionId }, AbortSignal.timeout(10_000)))
     last = news.kind === "cancelled" ? "cancelled" : (news.view.finished?.outcome ?? "");
   return last;
 }
@@ -93,7 +93,7 @@ test("a graph that is cancelled ends, and its execution goes on for a client tha
 test("an operation that is cancelled ends, and its execution goes on for a graph", async () => {
   const { graph, operation } = await sharedExecution();
 
-  await desk.cancel(operation.id);
+  await service.cancel(operation.id);
   const end = await endOf(operation);
   await farm.work();
 
@@ -107,7 +107,7 @@ test.each(["the graph", "the client"])(
     const { graph, operation } = await sharedExecution();
     const cancels = [
       () => cancelGraph(db, farm.queue, everybody, graph),
-      () => desk.cancel(operation.id),
+      () => service.cancel(operation.id),
     ];
 
     for (const cancel of first === "the graph" ? cancels : cancels.toReversed()) await cancel();

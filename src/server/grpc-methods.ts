@@ -33,16 +33,16 @@ import { workersService } from "./grpc/workers-service.ts";
 import { knowsCommit } from "./knows-commit.ts";
 import { noteWorkerOffence } from "./note-worker-offence.ts";
 import { requireMayBegin } from "./require-may-begin.ts";
-import type { Rooms } from "./rooms.ts";
+import type { Services } from "./services.ts";
 
 /** For actions that name no timeout of their own. */
 const defaultTimeoutMs = 60 * 60_000;
 
 /** All that the farm serves over gRPC. */
-export function grpcMethods(rooms: Rooms, logs: ChangeFeed, logger: Logger): Method[] {
+export function grpcMethods(services: Services, logs: ChangeFeed, logger: Logger): Method[] {
   const { stores, writeQuota, projectShare, blobsOf, treesOf, queue, operations, notes, db } =
-    rooms;
-  const callers = grpcCallers(rooms.callers);
+    services;
+  const callers = grpcCallers(services.callers);
   const requireMayWrite = async (project: string, context: CallContext) =>
     requireMayWriteBlobs(await callers.of(context), project);
   const storeFor = (project: string, context: CallContext) =>
@@ -56,7 +56,7 @@ export function grpcMethods(rooms: Rooms, logs: ChangeFeed, logger: Logger): Met
     );
   const blobsFor: BlobsFor = (project, context) => storeFor(project, context).blobs;
   const recentOf = (project: string) => stores.of(project, anyMayBegin).recent;
-  const knows = knowsCommit(rooms);
+  const knows = knowsCommit(services);
   const sentLately = openSentLately();
   const lookUpResult = async (where: { project: string; domain: TrustDomain }, action: Digest) =>
     (
@@ -66,7 +66,7 @@ export function grpcMethods(rooms: Rooms, logs: ChangeFeed, logger: Logger): Met
         { ...where, actionDigest: action },
         "clients too",
       )
-    )?.result ?? rooms.caches.resultPutFor(where.project, action);
+    )?.result ?? services.caches.resultPutFor(where.project, action);
 
   return [
     ...callers.guard([
@@ -85,7 +85,7 @@ export function grpcMethods(rooms: Rooms, logs: ChangeFeed, logger: Logger): Met
         (project, context) => storeFor(project, context).uploads,
         logStreams({
           read: ({ id, project, stream }, offset, most) =>
-            readExecutionLog(rooms, id, stream, offset, most, project),
+            readExecutionLog(services, id, stream, offset, most, project),
           changes: (id) => logs.ticket(id),
         }),
         requireMayWrite,
@@ -114,7 +114,7 @@ export function grpcMethods(rooms: Rooms, logs: ChangeFeed, logger: Logger): Met
       ...operationsService({ operations, blobsOf, callers }),
       ...granariesService({
         callers,
-        clock: rooms.clock,
+        clock: services.clock,
         granariesOf: granariesOfDomains((domain) =>
           openGranaries({
             db,
@@ -122,8 +122,8 @@ export function grpcMethods(rooms: Rooms, logs: ChangeFeed, logger: Logger): Met
             treesOf,
             domain,
             logger,
-            caches: rooms.caches,
-            clock: rooms.clock,
+            caches: services.caches,
+            clock: services.clock,
             knowsCommit: knows,
             sentLately,
           }),
@@ -131,7 +131,7 @@ export function grpcMethods(rooms: Rooms, logs: ChangeFeed, logger: Logger): Met
       }),
       ...buildEventService({
         db,
-        clock: rooms.clock,
+        clock: services.clock,
         logger,
         keepBlob: (context, project, { digest, bytes }) =>
           blobsFor(project, context).put(digest, bytes),
@@ -150,12 +150,12 @@ export function grpcMethods(rooms: Rooms, logs: ChangeFeed, logger: Logger): Met
           callerOf: (context) => callers.of(context),
           standingOf: (process) => standingOfWorker(db, process),
           holdersOf: (ids) => holdersOf(db, ids),
-          offended: noteWorkerOffence(rooms, logger),
+          offended: noteWorkerOffence(services, logger),
         }),
         blobsOf: recentOf,
         secrets: {
-          open: (references, domain) => rooms.secrets.valuesOf(references, domain),
-          inClear: rooms.secretsInClear,
+          open: (references, domain) => services.secrets.valuesOf(references, domain),
+          inClear: services.secretsInClear,
         },
       }),
     ),

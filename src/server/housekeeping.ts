@@ -10,9 +10,9 @@ import type { Service } from "#core/service.ts";
 import type { Db } from "#db/db.ts";
 import type { ExecutionQueue } from "#execution/execution-queue.ts";
 import { countDurations, forgetDurations } from "#execution/expected-duration.store.ts";
-import { lendToIdle } from "#execution/lend-sizes.store.ts";
 import { relaxSizes, staleBackgroundRuns } from "#execution/relax-sizes.store.ts";
 import { deleteOldExecutions } from "#execution/retention.store.ts";
+import { spillToIdleClass } from "#execution/size-class-spillover.store.ts";
 import { forgetWorkers } from "#execution/worker.store.ts";
 import { forgetOldBuilds, forgetUnusedIndexes } from "#granaries/forget-unused.ts";
 import { forgetApproximations } from "#graphs/approximations/approximation.store.ts";
@@ -25,7 +25,7 @@ import { rollUpRuns } from "#graphs/times/run-history.store.ts";
 import { deleteOldBuilds } from "#invocations/build-events/build.store.ts";
 import { endUnserved } from "#invocations/end-unserved.ts";
 import { deleteOldInvocations } from "#invocations/invocation.store.ts";
-import type { OperationDesk } from "#invocations/operation-desk.ts";
+import type { OperationService } from "#invocations/operation-service.ts";
 import { examineNext } from "#perf/history/examine-artifact.ts";
 import { silenceWatch } from "#perf/jobs/silence-watch.ts";
 import type { LabTimes } from "#perf/lab-times.ts";
@@ -50,7 +50,7 @@ const keepCommitIndexesMs = 30 * dayMs;
 /** What the page of savings looks back on. */
 const keepGranaryBuildsMs = 90 * dayMs;
 
-interface Chore {
+interface Task {
   readonly name: string;
   readonly everyMs: number;
   /** Not put off while the farm is idle: it watches others, not work. */
@@ -59,10 +59,10 @@ interface Chore {
 }
 
 /** Does what nobody waits for, now and then. Any number of servers may do it at once. */
-export function startHousekeeping(rooms: {
+export function startHousekeeping(services: {
   readonly db: Db;
   readonly queue: ExecutionQueue;
-  readonly operations: OperationDesk;
+  readonly operations: OperationService;
   readonly uploads: Pick<Uploads, "sweep">;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -71,10 +71,10 @@ export function startHousekeeping(rooms: {
   readonly unservedMs: number;
   readonly idle: IdleState;
 }): Service {
-  const { db, queue, operations, uploads, clock, logger, labTimes, unservedMs, idle } = rooms;
+  const { db, queue, operations, uploads, clock, logger, labTimes, unservedMs, idle } = services;
   const openSince = clock.now();
   const ago = (ms: number) => new Date(clock.now().getTime() - ms);
-  const chores: readonly Chore[] = [
+  const tasks: readonly Task[] = [
     {
       // A server may have died between storing a wish to cancel and passing it on.
       name: "pass cancellations on",
@@ -113,7 +113,8 @@ export function startHousekeeping(rooms: {
     {
       name: "let idle workers have what waits for a greater size class longer than was foreseen",
       everyMs: 2_000,
-      run: () => queue.transaction((tx) => lendToIdle(tx, clock.now(), ago(queue.times.leaseMs))),
+      run: () =>
+        queue.transaction((tx) => spillToIdleClass(tx, clock.now(), ago(queue.times.leaseMs))),
     },
     {
       name: "end runs that were only to teach, and that nobody had time for",
@@ -245,18 +246,18 @@ export function startHousekeeping(rooms: {
   ];
 
   const inHand = new Set<Promise<void>>();
-  const endTimers = chores.map((chore) => {
+  const endTimers = tasks.map((task) => {
     let busy = false;
     const once = async () => {
       try {
-        await chore.run();
+        await task.run();
       } catch (reason) {
-        logger.warn({ err: reason, chore: chore.name }, "a chore failed; it comes round again");
+        logger.warn({ err: reason, task: task.name }, "a periodic task failed; it runs again at its next time");
       } finally {
         busy = false;
       }
     };
-    return startPacedTimer(chore.everyMs, chore.staysOnTime === true ? undefined : idle, () => {
+    return startPacedTimer(task.everyMs, task.staysOnTime === true ? undefined : idle, () => {
       if (busy) return;
       busy = true;
       const work = once();

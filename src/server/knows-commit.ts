@@ -3,7 +3,7 @@ import { recentlyUsed } from "#core/recently-used.ts";
 import { countOnce } from "#granaries/hourly-count.store.ts";
 import type { KnowsCommit } from "#granaries/publish-index.ts";
 import { addressOfRepository, knownRepository } from "#graphs/catalogs/known-repository.store.ts";
-import type { Rooms } from "./rooms.ts";
+import type { Services } from "./services.ts";
 
 const remembered = 10_000;
 /** Each is a fetch from wherever the repository lies. */
@@ -14,7 +14,7 @@ const usualMostUnknownAnHour = 600;
  * costs nobody anything; a fetch is counted for who caused it, so that nobody uses up what others need.
  */
 export function knowsCommit(
-  { db, mirrors }: Pick<Rooms, "db" | "mirrors">,
+  { db, mirrors }: Pick<Services, "db" | "mirrors">,
   most: number = usualMostUnknownAnHour,
 ): KnowsCommit {
   const known = recentlyUsed<true>(remembered);

@@ -1,14 +1,14 @@
 import type { Logger } from "pino";
 import { anyone } from "#access/principal.ts";
 import { noteOffence } from "#access/worker-offence.store.ts";
-import type { Rooms } from "./rooms.ts";
+import type { Services } from "./services.ts";
 
 /** A wire that garbles, or a bug, may do it once; who does it three times means it. */
 const mostOffences = 3;
 
 /** Counts what no worker of ours does, and quarantines who does it again and again. */
 export function noteWorkerOffence(
-  { db, clock, callers }: Pick<Rooms, "db" | "clock" | "callers">,
+  { db, clock, callers }: Pick<Services, "db" | "clock" | "callers">,
   logger: Logger,
 ) {
   return async (offence: {

@@ -11,7 +11,7 @@ import { assumeServedByNoGraph, graphsServedBy } from "#graphs/run.store.ts";
 import { executionsWantedByOperations } from "#invocations/operation.store.ts";
 import { noteOperationEnds } from "#invocations/pages/operation-ends.store.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
-import { noteLessons } from "#size-classes/lesson.store.ts";
+import { noteObservations } from "#size-classes/observation.store.ts";
 
 /**
  * What happens with executions that move: results are kept, graphs advance.
@@ -62,7 +62,7 @@ export function queueHooks(
       await together([
         noteOperationEnds(tx, finished),
         onExecutionsFinished(tx, finished, served as readonly GraphId[] | undefined),
-        noteLessons(
+        noteObservations(
           tx,
           teaching.map(({ id }) => id),
         ),

@@ -22,14 +22,14 @@ import type { LogPiece } from "./http/farm.ts";
  * back to what the tables still have; in the end, a line says that it is gone.
  */
 export async function readRunLog(
-  rooms: { readonly db: Db; readonly blobs: BlobStore },
+  services: { readonly db: Db; readonly blobs: BlobStore },
   run: RunOutput,
   offset: number,
   most: number,
 ): Promise<LogPiece> {
   if (run.result !== null) {
     const kept = await stdoutOf(
-      rooms.blobs,
+      services.blobs,
       fromBinary(ActionResultSchema, run.result),
       run.actionDigest === null ? "sha256" : functionOf(parseDigestKey(run.actionDigest)),
       offset,
@@ -47,7 +47,7 @@ export async function readRunLog(
   const live =
     run.executionId === null
       ? undefined
-      : await readLiveLog(rooms.db, run.executionId, offset, most);
+      : await readLiveLog(services.db, run.executionId, offset, most);
   if (live !== undefined) return live;
   const bytes = (run.result === null ? noBytes : goneLog).subarray(offset, offset + most);
   const nextOffset = offset + bytes.length;

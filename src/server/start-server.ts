@@ -15,8 +15,8 @@ import { startForge } from "./forge/start-forge.ts";
 import { grpcMethods } from "./grpc-methods.ts";
 import { httpApp } from "./http/http-app.ts";
 import { listen } from "./listen.ts";
-import { openRooms } from "./open-rooms.ts";
-import type { Rooms } from "./rooms.ts";
+import { openServices } from "./open-services.ts";
+import type { Services } from "./services.ts";
 import { stopAll } from "./stop-all.ts";
 import { settleWhoMayEnter } from "./who-may-enter.ts";
 
@@ -24,7 +24,7 @@ export interface RunningServer extends Service {
   /** The one address: pages, API and gRPC. */
   readonly url: string;
   /** For whoever runs it within a program of their own. */
-  readonly rooms: Rooms;
+  readonly services: Services;
   /** Resolves when it must not go on, with the reason. */
   readonly failed: Promise<string>;
 }
@@ -53,14 +53,14 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
     keep({ stop: () => directory.release() });
     const failed = untilLost(directory.lost, `the data directory ${directory.path}`);
     await noteSecretFiles(directory.path, secretFilesIn(config));
-    const rooms = keep(await openRooms(config, directory, logger));
-    await settleWhoMayEnter(rooms, config, logger);
+    const services = keep(await openServices(config, directory, logger));
+    await settleWhoMayEnter(services, config, logger);
     const feeds = {
-      graphs: keep(await changeFeed(rooms.db, "grange_graph")),
+      graphs: keep(await changeFeed(services.db, "grange_graph")),
       // A log ends with its execution, which the log's own channel does not tell.
-      logs: keep(await changeFeed(rooms.db, logChannel, executionChannel)),
-      executions: keep(await changeFeed(rooms.db, executionChannel)),
-      benchmarks: keep(await changeFeed(rooms.db, benchmarkChannel)),
+      logs: keep(await changeFeed(services.db, logChannel, executionChannel)),
+      executions: keep(await changeFeed(services.db, executionChannel)),
+      benchmarks: keep(await changeFeed(services.db, benchmarkChannel)),
     };
     const urlOf = (port: number) => addressToGive(config.host, port, certificate);
     const listening = keep(
@@ -69,22 +69,22 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
         port: config.port,
         logger,
         identity: certificate && (() => certificate.identity()),
-        methods: grpcMethods(rooms, feeds.logs, logger),
+        methods: grpcMethods(services, feeds.logs, logger),
         caches: cacheHandler({
-          caches: rooms.caches,
-          identify: (authorization, issuedTo) => rooms.callers.identify(authorization, issuedTo),
+          caches: services.caches,
+          identify: (authorization, issuedTo) => services.callers.identify(authorization, issuedTo),
           host: config.host,
           mostEntryBytes: config.mostCacheEntryBytes,
           admit: async (principal, project, bytes) => {
-            await rooms.projectShare.begin(principal, project);
-            await rooms.writeQuota.take(principal.name, project, bytes);
+            await services.projectShare.begin(principal, project);
+            await services.writeQuota.take(principal.name, project, bytes);
           },
           idleMs: cacheIdleMs,
           logger,
         }),
         app: (port) =>
           httpApp({
-            farm: bindFarm(rooms, feeds, urlOf(port)),
+            farm: bindFarm(services, feeds, urlOf(port)),
             logger,
             webDir: config.webDir,
             host: config.host,
@@ -93,9 +93,9 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
       }),
     );
     const url = urlOf(listening.port);
-    keep(await startForge(rooms, config, url));
-    logger.info({ url, database: rooms.databaseDescription }, "the farm answers");
-    return { url, rooms, failed, stop };
+    keep(await startForge(services, config, url));
+    logger.info({ url, database: services.databaseDescription }, "the farm answers");
+    return { url, services, failed, stop };
   } catch (cause) {
     await stop();
     throw cause;

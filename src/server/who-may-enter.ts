@@ -9,7 +9,7 @@ import { isLoopback } from "#core/host-guard.ts";
 import { recordAudit } from "#graphs/audit.store.ts";
 import type { ServerConfig } from "./config.ts";
 import { keepTokenInFile } from "./kept-token.ts";
-import type { Rooms } from "./rooms.ts";
+import type { Services } from "./services.ts";
 
 const plain = { repository: "*", branch: "*", priorityCap: null };
 
@@ -18,7 +18,7 @@ const plain = { repository: "*", branch: "*", priorityCap: null };
  * others reach it while it is open. Before anybody is answered.
  */
 export async function settleWhoMayEnter(
-  { db, clock, callers }: Pick<Rooms, "db" | "clock" | "callers">,
+  { db, clock, callers }: Pick<Services, "db" | "clock" | "callers">,
   config: Pick<ServerConfig, "dataDir" | "host" | "allowOpen" | "ownerToken" | "close">,
   logger: Logger,
 ): Promise<void> {

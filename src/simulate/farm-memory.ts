@@ -4,7 +4,7 @@ import { historySize, type PastRun } from "#size-classes/past-run.ts";
 import type { TraceKeys } from "./trace.ts";
 
 /** What one run teaches the keys of its execution. */
-export interface Lesson {
+export interface Observation {
   readonly sizeClass: number;
   readonly run: PastRun;
 }
@@ -18,12 +18,14 @@ export class FarmMemory {
     return namesOf(keys).map((key) => this.#of(key));
   }
 
-  learn(keys: TraceKeys, lesson: Lesson): void {
+  learn(keys: TraceKeys, observation: Observation): void {
     for (const key of namesOf(keys)) {
       const before = this.#of(key);
       const runs = new Map(before.runs);
-      const kept = [...(runs.get(lesson.sizeClass) ?? []), lesson.run].slice(-historySize);
-      runs.set(lesson.sizeClass, kept);
+      const kept = [...(runs.get(observation.sizeClass) ?? []), observation.run].slice(
+        -historySize,
+      );
+      runs.set(observation.sizeClass, kept);
       this.#histories.set(key, { ...before, runs });
     }
   }

@@ -15,7 +15,7 @@ export function emptyHistory(key: string): KeyHistory {
 }
 
 /** What an execution adds to the history of a key. */
-export interface Lesson {
+export interface Observation {
   readonly runs: readonly { readonly sizeClass: number; readonly run: PastRun }[];
   readonly verdict: Evidence["verdict"];
   readonly endedAt: number;
@@ -23,18 +23,19 @@ export interface Lesson {
 }
 
 /** A history with one more execution: of each class the last runs, of failures how many came in a row. */
-export function addLesson(history: KeyHistory, lesson: Lesson): KeyHistory {
+export function addObservation(history: KeyHistory, observation: Observation): KeyHistory {
   const runs = new Map(history.runs);
-  for (const { sizeClass, run } of lesson.runs)
+  for (const { sizeClass, run } of observation.runs)
     runs.set(sizeClass, [...(runs.get(sizeClass) ?? []), run].slice(-historySize));
-  const failed = lesson.verdict === "failed-on-greatest";
+  const failed = observation.verdict === "failed-on-greatest";
   return {
     ...history,
     runs,
     lastFailureAt: failed
-      ? Math.max(history.lastFailureAt ?? lesson.endedAt, lesson.endedAt)
+      ? Math.max(history.lastFailureAt ?? observation.endedAt, observation.endedAt)
       : history.lastFailureAt,
-    failuresInARow: lesson.verdict === "succeeded" ? 0 : history.failuresInARow + (failed ? 1 : 0),
-    pageRank: lesson.pageRank ?? history.pageRank,
+    failuresInARow:
+      observation.verdict === "succeeded" ? 0 : history.failuresInARow + (failed ? 1 : 0),
+    pageRank: observation.pageRank ?? history.pageRank,
   };
 }

@@ -9,7 +9,7 @@ import { freshDb } from "../../test/support/fresh-db.ts";
 import { sizeClassAnalyzer } from "./analyzer.ts";
 import { nameOf, readHistories } from "./key-history.store.ts";
 import { learning } from "./learning.ts";
-import { noteLessons } from "./lesson.store.ts";
+import { noteObservations } from "./observation.store.ts";
 import { SizeClassSettings } from "./settings.ts";
 import type { OfferedClass } from "./strategy.ts";
 
@@ -43,8 +43,8 @@ async function aFarm(parts: {
   const clock = movableClock();
   const offers = { for: () => parts.offered ?? classes, freshen: async () => {}, ageMs: () => 0 };
   const settings = SizeClassSettings.parse({ strategy: parts.strategy });
-  const lessons = learning({ db, logger: silent, offers });
-  open.push(lessons);
+  const observations = learning({ db, logger: silent, offers });
+  open.push(observations);
   const finished: string[] = [];
   const queue = await openExecutionQueue({
     db,
@@ -52,7 +52,7 @@ async function aFarm(parts: {
     logger: silent,
     hooks: {
       async onFinished(tx, some) {
-        await noteLessons(
+        await noteObservations(
           tx,
           some.map(({ id }) => id),
         );
@@ -99,10 +99,10 @@ async function aFarm(parts: {
         usage: { userMs: ms, systemMs: 0, peakMemoryBytes: 1e8, measuredBy: "proc" },
       });
     }
-    await lessons.learnNow();
+    await observations.learnNow();
     return { id: request.id, ranOn, outcome: finished.at(-1) };
   };
-  return { clock, queue, run, lessons };
+  return { clock, queue, run, observations };
 }
 
 const historyOf = async (key: string) =>
@@ -150,7 +150,7 @@ test("out of memory on a lesser class teaches, and the client hears of the succe
 });
 
 test("a run in the background is asked for after a success on the greatest, and teaches", async () => {
-  const { run, queue, lessons } = await aFarm({ strategy: "pagerank" });
+  const { run, queue, observations } = await aFarm({ strategy: "pagerank" });
   // Classes that nobody tried come first; then all have outcomes that count.
   for (let i = 0; i < 8; i++) await run(() => ({ outcome: "succeeded", ms: 20_000 }));
   let background = 0;
@@ -163,7 +163,7 @@ test("a run in the background is asked for after a success on the greatest, and 
       }
     }
   }
-  await lessons.learnNow();
+  await observations.learnNow();
 
   expect(background).toBeGreaterThan(0);
 });
@@ -271,8 +271,12 @@ test("two servers that learn at once lose nothing", async () => {
   await ends(one, 10);
   await ends(two, 10);
 
-  await Promise.all([one.lessons.learnNow(), two.lessons.learnNow(), one.lessons.learnNow()]);
-  await one.lessons.learnNow();
+  await Promise.all([
+    one.observations.learnNow(),
+    two.observations.learnNow(),
+    one.observations.learnNow(),
+  ]);
+  await one.observations.learnNow();
 
   expect((await historyOf("a.same"))?.runs.get(1)).toHaveLength(20);
 });

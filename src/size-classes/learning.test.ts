@@ -19,7 +19,7 @@ import { freshDb } from "../../test/support/fresh-db.ts";
 import { sizeClassAnalyzer } from "./analyzer.ts";
 import { forgetHistories, readHistories } from "./key-history.store.ts";
 import { learning } from "./learning.ts";
-import { noteLessons } from "./lesson.store.ts";
+import { noteObservations } from "./observation.store.ts";
 import { usualSettings } from "./settings.ts";
 import type { OfferedClass } from "./strategy.ts";
 
@@ -49,14 +49,14 @@ const offered: readonly OfferedClass[] = [1, 4].map((sizeClass) => ({
   waitMs: 0,
 }));
 const offers = { for: () => offered, freshen: async () => {}, ageMs: () => 0 };
-const lessons = () => keep(learning({ db, logger: silent, offers }));
+const observations = () => keep(learning({ db, logger: silent, offers }));
 
 async function aTeachingQueue(parts: Parameters<typeof aQueue>[1] = {}): Promise<ExecutionQueue> {
   const queue = keep(
     await aQueue(db, {
       hooks: {
         async onFinished(tx, some) {
-          await noteLessons(
+          await noteObservations(
             tx,
             some.map(({ id }) => id),
           );
@@ -85,7 +85,7 @@ async function runOnce(
 
 const historyOf = async (key: string) =>
   (await readHistories(db, [{ project: "p", domain: "protected", key }])).values().next().value;
-const lessonsLeft = async () =>
+const observationsLeft = async () =>
   (
     await db.many(
       z.object({ count: z.number() }),
@@ -106,10 +106,10 @@ describe("one execution that cannot be learned from", () => {
     await db.run(sql`update execution set ${change} where id = ${poisoned}`);
     for (let i = 5; i < 10; i++) await runOnce(queue, { kin: [`a.${i}`] });
 
-    await lessons().learnNow();
+    await observations().learnNow();
 
     for (let i = 0; i < 10; i++) expect((await historyOf(`a.${i}`))?.runs.get(1)).toHaveLength(1);
-    expect(await lessonsLeft()).toBe(0);
+    expect(await observationsLeft()).toBe(0);
   });
 
   test("since the database is away is learned later", async () => {
@@ -131,7 +131,7 @@ describe("one execution that cannot be learned from", () => {
     );
     await expect(passing.learnNow()).rejects.toThrow("away");
 
-    await lessons().learnNow();
+    await observations().learnNow();
 
     expect((await historyOf("a.one"))?.runs.get(1)).toHaveLength(1);
   });
@@ -149,7 +149,7 @@ test("a result that is none teaches what was seen from outside, and an impossibl
   });
   await runOnce(queue, { kin: ["a.before"] }, toBinary(ActionResultSchema, before));
 
-  await lessons().learnNow();
+  await observations().learnNow();
 
   expect((await historyOf("a.odd"))?.runs.get(1)).toMatchObject([{ durationMs: 0 }]);
   expect((await historyOf("a.ages"))?.runs.get(1)).toMatchObject([{ durationMs: 60_000 }]);
@@ -163,7 +163,7 @@ test("names given twice, none or very many are each learned once", async () => {
   await runOnce(queue, { kin: [] });
   await runOnce(queue, { kin: many });
 
-  await lessons().learnNow();
+  await observations().learnNow();
 
   expect((await historyOf("a.twice"))?.runs.get(1)).toHaveLength(1);
   expect((await historyOf("x.1999"))?.runs.get(1)).toHaveLength(1);
@@ -190,10 +190,10 @@ test("ten thousand executions at once are learned, and a stop does not wait for 
   const learned = stopped.learnNow();
   await stopped.stop();
   await learned;
-  expect(await lessonsLeft()).toBeGreaterThan(0);
-  await lessons().learnNow();
+  expect(await observationsLeft()).toBeGreaterThan(0);
+  await observations().learnNow();
 
-  expect(await lessonsLeft()).toBe(0);
+  expect(await observationsLeft()).toBe(0);
   expect((await historyOf("a.one"))?.runs.get(1)).toHaveLength(32);
 });
 
@@ -210,13 +210,13 @@ describe("a history that another version wrote", () => {
   test("is read as far as it can be, and is added to", async () => {
     const queue = await aTeachingQueue();
     await runOnce(queue);
-    await lessons().learnNow();
+    await observations().learnNow();
     await spoil();
 
     expect((await historyOf("a.one"))?.runs.get(1)).toHaveLength(1);
     expect((await historyOf("a.one"))?.pageRank).toEqual(new Map([[4, 0.5]]));
     await runOnce(queue);
-    await lessons().learnNow();
+    await observations().learnNow();
 
     expect((await historyOf("a.one"))?.runs.get(1)).toHaveLength(2);
   });
@@ -225,7 +225,7 @@ describe("a history that another version wrote", () => {
     const queue = await aTeachingQueue();
     await runOnce(queue);
     await runOnce(queue, { kin: ["a.other"] });
-    await lessons().learnNow();
+    await observations().learnNow();
     await spoil();
 
     const known = await readHistories(db, [...asked, { ...asked[0], key: "a.other" } as never]);
@@ -250,7 +250,7 @@ test("a second run that counts is learned once, as an attempt of the first", asy
     analyzer: sizing,
     hooks: {
       async onFinished(tx, some) {
-        await noteLessons(
+        await noteObservations(
           tx,
           some.map(({ id }) => id),
         );
@@ -274,7 +274,7 @@ test("a second run that counts is learned once, as an attempt of the first", asy
   });
   await queue.lookAfterHedges();
 
-  await lessons().learnNow();
+  await observations().learnNow();
 
   const runs = (await historyOf("a.one"))?.runs;
   expect(runs?.get(4)).toMatchObject([{ end: "succeeded" }]);
@@ -321,7 +321,7 @@ test("keys of which nothing was heard are forgotten with all their runs, others 
   const queue = await aTeachingQueue();
   await runOnce(queue);
   await runOnce(queue, { kin: ["a.old"] });
-  await lessons().learnNow();
+  await observations().learnNow();
   await db.run(sql`update size_class_key set last_seen_at = 'epoch' where key = 'a.old'`);
 
   expect(await forgetHistories(db, new Date(1))).toBe(1);

@@ -6,8 +6,8 @@ import type { Service } from "#core/service.ts";
 import type { Db, Tx } from "#db/db.ts";
 import type { ExecutionId } from "#execution/execution.ts";
 import { commitWithoutWaiting } from "#execution/prefer-indexes.store.ts";
-import { type TaughtExecution, taughtExecutions } from "#execution/taught-executions.store.ts";
-import { addLesson, emptyHistory, type Lesson } from "./add-runs.ts";
+import { type ObservedExecution, observedExecutions } from "#execution/taught-executions.store.ts";
+import { addObservation, emptyHistory, type Observation } from "./add-runs.ts";
 import {
   type KeyName,
   nameOf,
@@ -16,8 +16,8 @@ import {
   writeHistories,
 } from "./key-history.store.ts";
 import type { KeyHistory } from "./key-history.ts";
-import { dropLessons, takeLessons } from "./lesson.store.ts";
-import { lessonOf } from "./lesson-of.ts";
+import { dropObservations, takeObservations } from "./observation.store.ts";
+import { observationOf } from "./observation-of.ts";
 import type { OfferedClasses } from "./offered-classes.ts";
 
 /** What ends within so long is learned together: a turn costs as much for fifteen executions as for one. */
@@ -56,9 +56,9 @@ export function learning(parts: {
       // A crash forgets both that it was learned and what: it is learned again. And those who end
       // executions meanwhile do not wait for this one's turn at the disk.
       await commitWithoutWaiting(tx);
-      const ids = (await takeLessons(tx, most)) ?? [];
+      const ids = (await takeObservations(tx, most)) ?? [];
       taken(ids);
-      if (ids.length > 0) await learn(tx, await taughtExecutions(tx, ids), offers);
+      if (ids.length > 0) await learn(tx, await observedExecutions(tx, ids), offers);
       return ids.length;
     });
 
@@ -76,7 +76,7 @@ export function learning(parts: {
         const first = await turnOrSkip(half);
         return first + (await turnOrSkip(ids.length - half));
       }
-      await dropLessons(db, ids);
+      await dropObservations(db, ids);
       logger.warn({ execution: ids[0], reason: messageOf(reason) }, "could not be learned from");
       return 1;
     }
@@ -130,16 +130,16 @@ function isPassing(reason: unknown): boolean {
 /** In the order in which they ended, so that the last of each class are the last. */
 async function learn(
   tx: Tx,
-  executions: readonly TaughtExecution[],
+  executions: readonly ObservedExecution[],
   offers: Pick<OfferedClasses, "for">,
 ): Promise<void> {
   const taught = executions
     .flatMap((execution) => {
       const greatest = offers.for(execution.requirements).at(-1)?.sizeClass;
-      const lesson = lessonOf(execution, greatest);
-      return lesson === undefined ? [] : [{ execution, lesson }];
+      const observation = observationOf(execution, greatest);
+      return observation === undefined ? [] : [{ execution, observation }];
     })
-    .toSorted((a, b) => a.lesson.endedAt - b.lesson.endedAt);
+    .toSorted((a, b) => a.observation.endedAt - b.observation.endedAt);
   const names = new Map<string, KeyName>();
   for (const { execution } of taught)
     for (const name of keysOf(execution)) names.set(nameOf(name), name);
@@ -148,28 +148,28 @@ async function learn(
 }
 
 function addAll(
-  taught: readonly { readonly execution: TaughtExecution; readonly lesson: Lesson }[],
+  taught: readonly { readonly execution: ObservedExecution; readonly observation: Observation }[],
   known: ReadonlyMap<string, KeyHistory>,
 ): WrittenHistory[] {
   const written = new Map<string, WrittenHistory>();
-  for (const { execution, lesson } of taught) {
+  for (const { execution, observation } of taught) {
     for (const name of keysOf(execution)) {
       const id = nameOf(name);
       const before = written.get(id);
       const history = before?.history ?? known.get(id) ?? emptyHistory(name.key);
-      const changed = [...(before?.changed ?? []), ...lesson.runs.map((run) => run.sizeClass)];
+      const changed = [...(before?.changed ?? []), ...observation.runs.map((run) => run.sizeClass)];
       written.set(id, {
         ...name,
         title: execution.title,
-        history: addLesson(history, lesson),
+        history: addObservation(history, observation),
         changed: [...new Set(changed)],
-        seenAt: new Date(lesson.endedAt),
+        seenAt: new Date(observation.endedAt),
       });
     }
   }
   return [...written.values()];
 }
 
-function keysOf({ project, domain, kin }: TaughtExecution): KeyName[] {
+function keysOf({ project, domain, kin }: ObservedExecution): KeyName[] {
   return [...new Set(kin)].map((key) => ({ project, domain, key }));
 }

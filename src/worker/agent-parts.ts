@@ -2,8 +2,8 @@ import type { Logger } from "pino";
 import type { WorkerConfig } from "./config.ts";
 import type { ActionExecutor } from "./execute-action.ts";
 import type { FarmConnection } from "./farm-connection.ts";
-import type { Patience } from "./patience.ts";
 import type { ResultReporter, WorkerIdentity } from "./report-results.ts";
+import type { RetryWindow } from "./retry-window.ts";
 
 /** What an agent works with. */
 export interface AgentParts {
@@ -13,6 +13,6 @@ export interface AgentParts {
   readonly executor: ActionExecutor;
   readonly reporter: ResultReporter;
   readonly facilities: Readonly<Record<string, string>>;
-  readonly patience: Patience;
+  readonly retryWindow: RetryWindow;
   readonly logger: Logger;
 }

@@ -88,13 +88,13 @@ export class Agent implements Service {
     this.#changes.tell();
     await this.#handBackOlderThan(Infinity);
     const deadline = new AbortController();
-    const patience = rest(config.drainMs, deadline.signal).then(() =>
+    const retryWindow = rest(config.drainMs, deadline.signal).then(() =>
       this.#handBack(this.#stopAll()),
     );
     while (this.#underWay.running > 0) await this.#changes.next();
     deadline.abort();
-    await patience;
-    this.#parts.patience.end();
+    await retryWindow;
+    this.#parts.retryWindow.end();
     await this.#lastWords();
     this.#over.abort();
     await Promise.all(this.#loops);
@@ -104,17 +104,17 @@ export class Agent implements Service {
   /** Gives results a moment to be delivered; after it they are kept for the next process. */
   async #lastWords(): Promise<void> {
     const enough = new AbortController();
-    const patience = rest(lastWordsMs, enough.signal).then(() => {
+    const retryWindow = rest(lastWordsMs, enough.signal).then(() => {
       this.#underWay.stopLogs();
       this.#parts.reporter.stop();
     });
     while (this.#underWay.reporting > 0) await this.#changes.next();
     enough.abort();
-    await patience;
+    await retryWindow;
   }
 
   #stopAll(): Lease[] {
-    this.#parts.patience.end();
+    this.#parts.retryWindow.end();
     return this.#underWay.stopAll("lost");
   }
 

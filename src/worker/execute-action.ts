@@ -210,7 +210,7 @@ export class ActionExecutor {
       limits: outputLimitsWithin(limits.outputBytes, this.#settings),
       signal,
     });
-    const target = { farm, patience: this.#machine.patience, signal };
+    const target = { farm, retryWindow: this.#machine.retryWindow, signal };
     const format = command.outputDirectoryFormat;
     await uploading(() => publishOutputs(root.seen, collected, format, target, result));
     return collected;
@@ -235,14 +235,14 @@ export class ActionExecutor {
       executionMetadata: metadata,
     });
 
-    const { patience } = this.#machine;
+    const { retryWindow } = this.#machine;
     // Of what was cancelled, the logs are still wanted; their size is bounded.
     const signal = watch.stop.aborted ? undefined : watch.stop;
     await uploading(() =>
       publishLogs(
         end,
         request.digestFunction,
-        { farm, patience, ...(signal && { signal }) },
+        { farm, retryWindow, ...(signal && { signal }) },
         result,
       ),
     );

@@ -31,7 +31,7 @@ interface Reporting {
 
 /** What a worker has begun: executions that run, and those whose results are on their way. */
 export class ExecutionsUnderWay {
-  readonly #parts: Pick<AgentParts, "farm" | "executor" | "reporter" | "patience" | "logger">;
+  readonly #parts: Pick<AgentParts, "farm" | "executor" | "reporter" | "retryWindow" | "logger">;
   readonly #running = new Map<string, Running>();
   readonly #reporting = new Map<string, Reporting>();
   readonly #changes: Changes;
@@ -40,7 +40,7 @@ export class ExecutionsUnderWay {
   #machineFailures = 0;
 
   constructor(
-    parts: Pick<AgentParts, "farm" | "executor" | "reporter" | "patience" | "logger">,
+    parts: Pick<AgentParts, "farm" | "executor" | "reporter" | "retryWindow" | "logger">,
     /** Hears the end of each process and of each report. */
     changes: Changes,
     slotFreed: () => void,
@@ -140,10 +140,10 @@ export class ExecutionsUnderWay {
 
   /** Resolves when the farm has answered for a result, or the worker ends. */
   async report(finished: Finished, log?: LogStream, sent = () => {}): Promise<void> {
-    const { reporter, patience } = this.#parts;
+    const { reporter, retryWindow } = this.#parts;
     const saysNothing = log === undefined || log.isEmpty;
     if (!saysNothing) await reporter.keep(finished);
-    await log?.end(patience.ms);
+    await log?.end(retryWindow.ms);
     const delivered = saysNothing ? reporter.deliverAndKeep(finished) : reporter.deliver(finished);
     // By then its bytes are out, unless others are on their way, which it will join.
     setImmediate(sent);
@@ -160,8 +160,8 @@ export class ExecutionsUnderWay {
 
   #sayStarted(lease: Lease, at: Timestamp): void {
     const request = create(StartedRequestSchema, { lease, at });
-    const { farm, patience } = this.#parts;
-    patience
+    const { farm, retryWindow } = this.#parts;
+    retryWindow
       .persistently(() => farm.started(request))
       .then(
         ({ accepted }) => {

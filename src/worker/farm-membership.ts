@@ -35,13 +35,13 @@ export interface Holder {
 
 /** Keeps a worker known to the farm, and its leases alive. */
 export class FarmMembership {
-  readonly #parts: Pick<AgentParts, "farm" | "identity" | "config" | "facilities" | "patience">;
+  readonly #parts: Pick<AgentParts, "farm" | "identity" | "config" | "facilities" | "retryWindow">;
   readonly #contact: FarmContact;
   readonly #holder: Holder;
   #heartbeatMs = 0;
 
   constructor(
-    parts: Pick<AgentParts, "farm" | "identity" | "config" | "facilities" | "patience">,
+    parts: Pick<AgentParts, "farm" | "identity" | "config" | "facilities" | "retryWindow">,
     contact: FarmContact,
     holder: Holder,
   ) {
@@ -55,7 +55,7 @@ export class FarmMembership {
     try {
       const { heartbeatMs, leaseMs } = await registerWorker(this.#parts);
       this.#heartbeatMs = heartbeatMs;
-      this.#parts.patience.outlast(leaseMs);
+      this.#parts.retryWindow.outlast(leaseMs);
       this.#contact.answered();
       return true;
     } catch (reason) {

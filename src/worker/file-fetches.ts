@@ -9,7 +9,7 @@ import type { Digest } from "#core/digest.ts";
 import { inBatches } from "./fetch-batches.ts";
 import { InputsMissing } from "./inputs-missing.ts";
 import type { WantedFile } from "./local-store.ts";
-import { isPassing, type Patience } from "./patience.ts";
+import { isPassing, type RetryWindow } from "./retry-window.ts";
 
 /** Blobs up to this size are fetched whole, larger ones as a stream. */
 const wholeUpToBytes = 1024 * 1024;
@@ -40,16 +40,16 @@ export interface KeptFiles {
 /** Brings files from the farm, each once however many want it: small ones many to a call, large ones as streams. */
 export class FileFetches {
   readonly #kept: KeptFiles;
-  readonly #patience: Patience;
+  readonly #retryWindow: RetryWindow;
   readonly #fetching = new Map<string, Promise<void>>();
 
-  constructor(kept: KeptFiles, patience: Patience) {
+  constructor(kept: KeptFiles, retryWindow: RetryWindow) {
     this.#kept = kept;
-    this.#patience = patience;
+    this.#retryWindow = retryWindow;
   }
 
   bytes(digest: Digest, farm: BlobStore): Promise<Uint8Array> {
-    return this.#patience.persistently(() => this.#get(digest, farm));
+    return this.#retryWindow.persistently(() => this.#get(digest, farm));
   }
 
   /** Answers what the farm does not have. */
@@ -101,7 +101,7 @@ export class FileFetches {
   ): Promise<Map<string, unknown>> {
     const failed = new Map<string, unknown>();
     if (batch.length === 0) return failed;
-    const answers = await this.#patience.persistently(() =>
+    const answers = await this.#retryWindow.persistently(() =>
       Promise.all(batch.map(({ digest }) => this.#getOrWhyNot(digest, farm))),
     );
     const come = answers.flatMap((answer, at) => {
@@ -139,7 +139,7 @@ export class FileFetches {
   async #ensure(file: WantedFile, farm: BlobStore): Promise<void> {
     if (this.#kept.has(file)) return;
     if (!this.#kept.has(twinOf(file)))
-      return this.#patience.persistently(() => this.#download(file, farm));
+      return this.#retryWindow.persistently(() => this.#download(file, farm));
     await this.#kept.copyTwin(file);
   }
 

@@ -21,7 +21,7 @@ import { giveToJobs } from "#machine/job-owner.ts";
 import { makePrivateDirectory } from "#machine/make-directory.ts";
 import { FileFetches } from "./file-fetches.ts";
 import { InputsMissing } from "./inputs-missing.ts";
-import { Patience } from "./patience.ts";
+import { RetryWindow } from "./retry-window.ts";
 import { SealedFiles } from "./sealed-files.ts";
 
 /**
@@ -56,7 +56,7 @@ export class LocalStore {
   readonly #temp: string;
   readonly #fetches: FileFetches;
 
-  private constructor(directory: string, patience: Patience) {
+  private constructor(directory: string, retryWindow: RetryWindow) {
     this.#blobs = join(directory, "blobs");
     this.#temp = join(directory, "temp");
     const sealed = new SealedFiles(inputMtime);
@@ -71,12 +71,12 @@ export class LocalStore {
             files.map((each) => ({ ...each, path: this.path(each.file), mode: modeOf(each.file) })),
           ),
       },
-      patience,
+      retryWindow,
     );
   }
 
-  static async open(directory: string, patience = new Patience()): Promise<LocalStore> {
-    const store = new LocalStore(directory, patience);
+  static async open(directory: string, retryWindow = new RetryWindow()): Promise<LocalStore> {
+    const store = new LocalStore(directory, retryWindow);
     makePrivateDirectory(store.#temp);
     makePrivateDirectory(store.#blobs);
     const shards = Array.from({ length: 256 }, (_, i) => i.toString(16).padStart(2, "0"));

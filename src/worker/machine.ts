@@ -14,7 +14,7 @@ import type { CpuBook } from "./limits/cpu-book.ts";
 import type { Limiter } from "./limits/limits.ts";
 import { openSlots } from "./limits/slots.ts";
 import { LocalStore } from "./local-store.ts";
-import { Patience } from "./patience.ts";
+import { RetryWindow } from "./retry-window.ts";
 import { chooseSandbox } from "./sandbox/choose-sandbox.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import { storeDirectoryIn } from "./store-directory.ts";
@@ -31,7 +31,7 @@ export interface Machine {
   readonly local: LocalStore;
   readonly layers: LayerCache;
   /** For moving blobs. */
-  readonly patience: Patience;
+  readonly retryWindow: RetryWindow;
   /** This process's directory for what jobs need while they run. */
   readonly runDir: string;
   /** Which means were found and why no better ones, for people. */
@@ -58,7 +58,7 @@ export type MachineSettings = Pick<
 /** Tries what the kernel grants, best first, by doing it; nothing is concluded from versions. */
 export async function openMachine(
   settings: MachineSettings,
-  patience = new Patience(),
+  retryWindow = new RetryWindow(),
 ): Promise<Machine> {
   const { dataDir } = settings;
   makeDirectory(dataDir, 0o700);
@@ -66,7 +66,7 @@ export async function openMachine(
   makeDirectory(join(dataDir, "run", ownOwner()));
   const runDir = await mkdtemp(join(dataDir, "run", ownOwner(), "w-"));
   const storeDir = storeDirectoryIn(dataDir);
-  const local = await LocalStore.open(storeDir, patience);
+  const local = await LocalStore.open(storeDir, retryWindow);
   const layers = await LayerCache.open(storeDir, local);
   const { shell, why: whyShell } = await chooseShell(settings.path);
   const slots = await openSlots(settings);
@@ -80,7 +80,7 @@ export async function openMachine(
       shell,
       local,
       layers,
-      patience,
+      retryWindow,
       runDir,
       sandbox: sandbox.sandbox,
       limiter: limits.limiter,

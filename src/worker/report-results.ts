@@ -11,7 +11,7 @@ import {
   Outcome,
 } from "#proto/grange/worker/v1/worker_pb.ts";
 import type { FarmConnection } from "./farm-connection.ts";
-import { isPassing } from "./patience.ts";
+import { isPassing } from "./retry-window.ts";
 import { leaseKey, type Spool } from "./spool.ts";
 
 export interface WorkerIdentity {

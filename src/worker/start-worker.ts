@@ -10,8 +10,8 @@ import type { FarmConnection } from "./farm-connection.ts";
 import { grpcFarmConnection } from "./grpc-farm-connection.ts";
 import { sweepLeftovers } from "./leftovers.ts";
 import { openMachine } from "./machine.ts";
-import { Patience } from "./patience.ts";
 import { ResultReporter } from "./report-results.ts";
+import { RetryWindow } from "./retry-window.ts";
 import { Spool } from "./spool.ts";
 import { trimStore } from "./trim-store.ts";
 
@@ -36,8 +36,8 @@ export async function startWorkerOn(
   logger: Logger,
 ): Promise<Worker> {
   await sweepLeftovers(config.dataDir);
-  const patience = new Patience();
-  const machine = await openMachine(config, patience);
+  const retryWindow = new RetryWindow();
+  const machine = await openMachine(config, retryWindow);
   const { facilities } = machine;
   logger.info(
     { facilities, slots: config.slots, sizeClass: config.sizeClass },
@@ -55,7 +55,7 @@ export async function startWorkerOn(
     executor,
     reporter,
     facilities,
-    patience,
+    retryWindow,
     logger,
   });
   const stopped = new AbortController();

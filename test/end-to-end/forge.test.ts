@@ -266,7 +266,7 @@ test("a comment says how often each case is run, and what was measured before is
   );
 
   expect(new Set(await runsOf())).toEqual(new Set([4, null]));
-  const iterations = await farm.rooms.db.many(
+  const iterations = await farm.services.db.many(
     z.object({ iterations: z.number() }),
     sql`
       select result.iterations from benchmark_result as result

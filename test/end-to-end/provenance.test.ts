@@ -49,7 +49,7 @@ test("an output of a protected graph has a signed statement of what it was made 
   const { graph, digest } = await built("first\n");
 
   const { key, envelopes } = Provenance.parse(await (await ask(digest)).json());
-  const { farmKey } = farm.rooms;
+  const { farmKey } = farm.services;
   const [envelope] = envelopes;
   const statement = envelope && openEnvelope((...signed) => farmKey.verify(...signed), envelope);
 
@@ -96,7 +96,7 @@ test("what a pull request made has none, and is not told from what nobody made",
 
 test("an output that somebody wrote into the run's row has none, and the run's own not until the row is right again", async () => {
   const { graph, digest } = await built("signed\n");
-  const { db } = farm.rooms;
+  const { db } = farm.services;
   const evil = "e".repeat(64);
   const swap = (from: string, to: string) =>
     db.run(sql`
@@ -115,7 +115,7 @@ test("an envelope that somebody altered, or moved to another key, is not believe
   const { envelopes } = Provenance.parse(await (await ask(digest)).json());
   const [envelope] = envelopes;
   if (envelope === undefined) throw new Error("there is none");
-  const { farmKey } = farm.rooms;
+  const { farmKey } = farm.services;
   const verify: typeof farmKey.verify = (...signed) => farmKey.verify(...signed);
   const said = Buffer.from(envelope.payload, "base64").toString();
   const other = Buffer.from(said.replace('"branch":"main"', '"branch":"mine"')).toString("base64");

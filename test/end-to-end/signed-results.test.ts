@@ -86,7 +86,7 @@ test("two servers with one key read what the other has signed", async () => {
 test("what somebody changed in the database is nothing to any server, and is counted", async () => {
   const [a, b] = [await written("of a"), await written("of b")];
   const before = await refusals(other);
-  await one.rooms.db.run(sql`
+  await one.services.db.run(sql`
     update action_result as mine set result = theirs.result
     from action_result as theirs
     where mine.action_digest like ${`${a.hash}%`} and theirs.action_digest like ${`${b.hash}%`}

@@ -5,7 +5,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openArtifactShelf } from "#artifacts/artifact-shelf.ts";
+import { openArtifactCache } from "#artifacts/artifact-cache.ts";
 import { findArtifacts } from "#artifacts/find-artifacts.ts";
 import { remoteAccess } from "#git/remote-access.ts";
 import { openGit } from "#git/run-git.ts";
@@ -197,10 +197,10 @@ const bySuites: readonly Case[] = [
       const directory = await mkdtemp(join(tmpdir(), "grange-shelf-"));
       const { signal } = new AbortController();
       try {
-        const shelf = await openArtifactShelf({ directory, limitBytes: 1e6, privateHosts: [] });
+        const cache = await openArtifactCache({ directory, limitBytes: 1e6, privateHosts: [] });
         for (const host of ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]"]) {
           const git = `http://${host}:${trap.port}/x.git`;
-          const placing = shelf.placeSource({ git, commit: "0".repeat(40) }, signal);
+          const placing = cache.placeSource({ git, commit: "0".repeat(40) }, signal);
           await assert.rejects(placing, /private address/);
         }
         assert.equal(trap.visits.length, before, "somebody came");

@@ -6,7 +6,7 @@ import { everybody, type Principal } from "#access/principal.ts";
 import type { Graph, JobDetail, SubmitGraph } from "#api/graph.ts";
 import { type GraphOrigin, submitGraph } from "#graphs/submit-graph.ts";
 import { readServerConfig } from "#server/config.ts";
-import type { Rooms } from "#server/rooms.ts";
+import type { Services } from "#server/services.ts";
 import { startServer } from "#server/start-server.ts";
 import { readWorkerConfig, type WorkerConfig } from "#worker/config.ts";
 import { startWorker, type Worker } from "#worker/start-worker.ts";
@@ -20,7 +20,7 @@ import { copyCluster } from "./prepared-cluster.ts";
 export interface FarmHere {
   readonly url: string;
   readonly dataDir: string;
-  readonly rooms: Rooms;
+  readonly services: Services;
   startWorker(told?: Partial<WorkerConfig>): Promise<Worker>;
   /** As the server does it for itself, where `origin` says by which ref. Answers the graph's id. */
   submit(request: SubmitGraph, origin?: GraphOrigin, by?: Principal): Promise<string>;
@@ -54,7 +54,7 @@ export async function startFarmHere(told: ToldHere = {}): Promise<FarmHere> {
     ),
     logger,
   );
-  const { rooms } = server;
+  const { services } = server;
   const url = server.url.replace(/\/$/, "");
   const running: Worker[] = [];
   const ask: FarmHere["ask"] = (path, body, headers = {}) =>
@@ -79,7 +79,7 @@ export async function startFarmHere(told: ToldHere = {}): Promise<FarmHere> {
   const here: FarmHere = {
     url,
     dataDir,
-    rooms,
+    services,
     ask,
     async startWorker(more = {}) {
       const worker = await startWorker(
@@ -99,7 +99,7 @@ export async function startFarmHere(told: ToldHere = {}): Promise<FarmHere> {
       return worker;
     },
     async submit(request, origin = {}, by = everybody) {
-      return (await submitGraph(rooms, request, by, origin)).graph.id;
+      return (await submitGraph(services, request, by, origin)).graph.id;
     },
     over: (id) => until(url, id, read, (graph) => graph.state !== "running"),
     job: (graph, name) => read(`/graphs/${graph}/jobs/${encodeURIComponent(name)}`),

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openArtifactShelf } from "#artifacts/artifact-shelf.ts";
+import { openArtifactCache } from "#artifacts/artifact-cache.ts";
 import { judgeNoisy, type NoisyJudgement } from "#comparison/judge-noisy.ts";
 import { judgePairs, type Pair, practicalLimit } from "#comparison/judge-pairs.ts";
 import type { TestCase } from "#core/test-case.ts";
@@ -46,15 +46,15 @@ export async function openBench(factors: readonly number[]): Promise<Bench> {
       tool: ["awk", "-f", "{artifact}/lib/tool.awk"],
     }),
   );
-  const shelf = await openArtifactShelf({
+  const cache = await openArtifactCache({
     directory: join(directory, "artifacts"),
     limitBytes: 2 ** 30,
   });
-  const place: WorkPlace = await openWorkPlace({ directory: join(directory, "work"), shelf });
+  const place: WorkPlace = await openWorkPlace({ directory: join(directory, "work"), cache });
   const { signal } = new AbortController();
   const placed = await Promise.all(
     line.commits.map((commit) =>
-      shelf.place(suite, "node", { kind: "git", repository: line.repository, commit }, signal),
+      cache.place(suite, "node", { kind: "git", repository: line.repository, commit }, signal),
     ),
   );
   const programOf = (factor: number) => {
@@ -85,7 +85,7 @@ export async function openBench(factors: readonly number[]): Promise<Bench> {
     },
     async close() {
       await place.close();
-      for (const program of placed) await shelf.release(program);
+      for (const program of placed) await cache.release(program);
       await line.remove();
       await rm(directory, { recursive: true, force: true });
     },

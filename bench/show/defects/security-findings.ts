@@ -139,7 +139,7 @@ export const findingsOfSecurity: readonly Finding[] = [
     tests: [
       { file: "src/machine/make-directory.test.ts" },
       { file: "src/worker/closed-directories.test.ts" },
-      { file: "src/artifacts/artifact-shelf.test.ts", titled: /closed to other users/ },
+      { file: "src/artifacts/artifact-cache.test.ts", titled: /closed to other users/ },
       { file: "test/granary/exec.test.ts", titled: /closed to other users/ },
     ],
     // The server's mirrors, a worker's directory, a collector's (artifacts, results, sources), a granary's, logs of `grange up`.

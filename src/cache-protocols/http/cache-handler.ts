@@ -44,7 +44,7 @@ export type CacheHandler = (
 /** A client that is refused may have sent its body already, or be in the midst of it. */
 const patience = { bytes: 64 * 1024 * 1024, ms: 10_000 };
 /** Of one whose user pays for a broken connection; one over which nothing comes is broken all the same. */
-const fragilePatience = { bytes: Number.POSITIVE_INFINITY, ms: 60 * 60_000 };
+const fragileLimits = { bytes: Number.POSITIVE_INFINITY, ms: 60 * 60_000 };
 
 /**
  * The caches of build tools, straight on Node's HTTP: what passes here is large, or there is much of it.
@@ -160,7 +160,7 @@ async function refuse(
     sendAnswer(response, answer, headOnly);
     return;
   }
-  if (rules.isFragile) await discard(request, fragilePatience);
+  if (rules.isFragile) await discard(request, fragileLimits);
   if (response.destroyed) return;
   sendAnswer(response, answer, headOnly);
   if (!(await discard(request, patience))) request.socket.destroySoon();

@@ -68,7 +68,7 @@ export async function wholeBody(coming: ComingBody, mostBytes: number): Promise<
 }
 
 /** How much of a refused body is taken in, and for how long. */
-export interface Patience {
+export interface DiscardLimits {
   readonly bytes: number;
   readonly ms: number;
 }
@@ -79,14 +79,14 @@ export interface Patience {
  * A client that still sends would not read our answer: its connection breaks under it first. Beyond our
  * patience it does break.
  */
-export async function discard(request: IncomingMessage, patience: Patience): Promise<boolean> {
+export async function discard(request: IncomingMessage, limits: DiscardLimits): Promise<boolean> {
   if (request.complete || request.destroyed) return request.complete;
-  const timer = setTimeout(() => request.destroy(), patience.ms);
+  const timer = setTimeout(() => request.destroy(), limits.ms);
   try {
     let size = 0;
     for await (const chunk of chunksOf(request)) {
       size += chunk.byteLength;
-      if (size > patience.bytes) return false;
+      if (size > limits.bytes) return false;
     }
     return true;
   } catch {

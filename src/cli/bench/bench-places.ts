@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 export interface BenchPlaces {
   readonly results: string;
   readonly pairs: string;
-  readonly shelf: string;
+  readonly cache: string;
   readonly work: string;
 }
 
@@ -13,8 +13,8 @@ export function benchPlaces(
   base = join(homedir(), ".local", "share", "grange", "bench"),
 ): BenchPlaces {
   const at = (name: string) => join(resolve(base), name);
-  return { results: at("results"), pairs: at("pairs"), shelf: at("shelf"), work: at("work") };
+  return { results: at("results"), pairs: at("pairs"), cache: at("shelf"), work: at("work") };
 }
 
 /** Some 200 versions of a compiler. */
-export const shelfLimitBytes = 10 * 1024 ** 3;
+export const cacheLimitBytes = 10 * 1024 ** 3;

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
-import type { ArtifactShelf, PlacedArtifact } from "#artifacts/artifact-shelf.ts";
+import type { ArtifactCache, PlacedArtifact } from "#artifacts/artifact-cache.ts";
 import type { Components } from "#artifacts/component.ts";
 import { findArtifacts } from "#artifacts/find-artifacts.ts";
 import type { Suite } from "#suites/suite.ts";
@@ -73,12 +73,12 @@ function packageAt(path: string): { name: string; version: string } | undefined 
 /** Places what backends are asked for, each once. */
 export class PlacedBackends {
   readonly #placed = new Map<string, Promise<PlacedArtifact>>();
-  readonly #shelf: ArtifactShelf;
+  readonly #cache: ArtifactCache;
   readonly #suite: Suite;
   readonly #artifact: LocalArtifact;
 
-  constructor(shelf: ArtifactShelf, suite: Suite, artifact: LocalArtifact) {
-    this.#shelf = shelf;
+  constructor(cache: ArtifactCache, suite: Suite, artifact: LocalArtifact) {
+    this.#cache = cache;
     this.#suite = suite;
     this.#artifact = artifact;
   }
@@ -90,14 +90,14 @@ export class PlacedBackends {
     if (component === undefined) {
       throw new UsageError(`${this.#artifact.tag} has no backend ${backend}`);
     }
-    const placing = this.#shelf.place(this.#suite, backend, component, signal);
+    const placing = this.#cache.place(this.#suite, backend, component, signal);
     this.#placed.set(backend, placing);
     return placing;
   }
 
   async release(): Promise<void> {
     for (const placed of this.#placed.values()) {
-      await placed.then((each) => this.#shelf.release(each)).catch(() => {});
+      await placed.then((each) => this.#cache.release(each)).catch(() => {});
     }
   }
 }

@@ -43,8 +43,8 @@ export async function measureBetween(
     (testCase) => decidingMetrics(suite, testCase, undefined).length > 0,
   );
   return withBench(session, places, options.sandbox, async (bench) => {
-    const parent = new PlacedBackends(bench.shelf, suite, before.files[0].artifact);
-    const child = new PlacedBackends(bench.shelf, suite, after.files[0].artifact);
+    const parent = new PlacedBackends(bench.cache, suite, before.files[0].artifact);
+    const child = new PlacedBackends(bench.cache, suite, after.files[0].artifact);
     const take = (wanted: readonly ToPair[]) =>
       takePairs(session, { suite, parent, child, bench, wanted });
     try {

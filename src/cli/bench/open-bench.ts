@@ -1,4 +1,4 @@
-import { type ArtifactShelf, openArtifactShelf } from "#artifacts/artifact-shelf.ts";
+import { type ArtifactCache, openArtifactCache } from "#artifacts/artifact-cache.ts";
 import { Fault } from "#core/fault.ts";
 import { MeasuringLock, usualMeasuringLock } from "#machine/measuring-lock.ts";
 import {
@@ -10,11 +10,11 @@ import { judgeLoad, sampleLoad } from "#measuring/environment/load.ts";
 import { openWorkPlace, type WorkPlace } from "#measuring/work-place.ts";
 import type { Session } from "../session.ts";
 import { stopSignals } from "../up/stop-signals.ts";
-import { type BenchPlaces, shelfLimitBytes } from "./bench-places.ts";
+import { type BenchPlaces, cacheLimitBytes } from "./bench-places.ts";
 
 /** What measuring on this machine needs, open. */
 export interface Bench {
-  readonly shelf: ArtifactShelf;
+  readonly cache: ArtifactCache;
   readonly place: WorkPlace;
   readonly facts: EnvironmentFacts;
   readonly fingerprint: string;
@@ -40,10 +40,10 @@ export async function withBench<T>(
   );
   try {
     if (turn === undefined) throw new Fault("cancelled", "stopped while another one measured");
-    const shelf = await openArtifactShelf({ directory: places.shelf, limitBytes: shelfLimitBytes });
+    const cache = await openArtifactCache({ directory: places.cache, limitBytes: cacheLimitBytes });
     const place = await openWorkPlace({
       directory: places.work,
-      shelf,
+      cache,
       sandbox: sandbox ? "auto" : "none",
       signal: stop.asked,
       tell: (note) => {
@@ -56,7 +56,7 @@ export async function withBench<T>(
       if (quiet.kind !== "quiet") place.note(`the machine is not quiet: ${quiet.why}`);
       const facts = environmentFacts(place.tools);
       const fingerprint = fingerprintOf(facts);
-      return await work({ shelf, place, facts, fingerprint, notes, signal: stop.asked });
+      return await work({ cache, place, facts, fingerprint, notes, signal: stop.asked });
     } finally {
       await place.close();
     }

@@ -43,7 +43,7 @@ export async function runLocally(session: Session, options: RunOptions): Promise
   if (options.list === true) return answer(session, options, { cases }, () => cases.map(caseText));
 
   return withBench(session, places, options.sandbox, async (bench) => {
-    const placed = new PlacedBackends(bench.shelf, suite, artifact);
+    const placed = new PlacedBackends(bench.cache, suite, artifact);
     try {
       const tests = await measureCases(session, suite, cases, placed, bench, options.iterations);
       const result: ResultFile = {

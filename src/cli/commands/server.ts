@@ -107,7 +107,7 @@ async function serve(options: ServerOptions, entry: string): Promise<never> {
       });
       return startServer(config, logger);
     },
-    ({ url, rooms }) => ({ url, databaseMs: rooms.databaseOpenedInMs }),
+    ({ url, services }) => ({ url, databaseMs: services.databaseOpenedInMs }),
   );
 }
 

@@ -5,7 +5,7 @@ import { Fault } from "#core/fault.ts";
 import { sql } from "#db/sql.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import type { WaitingCommand } from "../command.store.ts";
-import type { FarmDesk } from "../farm-desk.ts";
+import type { FarmPort } from "../farm-port.ts";
 import { insertForgeGraph } from "../forge-graph.store.ts";
 import {
   aPull,
@@ -35,7 +35,7 @@ beforeEach(async () => {
   trouble = undefined;
 });
 
-const desk: FarmDesk = {
+const service: FarmPort = {
   url: "https://farm.test/",
   nameRepository: async () => "demo",
   submitGraph: async () => ({ isNew: true }),
@@ -51,7 +51,7 @@ const desk: FarmDesk = {
     asked.push(["requestBenchmark", wanted, by.name]);
     if (trouble !== undefined) throw trouble;
     return {
-      request: { id: requestId } as Awaited<ReturnType<FarmDesk["requestBenchmark"]>>["request"],
+      request: { id: requestId } as Awaited<ReturnType<FarmPort["requestBenchmark"]>>["request"],
       outcome: "created",
       sentence: "Measures 0123456789 of @everyone.",
       parents: [],
@@ -79,7 +79,7 @@ const command = (line: string, more: Partial<WaitingCommand> = {}): WaitingComma
 });
 const carryOut = (line: string, more: Partial<WaitingCommand> = {}) =>
   carryOutCommand(
-    { db, clock: { now: () => forgeEpoch }, desk, forgeFor: () => forge },
+    { db, clock: { now: () => forgeEpoch }, service, forgeFor: () => forge },
     command(line, more),
   );
 const wanted = async () => (await unsentOf(db, "demo", 9)).map(({ key }) => key);

@@ -8,12 +8,12 @@ import { outboxKey } from "../outbox/outbox-content.ts";
 import { findPull, type KnownPull } from "../pull.store.ts";
 import { findWatched, type WatchedRepository } from "../repository.store.ts";
 import { type Answer, told } from "./answer.ts";
-import type { CommandDesk } from "./command-desk.ts";
+import { applyCommandEffect } from "./apply-command-effect.ts";
+import type { CommandService } from "./command-service.ts";
 import { decideCommand } from "./decide-command.ts";
-import { doDeed } from "./do-deed.ts";
 import { usualName } from "./read-command.ts";
 
-export interface CommandRooms extends CommandDesk {
+export interface CommandServices extends CommandService {
   readonly forgeFor: (repository: WatchedRepository) => Forge;
 }
 
@@ -29,22 +29,22 @@ const mostAttempts = 12;
  * Who asked, what they may, and where the pull request stands is asked of the forge anew.
  */
 export async function carryOutCommand(
-  rooms: CommandRooms,
+  services: CommandServices,
   command: WaitingCommand,
 ): Promise<{ readonly state: "done" | "refused"; readonly answer: string }> {
-  const { db, clock } = rooms;
+  const { db, clock } = services;
   const watched = await findWatched(db, command.repository);
   const known = await findPull(db, command.repository, command.pull);
   if (watched === undefined || known === undefined) {
     return { state: "refused", answer: "nobody watches it any more" };
   }
-  const answer = await answerTo(rooms, command, watched, known);
+  const answer = await answerTo(services, command, watched, known);
   await db.transaction((tx) => wantAnswer(tx, command, answer, clock.now()));
   return { state: answer.state, answer: answer.text ?? answer.reaction };
 }
 
 async function answerTo(
-  rooms: CommandRooms,
+  services: CommandServices,
   command: WaitingCommand,
   watched: WatchedRepository,
   known: KnownPull,
@@ -52,7 +52,7 @@ async function answerTo(
   try {
     // Nobody needs to be asked about it.
     if (command.edited) return told.edited;
-    return await carryOut(rooms, command, watched, known);
+    return await carryOut(services, command, watched, known);
   } catch (reason) {
     const mayPass = !(reason instanceof Fault) || passing.includes(reason.code);
     if (mayPass && command.attempts < mostAttempts) throw reason;
@@ -62,22 +62,22 @@ async function answerTo(
 }
 
 async function carryOut(
-  rooms: CommandRooms,
+  services: CommandServices,
   command: WaitingCommand,
   watched: WatchedRepository,
   known: KnownPull,
 ): Promise<Answer> {
-  const { desk, name = usualName } = rooms;
+  const { service, name = usualName } = services;
   const { repository, author } = command;
   const { policy } = watched;
-  const { pull, permission } = await askForge(rooms, watched, command);
+  const { pull, permission } = await askForge(services, watched, command);
   const principal = principalNameOf(watched.kind, author);
-  const farmGrants = principal === undefined ? [] : await desk.grantsOf(principal);
+  const farmGrants = principal === undefined ? [] : await service.grantsOf(principal);
   const by =
     principal === undefined
       ? undefined
       : personAtForge(principal, repository, permission, policy, farmGrants);
-  const deed = decideCommand({
+  const effect = decideCommand({
     command,
     pull: { ...pull, approvedHead: known.approvedHead },
     permission,
@@ -87,11 +87,11 @@ async function carryOut(
     name,
   });
   const place = { repository, pull: command.pull, head: pull.head, comment: command.id };
-  return doDeed(rooms, place, deed);
+  return applyCommandEffect(services, place, effect);
 }
 
 async function askForge(
-  { forgeFor }: CommandRooms,
+  { forgeFor }: CommandServices,
   watched: WatchedRepository,
   { pull: number, author }: WaitingCommand,
 ): Promise<{ readonly pull: PullRequest; readonly permission: ForgePermission }> {

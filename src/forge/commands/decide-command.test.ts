@@ -3,7 +3,7 @@ import type { Grant } from "#access/principal.ts";
 import { ForgePolicy } from "../forge-policy.ts";
 import { personAtForge } from "../forge-principal.ts";
 import { aPull } from "../outbox/remembered-forge.fixture.ts";
-import { type CommandCircumstances, type Deed, decideCommand } from "./decide-command.ts";
+import { type CommandCircumstances, type CommandEffect, decideCommand } from "./decide-command.ts";
 
 const head = aPull.head;
 const other = "c".repeat(40);
@@ -44,7 +44,8 @@ function circumstances(
 const decide = (...asked: Parameters<typeof circumstances>) =>
   decideCommand(circumstances(...asked));
 const fork = { isFork: true } as const;
-const textOf = (deed: Deed) => (deed.kind === "answer" ? deed.answer.text : undefined);
+const textOf = (effect: CommandEffect) =>
+  effect.kind === "answer" ? effect.answer.text : undefined;
 
 describe("who may", () => {
   test.each(["bench", "build 0123456", "retrigger", "cancel"])(
@@ -138,10 +139,10 @@ describe("an approval", () => {
       says: /The head came 59 s before this comment/,
     },
   ])("is refused when $what", ({ command, pull, says }) => {
-    const deed = decide("@grange approve", { command, pull });
+    const effect = decide("@grange approve", { command, pull });
 
-    expect(textOf(deed)).toMatch(says);
-    expect(textOf(deed)).toContain(`@grange approve ${"head" in pull ? pull.head : head}\``);
+    expect(textOf(effect)).toMatch(says);
+    expect(textOf(effect)).toContain(`@grange approve ${"head" in pull ? pull.head : head}\``);
   });
 
   test("by its commit needs neither, and is of that commit alone", () => {
@@ -171,9 +172,9 @@ describe("an approval", () => {
 
 describe("measuring", () => {
   test("is of the head as it was when the comment was read", () => {
-    const deed = decide("@grange bench queue backends=llvm", { pull: { head: other } });
+    const effect = decide("@grange bench queue backends=llvm", { pull: { head: other } });
 
-    expect(deed).toMatchObject({
+    expect(effect).toMatchObject({
       kind: "bench",
       suite: "demo",
       sha: head,

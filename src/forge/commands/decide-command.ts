@@ -31,7 +31,7 @@ export interface CommandCircumstances {
 }
 
 /** What is to be done for a command. */
-export type Deed =
+export type CommandEffect =
   | { readonly kind: "answer"; readonly answer: Answer }
   | {
       readonly kind: "bench";
@@ -46,10 +46,10 @@ export type Deed =
   | { readonly kind: "approve"; readonly by: Principal; readonly head: string };
 
 /** Whether a command is carried out, and as what. Who may not hears less the less they are known here. */
-export function decideCommand(circumstances: CommandCircumstances): Deed {
+export function decideCommand(circumstances: CommandCircumstances): CommandEffect {
   const { command, name, pull } = circumstances;
   const isStranger = !isKnown(circumstances);
-  const answer = (given: Answer): Deed => ({
+  const answer = (given: Answer): CommandEffect => ({
     kind: "answer",
     // Whoever passes by could otherwise have the farm write as much as they like.
     answer: isStranger && given.state === "refused" ? silentRefusal : given,
@@ -131,15 +131,15 @@ function decideApproval(
   sha: string | undefined,
   by: Principal,
   { command, pull, name }: CommandCircumstances,
-): Deed {
-  const answer = (text: string): Deed => ({ kind: "answer", answer: refusal(text) });
+): CommandEffect {
+  const answer = (text: string): CommandEffect => ({ kind: "answer", answer: refusal(text) });
   if (!pull.isFork) {
     return answer(
       "Nothing waits for an approval here: the commits of this pull request are not of a fork.",
     );
   }
   const { head } = pull;
-  const approved: Deed = { kind: "approve", by, head };
+  const approved: CommandEffect = { kind: "approve", by, head };
   const short = head.slice(0, 12);
   const ask = `Look at it; \`@${name} approve ${head}\` approves of it.`;
   if (sha === head) return approved;
@@ -167,8 +167,8 @@ function decideBench(
   wish: { readonly sha: string; readonly isToWait: boolean; readonly choice: BenchChoice },
   by: Principal,
   { pull, policy, name }: CommandCircumstances,
-): Deed {
-  const answer = (text: string): Deed => ({ kind: "answer", answer: refusal(text) });
+): CommandEffect {
+  const answer = (text: string): CommandEffect => ({ kind: "answer", answer: refusal(text) });
   const { suite } = policy;
   if (suite === undefined) {
     return answer(

@@ -9,7 +9,7 @@ import { withMarker } from "./marker.ts";
 import { tryGivenUp, want } from "./outbox.store.ts";
 import type { OutboxContent } from "./outbox-content.ts";
 import { type RememberedForge, rememberedForge, theSlug } from "./remembered-forge.fixture.ts";
-import { type OutboxRooms, sendOutbox } from "./send-outbox.ts";
+import { type OutboxServices, sendOutbox } from "./send-outbox.ts";
 import { forgeEpoch, watch } from "./watched.fixture.ts";
 
 const db = await freshDb();
@@ -25,7 +25,7 @@ beforeEach(async () => {
   told = [];
 });
 
-const rooms = (more: Partial<OutboxRooms> = {}): OutboxRooms => ({
+const services = (more: Partial<OutboxServices> = {}): OutboxServices => ({
   db,
   clock: { now: () => now },
   jitter: () => 0.5,
@@ -33,7 +33,7 @@ const rooms = (more: Partial<OutboxRooms> = {}): OutboxRooms => ({
   log: (sentence) => told.push(sentence),
   ...more,
 });
-const send = () => sendOutbox(rooms());
+const send = () => sendOutbox(services());
 const later = (ms: number) => {
   now = new Date(now.getTime() + ms);
 };
@@ -293,7 +293,7 @@ describe("two servers", () => {
       await asleep;
     };
     // A process that is stopped renews nothing, and does not know.
-    const first = sendOutbox(rooms({ times: { leaseMs: 1_000_000 } }));
+    const first = sendOutbox(services({ times: { leaseMs: 1_000_000 } }));
     await looked;
     await db.script("update forge_outbox set leased_until = '2029-01-01'");
     await send();
@@ -372,7 +372,7 @@ test("whenever a server dies, and whatever the forge does meanwhile, one comment
       await wantComment(revision);
       await want(db, "demo", "check/a/grange", { kind: "check", check: check(revision) }, now);
       server.isDead = false;
-      await sendOutbox(rooms({ db: mortal(server) })).catch((reason: unknown) => {
+      await sendOutbox(services({ db: mortal(server) })).catch((reason: unknown) => {
         if (!server.isDead) throw reason;
       });
       later(minute);

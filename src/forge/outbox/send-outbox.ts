@@ -17,7 +17,7 @@ import {
 import { outboxKey } from "./outbox-content.ts";
 import { type SentRow, sendRow } from "./send-row.ts";
 
-export interface OutboxRooms {
+export interface OutboxServices {
   readonly db: Db;
   readonly clock: Clock;
   /** In [0, 1): for waiting times. */
@@ -56,23 +56,26 @@ const beside = 8;
 const mostInARow = 50;
 
 /** One pass: sends what is due, repositories beside each other, each in order. For any number of servers. */
-export async function sendOutbox(rooms: OutboxRooms, signal?: AbortSignal): Promise<SentOutbox> {
-  const { db, clock } = rooms;
+export async function sendOutbox(
+  services: OutboxServices,
+  signal?: AbortSignal,
+): Promise<SentOutbox> {
+  const { db, clock } = services;
   const repositories = await repositoriesToSend(db, clock.now(), beside);
   const counts = await Promise.all(
-    repositories.map((repository) => sendOf(rooms, repository, signal)),
+    repositories.map((repository) => sendOf(services, repository, signal)),
   );
   const sent = counts.reduce((sum, count) => sum + count, 0);
   return { sent, nextAt: await nextSending(db) };
 }
 
 async function sendOf(
-  rooms: OutboxRooms,
+  services: OutboxServices,
   repository: string,
   signal: AbortSignal | undefined,
 ): Promise<number> {
-  const { db, clock } = rooms;
-  const leaseMs = rooms.times?.leaseMs ?? usualOutboxTimes.leaseMs;
+  const { db, clock } = services;
+  const leaseMs = services.times?.leaseMs ?? usualOutboxTimes.leaseMs;
   let sent = 0;
   for (let i = 0; i < mostInARow && signal?.aborted !== true; i += 1) {
     const now = clock.now();
@@ -80,18 +83,22 @@ async function sendOf(
       leaseNext(tx, repository, now, new Date(now.getTime() + leaseMs)),
     );
     if (row === undefined) break;
-    if (await sendLeased(rooms, row, leaseMs)) sent += 1;
+    if (await sendLeased(services, row, leaseMs)) sent += 1;
   }
   return sent;
 }
 
 /** Sends a row and records what came of it. */
-async function sendLeased(rooms: OutboxRooms, row: LeasedRow, leaseMs: number): Promise<boolean> {
-  const { db, clock, log } = rooms;
-  const lease = holdLease(rooms, row, leaseMs);
+async function sendLeased(
+  services: OutboxServices,
+  row: LeasedRow,
+  leaseMs: number,
+): Promise<boolean> {
+  const { db, clock, log } = services;
+  const lease = holdLease(services, row, leaseMs);
   let hasTried = false;
   try {
-    const place = await rooms.forgeOf(row.repository);
+    const place = await services.forgeOf(row.repository);
     if (place === undefined) throw new Fault("failed_precondition", "nobody watches it any more");
     const done = await sendRow(
       {
@@ -103,10 +110,10 @@ async function sendLeased(rooms: OutboxRooms, row: LeasedRow, leaseMs: number): 
       },
       row,
     );
-    await recordDone(rooms, row, done);
+    await recordDone(services, row, done);
     return true;
   } catch (reason) {
-    const { isForGood, waitMs, isBusy } = afterFailure(reason, row.attempts, rooms.jitter());
+    const { isForGood, waitMs, isBusy } = afterFailure(reason, row.attempts, services.jitter());
     const now = clock.now();
     const nextAt = new Date(now.getTime() + waitMs);
     const error = messageOf(reason);
@@ -129,7 +136,7 @@ async function sendLeased(rooms: OutboxRooms, row: LeasedRow, leaseMs: number): 
 }
 
 async function recordDone(
-  { db, clock, times }: OutboxRooms,
+  { db, clock, times }: OutboxServices,
   row: LeasedRow,
   { remoteId, superfluous }: SentRow,
 ): Promise<void> {
@@ -149,7 +156,7 @@ async function recordDone(
 }
 
 /** Keeps a lease while its row is sent: a forge may let us wait for longer than one lasts. */
-function holdLease({ db, clock, log }: OutboxRooms, row: LeasedRow, leaseMs: number) {
+function holdLease({ db, clock, log }: OutboxServices, row: LeasedRow, leaseMs: number) {
   // The machine's own clock: after a sleep it says how long we were away.
   let keptAt = performance.now();
   let isLost = false;

@@ -3,7 +3,7 @@ import { asSent, hasMarker, isUntilReport, withMarker } from "./marker.ts";
 import type { LeasedRow } from "./outbox.store.ts";
 import { byRemoteId } from "./remote-order.ts";
 
-export interface SendingRooms {
+export interface SendingServices {
   readonly forge: Forge;
   readonly slug: ForgeSlug;
   /** Called before each call that makes something new; throws when the row is not ours any more. */
@@ -20,13 +20,13 @@ export interface SentRow {
 const sent: SentRow = { remoteId: null, superfluous: [] };
 
 /** Makes the forge show what a row wants, whatever it shows now. Done again, it changes nothing. */
-export async function sendRow(rooms: SendingRooms, row: LeasedRow): Promise<SentRow> {
-  const { forge, slug } = rooms;
+export async function sendRow(services: SendingServices, row: LeasedRow): Promise<SentRow> {
+  const { forge, slug } = services;
   const { content, key } = row;
   switch (content.kind) {
     case "comment": {
       const { comments, id } = await placeComment(
-        rooms,
+        services,
         content.pull,
         key,
         withMarker(key, content.body),
@@ -35,10 +35,10 @@ export async function sendRow(rooms: SendingRooms, row: LeasedRow): Promise<Sent
     }
     case "reply": {
       const body = withMarker(key, content.body, content.isUntilReport);
-      return { ...sent, remoteId: (await placeComment(rooms, content.pull, key, body)).id };
+      return { ...sent, remoteId: (await placeComment(services, content.pull, key, body)).id };
     }
     case "check":
-      return { ...sent, remoteId: await placeCheck(rooms, content.check) };
+      return { ...sent, remoteId: await placeCheck(services, content.check) };
     case "reaction":
       // Given twice, it is there once.
       await forge.react(slug, content.comment, content.reaction);
@@ -58,7 +58,7 @@ export async function sendRow(rooms: SendingRooms, row: LeasedRow): Promise<Sent
 
 /** Writes a comment once: the first of those with our marker stays, and further ones go. */
 async function placeComment(
-  { forge, slug, beforeMaking }: SendingRooms,
+  { forge, slug, beforeMaking }: SendingServices,
   pull: number,
   key: string,
   body: string,
@@ -78,7 +78,7 @@ async function placeComment(
 
 /** A check run cannot be removed: doubles say the same. */
 async function placeCheck(
-  { forge, slug, beforeMaking }: SendingRooms,
+  { forge, slug, beforeMaking }: SendingServices,
   check: Parameters<Forge["createCheck"]>[1],
 ): Promise<string> {
   const ours = (await forge.checksOf(slug, check.sha))

@@ -38,7 +38,7 @@ export async function tellOf(
   await noteSubject(tx, { ...rest, id: subject, pull: pull ?? null }, now);
 }
 
-export interface ReportRooms {
+export interface ReportServices {
   readonly db: Db;
   readonly clock: Clock;
   readonly source: ReportSource;
@@ -56,8 +56,8 @@ const mostRequests = 30;
 export const regressionLabel = "perf-regression";
 
 /** One pass: where something changed, what the forge is to show is said anew. Answers how many were. */
-export async function tellReports(rooms: ReportRooms): Promise<number> {
-  const { db, clock, source } = rooms;
+export async function tellReports(services: ReportServices): Promise<number> {
+  const { db, clock, source } = services;
   const now = clock.now();
   const watched = await subjectsToWatch(db, new Date(now.getTime() - watchMs), mostWatched);
   if (watched.length === 0) return 0;

@@ -15,7 +15,7 @@ afterAll(() => db.close());
 
 const secret = "a secret of 32 characters or more";
 const older = "the one that was there before it!";
-const rooms = {
+const services = {
   db,
   clock: systemClock,
   secrets: [secret, older],
@@ -44,7 +44,7 @@ function webhook(body: unknown, by = secret, more: Partial<RawWebhook> = {}): Ra
 
 const push = { repository: { full_name: "Owner/Name" }, ref: "refs/heads/main" };
 const codeOf = (raw: RawWebhook) =>
-  takeWebhook(rooms, raw).then(
+  takeWebhook(services, raw).then(
     (taken) => taken,
     (reason: { code?: string }) => reason.code,
   );
@@ -52,7 +52,7 @@ const codeOf = (raw: RawWebhook) =>
 describe("a webhook", () => {
   test("is kept under the repository that it names, and counts once by its delivery's id", async () => {
     const raw = webhook(push);
-    const taken = [await takeWebhook(rooms, raw), await takeWebhook(rooms, raw)];
+    const taken = [await takeWebhook(services, raw), await takeWebhook(services, raw)];
     const [kept] = await latestDeliveries(db, "owner/name", 10);
 
     expect(taken).toEqual(["kept", "known"]);
@@ -61,7 +61,7 @@ describe("a webhook", () => {
 
   test("counts once within an hour under whatever id it comes, which nobody signs", async () => {
     let now = new Date("2030-01-01T00:00:00Z");
-    const at = { ...rooms, clock: { now: () => now } };
+    const at = { ...services, clock: { now: () => now } };
     const body = { ...push, after: randomUUID() };
     const again = () => takeWebhook(at, webhook(body));
 
@@ -122,7 +122,7 @@ describe("a webhook", () => {
   });
 
   test("is refused where no secret is known", async () => {
-    await expect(takeWebhook({ ...rooms, secrets: [] }, webhook(push))).rejects.toMatchObject({
+    await expect(takeWebhook({ ...services, secrets: [] }, webhook(push))).rejects.toMatchObject({
       code: "failed_precondition",
     });
   });

@@ -45,28 +45,28 @@ const BatchAnswer = z.object({
  * name it. What comes is kept only when it has the pointer's SHA-256 and size.
  */
 export async function fetchLfsObjects(
-  rooms: { readonly git: Git; readonly store: BlobStore },
+  services: { readonly git: Git; readonly store: BlobStore },
   repository: string,
   objects: readonly LfsObject[],
 ): Promise<void> {
   const wanted = [...new Map(objects.map((object) => [digestKey(object), object])).values()];
   if (wanted.length === 0) return;
   const address = parseRepositoryAddress(repository, "/");
-  if (address.kind === "local") return takeFromDirectory(rooms.store, address.path, wanted);
+  if (address.kind === "local") return takeFromDirectory(services.store, address.path, wanted);
   if (!/^https?:/i.test(address.url)) {
     throw new Fault(
       "failed_precondition",
       `its repository ${withoutPassword(repository)} is not reached over HTTP, and the farm fetches objects of Git LFS over HTTP only`,
     );
   }
-  const absent = new Set((await rooms.store.findMissing(wanted)).map(digestKey));
+  const absent = new Set((await services.store.findMissing(wanted)).map(digestKey));
   for (let at = 0; at < wanted.length; at += perBatch) {
     const batch = wanted.slice(at, at + perBatch);
-    const downloads = await askForBatch(rooms.git, address.url, batch);
+    const downloads = await askForBatch(services.git, address.url, batch);
     await mapAtMost(
       downloadsAtOnce,
       downloads.filter(({ object }) => absent.has(digestKey(object))),
-      (download) => fetchOne(rooms, download),
+      (download) => fetchOne(services, download),
     );
   }
 }

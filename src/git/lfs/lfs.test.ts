@@ -56,10 +56,10 @@ describe("objects", () => {
     const contents = Array.from({ length: 120 }, (_, n) => `object ${n}`);
     for (const content of contents) server.add(content);
     const [batches, downloads] = [server.batches(), server.downloads()];
-    const rooms = { git, store };
+    const services = { git, store };
 
-    await fetchLfsObjects(rooms, server.repository, contents.map(objectOf));
-    await fetchLfsObjects(rooms, server.repository, contents.slice(0, 3).map(objectOf));
+    await fetchLfsObjects(services, server.repository, contents.map(objectOf));
+    await fetchLfsObjects(services, server.repository, contents.slice(0, 3).map(objectOf));
 
     expect(await store.findMissing(contents.map(objectOf))).toEqual([]);
     expect(server.batches() - batches).toBe(3);
@@ -142,16 +142,16 @@ test("files take the place of their pointers; a failure names them, and what to 
   const model = await fileOf("model.bin", server.add("weights"));
   const plain = await fileOf("README", "no pointer");
   const lost = await fileOf("lost.bin", pointerOf("nobody has this"));
-  const rooms = { git, store };
+  const services = { git, store };
 
-  expect(await replacePointers(rooms, server.repository, [model, plain])).toEqual([
+  expect(await replacePointers(services, server.repository, [model, plain])).toEqual([
     { ...model, digest: objectOf("weights") },
     plain,
   ]);
-  await expect(replacePointers(rooms, server.repository, [plain, lost])).rejects.toThrow(
+  await expect(replacePointers(services, server.repository, [plain, lost])).rejects.toThrow(
     /^inputs: lost\.bin kept by Git LFS: its LFS server says .*Object does not exist.*"lfs: false" reads the pointers/,
   );
-  await expect(replacePointers(rooms, "git@host:team/app.git", [lost])).rejects.toThrow(
+  await expect(replacePointers(services, "git@host:team/app.git", [lost])).rejects.toThrow(
     "over HTTP only",
   );
 });

@@ -8,7 +8,7 @@ import type { Git } from "../run-git.ts";
 import { fetchLfsObjects } from "./lfs-server.ts";
 import { type LfsObject, leastPointerBytes, mostPointerBytes, parsePointer } from "./pointer.ts";
 
-export interface LfsRooms {
+export interface LfsServices {
   readonly git: Git;
   readonly store: BlobStore;
 }
@@ -39,7 +39,7 @@ export async function usesLfs(
  * A pointer names the content by SHA-256 and size, and so the digest by which the job's inputs are known.
  */
 export async function replacePointers(
-  { git, store }: LfsRooms,
+  { git, store }: LfsServices,
   repository: string,
   entries: readonly TreeEntry[],
 ): Promise<readonly TreeEntry[]> {

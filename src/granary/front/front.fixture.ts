@@ -6,7 +6,7 @@ import type { Relay } from "../farm/relay.ts";
 import { silentLogger } from "../store/granary-store.fixture.ts";
 import type { GranaryStore } from "../store/granary-store.ts";
 import { smallAtOnce } from "../store/small-uploads.ts";
-import { fakeDesk } from "../tiered-cache/fake-build.fixture.ts";
+import { fakeService } from "../tiered-cache/fake-build.fixture.ts";
 import type { Stand } from "../tiered-cache/tiered-cache.fixture.ts";
 import { openFront } from "./listen.ts";
 
@@ -32,7 +32,7 @@ export async function frontOver(
       await openDiskUploads(stand.directory, stand.store.blobs),
       stand.store.blobs,
     ),
-    builds: fakeDesk(options.builds ?? []),
+    builds: fakeService(options.builds ?? []),
     relay: options.relay,
     mostEntryBytes: options.mostEntryBytes ?? 64 * 1024 * 1024,
     logger: silentLogger,

@@ -54,7 +54,7 @@ export function fakeBuild(
   };
 }
 
-export function fakeDesk(builds: readonly Build[]): BuildRegistry {
+export function fakeService(builds: readonly Build[]): BuildRegistry {
   return {
     find: (id) => builds.find((build) => build.id === id),
     only(project) {

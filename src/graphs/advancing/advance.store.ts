@@ -38,7 +38,7 @@ export async function lockGraphs(tx: Tx, ids: readonly GraphId[]): Promise<Locke
 }
 
 /** A graph, and its jobs to which something happened. */
-export interface Happening {
+export interface GraphEvent {
   readonly graph: LockedGraph;
   readonly jobs: readonly string[];
 }
@@ -58,8 +58,11 @@ export function advanceStoredGraph(
  * Their runs and wishes must be stored already. Tells every server at commit. The graphs
  * are read and stored together: a hundred cost little more statements than one.
  */
-export async function advanceStoredGraphs(tx: Tx, happenings: readonly Happening[]): Promise<void> {
-  const concerned = happenings.filter(({ jobs }) => jobs.length > 0);
+export async function advanceStoredGraphs(
+  tx: Tx,
+  graphEvents: readonly GraphEvent[],
+): Promise<void> {
+  const concerned = graphEvents.filter(({ jobs }) => jobs.length > 0);
   if (concerned.length === 0) return;
   const stored = await jobsNamed(
     tx,

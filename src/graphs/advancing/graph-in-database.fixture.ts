@@ -11,7 +11,7 @@ import { catalogOf } from "../catalog.ts";
 import { insertGraph, keepCatalog } from "../graph.store.ts";
 import { GraphId } from "../graph-id.ts";
 import { insertRuns } from "../insert-runs.store.ts";
-import { finishErrands } from "../kinds/errand.store.ts";
+import { finishServerJobs } from "../kinds/server-job.store.ts";
 import type { Plan } from "../plan.ts";
 import { nameRepository } from "../repository.store.ts";
 import { waiveEdge } from "../reruns/waive.store.ts";
@@ -95,7 +95,7 @@ export class GraphInDatabase implements LivingGraph {
     // Nothing of the queue is here: the farm serves all of it.
     const shown = state === "waiting" ? state : "running";
     return this.#happen([name], (tx) =>
-      insertRuns(tx, [{ ...this.#about(name), kind: "errand", state: shown, dueAt: null }]),
+      insertRuns(tx, [{ ...this.#about(name), kind: "server-job", state: shown, dueAt: null }]),
     );
   }
 
@@ -108,7 +108,7 @@ export class GraphInDatabase implements LivingGraph {
     const digest = toDigestMessage(digestOf(Buffer.from(gave)));
     const made = create(ActionResultSchema, { outputFiles: [{ path: "out", digest }] });
     return this.#happen([name], (tx) =>
-      finishErrands(tx, [
+      finishServerJobs(tx, [
         {
           graphId: this.#id,
           job: name,

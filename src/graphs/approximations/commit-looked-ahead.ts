@@ -1,7 +1,7 @@
 import type { Tx } from "#db/db.ts";
 import { advanceStoredGraphs, lockGraphs, wakeRunners } from "../advancing/advance.store.ts";
 import { insertRuns, type NewRun } from "../insert-runs.store.ts";
-import { happeningsOf } from "../queue-events.ts";
+import { graphEventsOf } from "../queue-events.ts";
 import { chainKey, factsOf, type JobFacts } from "./approximation-facts.store.ts";
 import type { LookedAhead } from "./know-ahead.ts";
 import { closeApproximations, setFindersAside, stillWaiting } from "./looked-ahead.store.ts";
@@ -50,7 +50,7 @@ export async function commitLookedAhead(tx: Tx, looked: readonly LookedAhead[]):
     }),
   );
   const unneeded = await setFindersAside(tx, [...isHit]);
-  await advanceStoredGraphs(tx, happeningsOf(graphs, [...isHit, ...unneeded]));
+  await advanceStoredGraphs(tx, graphEventsOf(graphs, [...isHit, ...unneeded]));
   if (waiting.length > unneeded.length) await wakeRunners(tx);
 }
 

@@ -3,10 +3,10 @@ import { lookUpActionResult } from "#actions/action-cache.ts";
 import { type Digest, emptyDigest } from "#core/digest.ts";
 import { readableDomains } from "#core/readable-domains.ts";
 import type { Tx } from "#db/db.ts";
-import type { AheadHint } from "#execution/look-ahead-desk.ts";
+import type { AheadHint } from "#execution/look-ahead-service.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { buildAction } from "../build-action.ts";
-import type { PreparationRooms } from "../prepare-job.ts";
+import type { PreparationServices } from "../prepare-job.ts";
 import type { ReadyJob } from "../ready-job.store.ts";
 import { actionOfApproximation, actionsAlike } from "./approximation.store.ts";
 import { chainKey, factsOf, type JobFacts } from "./approximation-facts.store.ts";
@@ -37,8 +37,11 @@ export interface Approximations {
 }
 
 /** Looks whether the result of a job is known before its inputs are found. Nothing is decided here. */
-export async function lookAhead(rooms: PreparationRooms, job: ReadyJob): Promise<LookedAhead> {
-  const { db, trees, inputs, project } = rooms;
+export async function lookAhead(
+  services: PreparationServices,
+  job: ReadyJob,
+): Promise<LookedAhead> {
+  const { db, trees, inputs, project } = services;
   const { domain } = job;
   const facts = (await factsOf(db, [job])).get(chainKey(job)) ?? [];
   const commit = { url: job.url, sha: job.commit };
@@ -68,7 +71,7 @@ export async function lookAhead(rooms: PreparationRooms, job: ReadyJob): Promise
 
 /** What names the action of a job whose inputs were found, to be kept with it; undefined for any other job. */
 export async function approximationsOf(
-  { db, inputs }: Pick<PreparationRooms, "inputs"> & { readonly db: Tx },
+  { db, inputs }: Pick<PreparationServices, "inputs"> & { readonly db: Tx },
   job: ReadyJob,
 ): Promise<Approximations | undefined> {
   if (job.definition["inputs-from"] === undefined) return undefined;

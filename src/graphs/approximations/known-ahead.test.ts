@@ -4,7 +4,7 @@ import { z } from "zod";
 import { everybody } from "#access/principal.ts";
 import { digestKey } from "#core/digest.ts";
 import { sql } from "#db/sql.ts";
-import type { AheadHint } from "#execution/look-ahead-desk.ts";
+import type { AheadHint } from "#execution/look-ahead-service.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { type Answer, farmOfGraphs } from "../farm-of-graphs.fixture.ts";
 import type { GraphId } from "../graph-id.ts";
@@ -59,7 +59,7 @@ async function jobOf(id: GraphId, name: string) {
   return detail;
 }
 
-const rooms = { db, pricePerWorkerMinute: 0 };
+const services = { db, pricePerWorkerMinute: 0 };
 
 describe("a job whose inputs another one finds", () => {
   test("reads what was found, and nothing else", async () => {
@@ -182,7 +182,7 @@ describe("a job whose inputs another one finds", () => {
       another: false,
     } as const;
     const change = await retrigger(
-      rooms,
+      services,
       id,
       { ...asked, dryRun: false, wholeSet: false },
       everybody,
@@ -205,7 +205,7 @@ describe("a job whose inputs another one finds", () => {
     await work();
 
     await activate(
-      rooms,
+      services,
       id,
       { selection: "name:scan", downstream: false, dryRun: false, wholeSet: false } as never,
       everybody,
@@ -237,7 +237,7 @@ describe("a job whose inputs another one finds", () => {
     const { write } = aRepository();
     const { id } = await farm.submit();
     await customise(
-      rooms as never,
+      services as never,
       id,
       { job: "scan", patch: { environment: { A: "1" } }, dryRun: false } as never,
       everybody,

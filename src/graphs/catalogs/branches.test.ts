@@ -12,7 +12,7 @@ import { pushCatalog } from "./push-catalog.ts";
 
 const db = await freshDb();
 const farm = await farmOfCatalogs(db);
-const { repository, rooms, nameOfRepository } = farm;
+const { repository, services, nameOfRepository } = farm;
 afterAll(async () => {
   await farm.stop();
   await db.close();
@@ -24,22 +24,22 @@ describe("a branch", () => {
     repository.commit("with switches");
     const name = await nameOfRepository();
     await setBranch(
-      rooms,
+      services,
       name,
       "*",
       { body: { switches: { channel: "beta" } }, dryRun: false },
       everybody,
     );
     await setBranch(
-      rooms,
+      services,
       name,
       "main",
       { body: { switches: { pgo: "on" } }, why: "release week", dryRun: false },
       everybody,
     );
 
-    const preview = await previewGraph(rooms, { repository: name, branch: "main" });
-    const shown = await showBranch(rooms, name, "main", everybody);
+    const preview = await previewGraph(services, { repository: name, branch: "main" });
+    const shown = await showBranch(services, name, "main", everybody);
 
     expect(preview.switches).toEqual({ pgo: true, channel: "beta" });
     expect(shown.own).toEqual({ switches: { pgo: true } });
@@ -57,16 +57,22 @@ describe("a branch", () => {
       const files = { "a.yml": "version: 1\njobs:\n  a: {commands: x}\n" };
       const push = { files, repository: name, branch: written, dryRun: true };
 
-      await expect(setBranch(rooms, name, written, request, everybody)).rejects.toThrow(
+      await expect(setBranch(services, name, written, request, everybody)).rejects.toThrow(
         "is no branch's name",
       );
-      await expect(pushCatalog(rooms, push, everybody)).rejects.toThrow("is no branch's name");
+      await expect(pushCatalog(services, push, everybody)).rejects.toThrow("is no branch's name");
     },
   );
 
   test("is asked for as it is named, where only its ref was written", async () => {
     const request = { body: { protected: true }, dryRun: false };
-    const setting = setBranch(rooms, await nameOfRepository(), "refs/heads/x", request, everybody);
+    const setting = setBranch(
+      services,
+      await nameOfRepository(),
+      "refs/heads/x",
+      request,
+      everybody,
+    );
 
     await expect(setting).rejects.toThrow('did you mean "x"?');
   });
@@ -74,7 +80,7 @@ describe("a branch", () => {
   test("refuses a switch that no definitions declare", async () => {
     const name = await nameOfRepository();
     const setting = setBranch(
-      rooms,
+      services,
       name,
       "main",
       { body: { switches: { pgp: true } }, dryRun: false },
@@ -87,19 +93,19 @@ describe("a branch", () => {
   test("keeps every change, and refuses one that does not know the latest", async () => {
     const name = await nameOfRepository();
     const first = await setBranch(
-      rooms,
+      services,
       name,
       "kept",
       { body: { protected: true }, dryRun: false },
       everybody,
     );
     const after = first.history[0]?.number;
-    await setBranch(rooms, name, "kept", { body: null, dryRun: false, after }, everybody);
+    await setBranch(services, name, "kept", { body: null, dryRun: false, after }, everybody);
 
-    const late = setBranch(rooms, name, "kept", { body: {}, dryRun: false, after }, everybody);
+    const late = setBranch(services, name, "kept", { body: {}, dryRun: false, after }, everybody);
 
     await expect(late).rejects.toThrow("anyone has changed kept of");
-    const { own, history } = await showBranch(rooms, name, "kept", everybody);
+    const { own, history } = await showBranch(services, name, "kept", everybody);
     expect(own).toBeNull();
     expect(history.map(({ body }) => body)).toEqual([null, { protected: true }]);
   });
@@ -107,7 +113,7 @@ describe("a branch", () => {
   test("a dry run says what would hold, and changes nothing", async () => {
     const name = await nameOfRepository();
     const would = await setBranch(
-      rooms,
+      services,
       name,
       "dry",
       { body: { priorityCap: 5 }, dryRun: true },
@@ -115,28 +121,36 @@ describe("a branch", () => {
     );
 
     expect(would.resolved.priorityCap).toBe(5);
-    expect((await showBranch(rooms, name, "dry", everybody)).history).toEqual([]);
+    expect((await showBranch(services, name, "dry", everybody)).history).toEqual([]);
   });
 
   test("that uses pushed definitions makes its graphs of the newest of them", async () => {
     const name = await nameOfRepository();
     const files = { "a.yml": "version: 1\njobs: {pushed: {commands: x}}\n" };
-    const before = await pushCatalog(rooms, { files, repository: name, branch: "main" }, everybody);
+    const before = await pushCatalog(
+      services,
+      { files, repository: name, branch: "main" },
+      everybody,
+    );
     await setBranch(
-      rooms,
+      services,
       name,
       "main",
       { body: { source: { kind: "pushed" } }, dryRun: false },
       everybody,
     );
-    const after = await pushCatalog(rooms, { files, repository: name, branch: "main" }, everybody);
+    const after = await pushCatalog(
+      services,
+      { files, repository: name, branch: "main" },
+      everybody,
+    );
 
     const { graph } = await farm.submit({ rev: "main" });
 
     expect(before.notice).toContain("--source pushed");
     expect(after.notice).toBeNull();
     expect(Object.keys(await farm.states(GraphId.parse(graph.id)))).toEqual(["pushed"]);
-    await setBranch(rooms, name, "main", { body: null, dryRun: false }, everybody);
+    await setBranch(services, name, "main", { body: null, dryRun: false }, everybody);
   });
 });
 
@@ -145,7 +159,7 @@ test("who may define nothing makes the farm know no repository", async () => {
   const reader: Principal = { name: "eve", grants: [] };
 
   await expect(
-    setBranch(rooms, "https://git.example/unheard-of", "main", request, reader),
+    setBranch(services, "https://git.example/unheard-of", "main", request, reader),
   ).rejects.toThrow("may not define");
 
   const known = await knownRepository(db, "https://git.example/unheard-of");
@@ -154,7 +168,7 @@ test("who may define nothing makes the farm know no repository", async () => {
 
 test("a push for no branch is remembered with who made it", async () => {
   const files = { "a.yml": "version: 1\njobs:\n  kept: {commands: x}\n" };
-  const { digest } = await pushCatalog(rooms, { files }, { ...everybody, name: "alice" });
+  const { digest } = await pushCatalog(services, { files }, { ...everybody, name: "alice" });
 
   const audit = await db.many(
     z.object({ actor: z.string(), verb: z.string() }),

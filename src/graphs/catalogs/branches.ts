@@ -18,7 +18,7 @@ import {
 } from "./branch-definition.store.ts";
 import { allBranches, resolveBranch } from "./branch-definition.ts";
 import { branchCatalog, branchCatalogs } from "./catalog-source.store.ts";
-import type { CatalogRooms } from "./graph-definitions.ts";
+import type { CatalogServices } from "./graph-definitions.ts";
 import { repositoryFor, requireRepository } from "./known-repository.store.ts";
 import { lastDefinitions, nextDefinitions } from "./next-definitions.ts";
 import { requireBranchName } from "./require-branch-name.ts";
@@ -26,11 +26,11 @@ import { templatesOf } from "./template-catalog.ts";
 
 /** Branches of a repository that the farm has anything to say of: `*` first, then by name. */
 export async function listBranches(
-  rooms: CatalogRooms,
+  services: CatalogServices,
   written: string,
   by: Principal,
 ): Promise<Branch[]> {
-  const branches = await rooms.db.transaction((tx) => knownBranches(tx, written));
+  const branches = await services.db.transaction((tx) => knownBranches(tx, written));
   // Many branches have one source: it is asked once.
   const asked = new Map<string, Promise<NextDefinitions>>();
   return mapAtMost(sourcesAtOnce, branches, async (known) => {
@@ -40,7 +40,7 @@ export async function listBranches(
       return { ...known, next: lastDefinitions(catalog ?? undefined) };
     const isOfOneBranch = resolved.source.kind === "pushed";
     const key = canonicalJson([resolved.source, isOfOneBranch ? branch : null]);
-    const next = asked.get(key) ?? nextDefinitions(rooms, place, by);
+    const next = asked.get(key) ?? nextDefinitions(services, place, by);
     asked.set(key, next);
     return { ...known, next: await next };
   });
@@ -62,23 +62,27 @@ async function knownBranches(tx: Tx, written: string): Promise<KnownBranch[]> {
 
 /** What holds on a branch, what is said of it itself, who said so, and what its next submission will use. */
 export async function showBranch(
-  rooms: CatalogRooms,
+  services: CatalogServices,
   written: string,
   branch: string,
   by: Principal,
 ): Promise<Branch> {
-  const known = await rooms.db.transaction(async (tx) =>
+  const known = await services.db.transaction(async (tx) =>
     branchOf(tx, await requireRepository(tx, written), branch),
   );
-  return withNext(rooms, known, by);
+  return withNext(services, known, by);
 }
 
-async function withNext(rooms: CatalogRooms, known: KnownBranch, by: Principal): Promise<Branch> {
+async function withNext(
+  services: CatalogServices,
+  known: KnownBranch,
+  by: Principal,
+): Promise<Branch> {
   const { repository, branch, resolved, catalog } = known;
   const place = { repository, branch, said: resolved };
   const isOfCommits = resolved.source.kind === "commit";
   if (isOfCommits && branch === allBranches) return { ...known, next: lastDefinitions(undefined) };
-  const next = await nextDefinitions(rooms, place, by);
+  const next = await nextDefinitions(services, place, by);
   // Of a branch that is gone, or that was never one of Git's, the last commit is what is known.
   const isUnknown = isOfCommits && next.problem !== null;
   return { ...known, next: isUnknown ? lastDefinitions(catalog ?? undefined) : next };
@@ -102,13 +106,13 @@ async function branchOf(tx: Tx, repository: string, branch: string): Promise<Kno
 
 /** Says something of a branch, or takes back what was said; answers what then holds. */
 export async function setBranch(
-  rooms: CatalogRooms,
+  services: CatalogServices,
   written: string,
   branch: string,
   request: z.output<typeof SetBranch>,
   by: Principal,
 ): Promise<Branch> {
-  const { db } = rooms;
+  const { db } = services;
   const { body, why, after } = request;
   // What was said under a name that is none can still be taken back.
   if (body !== null) requireBranchName(branch);
@@ -120,8 +124,8 @@ export async function setBranch(
     requireGrant(by, "define", { repository: name, branch });
     return name;
   });
-  await requireMayReadDefinitions(rooms.access, by, body?.source);
-  const read = body === null ? null : await withKnownSwitches(rooms, known, body);
+  await requireMayReadDefinitions(services.access, by, body?.source);
+  const read = body === null ? null : await withKnownSwitches(services, known, body);
   const defined = await db.transaction(async (tx) => {
     if (request.dryRun === true) {
       const { generic, own } = await saidOfBranch(tx, known, branch);
@@ -143,7 +147,7 @@ export async function setBranch(
     await recordAudit(tx, { actor: by.name, verb: "define", detail, reason: why });
     return branchOf(tx, known, branch);
   });
-  return withNext(rooms, defined, by);
+  return withNext(services, defined, by);
 }
 
 /**
@@ -153,7 +157,7 @@ export async function setBranch(
  * definitions yet, all are taken.
  */
 async function withKnownSwitches(
-  { db, shelf }: CatalogRooms,
+  { db, cache }: CatalogServices,
   repository: string,
   body: BranchBody,
 ): Promise<BranchBody> {
@@ -161,7 +165,7 @@ async function withKnownSwitches(
   if (body.switches === undefined || pointers.length === 0) return body;
   const declared = new Map<string, Switch>();
   for (const { catalog } of pointers) {
-    for (const [name, { declaration }] of templatesOf(await shelf.get(db, catalog)).switches)
+    for (const [name, { declaration }] of templatesOf(await cache.get(db, catalog)).switches)
       declared.set(name, declaration);
   }
   const { values, problems } = readSwitchValues(declared, body.switches);

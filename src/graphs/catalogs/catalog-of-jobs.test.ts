@@ -34,7 +34,7 @@ test("both digests of a graph are known: of the definitions as written, and of t
 
   expect(await findCatalog(db, templates)).toMatchObject({ digest: templates, holds: "templates" });
   expect(await findCatalog(db, catalog.slice(0, 12))).toEqual({ digest: catalog, holds: "jobs" });
-  const { entries } = await farm.submission.shelf.get(db, catalog);
+  const { entries } = await farm.submission.cache.get(db, catalog);
   expect(entries.map(({ kind, name }) => `${kind} ${name}`)).toEqual([
     "job build",
     "job report",
@@ -47,7 +47,7 @@ test("two graphs are compared by the digests of their jobs", async () => {
   const high = await farm.submit({ parameters: { level: "high" } });
 
   const diff = await diffCatalogs(
-    farm.rooms,
+    farm.services,
     low.graph.catalog,
     high.graph.catalog,
     undefined,
@@ -65,7 +65,7 @@ test("two graphs are compared by the digests of their jobs", async () => {
 test("a graph can be made of another one's jobs, as they were", async () => {
   const first = await farm.submit({ parameters: { level: "high" } });
 
-  const preview = await previewGraph(farm.rooms, { catalog: first.graph.catalog.slice(0, 12) });
+  const preview = await previewGraph(farm.services, { catalog: first.graph.catalog.slice(0, 12) });
   const again = await farm.submit({ catalog: first.graph.catalog });
 
   expect(preview.jobs.map(({ name }) => name)).toEqual(["build", "report", "unit"]);

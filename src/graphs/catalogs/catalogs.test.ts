@@ -10,7 +10,7 @@ import { definitionsTree } from "./read-definition-files.ts";
 
 const db = await freshDb();
 const farm = await farmOfCatalogs(db);
-const { repository, rooms, push } = farm;
+const { repository, services, push } = farm;
 afterAll(async () => {
   await farm.stop();
   await db.close();
@@ -74,8 +74,8 @@ describe("the definitions of a commit", () => {
     repository.write({ "a.txt": "2" });
     const sha = repository.commit("two");
 
-    const commit = await rooms.mirrors.fetchCommit(repository.path, sha);
-    const tree = (await definitionsTree(rooms.git, commit)) ?? "";
+    const commit = await services.mirrors.fetchCommit(repository.path, sha);
+    const tree = (await definitionsTree(services.git, commit)) ?? "";
 
     expect((await catalogOfTree(db, first.graph.repository, tree))?.catalog).toBe(
       (await branchCatalog(db, first.graph.repository, "main"))?.catalog,
@@ -135,7 +135,7 @@ describe("the definitions of a commit", () => {
         "version: 1\nparameters: {p: }\njobs:\n  a: {commands: x, timeout: '${parameters.p}'}\n",
     });
 
-    const looking = previewGraph(rooms, { catalog: pushed.digest, parameters: { p: "soon" } });
+    const looking = previewGraph(services, { catalog: pushed.digest, parameters: { p: "soon" } });
 
     await expect(looking).rejects.toThrow(
       `catalog ${pushed.digest.slice(0, 10)}, jobs.a.timeout: job "a": timeout: must be a duration`,

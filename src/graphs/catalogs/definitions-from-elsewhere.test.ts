@@ -27,7 +27,7 @@ async function branchFromElsewhere(branch: string) {
   const repository = await farm.nameOfRepository();
   const source = { kind: "repository" as const, repository: other.path, rev: "HEAD" };
   const request = { body: { source }, dryRun: false };
-  await setBranch(farm.rooms, repository, branch, request, everybody);
+  await setBranch(farm.services, repository, branch, request, everybody);
   return { other, sha, repository };
 }
 
@@ -35,7 +35,7 @@ describe("a branch whose definitions come from elsewhere", () => {
   test("shows what its next submission will use, also when another catalog was pushed or used last", async () => {
     const { other, sha, repository } = await branchFromElsewhere("try");
     await pushCatalog(
-      farm.rooms,
+      farm.services,
       {
         files: { "a.yml": "version: 1\njobs: {pushed: {commands: x}}\n" },
         repository,
@@ -44,8 +44,8 @@ describe("a branch whose definitions come from elsewhere", () => {
       everybody,
     );
 
-    const shown = await showBranch(farm.rooms, repository, "try", everybody);
-    const listed = (await listBranches(farm.rooms, repository, everybody)).find(
+    const shown = await showBranch(farm.services, repository, "try", everybody);
+    const listed = (await listBranches(farm.services, repository, everybody)).find(
       ({ branch }) => branch === "try",
     );
     const { graph } = await farm.submit({ branch: "try" });
@@ -61,7 +61,7 @@ describe("a branch whose definitions come from elsewhere", () => {
     other.write({ ".grange/a.yml": "version: 1\njobs: {later: {commands: x}}\n" });
     other.commit("Define another");
 
-    const diff = await diffCatalogs(farm.rooms, "main", "compared", repository, everybody);
+    const diff = await diffCatalogs(farm.services, "main", "compared", repository, everybody);
 
     expect(diff.jobs.added).toEqual(["later"]);
     expect(diff.b.digest).toBe((await farm.submit({ branch: "compared" })).graph.templates);
@@ -72,7 +72,7 @@ describe("a branch whose definitions come from elsewhere", () => {
     const { other, repository } = await branchFromElsewhere("gone");
     rmSync(other.path, { recursive: true });
 
-    const { next } = await showBranch(farm.rooms, repository, "gone", everybody);
+    const { next } = await showBranch(farm.services, repository, "gone", everybody);
 
     expect(next.catalog).toBeNull();
     expect(next.problem).toContain(other.path);
@@ -84,7 +84,7 @@ test("a branch whose commits have them shows those of its newest commit", async 
   farm.repository.write({ ".grange/more.yml": "version: 1\njobs: {newest: {commands: x}}\n" });
   const sha = farm.repository.commit("One job more");
 
-  const { next } = await showBranch(farm.rooms, repository, "main", everybody);
+  const { next } = await showBranch(farm.services, repository, "main", everybody);
 
   expect(next).toEqual({
     catalog: (await farm.submit()).graph.templates,

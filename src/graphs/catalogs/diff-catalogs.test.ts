@@ -6,7 +6,7 @@ import { farmOfCatalogs, switched } from "./farm-of-catalogs.fixture.ts";
 
 const db = await freshDb();
 const farm = await farmOfCatalogs(db);
-const { repository, rooms, push, nameOfRepository } = farm;
+const { repository, services, push, nameOfRepository } = farm;
 afterAll(async () => {
   await farm.stop();
   await db.close();
@@ -23,7 +23,13 @@ describe("what differs between two catalogs", () => {
         "version: 1\nswitches: {pgo: {default: true}}\njobs:\n  build: {commands: make}\n  unit: {commands: test, needs: {build: {on: end}}, timeout: 9m}\n  new: {commands: x, needs: [build]}\n",
     });
 
-    const diff = await diffCatalogs(rooms, a.digest.slice(0, 12), b.digest, undefined, everybody);
+    const diff = await diffCatalogs(
+      services,
+      a.digest.slice(0, 12),
+      b.digest,
+      undefined,
+      everybody,
+    );
 
     expect(diff).toMatchObject({
       same: false,
@@ -57,7 +63,7 @@ describe("what differs between two catalogs", () => {
     const sha = repository.commit("louder");
     repository.git("checkout", "--quiet", "main");
 
-    const diff = await diffCatalogs(rooms, "main", sha, name, everybody);
+    const diff = await diffCatalogs(services, "main", sha, name, everybody);
 
     expect(diff).toMatchObject({
       a: { branch: "main" },
@@ -69,17 +75,17 @@ describe("what differs between two catalogs", () => {
       },
       edges: [],
     });
-    expect((await diffCatalogs(rooms, "main", "main", name, everybody)).same).toBe(true);
+    expect((await diffCatalogs(services, "main", "main", name, everybody)).same).toBe(true);
   });
 
   test("by a revision is asked for by somebody who may submit, for it makes the farm fetch", async () => {
     const name = await nameOfRepository();
     const reader: Principal = { name: "eve", grants: [] };
 
-    await expect(diffCatalogs(rooms, "main", "HEAD", name, reader)).rejects.toThrow(
+    await expect(diffCatalogs(services, "main", "HEAD", name, reader)).rejects.toThrow(
       "may not submit",
     );
-    expect((await diffCatalogs(rooms, "main", "main", name, reader)).same).toBe(true);
+    expect((await diffCatalogs(services, "main", "main", name, reader)).same).toBe(true);
   });
 
   test("names the jobs and edges that expressions become, with the values of the branch", async () => {
@@ -94,7 +100,7 @@ jobs:
     const a = await push({ "a.yml": of("[build]", 2), ...plain });
     const b = await push({ "a.yml": of("{build: {on: end}}", 3), ...plain });
 
-    const diff = await diffCatalogs(rooms, a.digest, b.digest, undefined, everybody);
+    const diff = await diffCatalogs(services, a.digest, b.digest, undefined, everybody);
 
     expect(diff.jobs).toMatchObject({ added: ["unit-3"], removed: [] });
     expect(diff.jobs.changed.map(({ name }) => name)).toEqual(["unit-1", "unit-2"]);
@@ -115,7 +121,7 @@ jobs:
     const a = await push({ "a.yml": of("unit", "test"), ...others });
     const b = await push({ "a.yml": of("unit", "test -v"), ...others });
 
-    const diff = await diffCatalogs(rooms, a.digest, b.digest, undefined, everybody);
+    const diff = await diffCatalogs(services, a.digest, b.digest, undefined, everybody);
 
     expect(diff.jobs).toEqual({
       added: [],

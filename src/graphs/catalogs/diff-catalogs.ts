@@ -8,7 +8,7 @@ import { resolveBranch } from "./branch-definition.ts";
 import { catalogDiff, differsInExpressions, type FilledSides } from "./catalog-diff.ts";
 import { branchCatalog } from "./catalog-source.store.ts";
 import { filledJobs } from "./filled-jobs.ts";
-import { type CatalogRooms, findCatalog, graphDefinitions } from "./graph-definitions.ts";
+import { type CatalogServices, findCatalog, graphDefinitions } from "./graph-definitions.ts";
 import { addressOfRepository, requireRepository } from "./known-repository.store.ts";
 import { definitionsOfBranch } from "./next-definitions.ts";
 import { findCatalogs } from "./template-catalog.store.ts";
@@ -29,28 +29,28 @@ interface Side {
  * it is asked for by somebody who may submit nowhere.
  */
 export async function diffCatalogs(
-  rooms: CatalogRooms,
+  services: CatalogServices,
   a: string,
   b: string,
   repository: string | undefined,
   by: Principal,
 ): Promise<CatalogDiff> {
-  const before = await sideOf(rooms, a, repository, by);
-  const after = await sideOf(rooms, b, repository, by);
+  const before = await sideOf(services, a, repository, by);
+  const after = await sideOf(services, b, repository, by);
   const filled = differsInExpressions(before.catalog, after.catalog)
-    ? await filledSides(rooms, before, after)
+    ? await filledSides(services, before, after)
     : undefined;
   return {
     a: shown(before),
     b: shown(after),
     ...catalogDiff(before.catalog, after.catalog, filled),
-    switchValues: await changedValues(rooms, before, after),
+    switchValues: await changedValues(services, before, after),
   };
 }
 
 /** The jobs of both sides, each with its branch's values; a side of no branch has those of the other's. */
 async function filledSides(
-  { db, evaluator }: CatalogRooms,
+  { db, evaluator }: CatalogServices,
   before: Side,
   after: Side,
 ): Promise<FilledSides | undefined> {
@@ -73,14 +73,14 @@ function shown({ written, repository, branch, catalog }: Side): CatalogDiff["a"]
 }
 
 async function sideOf(
-  rooms: CatalogRooms,
+  services: CatalogServices,
   written: string,
   usualRepository: string | undefined,
   by: Principal,
 ): Promise<Side> {
-  const { db, shelf } = rooms;
+  const { db, cache } = services;
   if ((await findCatalogs(db, written)).length > 0) {
-    const catalog = await shelf.get(db, (await findCatalog(db, written)).digest);
+    const catalog = await cache.get(db, (await findCatalog(db, written)).digest);
     return { written, repository: null, branch: null, catalog };
   }
   const at = written.lastIndexOf("@");
@@ -93,14 +93,14 @@ async function sideOf(
     );
   }
   const repository = await requireRepository(db, named);
-  const branch = await catalogOfBranch(rooms, repository, rev, by);
+  const branch = await catalogOfBranch(services, repository, rev, by);
   if (branch !== undefined) return { written, repository, branch: rev, catalog: branch };
   const address = await addressOfRepository(db, repository);
-  await rooms.access.requireMayRead(by, address);
-  const commit = await rooms.mirrors.fetchCommit(address, rev);
+  await services.access.requireMayRead(by, address);
+  const commit = await services.mirrors.fetchCommit(address, rev);
   const said = resolveBranch(undefined, undefined);
   const place = { repository, branch: commit.branch ?? "", said, commit };
-  const from = await graphDefinitions(rooms, place, {});
+  const from = await graphDefinitions(services, place, {});
   await db.transaction((tx) => from.keep(tx));
   return { written, repository, branch: commit.branch ?? null, catalog: from.catalog };
 }
@@ -112,32 +112,32 @@ async function sideOf(
  * the principal may not make the farm fetch.
  */
 async function catalogOfBranch(
-  rooms: CatalogRooms,
+  services: CatalogServices,
   repository: string,
   branch: string,
   by: Principal,
 ): Promise<TemplateCatalog | undefined> {
-  const { db, shelf } = rooms;
+  const { db, cache } = services;
   const last = await branchCatalog(db, repository, branch);
   if (last === undefined && !(await definedBranches(db, repository)).includes(branch))
     return undefined;
   const said = await branchDefinition(db, repository, branch);
   try {
-    return (await definitionsOfBranch(rooms, { repository, branch, said }, by)).catalog;
+    return (await definitionsOfBranch(services, { repository, branch, said }, by)).catalog;
   } catch (reason) {
     const isKnown = said.source.kind === "commit" && last?.commit !== null && last !== undefined;
     if (!(reason instanceof Fault) || !isKnown) throw reason;
-    return shelf.get(db, last.catalog);
+    return cache.get(db, last.catalog);
   }
 }
 
 /** Between two branches: the switches that have another value there, by what is said of them. */
 async function changedValues(
-  rooms: CatalogRooms,
+  services: CatalogServices,
   before: Side,
   after: Side,
 ): Promise<CatalogDiff["switchValues"]> {
-  const [was, is] = [await valuesOn(rooms, before), await valuesOn(rooms, after)];
+  const [was, is] = [await valuesOn(services, before), await valuesOn(services, after)];
   if (was === undefined || is === undefined) return [];
   return [...new Set([...Object.keys(was), ...Object.keys(is)])].toSorted().flatMap((name) => {
     const change = { name, before: was[name] ?? null, after: is[name] ?? null };
@@ -146,7 +146,7 @@ async function changedValues(
 }
 
 async function valuesOn(
-  { db }: CatalogRooms,
+  { db }: CatalogServices,
   { repository, branch, catalog }: Side,
 ): Promise<SwitchValues | undefined> {
   if (repository === null || branch === null) return undefined;

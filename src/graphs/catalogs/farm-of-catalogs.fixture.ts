@@ -8,11 +8,11 @@ export async function farmOfCatalogs(db: Db) {
   const farm = await farmOfGraphs(db);
   farm.repository.write({ ".grange/farm.yml": switched });
   farm.repository.commit("Begin");
-  const rooms = { ...farm.submission, trees: farm.parts.trees, project: farm.parts.project };
+  const services = { ...farm.submission, trees: farm.parts.trees, project: farm.parts.project };
   return {
     ...farm,
-    rooms,
-    push: (files: Record<string, string>) => pushCatalog(rooms, { files }, everybody),
+    services,
+    push: (files: Record<string, string>) => pushCatalog(services, { files }, everybody),
     /** The name of the farm's own repository, which has a graph from now on. */
     nameOfRepository: async () => (await farm.submit()).graph.repository,
   };

@@ -13,7 +13,7 @@ import type { Templates } from "../definitions/templates.ts";
 import { nameRepository } from "../repository.store.ts";
 import type { RepositoryAccess } from "../repository-access.ts";
 import { allBranches } from "./branch-definition.ts";
-import type { CatalogShelf } from "./catalog-shelf.ts";
+import type { CatalogCache } from "./catalog-cache.ts";
 import {
   branchCatalog,
   catalogOfTree,
@@ -30,13 +30,13 @@ import { readDefinitionsDirectory } from "./read-definitions-directory.ts";
 import { type FoundCatalog, findCatalogs, keepTemplates } from "./template-catalog.store.ts";
 import { type TemplateCatalog, templateCatalogOf, templatesOf } from "./template-catalog.ts";
 
-export interface CatalogRooms {
+export interface CatalogServices {
   readonly db: Db;
   readonly access: RepositoryAccess;
   readonly git: Git;
   readonly mirrors: Mirrors;
   readonly evaluator: TemplateEvaluator;
-  readonly shelf: CatalogShelf;
+  readonly cache: CatalogCache;
 }
 
 /** Definitions that a graph can be made of. */
@@ -69,14 +69,14 @@ export interface GraphPlace {
 
 /** The definitions that were chosen, or else those that the branch has. Throws `DefinitionProblems`. */
 export async function graphDefinitions(
-  rooms: CatalogRooms,
+  services: CatalogServices,
   place: GraphPlace,
   choice: GraphChoice,
 ): Promise<GraphDefinitions> {
-  if (choice.catalog !== undefined) return storedCatalog(rooms, choice.catalog);
+  if (choice.catalog !== undefined) return storedCatalog(services, choice.catalog);
   if (choice.definitions !== undefined) {
     return ofFiles(
-      rooms,
+      services,
       new Map(Object.entries(choice.definitions).filter(([file]) => isDefinitionFile(file))),
     );
   }
@@ -84,28 +84,28 @@ export async function graphDefinitions(
   const source = choice.definitionsFrom ?? place.said.source;
   switch (source.kind) {
     case "commit": {
-      if (commit !== undefined) return ofCommit(rooms, repository, commit, true);
+      if (commit !== undefined) return ofCommit(services, repository, commit, true);
       const current =
-        (await branchCatalog(rooms.db, repository, branch)) ??
-        (await branchCatalog(rooms.db, repository, allBranches));
-      if (current !== undefined) return storedCatalog(rooms, current.catalog);
+        (await branchCatalog(services.db, repository, branch)) ??
+        (await branchCatalog(services.db, repository, allBranches));
+      if (current !== undefined) return storedCatalog(services, current.catalog);
       throw new Fault(
         "failed_precondition",
         `no graph of ${nameOfBranch(place)} was made yet, so nothing is known of its definitions: name a commit, or push them with "grange catalog push"`,
       );
     }
     case "repository": {
-      const other = await rooms.mirrors.fetchCommit(source.repository, source.rev ?? "HEAD");
-      const name = await rooms.db.transaction((tx) => nameRepository(tx, other.repository));
-      return ofCommit(rooms, name, other, false);
+      const other = await services.mirrors.fetchCommit(source.repository, source.rev ?? "HEAD");
+      const name = await services.db.transaction((tx) => nameRepository(tx, other.repository));
+      return ofCommit(services, name, other, false);
     }
     case "directory":
-      return ofFiles(rooms, await readDefinitionsDirectory(source.path));
+      return ofFiles(services, await readDefinitionsDirectory(source.path));
     case "pushed": {
       const pushed =
-        (await pushedCatalog(rooms.db, repository, branch)) ??
-        (await pushedCatalog(rooms.db, repository, allBranches));
-      if (pushed !== undefined) return storedCatalog(rooms, pushed);
+        (await pushedCatalog(services.db, repository, branch)) ??
+        (await pushedCatalog(services.db, repository, allBranches));
+      if (pushed !== undefined) return storedCatalog(services, pushed);
       throw new Fault(
         "failed_precondition",
         `${nameOfBranch(place)} uses definitions that are pushed, and none were: "grange catalog push --branch ${branch || allBranches}"`,
@@ -142,9 +142,12 @@ export async function withPlaces<Result>(
   }
 }
 
-async function storedCatalog(rooms: CatalogRooms, written: string): Promise<GraphDefinitions> {
-  const { digest, holds } = await findCatalog(rooms.db, written);
-  const catalog = await rooms.shelf.get(rooms.db, digest);
+async function storedCatalog(
+  services: CatalogServices,
+  written: string,
+): Promise<GraphDefinitions> {
+  const { digest, holds } = await findCatalog(services.db, written);
+  const catalog = await services.cache.get(services.db, digest);
   return {
     catalog,
     holds,
@@ -167,7 +170,7 @@ export async function findCatalog(tx: Tx, written: string): Promise<FoundCatalog
 }
 
 async function ofFiles(
-  rooms: CatalogRooms,
+  services: CatalogServices,
   files: ReadonlyMap<string, string>,
 ): Promise<GraphDefinitions> {
   const templates = await readTemplates(files);
@@ -180,26 +183,26 @@ async function ofFiles(
     isOfCommit: false,
     async keep(tx) {
       await keepTemplates(tx, catalog);
-      rooms.shelf.put(catalog);
+      services.cache.put(catalog);
     },
   };
 }
 
 /** Of a directory that was read before, Git's id of it and one row say which catalog it is. */
 async function ofCommit(
-  rooms: CatalogRooms,
+  services: CatalogServices,
   repository: string,
   commit: FetchedCommit,
   isOfCommit: boolean,
 ): Promise<GraphDefinitions> {
-  const { db, git, shelf } = rooms;
+  const { db, git, cache } = services;
   const tree = await definitionsTree(git, commit);
   if (tree === undefined) throw noDefinitions(commit.sha);
-  const read = () => readDefinitionFiles(git, commit, shelf);
+  const read = () => readDefinitionFiles(git, commit, cache);
   const known = await catalogOfTree(db, repository, tree);
   const own = isOfCommit ? tree : undefined;
   if (known?.hasPlaces === true) {
-    const catalog = await shelf.get(db, known.catalog);
+    const catalog = await cache.get(db, known.catalog);
     const templates = templatesOf(catalog);
     return {
       catalog,
@@ -226,7 +229,7 @@ async function ofCommit(
     async keep(tx) {
       await keepTemplates(tx, catalog);
       await rememberTree(tx, { repository, tree, catalog: catalog.digest, places });
-      shelf.put(catalog);
+      cache.put(catalog);
     },
   };
 }

@@ -9,7 +9,7 @@ import { buildAction } from "../build-action.ts";
 import type { CatalogEntry } from "../catalog.ts";
 import type { CommitInputReader } from "../commit-inputs.ts";
 
-export interface ResultRooms {
+export interface ResultServices {
   readonly db: Db;
   readonly trees: OutputTrees;
   readonly inputs: CommitInputReader;
@@ -28,7 +28,7 @@ const askedAtOnce = 8;
  * is not known yet. Jobs about which nothing can be said are not in the answer.
  */
 export async function knownResults(
-  { db, trees, inputs, project }: ResultRooms,
+  { db, trees, inputs, project }: ResultServices,
   commit: { readonly url: string; readonly sha: CommitSha; readonly domain: TrustDomain },
   jobs: readonly CatalogEntry[],
 ): Promise<Map<string, boolean>> {

@@ -2,7 +2,11 @@ import type { Principal } from "#access/principal.ts";
 import { requireGrantSomewhere } from "#access/require-grant.ts";
 import type { BranchCatalog, NextDefinitions, ResolvedBranch } from "#api/branch.ts";
 import { Fault } from "#core/fault.ts";
-import { type CatalogRooms, type GraphDefinitions, graphDefinitions } from "./graph-definitions.ts";
+import {
+  type CatalogServices,
+  type GraphDefinitions,
+  graphDefinitions,
+} from "./graph-definitions.ts";
 import { addressOfRepository } from "./known-repository.store.ts";
 
 /** A branch of a repository by name, and what holds on it. */
@@ -19,32 +23,36 @@ export interface BranchPlace {
  * from the server's machine, and the principal may submit nowhere; else what reading them throws.
  */
 export async function definitionsOfBranch(
-  rooms: CatalogRooms,
+  services: CatalogServices,
   place: BranchPlace,
   by: Principal,
 ): Promise<GraphDefinitions> {
   const { kind } = place.said.source;
   if (kind !== "pushed") requireGrantSomewhere(by, "submit");
-  const commit = kind === "commit" ? await headOf(rooms, place, by) : undefined;
-  const from = await graphDefinitions(rooms, { ...place, commit }, {});
-  await rooms.db.transaction((tx) => from.keep(tx));
+  const commit = kind === "commit" ? await headOf(services, place, by) : undefined;
+  const from = await graphDefinitions(services, { ...place, commit }, {});
+  await services.db.transaction((tx) => from.keep(tx));
   return from;
 }
 
-async function headOf(rooms: CatalogRooms, { repository, branch }: BranchPlace, by: Principal) {
-  const address = await addressOfRepository(rooms.db, repository);
-  await rooms.access.requireMayRead(by, address);
-  return rooms.mirrors.fetchCommit(address, branch);
+async function headOf(
+  services: CatalogServices,
+  { repository, branch }: BranchPlace,
+  by: Principal,
+) {
+  const address = await addressOfRepository(services.db, repository);
+  await services.access.requireMayRead(by, address);
+  return services.mirrors.fetchCommit(address, branch);
 }
 
 /** The same as a branch shows it: where they cannot be had, why. */
 export async function nextDefinitions(
-  rooms: CatalogRooms,
+  services: CatalogServices,
   place: BranchPlace,
   by: Principal,
 ): Promise<NextDefinitions> {
   try {
-    const { catalog, commit } = await definitionsOfBranch(rooms, place, by);
+    const { catalog, commit } = await definitionsOfBranch(services, place, by);
     return { catalog: catalog.digest, commit: commit ?? null, problem: null };
   } catch (reason) {
     if (!(reason instanceof Fault)) throw reason;

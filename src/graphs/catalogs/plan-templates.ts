@@ -3,7 +3,7 @@ import type { Wishes } from "../definitions/choose-values.ts";
 import type { DefinitionContext } from "../definitions/definition-context.ts";
 import { type Definitions, fillTemplates } from "../definitions/fill-templates.ts";
 import { type Plan, plan } from "../plan.ts";
-import { type CatalogRooms, type GraphDefinitions, withPlaces } from "./graph-definitions.ts";
+import { type CatalogServices, type GraphDefinitions, withPlaces } from "./graph-definitions.ts";
 
 /** Definitions with all holes filled, and the graph that they make. */
 export interface PlannedTemplates {
@@ -18,16 +18,16 @@ export interface PlannedTemplates {
  * preview looks at it more than once.
  */
 export function planTemplates(
-  rooms: CatalogRooms,
+  services: CatalogServices,
   from: GraphDefinitions,
   wishes: Wishes,
   context: DefinitionContext,
   select: string | undefined,
 ): Promise<PlannedTemplates> {
   const key = canonicalJson([from.catalog.digest, wishes, context, select ?? null]);
-  return rooms.shelf.plans.get(key, () =>
+  return services.cache.plans.get(key, () =>
     withPlaces(from, async (templates) => {
-      const definitions = await fillTemplates(templates, wishes, context, rooms.evaluator);
+      const definitions = await fillTemplates(templates, wishes, context, services.evaluator);
       return { definitions, planned: await plan(definitions, select) };
     }),
   );

@@ -5,7 +5,7 @@ import { previewGraph } from "./preview-graph.ts";
 
 const db = await freshDb();
 const farm = await farmOfCatalogs(db);
-const { repository, rooms, nameOfRepository } = farm;
+const { repository, services, nameOfRepository } = farm;
 afterAll(async () => {
   await farm.stop();
   await db.close();
@@ -18,11 +18,11 @@ describe("a preview", () => {
         "version: 1\njobs:\n  one: {commands: one}\n  two: {commands: two, needs: {one: {outputs: []}}}\n",
     });
     const sha = repository.commit("one and two");
-    const before = await previewGraph(rooms, { repository: repository.path, rev: sha });
+    const before = await previewGraph(services, { repository: repository.path, rev: sha });
     const { graph } = await farm.submit({ rev: sha });
     await farm.work();
 
-    const after = await previewGraph(rooms, { repository: repository.path, rev: sha });
+    const after = await previewGraph(services, { repository: repository.path, rev: sha });
 
     expect(before.jobs.map(({ name, state, hasResult }) => [name, state, hasResult])).toEqual([
       ["one", "ready", false],
@@ -35,7 +35,7 @@ describe("a preview", () => {
 
   test("of a branch needs no revision, and stores nothing", async () => {
     const name = await nameOfRepository();
-    const preview = await previewGraph(rooms, { repository: name, branch: "main" });
+    const preview = await previewGraph(services, { repository: name, branch: "main" });
 
     expect(preview.commit).toBeNull();
     expect(preview.jobs.length).toBeGreaterThan(0);

@@ -3,19 +3,19 @@ import type { GraphPreview, PreviewGraph } from "#api/preview.ts";
 import { Fault } from "#core/fault.ts";
 import type { FetchedCommit } from "#git/fetch-commit.ts";
 import type { DefinitionContext } from "../definitions/definition-context.ts";
-import { domainOfCommit, type WitnessRooms } from "../domain-of-commit.ts";
+import { domainOfCommit, type WitnessServices } from "../domain-of-commit.ts";
 import { proposedName } from "../repository.store.ts";
 import { requireMayReadDefinitions } from "../repository-access.ts";
 import { expectedDurations } from "../times/expected-durations.store.ts";
 import { branchDefinition } from "./branch-definition.store.ts";
 import { resolveBranch } from "./branch-definition.ts";
-import { type CatalogRooms, graphDefinitions, wishesOf } from "./graph-definitions.ts";
+import { type CatalogServices, graphDefinitions, wishesOf } from "./graph-definitions.ts";
 import { requireRepository } from "./known-repository.store.ts";
-import { knownResults, type ResultRooms } from "./known-results.ts";
+import { knownResults, type ResultServices } from "./known-results.ts";
 import { longestWayMs } from "./longest-way.ts";
 import { planTemplates } from "./plan-templates.ts";
 
-export type PreviewRooms = CatalogRooms & ResultRooms & WitnessRooms;
+export type PreviewServices = CatalogServices & ResultServices & WitnessServices;
 
 /**
  * What a graph would be, without running or storing any of it.
@@ -24,29 +24,29 @@ export type PreviewRooms = CatalogRooms & ResultRooms & WitnessRooms;
  * a commit without a name. Throws what submitting it would throw.
  */
 export async function previewGraph(
-  rooms: PreviewRooms,
+  services: PreviewServices,
   request: PreviewGraph,
   by: Principal = everybody,
 ): Promise<GraphPreview> {
-  const { db } = rooms;
+  const { db } = services;
   if (request.repository !== undefined && request.rev !== undefined) {
-    await rooms.access.requireMayRead(by, request.repository);
+    await services.access.requireMayRead(by, request.repository);
   }
-  await requireMayReadDefinitions(rooms.access, by, request.definitionsFrom);
+  await requireMayReadDefinitions(services.access, by, request.definitionsFrom);
   const address =
-    request.repository === undefined ? undefined : await rooms.wayIn?.(request.repository, by);
-  const commit = await commitOf(rooms, request, address);
-  const repository = await repositoryOf(rooms, request, commit);
+    request.repository === undefined ? undefined : await services.wayIn?.(request.repository, by);
+  const commit = await commitOf(services, request, address);
+  const repository = await repositoryOf(services, request, commit);
   const branch = request.branch ?? commit?.branch ?? "";
   const said =
     repository === undefined
       ? resolveBranch(undefined, undefined)
       : await branchDefinition(db, repository, branch);
   const place = { repository: repository ?? "", branch, said, commit };
-  const from = await graphDefinitions(rooms, place, request);
+  const from = await graphDefinitions(services, place, request);
   const context = contextOf(repository ?? "", branch, request.rev, commit);
   const { definitions, planned } = await planTemplates(
-    rooms,
+    services,
     from,
     wishesOf(request, said),
     context,
@@ -65,7 +65,7 @@ export async function previewGraph(
   const results =
     commit === undefined
       ? new Map<string, boolean>()
-      : await knownResults(rooms, await placeOf(rooms, request, commit, place, by), entries);
+      : await knownResults(services, await placeOf(services, request, commit, place, by), entries);
   const waiting = new Set(planned.edges.map(({ job }) => job));
   const jobs = entries.map(({ name, digest: definition, definition: { kind, tags } }) => ({
     name,
@@ -104,33 +104,33 @@ export async function previewGraph(
 
 /** Where the jobs of its graph would look for results. */
 async function placeOf(
-  rooms: PreviewRooms,
+  services: PreviewServices,
   request: PreviewGraph,
   commit: FetchedCommit,
   { repository, branch }: { readonly repository: string; readonly branch: string },
   by: Principal,
 ) {
   const written = request.repository ?? commit.repository;
-  const address = (await rooms.wayIn?.(written, by)) ?? written;
-  const domain = await domainOfCommit(rooms, { commit, address, repository, branch, by });
+  const address = (await services.wayIn?.(written, by)) ?? written;
+  const domain = await domainOfCommit(services, { commit, address, repository, branch, by });
   return { url: commit.repository, sha: commit.sha, domain };
 }
 
 async function commitOf(
-  rooms: PreviewRooms,
+  services: PreviewServices,
   { repository, rev }: PreviewGraph,
   address = repository,
 ): Promise<FetchedCommit | undefined> {
   if (rev === undefined) return undefined;
   if (address === undefined)
     throw new Fault("invalid_argument", "name the repository that the revision is of");
-  const commit = await rooms.mirrors.fetchCommit(address, rev);
-  rooms.inputs.know({ url: commit.repository, sha: commit.sha }, commit.mirror);
+  const commit = await services.mirrors.fetchCommit(address, rev);
+  services.inputs.know({ url: commit.repository, sha: commit.sha }, commit.mirror);
   return commit;
 }
 
 async function repositoryOf(
-  { db }: PreviewRooms,
+  { db }: PreviewServices,
   { repository, catalog, definitions }: PreviewGraph,
   commit: FetchedCommit | undefined,
 ): Promise<string | undefined> {

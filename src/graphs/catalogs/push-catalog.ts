@@ -10,7 +10,7 @@ import { readTemplates } from "../definitions/read-templates.ts";
 import type { Templates } from "../definitions/templates.ts";
 import { branchDefinition } from "./branch-definition.store.ts";
 import { pointBranchAt } from "./catalog-source.store.ts";
-import type { CatalogRooms } from "./graph-definitions.ts";
+import type { CatalogServices } from "./graph-definitions.ts";
 import { repositoryFor } from "./known-repository.store.ts";
 import { isDefinitionFile } from "./read-definition-files.ts";
 import { requireBranchName } from "./require-branch-name.ts";
@@ -24,7 +24,7 @@ import { templateCatalogOf } from "./template-catalog.ts";
  * seen to be wrong before any hole is filled.
  */
 export async function pushCatalog(
-  { db, shelf }: CatalogRooms,
+  { db, cache }: CatalogServices,
   request: PushCatalog,
   by: Principal,
 ): Promise<PushedCatalog> {
@@ -69,7 +69,7 @@ export async function pushCatalog(
     await recordAudit(tx, { actor: by.name, verb: "define", detail });
     return before;
   });
-  shelf.put(catalog);
+  cache.put(catalog);
   return pushed;
 }
 

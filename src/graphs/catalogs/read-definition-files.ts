@@ -14,7 +14,7 @@ import {
 import { templatesIn } from "../definitions/read-templates.ts";
 import { readSourceFile, type SourceFile } from "../definitions/source-file.ts";
 import type { Templates } from "../definitions/templates.ts";
-import type { CatalogShelf } from "./catalog-shelf.ts";
+import type { CatalogCache } from "./catalog-cache.ts";
 
 /** Where a repository keeps its definitions. */
 export const definitionsDirectory = ".grange";
@@ -45,7 +45,7 @@ export async function definitionsTree(
 export async function readDefinitionFiles(
   git: Git,
   commit: MirroredCommit,
-  shelf: CatalogShelf,
+  cache: CatalogCache,
 ): Promise<Templates> {
   const { entries } = await listCommitTree(git, commit.mirror, commit.sha, definitionsDirectory);
   const files = entries
@@ -60,7 +60,7 @@ export async function readDefinitionFiles(
   const keyOf = (file: { readonly gitId: string; readonly path: string }) =>
     `${file.gitId} ${file.path}`;
   const unread = files.filter((file) => {
-    const known = shelf.files.peek(keyOf(file));
+    const known = cache.files.peek(keyOf(file));
     if (known !== undefined) sources.set(file.path, known);
     return known === undefined;
   });
@@ -86,7 +86,7 @@ export async function readDefinitionFiles(
     const source = readSourceFile(file.path, decoder.decode(await object.take()));
     if (Array.isArray(source)) problems.push(...source);
     else {
-      shelf.files.set(keyOf(file), source);
+      cache.files.set(keyOf(file), source);
       sources.set(file.path, source);
     }
   }

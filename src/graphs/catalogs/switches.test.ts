@@ -5,7 +5,7 @@ import { previewGraph } from "./preview-graph.ts";
 
 const db = await freshDb();
 const farm = await farmOfCatalogs(db);
-const { rooms, push } = farm;
+const { services, push } = farm;
 afterAll(async () => {
   await farm.stop();
   await db.close();
@@ -16,7 +16,7 @@ describe("switches and named graphs", () => {
     const { digest } = await push({
       "a.yml": switched.replace("inactive: slow,", 'inactive: "slow",'),
     });
-    const preview = await previewGraph(rooms, { catalog: digest, ...wanted });
+    const preview = await previewGraph(services, { catalog: digest, ...wanted });
     return {
       ...preview,
       states: Object.fromEntries(preview.jobs.map(({ name, state }) => [name, state])),
@@ -102,7 +102,7 @@ describe("switches and named graphs", () => {
       says: 'a.yml:3:24: the definitions have no switch "pgo"; they have none',
     },
   ])("$what is refused with its place", async ({ text, says }) => {
-    const looking = previewGraph(rooms, {
+    const looking = previewGraph(services, {
       definitions: { "a.yml": text },
       graph: /graphs/.test(text) ? "nightly" : undefined,
     });

@@ -2,8 +2,8 @@ import type { Db } from "#db/db.ts";
 import { lockForCancelling } from "#execution/cancel-executions.store.ts";
 import { lockGraphs } from "../advancing/advance.store.ts";
 import type { CancellingQueue } from "../cancel-graph.ts";
-import { finishErrands } from "../kinds/errand.store.ts";
-import { succeeded } from "../kinds/errand-end.ts";
+import { finishServerJobs } from "../kinds/server-job.store.ts";
+import { succeeded } from "../kinds/server-job-end.ts";
 import { passOnEndedRuns } from "../queue-events.ts";
 import {
   cancelBatches,
@@ -23,7 +23,7 @@ export async function cancelChunkedRuns(db: Db, queue: CancellingQueue): Promise
       const key = { graphId, job, run };
       await cancelBatches(tx, key);
       await markRunOver(tx, key);
-      const ended = await finishErrands(tx, [{ ...succeeded, outcome: "cancelled", ...key }]);
+      const ended = await finishServerJobs(tx, [{ ...succeeded, outcome: "cancelled", ...key }]);
       await passOnEndedRuns(tx, graphs, ended, { retry: false });
       return queue.cancel(tx, await executionsServingNobody(tx, executions));
     });

@@ -3,8 +3,8 @@ import type { BlobStore } from "#cas/blob-store.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import type { Db } from "#db/db.ts";
 import { lockGraphs } from "../advancing/advance.store.ts";
-import { finishErrands } from "../kinds/errand.store.ts";
-import { type ErrandEnd, succeeded } from "../kinds/errand-end.ts";
+import { finishServerJobs } from "../kinds/server-job.store.ts";
+import { type ServerJobEnd, succeeded } from "../kinds/server-job-end.ts";
 import { passOnEndedRuns } from "../queue-events.ts";
 import {
   failedItems,
@@ -15,7 +15,7 @@ import {
 } from "./gather.store.ts";
 import { mergeResults } from "./merge-results.ts";
 
-export interface GatheringRooms {
+export interface GatheringServices {
   readonly db: Db;
   readonly store: BlobStore;
   readonly logger: Logger;
@@ -26,15 +26,15 @@ const mostPerTurn = 8;
 const turnMs = 60_000;
 
 /** Ends runs whose items are all over, with what their batches made together. Answers how many it looked at. */
-export async function gatherOutputs(rooms: GatheringRooms, now: Date): Promise<number> {
+export async function gatherOutputs(services: GatheringServices, now: Date): Promise<number> {
   const until = new Date(now.getTime() + turnMs);
-  const taken = await takeRunsToGather(rooms.db, now, until, mostPerTurn);
+  const taken = await takeRunsToGather(services.db, now, until, mostPerTurn);
   for (const run of taken) {
     try {
-      await endRun(rooms, run, await endOf(rooms, run));
+      await endRun(services, run, await endOf(services, run));
     } catch (reason) {
       const { graphId: graph, job } = run;
-      rooms.logger.warn(
+      services.logger.warn(
         { graph, job, reason: messageOf(reason) },
         "outputs could not be gathered; trying again",
       );
@@ -43,7 +43,7 @@ export async function gatherOutputs(rooms: GatheringRooms, now: Date): Promise<n
   return taken.length;
 }
 
-async function endOf({ db, store }: GatheringRooms, run: RunToGather): Promise<ErrandEnd> {
+async function endOf({ db, store }: GatheringServices, run: RunToGather): Promise<ServerJobEnd> {
   const { failed, names, outcome, message } = await failedItems(db, run);
   try {
     const outputs = run.definition.outputs ?? [];
@@ -64,11 +64,15 @@ async function endOf({ db, store }: GatheringRooms, run: RunToGather): Promise<E
   }
 }
 
-async function endRun({ db }: GatheringRooms, run: RunToGather, end: ErrandEnd): Promise<void> {
+async function endRun(
+  { db }: GatheringServices,
+  run: RunToGather,
+  end: ServerJobEnd,
+): Promise<void> {
   const { graphId, job } = run;
   await db.transaction(async (tx) => {
     const graphs = await lockGraphs(tx, [graphId]);
-    const ended = await finishErrands(tx, [{ ...end, graphId, job, run: run.run }]);
+    const ended = await finishServerJobs(tx, [{ ...end, graphId, job, run: run.run }]);
     await markRunOver(tx, run);
     // Its retries were used for its items.
     await passOnEndedRuns(tx, graphs, ended, { retry: false });

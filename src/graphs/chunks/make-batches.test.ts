@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { batchesAtOnce, makeBatches, type Room, type WaitingItem } from "./make-batches.ts";
+import { batchesAtOnce, type Capacity, makeBatches, type WaitingItem } from "./make-batches.ts";
 
-const room = (some: Partial<Room>): Room => ({
+const room = (some: Partial<Capacity>): Capacity => ({
   underWay: 0,
   running: 0,
   idle: 4,

@@ -7,7 +7,7 @@ export interface WaitingItem {
 }
 
 /** How many batches there are, and may be. */
-export interface Room {
+export interface Capacity {
   /** Planned, queued or running. */
   readonly underWay: number;
   /** Those of them that run. */
@@ -20,7 +20,7 @@ export interface Room {
 }
 
 /** How many batches there are to be at once: as many as find a worker, but at least `min`. */
-export function batchesAtOnce({ running, idle, min, max }: Room): number {
+export function batchesAtOnce({ running, idle, min, max }: Capacity): number {
   return Math.min(max, Math.max(min, running + idle));
 }
 
@@ -31,7 +31,7 @@ export function batchesAtOnce({ running, idle, min, max }: Room): number {
  * largest go first. A batch takes half of what each worker's share of the rest would be, so that
  * batches shrink towards the end and no worker is left with a long one; but never more than the budget.
  */
-export function makeBatches(waiting: readonly WaitingItem[], room: Room): string[][] {
+export function makeBatches(waiting: readonly WaitingItem[], room: Capacity): string[][] {
   const atOnce = batchesAtOnce(room);
   const free = atOnce - room.underWay;
   if (free <= 0) return [];

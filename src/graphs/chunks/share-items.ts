@@ -2,7 +2,7 @@ import type { Tx } from "#db/db.ts";
 import type { ExecutionId } from "#execution/execution.ts";
 import { idleSlots } from "#execution/idle-slots.store.ts";
 import type { GraphId } from "../graph-id.ts";
-import { wakeErrands } from "../kinds/errand.store.ts";
+import { wakeServerJobs } from "../kinds/server-job.store.ts";
 import { afterFailure } from "./after-batch.ts";
 import { chunkedRunsOf, insertBatches, markItemsOver, waitingItems } from "./chunked-run.store.ts";
 import { makeBatches } from "./make-batches.ts";
@@ -41,7 +41,7 @@ export async function nextBatches(tx: Tx, jobs: readonly ChunkedJob[], now: Date
     await insertBatches(tx, run, batches);
     isAny = isAny || batches.length > 0;
   }
-  if (isAny) await wakeErrands(tx);
+  if (isAny) await wakeServerJobs(tx);
 }
 
 /** `done`: takes the ends of batches in, lets items of those that failed wait anew, and cuts the next. */

@@ -25,7 +25,7 @@ import {
   takePlannedBatches,
 } from "./work-batch.store.ts";
 
-export interface BatchRooms {
+export interface BatchServices {
   readonly db: Db;
   readonly store: BlobStore;
   readonly trees: OutputTrees;
@@ -45,22 +45,22 @@ const atOnce = 4;
 const turnMs = 15_000;
 
 /** Makes planned batches into actions and hands them to the queue. Answers how many. */
-export async function submitBatches(rooms: BatchRooms, now: Date): Promise<number> {
+export async function submitBatches(services: BatchServices, now: Date): Promise<number> {
   const until = new Date(now.getTime() + turnMs);
-  const taken = await takePlannedBatches(rooms.db, now, until, mostPerTurn);
-  await mapAtMost(atOnce, taken, (batch) => submitOne(rooms, batch, now));
+  const taken = await takePlannedBatches(services.db, now, until, mostPerTurn);
+  await mapAtMost(atOnce, taken, (batch) => submitOne(services, batch, now));
   return taken.length;
 }
 
-async function submitOne(rooms: BatchRooms, batch: PlannedBatch, now: Date): Promise<void> {
+async function submitOne(services: BatchServices, batch: PlannedBatch, now: Date): Promise<void> {
   try {
-    const built = await buildBatch(rooms.store, batch.definition, batch.inputRoot, batch.items);
-    const known = await knownResult(rooms, batch, built);
-    if (known === undefined) await queueOne(rooms, batch, built, now);
-    else await endPlanned(rooms, batch, known, now);
+    const built = await buildBatch(services.store, batch.definition, batch.inputRoot, batch.items);
+    const known = await knownResult(services, batch, built);
+    if (known === undefined) await queueOne(services, batch, built, now);
+    else await endPlanned(services, batch, known, now);
   } catch (reason) {
     const { graphId: graph, job, number } = batch;
-    rooms.logger.warn(
+    services.logger.warn(
       { graph, job, batch: number, reason: messageOf(reason) },
       "a batch could not be begun; trying again",
     );
@@ -68,12 +68,12 @@ async function submitOne(rooms: BatchRooms, batch: PlannedBatch, now: Date): Pro
     // What its run was prepared with is gone, and no batch of it can be begun.
     const lostInputs = reason.code === "failed_precondition";
     if (lostInputs || reason.code === "invalid_argument")
-      await endPlanned(rooms, batch, { ...failedEnd(messageOf(reason)), lostInputs }, now);
+      await endPlanned(services, batch, { ...failedEnd(messageOf(reason)), lostInputs }, now);
   }
 }
 
 async function knownResult(
-  { db, trees, project }: BatchRooms,
+  { db, trees, project }: BatchServices,
   batch: PlannedBatch,
   { action }: BuiltAction,
 ): Promise<BatchEnd | undefined> {
@@ -92,14 +92,14 @@ function failedEnd(message: string): BatchEnd {
 }
 
 async function queueOne(
-  rooms: BatchRooms,
+  services: BatchServices,
   batch: PlannedBatch,
   built: BuiltAction,
   now: Date,
 ): Promise<void> {
   const request: ExecutionRequest = {
     id: ExecutionId.parse(randomUUID()),
-    project: rooms.project,
+    project: services.project,
     domain: batch.domain,
     actionDigest: built.action.digest,
     platform: built.platform,
@@ -121,8 +121,8 @@ async function queueOne(
     timeoutMs: built.timeoutMs,
     doNotCache: false,
   };
-  const sized = (await rooms.chooseSizes?.([request])) ?? [request];
-  await rooms.transaction(async (tx) => {
+  const sized = (await services.chooseSizes?.([request])) ?? [request];
+  await services.transaction(async (tx) => {
     // Executions are locked before graphs, as everywhere.
     const [submitted] = await submitExecutions(tx, sized, now);
     const [graph] = await lockGraphs(tx, [batch.graphId]);
@@ -140,12 +140,12 @@ async function queueOne(
 }
 
 async function endPlanned(
-  rooms: BatchRooms,
+  services: BatchServices,
   batch: PlannedBatch,
   end: BatchEnd & { readonly lostInputs?: boolean },
   now: Date,
 ): Promise<void> {
-  await rooms.db.transaction(async (tx) => {
+  await services.db.transaction(async (tx) => {
     const [graph] = await lockGraphs(tx, [batch.graphId]);
     if (graph === undefined) return;
     const ended = await finishPlannedBatch(tx, batch, end);

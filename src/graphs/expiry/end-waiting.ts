@@ -5,7 +5,7 @@ import { readExecutions } from "#execution/read-executions.store.ts";
 import { advanceStoredGraphs, lockGraphs } from "../advancing/advance.store.ts";
 import type { CancellingQueue } from "../cancel-graph.ts";
 import type { GraphId } from "../graph-id.ts";
-import { happeningsOf } from "../queue-events.ts";
+import { graphEventsOf } from "../queue-events.ts";
 import type { JobKey } from "../run.store.ts";
 import { executionsOfNobody, type WaitingJob } from "./waiting-job.store.ts";
 
@@ -49,6 +49,6 @@ async function setAsideAndAdvance(
 ): Promise<number> {
   const graphs = await lockGraphs(tx, ids);
   const ended = await setAside();
-  await advanceStoredGraphs(tx, happeningsOf(graphs, ended));
+  await advanceStoredGraphs(tx, graphEventsOf(graphs, ended));
   return ended.length;
 }

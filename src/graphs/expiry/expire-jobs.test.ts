@@ -159,9 +159,9 @@ test("a skipped job does not expire, and begins its time anew when it is revived
 test("a graph whose jobs have expired can be cloned, and the clone has its whole time", async () => {
   const id = await submit("  a: {commands: RUN, ttl: 1h}\n  b: {commands: RUN, needs: [a]}");
   await expireJobs(db, farm.queue, later(2 * hourMs));
-  const rooms = { db, planToday: () => Promise.reject(new Error("nobody asked for today's")) };
+  const services = { db, planToday: () => Promise.reject(new Error("nobody asked for today's")) };
 
-  const cloned = await cloneGraph(rooms, id, Clone.parse({ mode: "as-it-ran" }), everybody);
+  const cloned = await cloneGraph(services, id, Clone.parse({ mode: "as-it-ran" }), everybody);
   const clone = GraphId.parse(cloned?.graph?.id);
   await farm.work();
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { MadeGraph } from "#api/errand.ts";
 import { SwitchValues } from "#api/graph-choice.ts";
 import { GraphState } from "#api/job-state.ts";
+import type { MadeGraph } from "#api/server-job.ts";
 import { CommitSha } from "#core/commit-sha.ts";
 import { TrustDomain } from "#core/trust-domain.ts";
 import type { Tx } from "#db/db.ts";

@@ -5,7 +5,7 @@ import { canonicalJson } from "#core/canonical-json.ts";
 import { Fault } from "#core/fault.ts";
 import type { Db } from "#db/db.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
-import type { CatalogShelf } from "../catalogs/catalog-shelf.ts";
+import type { CatalogCache } from "../catalogs/catalog-cache.ts";
 import { jobsOfCatalog } from "../catalogs/template-catalog.store.ts";
 import {
   type TemplateCatalog,
@@ -23,11 +23,11 @@ import { ancestorsOf, type RunToPlan } from "./child-graph.store.ts";
 /** Where the commands of a graph job write what is to be run. */
 export const usualGraphFile = ".grange-graph.yml";
 
-export interface ChildDefinitionRooms {
+export interface ChildDefinitionServices {
   readonly db: Db;
   readonly store: BlobStore;
   readonly evaluator: TemplateEvaluator;
-  readonly shelf: CatalogShelf;
+  readonly cache: CatalogCache;
 }
 
 /** What the graph of a graph job consists of. */
@@ -44,30 +44,30 @@ export interface ChildDefinitions {
  * `DefinitionProblems`, `failed_precondition` and `not_found` when the job is at fault.
  */
 export async function definitionsOfChild(
-  rooms: ChildDefinitionRooms,
+  services: ChildDefinitionServices,
   run: RunToPlan,
 ): Promise<ChildDefinitions> {
   const { definition } = run;
   if (definition.catalog !== undefined) {
-    return { definitions: await storedJobs(rooms.db, definition.catalog), templates: undefined };
+    return { definitions: await storedJobs(services.db, definition.catalog), templates: undefined };
   }
-  if (definition.graph !== undefined) return namedGraph(rooms, run, definition.graph);
+  if (definition.graph !== undefined) return namedGraph(services, run, definition.graph);
   const file = graphFileOf(definition);
   const text =
     definition.definitions === undefined
-      ? await writtenBy(rooms.store, run, file)
+      ? await writtenBy(services.store, run, file)
       : JSON.stringify(definition.definitions);
   const templates = await readTemplates(new Map([[file, text]]));
   const wishes = { parameters: {}, switches: {} };
   return {
-    definitions: await fillTemplates(templates, wishes, contextOf(run), rooms.evaluator),
+    definitions: await fillTemplates(templates, wishes, contextOf(run), services.evaluator),
     templates: await templateCatalogOf(templates),
   };
 }
 
 /** A graph that the definitions name which the run's own graph was made of. */
 async function namedGraph(
-  { db, shelf, evaluator }: ChildDefinitionRooms,
+  { db, cache, evaluator }: ChildDefinitionServices,
   run: RunToPlan,
   name: string,
 ): Promise<ChildDefinitions> {
@@ -77,7 +77,7 @@ async function namedGraph(
       `there is no graph "${name}": the graph of this job was not made of definitions that name graphs`,
     );
   }
-  const templates = await shelf.get(db, run.templateCatalog);
+  const templates = await cache.get(db, run.templateCatalog);
   const wishes = wishesOfChild(run.definition, run);
   const definitions = await fillTemplates(
     templatesOf(templates),

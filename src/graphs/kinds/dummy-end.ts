@@ -4,10 +4,10 @@ import { digestOf } from "#cas/digest-of.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import type { NamedBlob } from "../build-action.ts";
 import type { JobDefinition } from "../definitions/job-definition.ts";
-import type { ErrandEnd } from "./errand-end.ts";
+import type { ServerJobEnd } from "./server-job-end.ts";
 
 /** How a run of a dummy ends: as its definition says, run by run. */
-export function dummyEnd(name: string, definition: JobDefinition, run: number): ErrandEnd {
+export function dummyEnd(name: string, definition: JobDefinition, run: number): ServerJobEnd {
   const dummy = definition.dummy ?? {};
   const outcome =
     dummy.outcomes?.[run - 1] ?? dummy.outcomes?.at(-1) ?? dummy.outcome ?? "succeeded";

@@ -4,21 +4,25 @@ import { farmOfGraphs } from "../farm-of-graphs.fixture.ts";
 import type { GraphId } from "../graph-id.ts";
 import { prepareReadyJobs } from "../graph-runner.ts";
 import { jobDetail } from "../job-detail.store.ts";
-import { nextDue } from "./errand.store.ts";
-import { childGraphChores, chunkChores, errandChores } from "./serve-errands.ts";
+import { childGraphTasks, chunkTasks, serverJobTasks } from "./serve-server-jobs.ts";
+import { nextDue } from "./server-job.store.ts";
 import { Webhooks } from "./webhooks.ts";
 
 /** A farm without workers whose time only passes when a test says so. */
 export async function farmOfKinds(db: Db, webhooks = new Webhooks([])) {
   const farm = await farmOfGraphs(db);
   let now = new Date();
-  const rooms = { ...farm.parts, ...farm.submission, webhooks, queue: farm.queue };
-  const chores = [...errandChores(rooms), ...childGraphChores(rooms), ...chunkChores(rooms)];
+  const services = { ...farm.parts, ...farm.submission, webhooks, queue: farm.queue };
+  const tasks = [
+    ...serverJobTasks(services),
+    ...childGraphTasks(services),
+    ...chunkTasks(services),
+  ];
   /** Does all that can be done without time going by. */
   const settle = async () => {
     for (let did = 1; did > 0; ) {
       did = await prepareReadyJobs(farm.parts);
-      for (const chore of chores) did += await chore.run(now);
+      for (const task of tasks) did += await task.run(now);
       if (did > 0) continue;
       // The queue goes by the real time, and so does what its executions leave to be done.
       const due = await nextDue(db);
@@ -30,7 +34,7 @@ export async function farmOfKinds(db: Db, webhooks = new Webhooks([])) {
   };
   return {
     ...farm,
-    rooms,
+    services,
     now: () => now,
     settle,
     /** Commits jobs, in YAML's words and indented by two, and submits their graph. */

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import type { Notification as ShownToPeople } from "#api/errand.ts";
+import type { Notification as ShownToPeople } from "#api/server-job.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { GraphId } from "../graph-id.ts";
-import type { ReadyErrand } from "./errand.store.ts";
+import type { ReadyServerJob } from "./server-job.store.ts";
 import type { Webhooks } from "./webhooks.ts";
 
 /** How long a notification is tried before it has failed. */
@@ -14,7 +14,7 @@ const mostNeeds = 200;
 /** Keeps what notify jobs that begin have to tell, with what became of the jobs before them. */
 export async function keepNotifications(
   tx: Tx,
-  begun: readonly ReadyErrand[],
+  begun: readonly ReadyServerJob[],
   webhooks: Webhooks,
   now: Date,
 ): Promise<void> {

@@ -47,7 +47,7 @@ async function deliverAll(): Promise<number[]> {
     if (next === undefined) break;
     waits.push(Math.max(0, next.getTime() - now.getTime()));
     if (next > now) now = next;
-    await deliverNotifications(farm.rooms, now);
+    await deliverNotifications(farm.services, now);
   }
   await farm.untilNextDue();
   await farm.settle();
@@ -114,7 +114,7 @@ describe("a notification", () => {
   test("of a run that was cancelled is given up", async () => {
     answers = [500];
     const id = await farm.submitJobs(notify(`${url}/build`));
-    await deliverNotifications(farm.rooms, farm.now());
+    await deliverNotifications(farm.services, farm.now());
 
     await cancelGraph(db, farm.queue, everybody, id);
     await deliverAll();

@@ -26,11 +26,11 @@ import {
   stillToPlan,
   takeRunsToPlan,
 } from "./child-graph.store.ts";
-import { type ChildDefinitionRooms, definitionsOfChild } from "./definitions-of-child.ts";
-import { finishErrands } from "./errand.store.ts";
-import { succeeded } from "./errand-end.ts";
+import { type ChildDefinitionServices, definitionsOfChild } from "./definitions-of-child.ts";
+import { finishServerJobs } from "./server-job.store.ts";
+import { succeeded } from "./server-job-end.ts";
 
-export type ChildGraphRooms = ChildDefinitionRooms &
+export type ChildGraphServices = ChildDefinitionServices &
   Parameters<typeof resolveSources>[0] & { readonly logger: Logger };
 
 /** Graphs within graphs: enough for what people write, too few for what never ends. */
@@ -43,40 +43,40 @@ const turnMs = 60_000;
 const pauseMs = 5_000;
 
 /** Plans and stores the graphs of runs that have said what is in them. Answers how many it looked at. */
-export async function planChildGraphs(rooms: ChildGraphRooms, now: Date): Promise<number> {
+export async function planChildGraphs(services: ChildGraphServices, now: Date): Promise<number> {
   const until = new Date(now.getTime() + turnMs);
-  const taken = await takeRunsToPlan(rooms.db, now, until, mostPerTurn);
-  for (const run of taken) await planOne(rooms, run, now);
+  const taken = await takeRunsToPlan(services.db, now, until, mostPerTurn);
+  for (const run of taken) await planOne(services, run, now);
   return taken.length;
 }
 
-async function planOne(rooms: ChildGraphRooms, run: RunToPlan, now: Date): Promise<void> {
+async function planOne(services: ChildGraphServices, run: RunToPlan, now: Date): Promise<void> {
   try {
-    await storeChild(rooms, run);
+    await storeChild(services, run);
   } catch (reason) {
-    if (isOfTheJob(reason)) return fail(rooms, run, messageOf(reason));
+    if (isOfTheJob(reason)) return fail(services, run, messageOf(reason));
     const { graphId: graph, job } = run;
-    rooms.logger.warn(
+    services.logger.warn(
       { graph, job, reason: messageOf(reason) },
       "a job's graph could not be planned; trying again",
     );
-    await planLater(rooms.db, run, new Date(now.getTime() + pauseMs));
+    await planLater(services.db, run, new Date(now.getTime() + pauseMs));
   }
 }
 
-async function storeChild(rooms: ChildGraphRooms, run: RunToPlan): Promise<void> {
-  const { definitions, templates } = await definitionsOfChild(rooms, run);
-  const submitter = await submitterOf(rooms.db, run);
+async function storeChild(services: ChildGraphServices, run: RunToPlan): Promise<void> {
+  const { definitions, templates } = await definitionsOfChild(services, run);
+  const submitter = await submitterOf(services.db, run);
   const commit = { url: run.url, sha: CommitSha.parse(run.commit) };
-  const withSubmodules = await addSubmodules(rooms, definitions, commit, submitter);
-  const planned = await plan(await resolveSources(rooms, withSubmodules, submitter));
+  const withSubmodules = await addSubmodules(services, definitions, commit, submitter);
+  const planned = await plan(await resolveSources(services, withSubmodules, submitter));
   const begun = await beginGraph(planned);
   const child = GraphId.parse(randomUUID());
-  await rooms.db.transaction(async (tx) => {
+  await services.db.transaction(async (tx) => {
     if (templates !== undefined) await keepTemplates(tx, templates);
     await keepCatalog(tx, planned.catalog);
   });
-  await rooms.db.transaction(async (tx) => {
+  await services.db.transaction(async (tx) => {
     const size = await sizeOfFamily(tx, run.graphId, run.set);
     refuseWhatNeverEnds(size, begun.jobs.length);
     await lockGraphs(tx, [run.graphId]);
@@ -156,12 +156,12 @@ function isOfTheJob(reason: unknown): boolean {
   ].includes(reason.code);
 }
 
-async function fail({ db }: ChildGraphRooms, run: RunToPlan, message: string): Promise<void> {
+async function fail({ db }: ChildGraphServices, run: RunToPlan, message: string): Promise<void> {
   await db.transaction(async (tx) => {
     const graphs = await lockGraphs(tx, [run.graphId]);
     const { graphId, job } = run;
     const end = { ...succeeded, outcome: "failed" as const, message: message.slice(0, 4_000) };
-    const ended = await finishErrands(tx, [{ ...end, graphId, job, run: run.run }]);
+    const ended = await finishServerJobs(tx, [{ ...end, graphId, job, run: run.run }]);
     await passOnEndedRuns(tx, graphs, ended);
   });
 }

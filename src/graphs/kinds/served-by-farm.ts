@@ -1,7 +1,7 @@
 import type { JobKind } from "#api/graph.ts";
 
 /** Kinds of job that the farm serves itself: no action is made of them, and no worker sees them. */
-export type ErrandKind = "breakpoint" | "timer" | "notify" | "dummy";
+export type ServerJobKind = "breakpoint" | "timer" | "notify" | "dummy";
 
 /** Who sees to a job of this kind once it is ready. `nobody`: it is over when it would begin. */
 export function serverOf(kind: JobKind): "worker" | "farm" | "nobody" {

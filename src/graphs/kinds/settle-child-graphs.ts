@@ -15,8 +15,8 @@ import {
   statesOfChildren,
   unmarkEnd,
 } from "./child-graph.store.ts";
-import { finishErrands } from "./errand.store.ts";
-import { type ErrandEnd, succeeded } from "./errand-end.ts";
+import { finishServerJobs } from "./server-job.store.ts";
+import { type ServerJobEnd, succeeded } from "./server-job-end.ts";
 
 const mostPerTurn = 100;
 
@@ -35,14 +35,14 @@ export async function settleChildGraphs(db: Db): Promise<number> {
       over.map(({ child }) => child),
     );
     const byChild = new Map(states.map((state) => [state.child, state]));
-    const settled: (EndedChild & { readonly end: ErrandEnd })[] = [];
+    const settled: (EndedChild & { readonly end: ServerJobEnd })[] = [];
     for (const each of over) {
       const end = endOf(byChild.get(each.child));
       // Somebody has retriggered one of its jobs before we came.
       if (end === undefined) await unmarkEnd(tx, each);
       else settled.push({ ...each, end });
     }
-    const ended = await finishErrands(
+    const ended = await finishServerJobs(
       tx,
       settled.map(({ graphId, job, run, end }) => ({ graphId, job, run, ...end })),
     );
@@ -64,7 +64,7 @@ export async function settleChildGraphs(db: Db): Promise<number> {
  */
 async function followChildren(
   tx: Tx,
-  settled: readonly (EndedChild & { readonly end: ErrandEnd })[],
+  settled: readonly (EndedChild & { readonly end: ServerJobEnd })[],
 ): Promise<EndedRun[]> {
   const runs = await runsToFollow(
     tx,
@@ -101,7 +101,7 @@ async function followChildren(
 }
 
 /** How a run ends whose graph has ended so; undefined when it has not. */
-export function endOf(child: ChildState | undefined): ErrandEnd | undefined {
+export function endOf(child: ChildState | undefined): ServerJobEnd | undefined {
   if (child === undefined) return undefined;
   switch (child.state) {
     case "running":

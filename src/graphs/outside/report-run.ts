@@ -34,15 +34,15 @@ type Report = z.output<typeof ReportRun>;
  * Throws `failed_precondition` when the job is not run outside, waits for something, or the run is over.
  */
 export async function reportRun(
-  rooms: { readonly db: Db; readonly blobs: BlobStore },
+  services: { readonly db: Db; readonly blobs: BlobStore },
   graphId: GraphId,
   job: string,
   report: Report,
   by: Principal,
 ): Promise<ReportedRun | undefined> {
-  await requireGrantOnGraph(rooms.db, by, "report", graphId);
-  const end = report.state === "finished" ? await endOf(rooms.blobs, report, by) : undefined;
-  return rooms.db.transaction(async (tx) => {
+  await requireGrantOnGraph(services.db, by, "report", graphId);
+  const end = report.state === "finished" ? await endOf(services.blobs, report, by) : undefined;
+  return services.db.transaction(async (tx) => {
     const [graph] = await lockGraphs(tx, [graphId]);
     const known = await knownReport(tx, graphId, job, report.id);
     if (known !== undefined) return known;

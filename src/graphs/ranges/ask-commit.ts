@@ -5,9 +5,9 @@ import { parseSelection } from "#api/selection/parse-selection.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import type { Db, Tx } from "#db/db.ts";
 import type { CancellingQueue } from "../cancel-graph.ts";
-import type { PreviewRooms } from "../catalogs/preview-graph.ts";
+import type { PreviewServices } from "../catalogs/preview-graph.ts";
 import { GraphId } from "../graph-id.ts";
-import { type SubmissionRooms, submitGraph } from "../submit-graph.ts";
+import { type SubmissionServices, submitGraph } from "../submit-graph.ts";
 import { judgeCommit, type SearchedJob, type Verdict } from "./judge-commit.ts";
 import {
   graphsOfRange,
@@ -18,7 +18,7 @@ import {
 import type { SearchToStep } from "./search.store.ts";
 import { wantSearchedJobs } from "./want-searched-jobs.ts";
 
-export interface RangeRooms extends SubmissionRooms, PreviewRooms {
+export interface RangeServices extends SubmissionServices, PreviewServices {
   readonly queue: CancellingQueue;
   readonly pricePerWorkerMinute: number;
 }
@@ -32,12 +32,12 @@ export interface RangeRooms extends SubmissionRooms, PreviewRooms {
  * definitions, is skipped.
  */
 export async function askCommit(
-  rooms: RangeRooms,
+  services: RangeServices,
   search: SearchToStep,
   { position, commit }: OpenCommit,
   by: Principal,
 ): Promise<StandingOfCommit> {
-  const existing = await bestGraphOf(rooms.db, search, position);
+  const existing = await bestGraphOf(services.db, search, position);
   if (existing !== undefined) {
     const { graphId, verdict } = existing;
     switch (verdict.kind) {
@@ -49,7 +49,7 @@ export async function askCommit(
       case "asleep":
       case "unsure":
       case "untestable": {
-        const wanted = await wantIfAllowed(rooms, search, existing, by);
+        const wanted = await wantIfAllowed(services, search, existing, by);
         if (wanted === undefined) break;
         if (wanted) return { position, standing: "asked", graphId, why: null };
         const why = verdict.kind === "untestable" ? verdict.why : "its jobs cannot run";
@@ -60,7 +60,7 @@ export async function askCommit(
     }
   }
   try {
-    const graphId = await makeGraph(rooms, search, { position, commit }, by);
+    const graphId = await makeGraph(services, search, { position, commit }, by);
     return { position, standing: "asked", graphId, why: null };
   } catch (reason) {
     if (!isOfTheCommit(reason)) throw reason;
@@ -116,7 +116,7 @@ export async function judgeGraphs(
 }
 
 async function makeGraph(
-  rooms: RangeRooms,
+  services: RangeServices,
   search: SearchToStep,
   { position, commit }: OpenCommit,
   by: Principal,
@@ -124,7 +124,7 @@ async function makeGraph(
   const { kind, url, branch, selection, set } = search;
   const cause: RunCause = kind;
   const { graph, isNew } = await submitGraph(
-    rooms,
+    services,
     { id: graphIdOf(search, position), repository: url, rev: commit, branch, select: selection },
     by,
     { cause, ...(set === null ? {} : { set, parent: { kind, id: set } }) },

@@ -116,10 +116,10 @@ test("what a worker has taken runs to its end", async () => {
 test("what was coalesced runs when somebody activates it, and is not coalesced again", async () => {
   const ids = await submitCommits(3);
   await coalesceJobs(db, farm.queue, new Date());
-  const rooms = { db, pricePerWorkerMinute: 0 };
+  const services = { db, pricePerWorkerMinute: 0 };
   const oldest = ids[0] as GraphId;
 
-  await activate(rooms, oldest, Activate.parse({ jobs: ["slow"] }), everybody);
+  await activate(services, oldest, Activate.parse({ jobs: ["slow"] }), everybody);
   const ended = await coalesceJobs(db, farm.queue, later(60_000));
   await farm.work();
 

@@ -4,7 +4,7 @@ import { StartSearch } from "#api/search.ts";
 import type { Db } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { type Answer, farmOfGraphs } from "../farm-of-graphs.fixture.ts";
-import type { RangeRooms } from "./ask-commit.ts";
+import type { RangeServices } from "./ask-commit.ts";
 import { type SearchId, searches } from "./search.store.ts";
 import { startSearch } from "./start-search.ts";
 import { stepSearches } from "./step-search.ts";
@@ -15,7 +15,7 @@ export type AnswerAt = (place: number, run: number) => Answer;
 /** A farm with histories to search, whose worker answers as a test wishes. */
 export async function farmOfSearches(db: Db) {
   const farm = await farmOfGraphs(db);
-  const rooms: RangeRooms = {
+  const services: RangeServices = {
     ...farm.parts,
     ...farm.submission,
     queue: farm.queue,
@@ -44,7 +44,7 @@ jobs:
 
   function start(asked: Record<string, unknown>) {
     const request = { repository: farm.repository.path, selection: "suite:unit", ...asked };
-    return startSearch(rooms, StartSearch.parse(request), everybody);
+    return startSearch(services, StartSearch.parse(request), everybody);
   }
 
   async function searchOf(id: SearchId | undefined) {
@@ -57,7 +57,7 @@ jobs:
   async function carryOn(id: SearchId | undefined, mark: string, answer: AnswerAt) {
     const tested: number[] = [];
     for (let round = 0; round < 200; round++) {
-      await stepSearches(rooms, id);
+      await stepSearches(services, id);
       if ((await searchOf(id)).state !== "running") return tested;
       await farm.work((script) => {
         const [, job, place] = new RegExp(`(build|test|docs) ${mark} (\\d+)`).exec(script) ?? [];
@@ -69,5 +69,5 @@ jobs:
     throw new Error("the search does not end");
   }
 
-  return { farm, rooms, commitHistory, start, searchOf, carryOn };
+  return { farm, services, commitHistory, start, searchOf, carryOn };
 }

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import { messageOf } from "#core/fault.ts";
 import { type IdleState, neverIdle, periodMs } from "#core/idle-state.ts";
 import type { Service } from "#core/service.ts";
-import type { RangeRooms } from "./ask-commit.ts";
+import type { RangeServices } from "./ask-commit.ts";
 import { stepSearches } from "./step-search.ts";
 
 /** Graphs end by the hundred; a look at the searches after each would be nothing but work. */
@@ -12,9 +12,9 @@ const pollMs = 3_000;
 
 /** Carries searches on whenever graphs have changed, as long as it runs. Any number of servers may. */
 export async function startSearchLoop(
-  rooms: RangeRooms & { readonly logger: Logger; readonly idle?: IdleState | undefined },
+  services: RangeServices & { readonly logger: Logger; readonly idle?: IdleState | undefined },
 ): Promise<Service> {
-  const idle = rooms.idle ?? neverIdle;
+  const idle = services.idle ?? neverIdle;
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
   let dueAt = Number.POSITIVE_INFINITY;
@@ -35,9 +35,9 @@ export async function startSearchLoop(
   };
   const work = async () => {
     try {
-      await stepSearches(rooms);
+      await stepSearches(services);
     } catch (reason) {
-      rooms.logger.warn({ reason: messageOf(reason) }, "a search could not go on; trying again");
+      services.logger.warn({ reason: messageOf(reason) }, "a search could not go on; trying again");
     }
     working = undefined;
     later(isNews ? restMs : periodMs(idle, pollMs));
@@ -48,7 +48,7 @@ export async function startSearchLoop(
     else isNews = true;
   };
 
-  const listening = await rooms.db.listen("grange_graph", heard);
+  const listening = await services.db.listen("grange_graph", heard);
   const busy = idle.onBusy(heard);
   later(0);
   return {

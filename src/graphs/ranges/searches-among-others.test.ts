@@ -5,7 +5,7 @@ import { StartSearch } from "#api/search.ts";
 import { sql } from "#db/sql.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { listGraphs } from "../graph-summary.store.ts";
-import { graphIdOf, type RangeRooms } from "./ask-commit.ts";
+import { graphIdOf, type RangeServices } from "./ask-commit.ts";
 import { cancelSearch } from "./cancel-search.ts";
 import { farmOfSearches } from "./farm-of-searches.fixture.ts";
 import { commitsOfSearch, endSearch, type SearchId } from "./search.store.ts";
@@ -13,7 +13,7 @@ import { startSearch } from "./start-search.ts";
 import { stepSearches } from "./step-search.ts";
 
 const db = await freshDb();
-const { farm, rooms, commitHistory, start, searchOf } = await farmOfSearches(db);
+const { farm, services, commitHistory, start, searchOf } = await farmOfSearches(db);
 beforeEach(async () => {
   // What one test leaves behind is not for the next one's worker.
   await farm.work();
@@ -26,16 +26,16 @@ afterAll(async () => {
 test("a search that is cancelled while it asks for a commit ends that graph, too", async () => {
   const { commits } = commitHistory(3);
   const { id } = await start({ kind: "backfill", from: commits[0], to: commits[2] });
-  const mirrors: RangeRooms["mirrors"] = Object.create(rooms.mirrors, {
+  const mirrors: RangeServices["mirrors"] = Object.create(services.mirrors, {
     fetchCommit: {
       value: async (source: string, rev: string) => {
         await cancelSearch(db, farm.queue, id as SearchId, everybody);
-        return rooms.mirrors.fetchCommit(source, rev);
+        return services.mirrors.fetchCommit(source, rev);
       },
     },
   });
 
-  await stepSearches({ ...rooms, mirrors }, id);
+  await stepSearches({ ...services, mirrors }, id);
 
   const { set } = await searchOf(id);
   const graphs = (await listGraphs(db, { limit: 50 })).filter((graph) => graph.set === set);
@@ -51,7 +51,7 @@ test("a search that cannot go on holds up no other", async () => {
     update range_search set selection = '(', held_until = 'epoch' where id = ${stuck.id ?? null}
   `);
 
-  await expect(stepSearches(rooms)).rejects.toThrow("something is missing");
+  await expect(stepSearches(services)).rejects.toThrow("something is missing");
 
   expect((await searchOf(other.id)).counts).toEqual({ asked: 2 });
   await endSearch(db, stuck.id as SearchId, "cancelled", "the test is over");
@@ -63,7 +63,7 @@ test("a search ends where somebody took the id of its graph for another one", as
   const taken = graphIdOf({ id: id as SearchId }, 1);
   await farm.submit({ id: taken, rev: commits[0] ?? "" });
 
-  await stepSearches(rooms, id);
+  await stepSearches(services, id);
 
   expect(await searchOf(id)).toMatchObject({
     state: "cancelled",
@@ -142,7 +142,7 @@ describe("what a graph says is not taken for its commit's", () => {
 test("cancelled again, a search ends the graphs that a server which died left running", async () => {
   const { commits } = commitHistory(3);
   const { id } = await start({ kind: "backfill", from: commits[0], to: commits[2] });
-  await stepSearches(rooms, id);
+  await stepSearches(services, id);
   await endSearch(db, id as SearchId, "cancelled", "cancelled by anyone");
 
   await cancelSearch(db, farm.queue, id as SearchId, everybody);
@@ -169,9 +169,9 @@ test("who may only submit asks in a graph of the search's own, not in that of an
   const asked = { repository: farm.repository.path, selection: "suite:unit" };
   const request = { ...asked, kind: "backfill", from: commits[0], to: commits[1] };
   const submitter: Principal = { name: "sam", grants: [grant] };
-  const { id } = await startSearch(rooms, StartSearch.parse(request), submitter);
+  const { id } = await startSearch(services, StartSearch.parse(request), submitter);
 
-  await stepSearches(rooms, id);
+  await stepSearches(services, id);
 
   const [commit] = await commitsOfSearch(db, id as SearchId, sql`true`, 1);
   expect(commit).toMatchObject({ standing: "asked" });

@@ -12,7 +12,7 @@ import { startSearch } from "./start-search.ts";
 import { mostUnderWay, stepSearches } from "./step-search.ts";
 
 const db = await freshDb();
-const { farm, rooms, commitHistory, start, searchOf, carryOn } = await farmOfSearches(db);
+const { farm, services, commitHistory, start, searchOf, carryOn } = await farmOfSearches(db);
 beforeEach(async () => {
   // What one test leaves behind is not for the next one's worker.
   await farm.work();
@@ -162,8 +162,8 @@ describe("a backfill", () => {
     const { commits } = commitHistory(mostUnderWay + 10);
     const { id } = await start({ kind: "backfill", from: commits[0], to: commits.at(-1) });
 
-    await stepSearches(rooms, id);
-    await stepSearches(rooms, id);
+    await stepSearches(services, id);
+    await stepSearches(services, id);
 
     expect((await searchOf(id)).counts).toEqual({ asked: mostUnderWay, unknown: 9 });
     const newest = await commitsOfSearch(db, id as SearchId, sql`standing = 'asked'`, 1);
@@ -176,10 +176,10 @@ describe("a backfill", () => {
 test("a search that is cancelled ends its graphs, and asks for no more", async () => {
   const { commits } = commitHistory(6);
   const { id } = await start({ kind: "backfill", from: commits[0], to: commits[3] });
-  await stepSearches(rooms, id);
+  await stepSearches(services, id);
 
   const found = await cancelSearch(db, farm.queue, id as SearchId, everybody);
-  await stepSearches(rooms, id);
+  await stepSearches(services, id);
 
   expect(found).toBe(true);
   const search = await searchOf(id);
@@ -192,7 +192,7 @@ test("two servers take no step twice", async () => {
   const { commits } = commitHistory(6);
   const { id } = await start({ kind: "backfill", from: commits[0], to: commits[5] });
 
-  const took = await Promise.all([1, 2, 3].map(() => stepSearches(rooms, id)));
+  const took = await Promise.all([1, 2, 3].map(() => stepSearches(services, id)));
 
   expect(took.reduce((sum, one) => sum + one, 0)).toBe(1);
   expect((await searchOf(id)).counts).toEqual({ asked: 5 });
@@ -231,7 +231,7 @@ test("who may not submit starts no search", async () => {
     to: commits[1],
   });
 
-  await expect(startSearch(rooms, request, { name: "eve", grants: [] })).rejects.toThrow(
+  await expect(startSearch(services, request, { name: "eve", grants: [] })).rejects.toThrow(
     "may not submit",
   );
 });

@@ -13,7 +13,7 @@ import { recordAudit } from "../audit.store.ts";
 import { addressOfRepository, knownRepository } from "../catalogs/known-repository.store.ts";
 import { previewGraph } from "../catalogs/preview-graph.ts";
 import { nameRepository } from "../repository.store.ts";
-import { judgeGraphs, type RangeRooms } from "./ask-commit.ts";
+import { judgeGraphs, type RangeServices } from "./ask-commit.ts";
 import { forecastSearch } from "./forecast-search.ts";
 import { graphsOfRange, type StandingOfCommit, saveStandings } from "./range-commit.store.ts";
 import { insertRangeCommits, insertSearch, type NewSearch, SearchId } from "./search.store.ts";
@@ -40,7 +40,7 @@ class OnlyForecast extends Error {
  * contradicts it, and `permission_denied`.
  */
 export async function startSearch(
-  rooms: RangeRooms,
+  services: RangeServices,
   asked: z.output<typeof StartSearch>,
   by: Principal,
 ): Promise<{ readonly id: SearchId | undefined; readonly forecast: SearchForecast }> {
@@ -49,13 +49,13 @@ export async function startSearch(
     const message = "a search selects jobs by name, tag or kind: each commit has its own states";
     throw new Fault("invalid_argument", message);
   }
-  const { range, url, branch } = await rangeOf(rooms, asked, by);
-  const all = await countRange(rooms.git, range);
+  const { range, url, branch } = await rangeOf(services, asked, by);
+  const all = await countRange(services.git, range);
   const step = asked.kind === "backfill" ? asked.step : 1;
   const commits = Math.ceil(all / step);
   if (commits === 0) throw new Fault("invalid_argument", "there is no commit between the two");
   const id = SearchId.parse(randomUUID());
-  const repository = await rooms.db.transaction(async (tx) => {
+  const repository = await services.db.transaction(async (tx) => {
     const named = await nameRepository(tx, url);
     // In the same transaction: who is refused must not take the name that another repository needs.
     requireGrant(by, "submit", { repository: named, branch });
@@ -66,13 +66,13 @@ export async function startSearch(
     requireGrant(by, "retrigger", { repository, branch });
   const select = asked.selection;
   const preview = await previewGraph(
-    rooms,
+    services,
     { repository: url, rev: range.last, branch, select },
     by,
   );
-  const price = rooms.pricePerWorkerMinute;
+  const price = services.pricePerWorkerMinute;
   try {
-    return await rooms.db.transaction(async (tx) => {
+    return await services.db.transaction(async (tx) => {
       const search: NewSearch = {
         id,
         kind: asked.kind,
@@ -89,7 +89,7 @@ export async function startSearch(
         reason: asked.reason,
       };
       await insertSearch(tx, search);
-      await storeRange(tx, rooms, search, range);
+      await storeRange(tx, services, search, range);
       const known = await takeKnownResults(tx, search);
       const forecast = await forecastSearch(tx, search, { known, preview, price });
       if (asked.dryRun) throw new OnlyForecast(forecast);
@@ -105,7 +105,7 @@ export async function startSearch(
 }
 
 async function rangeOf(
-  { db, mirrors, access }: RangeRooms,
+  { db, mirrors, access }: RangeServices,
   asked: z.output<typeof StartSearch>,
   by: Principal,
 ): Promise<{ readonly range: CommitRange; readonly url: string; readonly branch: string }> {
@@ -125,7 +125,7 @@ async function rangeOf(
 /** Stores the commits, or every so many-th back from the last: the position of the last is their number. */
 async function storeRange(
   tx: Tx,
-  { git }: RangeRooms,
+  { git }: RangeServices,
   { id, commits, step }: NewSearch,
   range: CommitRange,
 ): Promise<void> {

@@ -8,7 +8,7 @@ import {
   graphIdOf,
   type JudgedGraph,
   judgeGraphs,
-  type RangeRooms,
+  type RangeServices,
 } from "./ask-commit.ts";
 import { nextProbes, turnWithin } from "./next-probes.ts";
 import {
@@ -46,21 +46,21 @@ const afterFailureSeconds = 10;
  *
  * One that cannot go on holds up no other: what it threw is thrown when all have had their turns.
  */
-export async function stepSearches(rooms: RangeRooms, id?: SearchId): Promise<number> {
+export async function stepSearches(services: RangeServices, id?: SearchId): Promise<number> {
   const had: SearchId[] = [];
   const failures: unknown[] = [];
   for (;;) {
-    const search = await holdSearch(rooms.db, holdSeconds, had, id);
+    const search = await holdSearch(services.db, holdSeconds, had, id);
     if (search === undefined) break;
     had.push(search.id);
     try {
-      await stepSearch(rooms, search);
-      await releaseSearch(rooms.db, search.id);
+      await stepSearch(services, search);
+      await releaseSearch(services.db, search.id);
     } catch (reason) {
-      if (endsIt(reason)) await endSearch(rooms.db, search.id, "cancelled", reason.message);
+      if (endsIt(reason)) await endSearch(services.db, search.id, "cancelled", reason.message);
       else {
         failures.push(reason);
-        await keepHolding(rooms.db, search.id, afterFailureSeconds);
+        await keepHolding(services.db, search.id, afterFailureSeconds);
       }
     }
   }
@@ -73,41 +73,45 @@ function endsIt(reason: unknown): reason is Fault {
   return reason instanceof Fault && ["permission_denied", "already_exists"].includes(reason.code);
 }
 
-async function stepSearch(rooms: RangeRooms, search: SearchToStep): Promise<void> {
+async function stepSearch(services: RangeServices, search: SearchToStep): Promise<void> {
   // With the rights that they have today.
   const by: Principal = {
     name: search.startedBy,
-    grants: await grantsOf(rooms.db, search.startedBy),
+    grants: await grantsOf(services.db, search.startedBy),
   };
-  await takeResults(rooms, search, by);
+  await takeResults(services, search, by);
   switch (search.kind) {
     case "backfill":
-      return goOnFilling(rooms, search, by);
+      return goOnFilling(services, search, by);
     case "bisect":
-      return goOnBisecting(rooms, search, by);
+      return goOnBisecting(services, search, by);
   }
 }
 
 /** Takes in what became of the commits that were asked. */
-async function takeResults(rooms: RangeRooms, search: SearchToStep, by: Principal): Promise<void> {
-  const asked = await askedCommits(rooms.db, search.id);
+async function takeResults(
+  services: RangeServices,
+  search: SearchToStep,
+  by: Principal,
+): Promise<void> {
+  const asked = await askedCommits(services.db, search.id);
   const judged = await judgeGraphs(
-    rooms.db,
+    services.db,
     search,
     asked.map(({ graphId }) => graphId),
   );
   const standings: StandingOfCommit[] = [];
   for (const [i, { position, graphId }] of asked.entries()) {
     const one = judged[i];
-    const standing = one && (await standingAfter(rooms, search, one, by));
+    const standing = one && (await standingAfter(services, search, one, by));
     if (standing !== undefined) standings.push({ position, graphId, ...standing });
   }
-  await saveStandings(rooms.db, search.id, standings);
+  await saveStandings(services.db, search.id, standings);
 }
 
 /** What a commit that was asked has become; undefined while its jobs are under way. */
 async function standingAfter(
-  rooms: RangeRooms,
+  services: RangeServices,
   search: SearchToStep,
   judged: JudgedGraph,
   by: Principal,
@@ -121,7 +125,7 @@ async function standingAfter(
       return undefined;
     case "asleep":
     case "unsure":
-      if (await wantSearchedJobs(rooms, search, judged, by)) return undefined;
+      if (await wantSearchedJobs(services, search, judged, by)) return undefined;
       return { standing: "skipped", why: "its jobs cannot run" };
     case "untestable":
       return { standing: "skipped", why: verdict.why };
@@ -130,66 +134,70 @@ async function standingAfter(
   }
 }
 
-async function goOnFilling(rooms: RangeRooms, search: SearchToStep, by: Principal): Promise<void> {
-  const underWay = (await askedCommits(rooms.db, search.id)).length;
-  const next = await unknownCommits(rooms.db, search.id, Math.max(0, mostUnderWay - underWay));
+async function goOnFilling(
+  services: RangeServices,
+  search: SearchToStep,
+  by: Principal,
+): Promise<void> {
+  const underWay = (await askedCommits(services.db, search.id)).length;
+  const next = await unknownCommits(services.db, search.id, Math.max(0, mostUnderWay - underWay));
   if (underWay + next.length === 0) {
-    await endSearch(rooms.db, search.id, "finished", "every commit of the range has its answer");
+    await endSearch(services.db, search.id, "finished", "every commit of the range has its answer");
   } else {
-    await askAll(rooms, search, next, by);
+    await askAll(services, search, next, by);
   }
 }
 
 async function goOnBisecting(
-  rooms: RangeRooms,
+  services: RangeServices,
   search: SearchToStep,
   by: Principal,
 ): Promise<void> {
-  const range = { last: search.commits, known: await knownStandings(rooms.db, search.id) };
+  const range = { last: search.commits, known: await knownStandings(services.db, search.id) };
   const step = nextProbes(range, search.parallel);
   const { low, high } = turnWithin(range);
-  await narrowSearch(rooms.db, search.id, { from: low + 1, to: high });
+  await narrowSearch(services.db, search.id, { from: low + 1, to: high });
   switch (step.kind) {
     case "wait":
       return;
     case "probe":
-      return askAll(rooms, search, await commitsAt(rooms.db, search.id, step.positions), by);
+      return askAll(services, search, await commitsAt(services.db, search.id, step.positions), by);
     case "found": {
-      const [first] = await commitsAt(rooms.db, search.id, [step.position]);
+      const [first] = await commitsAt(services.db, search.id, [step.position]);
       const message = `${first?.commit.slice(0, 10) ?? "?"} is the first bad commit`;
-      await endSearch(rooms.db, search.id, "finished", message);
+      await endSearch(services.db, search.id, "finished", message);
       return;
     }
     case "undecidable": {
       const left = step.to - step.from + 1;
       const message = `the first bad commit is one of ${left}: those between them cannot be tested`;
-      await endSearch(rooms.db, search.id, "finished", message);
+      await endSearch(services.db, search.id, "finished", message);
     }
   }
 }
 
 async function askAll(
-  rooms: RangeRooms,
+  services: RangeServices,
   search: SearchToStep,
   commits: readonly OpenCommit[],
   by: Principal,
 ): Promise<void> {
   let { set } = search;
   for (const commit of commits) {
-    if (!(await keepHolding(rooms.db, search.id, holdSeconds))) return;
-    const standing = await askCommit(rooms, { ...search, set }, commit, by);
+    if (!(await keepHolding(services.db, search.id, holdSeconds))) return;
+    const standing = await askCommit(services, { ...search, set }, commit, by);
     if (standing.graphId === graphIdOf(search, commit.position)) {
-      if (set === null) await nameSearchSet(rooms.db, search.id, standing.graphId);
+      if (set === null) await nameSearchSet(services.db, search.id, standing.graphId);
       set ??= standing.graphId;
-      await endIfCancelled(rooms, search, standing.graphId);
+      await endIfCancelled(services, search, standing.graphId);
     }
-    await saveStandings(rooms.db, search.id, [standing]);
+    await saveStandings(services.db, search.id, [standing]);
   }
 }
 
 /** Whoever cancelled the search while this graph was being made did not find it among those to end. */
 async function endIfCancelled(
-  { db, queue }: RangeRooms,
+  { db, queue }: RangeServices,
   search: SearchToStep,
   graphId: GraphId,
 ): Promise<void> {

@@ -5,7 +5,7 @@ import type { GraphSnapshot } from "../reruns/graph-snapshot.ts";
 import { planActivation } from "../reruns/plan-activation.ts";
 import { planRerun } from "../reruns/plan-rerun.ts";
 import type { PlannedGraph } from "../reruns/planned-graph.ts";
-import type { JudgedGraph, RangeRooms } from "./ask-commit.ts";
+import type { JudgedGraph, RangeServices } from "./ask-commit.ts";
 import type { SearchToStep } from "./search.store.ts";
 
 /**
@@ -15,14 +15,14 @@ import type { SearchToStep } from "./search.store.ts";
  * and only itself. What was lost or skipped gets one more try.
  */
 export async function wantSearchedJobs(
-  rooms: RangeRooms,
+  services: RangeServices,
   search: SearchToStep,
   { graphId, jobs, verdict }: JudgedGraph,
   by: Principal,
 ): Promise<boolean> {
   const all = new Set(jobs.map(({ name }) => name));
   const isAsleep = verdict.kind === "asleep";
-  const change = await changeGraphs(rooms, {
+  const change = await changeGraphs(services, {
     graphId,
     wholeSet: false,
     verb: isAsleep ? "activate" : "retrigger",

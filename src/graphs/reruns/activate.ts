@@ -2,19 +2,19 @@ import type { z } from "zod";
 import type { Principal } from "#access/principal.ts";
 import type { Activate, Deactivate, PlannedChange } from "#api/rerun.ts";
 import type { GraphId } from "../graph-id.ts";
-import { type ChangeRooms, changeGraphs } from "./change-graphs.ts";
+import { type ChangeServices, changeGraphs } from "./change-graphs.ts";
 import { chooseJobs } from "./choose-jobs.ts";
 import { planActivation, planDeactivation } from "./plan-activation.ts";
 
 /** Asks for jobs that nobody had asked for, with what they need; or says what that would do. */
 export function activate(
-  rooms: ChangeRooms,
+  services: ChangeServices,
   graphId: GraphId,
   asked: z.output<typeof Activate>,
   by: Principal,
 ): Promise<PlannedChange | undefined> {
   const { downstream, selection, reason } = asked;
-  return changeGraphs(rooms, {
+  return changeGraphs(services, {
     ...asked,
     graphId,
     verb: "activate",
@@ -36,12 +36,12 @@ export function activate(
 
 /** Sets jobs inactive that have not started; or says what that would do. */
 export function deactivate(
-  rooms: ChangeRooms,
+  services: ChangeServices,
   graphId: GraphId,
   asked: z.output<typeof Deactivate>,
   by: Principal,
 ): Promise<PlannedChange | undefined> {
-  return changeGraphs(rooms, {
+  return changeGraphs(services, {
     ...asked,
     graphId,
     verb: "activate",

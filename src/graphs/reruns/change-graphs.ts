@@ -18,7 +18,7 @@ import type { PlannedGraph } from "./planned-graph.ts";
 import { prolongSeries } from "./series.store.ts";
 import { forgetCancellation, setJobsAside, type Wish, wantRuns } from "./wishes.store.ts";
 
-export interface ChangeRooms {
+export interface ChangeServices {
   readonly db: Db;
   /** Per minute that a worker is busy, in whatever the farm's owner counts; 0 for nothing. */
   readonly pricePerWorkerMinute: number;
@@ -49,10 +49,10 @@ export interface GraphChange {
 
 /** Says what a change would do, or does it. Undefined when there is no such graph. */
 export function changeGraphs(
-  rooms: ChangeRooms,
+  services: ChangeServices,
   change: GraphChange,
 ): Promise<PlannedChange | undefined> {
-  return rooms.db.transaction((tx) => changeGraphsIn(tx, rooms.pricePerWorkerMinute, change));
+  return services.db.transaction((tx) => changeGraphsIn(tx, services.pricePerWorkerMinute, change));
 }
 
 /**

@@ -26,7 +26,7 @@ import { compareClones } from "./compare-clones.ts";
 import { type NewDefinition, setDefinitions } from "./customise.store.ts";
 import type { PresentPlan } from "./plan-today.ts";
 
-export interface CloneRooms {
+export interface CloneServices {
   readonly db: Db;
   /** What the graph of this commit would be if it were submitted now; throws a `Fault` when it cannot be. */
   planToday(original: OriginalGraph, by: Principal): Promise<PresentPlan>;
@@ -39,15 +39,15 @@ export interface CloneRooms {
  * where the same would run. Undefined when there is no such graph.
  */
 export async function cloneGraph(
-  rooms: CloneRooms,
+  services: CloneServices,
   graphId: GraphId,
   asked: z.output<typeof Clone>,
   by: Principal,
 ): Promise<ClonedGraph | undefined> {
-  const original = await rooms.db.transaction((tx) => originalGraph(tx, graphId));
+  const original = await services.db.transaction((tx) => originalGraph(tx, graphId));
   if (original === undefined) return undefined;
   requireGrant(by, "clone", original);
-  const today = await planTodayIfAsked(rooms, original, asked, by);
+  const today = await planTodayIfAsked(services, original, asked, by);
   if (asked.mode === "today" && today instanceof Fault) throw today;
   const present = today instanceof Fault ? undefined : today;
   const definitions = asked.mode === "today" ? present : undefined;
@@ -61,7 +61,7 @@ export async function cloneGraph(
   };
   if (asked.dryRun) return { applied: false, graph: null, ...answer };
   const patches = patchesFor(asked.mode, original.jobs).filter(({ job }) => names.has(job));
-  const graph = await storeClone(rooms.db, original, {
+  const graph = await storeClone(services.db, original, {
     whole,
     portion,
     patches,
@@ -74,14 +74,14 @@ export async function cloneGraph(
 
 /** The present plan, or why there is none; undefined where nobody needs to know. */
 async function planTodayIfAsked(
-  rooms: CloneRooms,
+  services: CloneServices,
   original: OriginalGraph,
   { mode, dryRun }: z.output<typeof Clone>,
   by: Principal,
 ): Promise<PresentPlan | Fault | undefined> {
   if (mode !== "today" && !dryRun) return undefined;
   try {
-    return await rooms.planToday(original, by);
+    return await services.planToday(original, by);
   } catch (reason) {
     if (reason instanceof Fault && reason.code !== "internal") return reason;
     throw reason;

@@ -12,7 +12,7 @@ import { branchDefinition } from "../catalogs/branch-definition.store.ts";
 import { holdJobsToLimits } from "../catalogs/hold-to-limits.ts";
 import { refusedPatch } from "../catalogs/may-run-on-branch.ts";
 import type { GraphId } from "../graph-id.ts";
-import { type ChangeRooms, changeGraphsIn } from "./change-graphs.ts";
+import { type ChangeServices, changeGraphsIn } from "./change-graphs.ts";
 import {
   type CustomisableJob,
   customisableJob,
@@ -32,12 +32,12 @@ import { requireLatestRevision } from "./require-latest-revision.ts";
  * there is no such graph or job.
  */
 export function customise(
-  rooms: ChangeRooms,
+  services: ChangeServices,
   graphId: GraphId,
   asked: z.output<typeof Customise>,
   by: Principal,
 ): Promise<CustomisedJob | undefined> {
-  return rooms.db.transaction(async (tx) => {
+  return services.db.transaction(async (tx) => {
     // A preview must not hold up the farm.
     const [graph] = asked.dryRun ? [] : await lockGraphs(tx, [graphId]);
     const job = await customisableJob(tx, graphId, asked.job);
@@ -65,7 +65,7 @@ export function customise(
       revision: asked.dryRun ? job.revision : job.revision + 1,
       changes: definitionChanges(jsonOf(job.template), jsonOf(definition)),
       definition: showableDefinition(definition),
-      rerun: asked.retrigger ? await rerun(tx, rooms, graphId, asked, by) : null,
+      rerun: asked.retrigger ? await rerun(tx, services, graphId, asked, by) : null,
     };
   });
 }
@@ -125,7 +125,7 @@ function newDefinition(
 
 async function rerun(
   tx: Tx,
-  { pricePerWorkerMinute }: ChangeRooms,
+  { pricePerWorkerMinute }: ChangeServices,
   graphId: GraphId,
   { job, patch, dryRun, reason }: z.output<typeof Customise>,
   by: Principal,

@@ -18,7 +18,7 @@ import { waive } from "./waive.ts";
 /** A farm with all that people do to graphs, as the routes would call it. */
 export async function farmOfReruns(db: Db) {
   const farm = await farmOfKinds(db);
-  const rooms = { db, pricePerWorkerMinute: 0.5 };
+  const services = { db, pricePerWorkerMinute: 0.5 };
   const cloning = { db, planToday: planToday(farm.submission) };
   return {
     ...farm,
@@ -32,17 +32,17 @@ export async function farmOfReruns(db: Db) {
       return (await farm.submit()).id;
     },
     again: (id: GraphId, asked: z.input<typeof Retrigger>, by: Principal = everybody, on = db) =>
-      retrigger({ ...rooms, db: on }, id, Retrigger.parse(asked), by),
+      retrigger({ ...services, db: on }, id, Retrigger.parse(asked), by),
     activate: (id: GraphId, asked: z.input<typeof Activate>) =>
-      activate(rooms, id, Activate.parse(asked), everybody),
+      activate(services, id, Activate.parse(asked), everybody),
     deactivate: (id: GraphId, asked: z.input<typeof Deactivate>) =>
-      deactivate(rooms, id, Deactivate.parse(asked), everybody),
+      deactivate(services, id, Deactivate.parse(asked), everybody),
     waive: (id: GraphId, asked: z.input<typeof Waive>) =>
-      waive(rooms, id, Waive.parse(asked), everybody),
+      waive(services, id, Waive.parse(asked), everybody),
     release: (id: GraphId, asked: z.input<typeof Release>, by: Principal = everybody) =>
       release(db, id, Release.parse(asked), by),
     customise: (id: GraphId, asked: z.input<typeof Customise>, by: Principal = everybody) =>
-      customise(rooms, id, Customise.parse(asked), by),
+      customise(services, id, Customise.parse(asked), by),
     clone: (id: GraphId, asked: z.input<typeof Clone> = {}, by: Principal = everybody) =>
       cloneGraph(cloning, id, Clone.parse(asked), by),
     async job(id: GraphId, name: string) {

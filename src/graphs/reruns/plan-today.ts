@@ -9,7 +9,7 @@ import { fillTemplates } from "../definitions/fill-templates.ts";
 import { type Plan, plan } from "../plan.ts";
 import { planForOutsiders } from "../plan-for-outsiders.ts";
 import { resolveSources } from "../resolve-sources.ts";
-import type { SubmissionRooms } from "../submit-graph.ts";
+import type { SubmissionServices } from "../submit-graph.ts";
 import type { OriginalGraph } from "./clone.store.ts";
 
 /** What the graph of an old commit would be now. */
@@ -29,12 +29,12 @@ export interface PresentPlan {
  * `Fault` where there are no such definitions.
  */
 export function planToday(
-  rooms: SubmissionRooms,
+  services: SubmissionServices,
 ): (original: OriginalGraph, by: Principal) => Promise<PresentPlan> {
   return async (original, by) => {
     const { repository, branch, rev, subject, committedAt, author } = original;
-    const said = await branchDefinition(rooms.db, repository, branch);
-    const from = await presentDefinitions(rooms, original, said);
+    const said = await branchDefinition(services.db, repository, branch);
+    const from = await presentDefinitions(services, original, said);
     const context = {
       repository,
       commit: { sha: original.commit, subject, author, committedAt },
@@ -51,14 +51,18 @@ export function planToday(
         graph: named ?? undefined,
         branch: said,
       };
-      const filled = await fillTemplates(templates, wishes, context, rooms.evaluator);
+      const filled = await fillTemplates(templates, wishes, context, services.evaluator);
       const select = selection ?? undefined;
       return original.outsiders === null
         ? plan(
-            await resolveSources(rooms, await addSubmodules(rooms, filled, place, by), by),
+            await resolveSources(services, await addSubmodules(services, filled, place, by), by),
             select,
           )
-        : planForOutsiders(await markSubmodules(rooms, filled, place), select, original.outsiders);
+        : planForOutsiders(
+            await markSubmodules(services, filled, place),
+            select,
+            original.outsiders,
+          );
     });
     return {
       plan: { ...planned, inactive: stillInactive(original, planned) },
@@ -85,16 +89,16 @@ function stillInactive({ jobs }: OriginalGraph, { inactive }: Plan): Set<string>
 
 /** The definitions that the branch has now; those of the commit, where nothing newer is known. */
 async function presentDefinitions(
-  rooms: SubmissionRooms,
+  services: SubmissionServices,
   { repository, branch, url, commit: sha }: OriginalGraph,
   said: Awaited<ReturnType<typeof branchDefinition>>,
 ) {
   const place = { repository, branch, said };
   try {
-    return await graphDefinitions(rooms, { ...place, commit: undefined }, {});
+    return await graphDefinitions(services, { ...place, commit: undefined }, {});
   } catch (reason) {
     if (!(reason instanceof Fault) || reason.code !== "failed_precondition") throw reason;
-    const commit = await rooms.mirrors.fetchCommit(url, sha);
-    return graphDefinitions(rooms, { ...place, commit }, {});
+    const commit = await services.mirrors.fetchCommit(url, sha);
+    return graphDefinitions(services, { ...place, commit }, {});
   }
 }

@@ -1,10 +1,13 @@
-import type { PlannedDeed, PlannedJob } from "#api/rerun.ts";
+import type { PlannedEffect, PlannedJob } from "#api/rerun.ts";
 import { type Fate, foresee, type Intent, noIntent } from "./foresee.ts";
 import { edgesBy, type GraphSnapshot, type SnapshotJob } from "./graph-snapshot.ts";
 import { whyLeftAlone } from "./why-left-alone.ts";
 
 /** Why a job is wanted anew. */
-export type Role = Extract<PlannedDeed, "runs" | "runs because downstream" | "runs because needed">;
+export type Role = Extract<
+  PlannedEffect,
+  "runs" | "runs because downstream" | "runs because needed"
+>;
 
 export interface PlannedGraph {
   readonly graph: GraphSnapshot;

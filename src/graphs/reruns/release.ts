@@ -9,8 +9,8 @@ import { lockGraphs } from "../advancing/advance.store.ts";
 import { recordAudit } from "../audit.store.ts";
 import type { JobDefinition } from "../definitions/job-definition.ts";
 import type { GraphId } from "../graph-id.ts";
-import { finishErrands } from "../kinds/errand.store.ts";
-import { succeeded } from "../kinds/errand-end.ts";
+import { finishServerJobs } from "../kinds/server-job.store.ts";
+import { succeeded } from "../kinds/server-job-end.ts";
 import { passOnEndedRuns } from "../queue-events.ts";
 import { releasableJob } from "./release.store.ts";
 
@@ -41,7 +41,7 @@ export function release(
     const goes = verdict === "go";
     const about = { graph: graphId, job: name, verdict };
     if (dryRun) return { applied: false, ...about, state: goes ? "succeeded" : "failed" };
-    const ended = await finishErrands(tx, [
+    const ended = await finishServerJobs(tx, [
       {
         ...succeeded,
         graphId,

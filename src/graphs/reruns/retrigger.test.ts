@@ -287,16 +287,16 @@ test("under a name it is done once, whoever asks again, and however far it got",
   const id = await farm.graphOf(chain);
   await farm.work(failing("run-a"));
   const asked = Retrigger.parse({ jobs: ["a"] });
-  const rooms = { db, pricePerWorkerMinute: 0 };
+  const services = { db, pricePerWorkerMinute: 0 };
   const once = "owner/name 900";
 
   const answers = await Promise.allSettled(
-    [1, 2].map(() => retrigger(rooms, id, asked, everybody, once)),
+    [1, 2].map(() => retrigger(services, id, asked, everybody, once)),
   );
   await farm.work();
 
   expect(answers.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
-  await expect(retrigger(rooms, id, asked, everybody, once)).rejects.toMatchObject({
+  await expect(retrigger(services, id, asked, everybody, once)).rejects.toMatchObject({
     code: "aborted",
   });
   expect(await jobsDoneOnce(db, id, once)).toContain("a");

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { Principal } from "#access/principal.ts";
 import type { PlannedChange, Retrigger } from "#api/rerun.ts";
 import type { GraphId } from "../graph-id.ts";
-import { type ChangeRooms, changeGraphs } from "./change-graphs.ts";
+import { type ChangeServices, changeGraphs } from "./change-graphs.ts";
 import { chooseJobs } from "./choose-jobs.ts";
 import { planRerun } from "./plan-rerun.ts";
 
@@ -12,14 +12,14 @@ import { planRerun } from "./plan-rerun.ts";
  * `once` names the wish: what was done under that name is not done again (`aborted`).
  */
 export function retrigger(
-  rooms: ChangeRooms,
+  services: ChangeServices,
   graphId: GraphId,
   asked: z.output<typeof Retrigger>,
   by: Principal,
   once?: string,
 ): Promise<PlannedChange | undefined> {
   const { mode, onlyStale, times, another, selection, reason } = asked;
-  return changeGraphs(rooms, {
+  return changeGraphs(services, {
     ...asked,
     graphId,
     verb: "retrigger",

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { Principal } from "#access/principal.ts";
 import type { PlannedChange, Waive } from "#api/rerun.ts";
 import type { GraphId } from "../graph-id.ts";
-import { type ChangeRooms, changeGraphs } from "./change-graphs.ts";
+import { type ChangeServices, changeGraphs } from "./change-graphs.ts";
 import type { SnapshotEdge } from "./graph-snapshot.ts";
 import { planWaiver } from "./plan-waiver.ts";
 import { unwaiveEdge, waiveEdge } from "./waive.store.ts";
@@ -13,13 +13,13 @@ import { unwaiveEdge, waiveEdge } from "./waive.store.ts";
  * What it would have taken of the other, and is not there, it goes without.
  */
 export function waive(
-  rooms: ChangeRooms,
+  services: ChangeServices,
   graphId: GraphId,
   { job, on, undo, reason, dryRun, token }: z.output<typeof Waive>,
   by: Principal,
 ): Promise<PlannedChange | undefined> {
   let edge: SnapshotEdge | undefined;
-  return changeGraphs(rooms, {
+  return changeGraphs(services, {
     graphId,
     wholeSet: false,
     verb: "waive",

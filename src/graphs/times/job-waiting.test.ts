@@ -101,7 +101,7 @@ test("a breakpoint says who may release it, and so does what waits for it", asyn
   const id = await submit(
     "  approve: {kind: breakpoint, release: [alice], message: look}\n  ship: {commands: ship, needs: [approve]}",
   );
-  // As the errand loop does it.
+  // As the server-job loop does it.
   await db.run(sql`
     insert into run (graph_id, job, number, cause, state, served_by)
     values (${id}, 'approve', 1, 'first', 'waiting', 'farm')

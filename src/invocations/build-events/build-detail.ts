@@ -9,7 +9,7 @@ import type { Tx } from "#db/db.ts";
 import { blobOfUri } from "./blob-of-uri.ts";
 import { type BuildKey, readBuild } from "./build.store.ts";
 import { unreadableIn } from "./build-facts.ts";
-import type { NamedFile } from "./build-news.ts";
+import type { NamedFile } from "./build-update.ts";
 import {
   type BuildSummaryRow,
   readSummaries,

@@ -1,4 +1,4 @@
-import type { BuildNews, NamedFile } from "./build-news.ts";
+import type { BuildUpdate, NamedFile } from "./build-update.ts";
 import { type SourceHints, type SourceOfBuild, sourceOfBuild } from "./source-of-build.ts";
 
 /** What is known of a build as a whole. */
@@ -19,7 +19,7 @@ export interface BuildFacts extends SourceHints, SourceOfBuild {
 }
 
 /** The facts with a piece of news taken in; the same object when it is no news to them. */
-export function learn(facts: BuildFacts, news: BuildNews): BuildFacts {
+export function learn(facts: BuildFacts, news: BuildUpdate): BuildFacts {
   switch (news.kind) {
     case "started": {
       const { command, toolVersion, patterns, startedAt = null } = news;

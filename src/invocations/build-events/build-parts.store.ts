@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import type { BuildKey } from "./build.store.ts";
-import type { FileSetNews, NamedFile, TestNews } from "./build-news.ts";
+import type { FileSetUpdate, NamedFile, TestUpdate } from "./build-update.ts";
 
 /** What is to be stored of a target: its files found. */
 export interface TargetChange {
@@ -57,7 +57,7 @@ export async function saveTargets(
 export async function saveTests(
   tx: Tx,
   { project, invocation }: BuildKey,
-  tests: readonly TestNews[],
+  tests: readonly TestUpdate[],
 ): Promise<number> {
   if (tests.length === 0) return 0;
   const rows = await tx.many(
@@ -85,7 +85,7 @@ export async function saveTests(
 export async function saveFileSets(
   tx: Tx,
   { project, invocation }: BuildKey,
-  sets: readonly FileSetNews[],
+  sets: readonly FileSetUpdate[],
 ): Promise<number> {
   if (sets.length === 0) return 0;
   return tx.run(sql`

@@ -1,8 +1,8 @@
-import type { BuildNews, TargetNews } from "./build-news.ts";
+import type { BuildUpdate, TargetUpdate } from "./build-update.ts";
 
 /** All that a batch of news says of each target, as one piece of news for each. */
-export function gatherTargets(news: readonly BuildNews[]): TargetNews[] {
-  const gathered = new Map<string, TargetNews>();
+export function gatherTargets(news: readonly BuildUpdate[]): TargetUpdate[] {
+  const gathered = new Map<string, TargetUpdate>();
   for (const one of news) {
     if (one.kind !== "target") continue;
     const key = `${one.label}\n${one.aspect}`;
@@ -13,7 +13,7 @@ export function gatherTargets(news: readonly BuildNews[]): TargetNews[] {
 }
 
 /** A target of several configurations is told several times: it succeeded when all did. */
-function joinTargets(before: TargetNews, news: TargetNews): TargetNews {
+function joinTargets(before: TargetUpdate, news: TargetUpdate): TargetUpdate {
   const { success = before.success } = news;
   return {
     ...before,

@@ -12,7 +12,6 @@ import {
 import { most } from "./build-bounds.ts";
 import { type BuildFacts, learn } from "./build-facts.ts";
 import { appendPrinted } from "./build-log.store.ts";
-import type { BuildNews } from "./build-news.ts";
 import {
   dropFileSets,
   filesOfSets,
@@ -21,6 +20,7 @@ import {
   saveTests,
   type TargetChange,
 } from "./build-parts.store.ts";
+import type { BuildUpdate } from "./build-update.ts";
 import { fitPrinted } from "./fit-printed.ts";
 import { gatherTargets } from "./gather-targets.ts";
 import { judgeSequence } from "./judge-sequence.ts";
@@ -35,9 +35,9 @@ export interface BuildTeller extends BuildKey {
 }
 
 /** One event of a stream, read. */
-export interface NumberedNews {
+export interface NumberedUpdate {
   readonly sequence: number;
-  readonly news: readonly BuildNews[];
+  readonly news: readonly BuildUpdate[];
 }
 
 /**
@@ -49,7 +49,7 @@ export interface NumberedNews {
 export function keepBuildEvents(
   db: Db,
   teller: BuildTeller,
-  events: readonly NumberedNews[],
+  events: readonly NumberedUpdate[],
   now: Date,
 ): Promise<number> {
   return db.transaction(async (tx) => {
@@ -66,7 +66,7 @@ export function keepBuildEvents(
         );
       }
       const news = judged.fresh.flatMap((index) => events[index]?.news ?? []);
-      await keepNews(tx, teller, { ...build, acknowledged: judged.acknowledged }, news, now);
+      await storeUpdates(tx, teller, { ...build, acknowledged: judged.acknowledged }, news, now);
     }
     return judged.answered;
   });
@@ -76,11 +76,11 @@ export function keepBuildEvents(
 export function keepLifecycle(
   db: Db,
   teller: BuildTeller,
-  news: readonly BuildNews[],
+  news: readonly BuildUpdate[],
   now: Date,
 ): Promise<void> {
   return db.transaction(async (tx) => {
-    await keepNews(tx, teller, await lockOwnBuild(tx, teller, now), news, now);
+    await storeUpdates(tx, teller, await lockOwnBuild(tx, teller, now), news, now);
   });
 }
 
@@ -109,11 +109,11 @@ async function lockOwnBuild(tx: Tx, teller: BuildTeller, now: Date): Promise<Bui
   return build;
 }
 
-async function keepNews(
+async function storeUpdates(
   tx: Tx,
   teller: BuildTeller,
   build: BuildRow,
-  news: readonly BuildNews[],
+  news: readonly BuildUpdate[],
   now: Date,
 ): Promise<void> {
   const before: BuildFacts = build;

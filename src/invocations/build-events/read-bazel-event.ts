@@ -16,13 +16,13 @@ import {
 } from "#proto/build_event_stream/build_event_stream_pb.ts";
 import { uriOfBlob } from "./blob-of-uri.ts";
 import { longest, most } from "./build-bounds.ts";
-import type { BuildNews, NamedFile, TargetNews } from "./build-news.ts";
+import type { BuildUpdate, NamedFile, TargetUpdate } from "./build-update.ts";
 import { nameOfNumber } from "./name-of-number.ts";
 import { countOf, msOf, readFiles, readPairs, timeOf } from "./read-fields.ts";
 import { readMetrics } from "./read-metrics.ts";
 
 /** What one of Bazel's events tells. Of kinds that nobody reads, nothing. `project`: where its files are put. */
-export function readBazelEvent(event: BuildEvent, project: string): BuildNews[] {
+export function readBazelEvent(event: BuildEvent, project: string): BuildUpdate[] {
   const { payload } = event;
   const id: BuildEventId["id"] = event.id?.id ?? { case: undefined };
   switch (payload.case) {
@@ -107,7 +107,7 @@ export function readBazelEvent(event: BuildEvent, project: string): BuildNews[] 
   }
 }
 
-function readStarted(started: BuildStarted, children: readonly BuildEventId[]): BuildNews {
+function readStarted(started: BuildStarted, children: readonly BuildEventId[]): BuildUpdate {
   const patterns = children.flatMap(({ id }) => (id.case === "pattern" ? id.value.pattern : []));
   return {
     kind: "started",
@@ -120,7 +120,7 @@ function readStarted(started: BuildStarted, children: readonly BuildEventId[]): 
   };
 }
 
-function readFinished(finished: BuildFinished): BuildNews {
+function readFinished(finished: BuildFinished): BuildUpdate {
   return {
     kind: "finished",
     exitCode: finished.exitCode?.code ?? 0,
@@ -130,7 +130,7 @@ function readFinished(finished: BuildFinished): BuildNews {
   };
 }
 
-function targetOf({ label, aspect }: { label: string; aspect: string }): TargetNews {
+function targetOf({ label, aspect }: { label: string; aspect: string }): TargetUpdate {
   return {
     kind: "target",
     label: keepableText(label, longest.label),
@@ -142,7 +142,7 @@ function readCompleted(
   id: { label: string; aspect: string },
   { success, outputGroup, importantOutput }: TargetComplete,
   project: string,
-): BuildNews[] {
+): BuildUpdate[] {
   // What was asked for by default goes before what was asked for by name.
   const groups = outputGroup.toSorted(
     (a, b) => Number(b.name === "default") - Number(a.name === "default"),
@@ -152,7 +152,7 @@ function readCompleted(
     groups.flatMap(({ inlineFiles }) => inlineFiles),
     project,
   );
-  const target: TargetNews = {
+  const target: TargetUpdate = {
     ...targetOf(id),
     success,
     sets: sets.slice(0, most.setsOfSet).map((set) => keepableText(set, longest.id)),
@@ -169,7 +169,7 @@ function readCompleted(
 function readInlineFiles(
   files: readonly File[],
   project: string,
-): { readonly file: NamedFile; readonly blob: BuildNews }[] {
+): { readonly file: NamedFile; readonly blob: BuildUpdate }[] {
   return files.slice(0, most.filesOfTarget).flatMap(({ name, file }) => {
     if (file.case !== "contents") return [];
     const bytes = file.value;
@@ -183,7 +183,7 @@ function readInlineFiles(
   });
 }
 
-function readTest(id: BuildEventId_TestResultId, result: TestResult): BuildNews {
+function readTest(id: BuildEventId_TestResultId, result: TestResult): BuildUpdate {
   return {
     kind: "test",
     label: keepableText(id.label, longest.label),
@@ -207,10 +207,10 @@ const blameless: ReadonlySet<Aborted_AbortReason> = new Set([
   Aborted_AbortReason.INCOMPLETE,
 ]);
 
-function readAborted(id: BuildEventId["id"], { reason, description }: Aborted): BuildNews[] {
+function readAborted(id: BuildEventId["id"], { reason, description }: Aborted): BuildUpdate[] {
   const name = nameOfNumber(Aborted_AbortReason, reason) ?? "UNKNOWN";
   const said = description.trim();
-  const news: BuildNews[] = [];
+  const news: BuildUpdate[] = [];
   if (id.case === "targetCompleted" || id.case === "targetConfigured") {
     const aborted = keepableText(
       withoutPasswords(said === "" ? name : `${name}: ${said}`),
@@ -223,7 +223,7 @@ function readAborted(id: BuildEventId["id"], { reason, description }: Aborted): 
   return news;
 }
 
-function readProfile(logs: readonly File[]): BuildNews[] {
+function readProfile(logs: readonly File[]): BuildUpdate[] {
   const [file] = readFiles(
     logs.filter(({ name }) => /profile/.test(name)),
     1,
@@ -231,7 +231,7 @@ function readProfile(logs: readonly File[]): BuildNews[] {
   return file === undefined ? [] : [{ kind: "profile", file }];
 }
 
-function failure(text: string): BuildNews {
+function failure(text: string): BuildUpdate {
   return { kind: "failure", sentence: sentenceOf(text) };
 }
 

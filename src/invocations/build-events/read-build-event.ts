@@ -11,7 +11,7 @@ import {
 } from "#proto/google/devtools/build/v1/build_events_pb.ts";
 import { BuildStatus_Result } from "#proto/google/devtools/build/v1/build_status_pb.ts";
 import { longest, most } from "./build-bounds.ts";
-import type { BuildNews } from "./build-news.ts";
+import type { BuildUpdate } from "./build-update.ts";
 import { nameOfNumber } from "./name-of-number.ts";
 import { readBazelEvent } from "./read-bazel-event.ts";
 
@@ -19,7 +19,7 @@ import { readBazelEvent } from "./read-bazel-event.ts";
 export function readBuildEvent(
   message: BuildEvent | undefined,
   project = defaultProject,
-): BuildNews[] {
+): BuildUpdate[] {
   const event = message?.event;
   switch (event?.case) {
     case "bazelEvent":
@@ -43,7 +43,7 @@ export function readBuildEvent(
 }
 
 /** Keywords come beside the first event. */
-export function readKeywords(keywords: readonly string[]): BuildNews[] {
+export function readKeywords(keywords: readonly string[]): BuildUpdate[] {
   if (keywords.length === 0) return [];
   return [
     {
@@ -65,7 +65,7 @@ function decoded(bytes: Uint8Array) {
   }
 }
 
-function readResult(result: BuildStatus_Result | undefined): BuildNews[] {
+function readResult(result: BuildStatus_Result | undefined): BuildUpdate[] {
   const name = result === undefined ? undefined : nameOfNumber(BuildStatus_Result, result);
   return name === undefined || result === BuildStatus_Result.UNKNOWN_STATUS
     ? []

@@ -3,7 +3,7 @@ import { showableValue, withoutPasswords } from "#core/hide-secrets.ts";
 import { keepableText } from "#core/keepable-text.ts";
 import type { File } from "#proto/build_event_stream/build_event_stream_pb.ts";
 import { longest, most } from "./build-bounds.ts";
-import type { NamedFile } from "./build-news.ts";
+import type { NamedFile } from "./build-update.ts";
 
 /** Files that are somewhere. What stands in the event itself has no place of its own. */
 export function readFiles(files: readonly File[], atMost: number): NamedFile[] {

@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { ArtifactShelf, PlacedArtifact, PlacedFolder } from "#artifacts/artifact-shelf.ts";
+import type { ArtifactCache, PlacedArtifact, PlacedFolder } from "#artifacts/artifact-cache.ts";
 import type { Benchmark } from "#suites/suite.ts";
 import { copyTree } from "./copy-tree.ts";
 import { readBelow, writeBelow } from "./write-below.ts";
@@ -15,16 +15,16 @@ export interface PlacedSource {
 /** Gets what is not here yet, once for all iterations. */
 export async function placeSource(
   benchmark: Benchmark,
-  shelf: Pick<ArtifactShelf, "placeSource" | "release">,
+  cache: Pick<ArtifactCache, "placeSource" | "release">,
   artifact: PlacedArtifact,
   signal: AbortSignal,
 ): Promise<PlacedSource> {
   const placed: PlacedFolder[] = [];
   const release = async () => {
-    for (const folder of placed.splice(0)) await shelf.release(folder);
+    for (const folder of placed.splice(0)) await cache.release(folder);
   };
-  const place = async (wanted: Parameters<ArtifactShelf["placeSource"]>[0]): Promise<string> => {
-    const folder = await shelf.placeSource(wanted, signal);
+  const place = async (wanted: Parameters<ArtifactCache["placeSource"]>[0]): Promise<string> => {
+    const folder = await cache.placeSource(wanted, signal);
     placed.push(folder);
     return folder.directory;
   };

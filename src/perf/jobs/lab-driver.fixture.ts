@@ -12,7 +12,7 @@ import { sayHello } from "../collectors/say-hello.ts";
 import { type LabTimes, labTimes } from "../lab-times.ts";
 import { aSuite, figuresOf, holderOf, labClock } from "../perf.fixture.ts";
 import { testReports } from "../results/report-test.ts";
-import { benchmarkClaimDesk, type ChangeTicket } from "./claim-desk.ts";
+import { benchmarkClaimDispatcher, type ChangeTicket } from "./claim-dispatcher.ts";
 import { beat, endJob, endSilentLeases } from "./end-job.ts";
 
 const never = new AbortController().signal;
@@ -26,13 +26,13 @@ export function aLabServer(
   times: LabTimes = labTimes,
   changes: () => ChangeTicket = noChanges,
 ) {
-  const desk = benchmarkClaimDesk({ db, clock, times, changes });
+  const service = benchmarkClaimDispatcher({ db, clock, times, changes });
   const reports = testReports({ db, clock, times });
   return {
     clock,
     times,
     reports,
-    desk,
+    service,
     add: (wanted: z.input<typeof AddCollector>) =>
       db.transaction((tx) => addCollector(tx, AddCollector.parse(wanted), "tester", clock.now())),
     hello: (name: string, incarnation: string, environment: Record<string, string> = { name }) =>
@@ -40,7 +40,7 @@ export function aLabServer(
         sayHello(tx, name, { incarnation, version: "1", environment }, clock.now()),
       ),
     claim: (name: string, incarnation: string, waitMs = 0, signal: AbortSignal = never) =>
-      desk.claim(name, ClaimBenchmarkJob.parse({ incarnation, waitMs }), signal),
+      service.claim(name, ClaimBenchmarkJob.parse({ incarnation, waitMs }), signal),
     beat: (id: string, holder: ReturnType<typeof holderOf>) =>
       db.transaction((tx) => beat(tx, id, holder, clock.now(), times)),
     end: (id: string, holder: ReturnType<typeof holderOf>, end: JobEnd) =>

@@ -6,7 +6,7 @@ import type { LabTimes } from "../lab-times.ts";
 import { endSilentLeases } from "./end-job.ts";
 
 /**
- * A chore: takes jobs from collectors that went silent, and says so once.
+ * Takes jobs from collectors that went silent, and says so once.
  *
  * For the length of a lease after the start, after the database was out of reach, and after this process or its
  * machine slept, nobody counts as silent: it was we who could not be reached.

@@ -6,7 +6,7 @@ import { sql } from "#db/sql.ts";
 import { freshDatabase } from "../../../test/support/fresh-db.ts";
 import { aCollector, aLabServer } from "../jobs/lab-driver.fixture.ts";
 import { aSuite, emptyLab, storeArtifact, storeSuite } from "../perf.fixture.ts";
-import { aDesk } from "../requests/requests.fixture.ts";
+import { aService } from "../requests/requests.fixture.ts";
 import { reportHooks } from "./make-report.ts";
 import { readReport } from "./read-report.ts";
 
@@ -30,8 +30,8 @@ async function aLabWith(parentBackends: readonly string[]) {
   await storeSuite(db, aSuite({ pairs: { default: true, rounds: [10] } }));
   const parent = await storeArtifact(db, { tag: "parent", backends: parentBackends });
   await storeArtifact(db, { tag: "child", parent });
-  const one = aDesk(db, { hooks: reportHooks });
-  const other = aDesk(otherDb, { hooks: reportHooks });
+  const one = aService(db, { hooks: reportHooks });
+  const other = aService(otherDb, { hooks: reportHooks });
   const server = aLabServer(db);
   const collector = await aCollector(server, { set: 0 });
   const done: string[] = [];

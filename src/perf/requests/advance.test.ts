@@ -4,7 +4,7 @@ import { openPostgres } from "#db/postgres.ts";
 import { sql } from "#db/sql.ts";
 import { freshDatabase } from "../../../test/support/fresh-db.ts";
 import { aSuite, emptyLab, storeArtifact, storeSuite } from "../perf.fixture.ts";
-import { aDesk, aPair, endJobs, jobsIn, measureAll, statesIn } from "./requests.fixture.ts";
+import { aPair, aService, endJobs, jobsIn, measureAll, statesIn } from "./requests.fixture.ts";
 
 const url = await freshDatabase();
 const db = openPostgres({ url });
@@ -20,12 +20,12 @@ describe("a request begins", () => {
     await storeSuite(db);
     const parent = await storeArtifact(db, { tag: "parent", datedAt: new Date("2011-01-01") });
     await storeArtifact(db, { tag: "child", parent });
-    const desk = aDesk(db);
-    await desk.submit({ artifact: "child" });
+    const service = aService(db);
+    await service.submit({ artifact: "child" });
 
-    await desk.advance();
+    await service.advance();
 
-    expect(desk.logged).toEqual([]);
+    expect(service.logged).toEqual([]);
     const found = await required();
     expect(found.filter(({ purpose }) => purpose === "own")).toHaveLength(5);
     expect(found.filter(({ purpose }) => purpose === "backfill")).toMatchObject([
@@ -40,10 +40,10 @@ describe("a request begins", () => {
   test("without jobs for a parent that has it all", async () => {
     const { parent } = await aPair(db);
     await measureAll(db, parent.id);
-    const desk = aDesk(db);
-    await desk.submit({ artifact: "child" });
+    const service = aService(db);
+    await service.submit({ artifact: "child" });
 
-    await desk.advance();
+    await service.advance();
 
     expect((await jobs()).map(({ purpose }) => purpose)).not.toContain("backfill");
   });
@@ -52,15 +52,15 @@ describe("a request begins", () => {
     await storeSuite(db);
     const parent = await storeArtifact(db, { tag: "parent", backends: ["js"] });
     await storeArtifact(db, { tag: "child", parent });
-    const desk = aDesk(db);
-    await desk.submit({
+    const service = aService(db);
+    await service.submit({
       artifact: "child",
       backends: ["js", "native"],
       paired: true,
       parents: "none",
     });
 
-    await desk.advance();
+    await service.advance();
 
     const found = await required();
     expect(found.filter(({ purpose }) => purpose === "own")).toHaveLength(10);
@@ -80,15 +80,15 @@ describe("a request begins", () => {
       end $$;
       create trigger break_bad before insert on benchmark_job for each row execute function break_bad();
     `);
-    const desk = aDesk(db);
-    await desk.submit({ artifact: "bad" });
-    await desk.submit({ artifact: "good" });
+    const service = aService(db);
+    await service.submit({ artifact: "bad" });
+    await service.submit({ artifact: "good" });
 
-    await desk.advance();
+    await service.advance();
 
     expect(await states()).toEqual({ bad: "artifacts-ready", good: "in-progress" });
     expect(await jobs(sql`tag = 'bad'`)).toEqual([]);
-    expect(desk.logged.join()).toContain("could not begin");
+    expect(service.logged.join()).toContain("could not begin");
     await db.script("drop trigger break_bad on benchmark_job; drop function break_bad");
   });
 
@@ -96,11 +96,13 @@ describe("a request begins", () => {
     await storeSuite(db);
     await storeArtifact(db, { tag: "a" });
     await storeArtifact(db, { tag: "b" });
-    const desk = aDesk(db);
-    await desk.submit({ artifact: "a" });
-    await desk.submit({ artifact: "b" });
+    const service = aService(db);
+    await service.submit({ artifact: "a" });
+    await service.submit({ artifact: "b" });
 
-    await Promise.all([desk, aDesk(otherDb), desk, aDesk(otherDb)].map((each) => each.advance()));
+    await Promise.all(
+      [service, aService(otherDb), service, aService(otherDb)].map((each) => each.advance()),
+    );
 
     expect(Object.values(await states()).toSorted()).toEqual(["artifacts-ready", "in-progress"]);
     expect(await required()).toHaveLength(5);
@@ -108,17 +110,17 @@ describe("a request begins", () => {
 
   test("alone, unless the suite lets more and one of its sets has nothing left that nobody began", async () => {
     await aPair(db, aSuite({ requestsAtOnce: 2 }));
-    const desk = aDesk(db);
-    await desk.submit({ artifact: "parent" });
-    await desk.submit({ artifact: "child" });
-    await desk.advance();
+    const service = aService(db);
+    await service.submit({ artifact: "parent" });
+    await service.submit({ artifact: "child" });
+    await service.advance();
     expect(await states()).toEqual({ parent: "in-progress", child: "artifacts-ready" });
 
     await db.run(sql`
       update benchmark_job set state = 'success', started_at = created_at, ended_at = created_at
       where benchmark_set = 1 and not optional
     `);
-    await desk.advance();
+    await service.advance();
 
     expect(await states()).toEqual({ parent: "in-progress", child: "in-progress" });
     // The parent's own jobs that go on are what its child waits for, too: none is there twice.
@@ -129,9 +131,9 @@ describe("a request begins", () => {
 test("a changed suite reaches the next request, not the one under way", async () => {
   await storeSuite(db);
   await storeArtifact(db, { tag: "a" });
-  const desk = aDesk(db);
-  const { id } = await desk.submit({ artifact: "a" });
-  await desk.advance();
+  const service = aService(db);
+  const { id } = await service.submit({ artifact: "a" });
+  await service.advance();
   const digests = () =>
     db.many(
       z.object({ digest: z.string() }),
@@ -140,12 +142,12 @@ test("a changed suite reaches the next request, not the one under way", async ()
   const before = await digests();
 
   await storeSuite(db, aSuite({ description: "more" }));
-  await desk.advance();
+  await service.advance();
   expect(await digests()).toEqual(before);
   await endJobs(db, id);
-  await desk.advance();
-  await desk.submit({ artifact: "a" });
-  await desk.advance();
+  await service.advance();
+  await service.submit({ artifact: "a" });
+  await service.advance();
 
   expect(await digests()).toHaveLength(2);
 });

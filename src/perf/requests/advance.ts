@@ -8,7 +8,7 @@ import { enqueueNext } from "./enqueue-next.ts";
 import { BenchmarkRequestId, findRequest, openRequests } from "./request.store.ts";
 import type { RequestHooks } from "./request-hooks.ts";
 
-export interface RequestRooms {
+export interface RequestServices {
   readonly db: Db;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -31,7 +31,7 @@ const withoutReport: RequestHooks = {
  * Ends requests whose jobs have ended, and starts those whose turn it is, until nothing more follows. Any number of
  * servers may. What goes wrong with one request is logged, and stops no other one.
  */
-export function requestAdvancer({ db, clock, logger, hooks }: RequestRooms) {
+export function requestAdvancer({ db, clock, logger, hooks }: RequestServices) {
   const failures = new Map<BenchmarkRequestId, number>();
 
   const endOne = async (suite: string, id: BenchmarkRequestId) => {

@@ -4,7 +4,7 @@ import { openPostgres } from "#db/postgres.ts";
 import { sql } from "#db/sql.ts";
 import { freshDatabase } from "../../../test/support/fresh-db.ts";
 import { aSuite, emptyLab, storeArtifact, storeSuite } from "../perf.fixture.ts";
-import { aDesk, endJobs, measureAll, requestsIn } from "./requests.fixture.ts";
+import { aService, endJobs, measureAll, requestsIn } from "./requests.fixture.ts";
 
 const url = await freshDatabase();
 const db = openPostgres({ url });
@@ -26,7 +26,7 @@ describe("asked for again", () => {
     await storeArtifact(db, { tag: "a" });
 
     const answers = await Promise.all(
-      [db, otherDb, db, otherDb].map((each) => aDesk(each).submit({ artifact: "a" })),
+      [db, otherDb, db, otherDb].map((each) => aService(each).submit({ artifact: "a" })),
     );
 
     expect(answers.map(({ outcome }) => outcome).toSorted()).toEqual([
@@ -41,14 +41,14 @@ describe("asked for again", () => {
   test("with more, what is missing is added", async () => {
     await storeSuite(db);
     await storeArtifact(db, { tag: "a" });
-    const desk = aDesk(db);
-    await desk.submit({ artifact: "a" });
+    const service = aService(db);
+    await service.submit({ artifact: "a" });
 
-    const answered = await desk.submit({ artifact: "a", backends: ["native"] });
+    const answered = await service.submit({ artifact: "a", backends: ["native"] });
 
     expect(answered.outcome).toBe("added");
     expect(await requests()).toMatchObject([{ backends: ["js", "native"] }]);
-    expect((await desk.submit({ artifact: "a", backends: ["js"] })).outcome).toBe(
+    expect((await service.submit({ artifact: "a", backends: ["js"] })).outcome).toBe(
       "nothing-missing",
     );
   });
@@ -56,12 +56,12 @@ describe("asked for again", () => {
   test("while it is measured, the missing jobs are inserted with the answer", async () => {
     await storeSuite(db);
     await storeArtifact(db, { tag: "a" });
-    const desk = aDesk(db);
-    await desk.submit({ artifact: "a" });
-    await desk.advance();
+    const service = aService(db);
+    await service.submit({ artifact: "a" });
+    await service.advance();
     const before = await jobs();
 
-    const answered = await desk.submit({ artifact: "a", backends: ["native"] });
+    const answered = await service.submit({ artifact: "a", backends: ["native"] });
 
     expect(answered).toMatchObject({ outcome: "added" });
     // Two targets, each with two profiles of two sets, and the runtime section.
@@ -73,16 +73,16 @@ describe("asked for again", () => {
   test("with more runs, the greatest wins: what a job in hand will not take, another one adds", async () => {
     await storeSuite(db);
     await storeArtifact(db, { tag: "a" });
-    const desk = aDesk(db);
-    await desk.submit({ artifact: "a", backends: ["js"], runs: 5 });
-    await desk.advance();
+    const service = aService(db);
+    await service.submit({ artifact: "a", backends: ["js"], runs: 5 });
+    await service.advance();
 
     const answers = await Promise.all(
       [db, otherDb, db].map((each, i) =>
-        aDesk(each).submit({ artifact: "a", backends: ["js"], runs: [9, 7, 9][i] ?? 0 }),
+        aService(each).submit({ artifact: "a", backends: ["js"], runs: [9, 7, 9][i] ?? 0 }),
       ),
     );
-    const fewer = await desk.submit({ artifact: "a", backends: ["js"], runs: 5 });
+    const fewer = await service.submit({ artifact: "a", backends: ["js"], runs: 5 });
 
     expect(answers.filter(({ outcome }) => outcome === "added").length).toBeGreaterThan(0);
     expect(fewer).toMatchObject({ outcome: "nothing-missing" });
@@ -98,16 +98,16 @@ describe("asked for again", () => {
     await storeSuite(db);
     const artifact = await storeArtifact(db, { tag: "a" });
     await measureAll(db, artifact.id, "js", { iterations: 5 });
-    const desk = aDesk(db);
+    const service = aService(db);
     const open = async () => {
-      const { id } = await desk.submit({ artifact: "a", runs: 5 });
-      await desk.advance();
+      const { id } = await service.submit({ artifact: "a", runs: 5 });
+      await service.advance();
       return (await requests()).filter(({ state }) => state === "in-progress").length + id.length;
     };
 
     expect(await open()).toBe(36);
-    await desk.submit({ artifact: "a", runs: 6 });
-    await desk.advance();
+    await service.submit({ artifact: "a", runs: 6 });
+    await service.advance();
 
     expect(await requests()).toMatchObject([{ state: "completed" }, { state: "in-progress" }]);
   });
@@ -116,7 +116,7 @@ describe("asked for again", () => {
     await storeSuite(db);
     await storeArtifact(db, { tag: "a" });
 
-    await expect(aDesk(db).submit({ artifact: "a", runs: 2 })).rejects.toThrow(
+    await expect(aService(db).submit({ artifact: "a", runs: 2 })).rejects.toThrow(
       /demo runs each case 3 times as it is.* ask for 3 to 50 runs/,
     );
   });
@@ -124,15 +124,15 @@ describe("asked for again", () => {
   test("after it has ended, a new request finds the results, and ends at once", async () => {
     await storeSuite(db);
     const artifact = await storeArtifact(db, { tag: "a" });
-    const desk = aDesk(db);
-    const first = await desk.submit({ artifact: "a" });
-    await desk.advance();
+    const service = aService(db);
+    const first = await service.submit({ artifact: "a" });
+    await service.advance();
     await endJobs(db, first.id);
     await measureAll(db, artifact.id);
-    await desk.advance();
+    await service.advance();
 
-    const second = await desk.submit({ artifact: "a" });
-    await desk.advance();
+    const second = await service.submit({ artifact: "a" });
+    await service.advance();
 
     expect(second.outcome).toBe("created");
     expect(second.id).not.toBe(first.id);
@@ -145,10 +145,10 @@ describe("asked for again", () => {
     const parent = await storeArtifact(db, { tag: "p" });
     await storeArtifact(db, { tag: "other" });
     await storeArtifact(db, { tag: "a", parent });
-    const desk = aDesk(db);
-    await desk.submit({ artifact: "a" });
+    const service = aService(db);
+    await service.submit({ artifact: "a" });
 
-    await expect(desk.submit({ artifact: "a", parent: "other" })).rejects.toThrow(/another/);
+    await expect(service.submit({ artifact: "a", parent: "other" })).rejects.toThrow(/another/);
   });
 });
 
@@ -174,7 +174,7 @@ describe("parents that nobody has measured", () => {
     );
     await measureAll(db, measured?.id ?? 0);
 
-    const answered = await aDesk(db).submit({ artifact: "n-05" });
+    const answered = await aService(db).submit({ artifact: "n-05" });
 
     expect(answered.parents).toEqual(["n-04", "n-03"]);
     expect((await requests()).map(({ tag }) => tag)).toEqual(["n-03", "n-04", "n-05"]);
@@ -184,23 +184,23 @@ describe("parents that nobody has measured", () => {
     await storeSuite(db);
     await aLine(40);
 
-    expect((await aDesk(db).submit({ artifact: "n-39" })).parents).toHaveLength(29);
+    expect((await aService(db).submit({ artifact: "n-39" })).parents).toHaveLength(29);
   });
 
   test("are left alone when nobody wants them", async () => {
     await storeSuite(db);
     await aLine(3);
 
-    expect((await aDesk(db).submit({ artifact: "n-02", parents: "none" })).parents).toEqual([]);
+    expect((await aService(db).submit({ artifact: "n-02", parents: "none" })).parents).toEqual([]);
   });
 
   test("begin before their children", async () => {
     await storeSuite(db);
     await aLine(2);
-    const desk = aDesk(db);
-    await desk.submit({ artifact: "n-01" });
+    const service = aService(db);
+    await service.submit({ artifact: "n-01" });
 
-    await desk.advance();
+    await service.advance();
 
     expect(await requests()).toMatchObject([
       { state: "in-progress" },
@@ -211,36 +211,38 @@ describe("parents that nobody has measured", () => {
   test("are asked for also when a search has asked for a part of it alone", async () => {
     await storeSuite(db);
     await aLine(3);
-    const desk = aDesk(db);
-    await desk.submit({ artifact: "n-02", benchmarks: ["alpha"], parents: "alone" });
+    const service = aService(db);
+    await service.submit({ artifact: "n-02", benchmarks: ["alpha"], parents: "alone" });
 
-    const answered = await desk.submit({ artifact: "n-02" });
+    const answered = await service.submit({ artifact: "n-02" });
 
     expect(answered).toMatchObject({ outcome: "added", parents: ["n-01", "n-00"] });
     expect(answered.sentence).toContain("2 artifacts before it");
-    expect(await desk.submit({ artifact: "n-02" })).toMatchObject({ outcome: "nothing-missing" });
+    expect(await service.submit({ artifact: "n-02" })).toMatchObject({
+      outcome: "nothing-missing",
+    });
   });
 });
 
 test("a request of nothing but optional work waits for it", async () => {
   await storeSuite(db);
   await storeArtifact(db, { tag: "a" });
-  const desk = aDesk(db);
-  const { id } = await desk.submit({ artifact: "a", targets: ["linux-arm64"] });
+  const service = aService(db);
+  const { id } = await service.submit({ artifact: "a", targets: ["linux-arm64"] });
 
-  await desk.advance();
+  await service.advance();
   expect(await requests()).toMatchObject([{ state: "in-progress" }]);
 
   await endJobs(db, id);
-  await desk.advance();
+  await service.advance();
   expect(await requests()).toMatchObject([{ state: "completed" }]);
 });
 
 test("what its suite measures no more when its turn comes has failed", async () => {
   await storeSuite(db);
   await storeArtifact(db, { tag: "a", backends: ["js"] });
-  const desk = aDesk(db);
-  await desk.submit({ artifact: "a", benchmarks: ["gamma"] });
+  const service = aService(db);
+  await service.submit({ artifact: "a", benchmarks: ["gamma"] });
   const { compile } = aSuite();
   const { gamma: _, ...others } = compile?.benchmarks ?? {};
   await storeSuite(
@@ -248,7 +250,7 @@ test("what its suite measures no more when its turn comes has failed", async () 
     aSuite({ compile: { ...compile, command: ["{tool}"], benchmarks: others } }),
   );
 
-  await desk.advance();
+  await service.advance();
 
   expect(await requests()).toMatchObject([{ state: "failed" }]);
 });

@@ -8,7 +8,7 @@ import { artifactsReady, cancelRequest, retryRequest } from "./change-request.ts
 import type { BenchmarkRequestId } from "./request.store.ts";
 import { removeOldJobs } from "./request-job.store.ts";
 import { requestSummaries } from "./request-page.store.ts";
-import { aDesk, endJobs, measureAll } from "./requests.fixture.ts";
+import { aService, endJobs, measureAll } from "./requests.fixture.ts";
 
 const url = await freshDatabase();
 const db = openPostgres({ url });
@@ -31,17 +31,17 @@ const jobStates = async (id: BenchmarkRequestId) =>
 async function measuring() {
   await storeSuite(db);
   const artifact = await storeArtifact(db, { tag: "a" });
-  const desk = aDesk(db);
-  const { id } = await desk.submit({ artifact: "a" });
-  await desk.advance();
-  return { desk, id, artifact };
+  const service = aService(db);
+  const { id } = await service.submit({ artifact: "a" });
+  await service.advance();
+  return { service, id, artifact };
 }
 
 describe("cancelling", () => {
   test("ends a request and its jobs as one", async () => {
-    const { desk, id } = await measuring();
+    const { service, id } = await measuring();
 
-    await cancelRequest(desk.rooms, id, "ada", nothing);
+    await cancelRequest(service.services, id, "ada", nothing);
 
     expect(await requestSummaries(db, [id])).toMatchObject([
       { state: "cancelled", endedBy: "ada", jobs: { total: 10, ended: 10, failed: 0 } },
@@ -50,9 +50,9 @@ describe("cancelling", () => {
   });
 
   test("has what was measured until then looked through for steps", async () => {
-    const { desk, id, artifact } = await measuring();
+    const { service, id, artifact } = await measuring();
 
-    await cancelRequest(desk.rooms, id, "ada", nothing);
+    await cancelRequest(service.services, id, "ada", nothing);
 
     expect(
       await db.many(
@@ -63,15 +63,15 @@ describe("cancelling", () => {
   });
 
   test("by two at once is cancelling once", async () => {
-    const { desk, id } = await measuring();
+    const { service, id } = await measuring();
     let recorded = 0;
     const record = async () => {
       recorded++;
     };
 
     await Promise.all([
-      cancelRequest(desk.rooms, id, "ada", record),
-      cancelRequest({ ...desk.rooms, db: otherDb }, id, "bob", record),
+      cancelRequest(service.services, id, "ada", record),
+      cancelRequest({ ...service.services, db: otherDb }, id, "bob", record),
     ]);
 
     expect(recorded).toBe(1);
@@ -80,12 +80,12 @@ describe("cancelling", () => {
   test("beside its end leaves one of the two, and never both", async () => {
     for (let round = 0; round < 5; round++) {
       await emptyLab(db);
-      const { desk, id } = await measuring();
+      const { service, id } = await measuring();
       await endJobs(db, id);
 
       await Promise.allSettled([
-        cancelRequest({ ...desk.rooms, db: otherDb }, id, "ada", nothing),
-        desk.advance(),
+        cancelRequest({ ...service.services, db: otherDb }, id, "ada", nothing),
+        service.advance(),
       ]);
 
       expect(["cancelled", "completed"]).toContain(await stateOf(id));
@@ -93,11 +93,11 @@ describe("cancelling", () => {
   });
 
   test("is refused of what has ended", async () => {
-    const { desk, id } = await measuring();
+    const { service, id } = await measuring();
     await endJobs(db, id);
-    await desk.advance();
+    await service.advance();
 
-    await expect(cancelRequest(desk.rooms, id, "ada", nothing)).rejects.toThrow(
+    await expect(cancelRequest(service.services, id, "ada", nothing)).rejects.toThrow(
       /completed already/,
     );
   });
@@ -106,40 +106,40 @@ describe("cancelling", () => {
     await storeSuite(db, aSuite({ requestsAtOnce: 3 }));
     const parent = await storeArtifact(db, { tag: "parent" });
     await storeArtifact(db, { tag: "child", parent });
-    const desk = aDesk(db);
-    const { id: ofParent } = await desk.submit({ artifact: "parent" });
-    await desk.advance();
+    const service = aService(db);
+    const { id: ofParent } = await service.submit({ artifact: "parent" });
+    await service.advance();
     await db.run(sql`
       update benchmark_job set state = 'success', started_at = created_at, ended_at = created_at
       where benchmark_set = 1
     `);
-    const { id: ofChild } = await desk.submit({ artifact: "child" });
-    await desk.advance();
+    const { id: ofChild } = await service.submit({ artifact: "child" });
+    await service.advance();
 
-    await cancelRequest(desk.rooms, ofParent, "ada", nothing);
-    await desk.advance();
+    await cancelRequest(service.services, ofParent, "ada", nothing);
+    await service.advance();
 
     expect(await stateOf(ofChild)).toBe("in-progress");
     expect(await jobStates(ofChild)).toEqual(["queued", "success"]);
     await endJobs(db, ofChild);
-    await desk.advance();
+    await service.advance();
     expect(await stateOf(ofChild)).toBe("completed");
   });
 });
 
 describe("asking again", () => {
   test("for what failed makes a request of what is missing", async () => {
-    const { desk, id, artifact } = await measuring();
+    const { service, id, artifact } = await measuring();
     await endJobs(db, id, "failure", undefined, sql`section = 'runtime'`);
     await endJobs(db, id);
     await measureAll(db, artifact.id, "js", { without: "runtime" });
-    await desk.advance();
+    await service.advance();
     expect(await requestSummaries(db, [id])).toMatchObject([
       { state: "completed", jobs: { total: 10, failed: 2 } },
     ]);
 
-    const again = await retryRequest(desk.rooms, id, "ada", nothing);
-    await desk.advance();
+    const again = await retryRequest(service.services, id, "ada", nothing);
+    await service.advance();
 
     const [summary] = await requestSummaries(db, [again.id]);
     expect(summary).toMatchObject({ state: "in-progress", jobs: { total: 10, ended: 8 } });
@@ -148,18 +148,18 @@ describe("asking again", () => {
   });
 
   test("for what goes on is refused", async () => {
-    const { desk, id } = await measuring();
+    const { service, id } = await measuring();
 
-    await expect(retryRequest(desk.rooms, id, "ada", nothing)).rejects.toThrow(/in-progress/);
+    await expect(retryRequest(service.services, id, "ada", nothing)).rejects.toThrow(/in-progress/);
   });
 
   test("by two at once makes one request", async () => {
-    const { desk, id } = await measuring();
-    await cancelRequest(desk.rooms, id, "ada", nothing);
+    const { service, id } = await measuring();
+    await cancelRequest(service.services, id, "ada", nothing);
 
     const answers = await Promise.all([
-      retryRequest(desk.rooms, id, "ada", nothing),
-      retryRequest({ ...desk.rooms, db: otherDb }, id, "bob", nothing),
+      retryRequest(service.services, id, "ada", nothing),
+      retryRequest({ ...service.services, db: otherDb }, id, "bob", nothing),
     ]);
 
     expect(new Set(answers.map((each) => each.id)).size).toBe(1);
@@ -171,26 +171,28 @@ describe("what waits for its artifacts", () => {
 
   test("is ready when somebody says where they are, and told twice it is told once", async () => {
     await storeSuite(db);
-    const desk = aDesk(db);
-    const { id } = await desk.submit({ artifact: "mine", waitForArtifacts: true });
-    await desk.advance();
+    const service = aService(db);
+    const { id } = await service.submit({ artifact: "mine", waitForArtifacts: true });
+    await service.advance();
     expect(await stateOf(id)).toBe("waiting-for-artifacts");
 
-    await artifactsReady(desk.rooms, id, { js: digest }, nothing);
-    await artifactsReady(desk.rooms, id, { js: digest }, nothing);
-    await desk.advance();
+    await artifactsReady(service.services, id, { js: digest }, nothing);
+    await artifactsReady(service.services, id, { js: digest }, nothing);
+    await service.advance();
 
     expect(await stateOf(id)).toBe("in-progress");
   });
 
   test("is not ready without a place to get them from, nor without their bytes", async () => {
     await storeSuite(db);
-    const desk = aDesk(db);
-    desk.missing.add(digest);
-    const { id } = await desk.submit({ artifact: "mine", waitForArtifacts: true });
+    const service = aService(db);
+    service.missing.add(digest);
+    const { id } = await service.submit({ artifact: "mine", waitForArtifacts: true });
 
-    await expect(artifactsReady(desk.rooms, id, {}, nothing)).rejects.toThrow(/tarball/);
-    await expect(artifactsReady(desk.rooms, id, { js: digest }, nothing)).rejects.toThrow(/upload/);
+    await expect(artifactsReady(service.services, id, {}, nothing)).rejects.toThrow(/tarball/);
+    await expect(artifactsReady(service.services, id, { js: digest }, nothing)).rejects.toThrow(
+      /upload/,
+    );
     expect(await stateOf(id)).toBe("waiting-for-artifacts");
   });
 });
@@ -199,18 +201,18 @@ describe("jobs that ended a month ago", () => {
   const later = new Date("2026-08-01T00:00:00Z");
 
   test("are removed, and what is counted of them stays; asked for again, nothing is measured twice", async () => {
-    const { desk, id, artifact } = await measuring();
+    const { service, id, artifact } = await measuring();
     await endJobs(db, id, "failure", undefined, sql`optional`);
     await endJobs(db, id);
     await measureAll(db, artifact.id);
-    await desk.advance();
+    await service.advance();
     const [before] = await requestSummaries(db, [id]);
 
     expect(await removeOldJobs(db, later)).toBe(10);
 
     expect((await requestSummaries(db, [id]))[0]).toEqual(before);
-    const again = await desk.submit({ artifact: "a" });
-    await desk.advance();
+    const again = await service.submit({ artifact: "a" });
+    await service.advance();
     expect(await requestSummaries(db, [again.id])).toMatchObject([
       { state: "completed", jobs: { total: 10, ended: 10, failed: 0 } },
     ]);
@@ -224,9 +226,9 @@ describe("jobs that ended a month ago", () => {
   });
 
   test("are removed once, though two servers do it", async () => {
-    const { desk, id } = await measuring();
+    const { service, id } = await measuring();
     await endJobs(db, id);
-    await desk.advance();
+    await service.advance();
 
     const removed = await Promise.all([removeOldJobs(db, later), removeOldJobs(otherDb, later)]);
 

@@ -14,7 +14,7 @@ import {
 } from "./request.store.ts";
 import { cancelJobs, jobsOfRequest } from "./request-job.store.ts";
 import { hasEnded, nextState } from "./request-states.ts";
-import { componentsOf, noSuite, type SubmitRooms, withTarballs } from "./submit-request.ts";
+import { componentsOf, noSuite, type SubmitServices, withTarballs } from "./submit-request.ts";
 
 type Recording = (tx: Tx) => Promise<void>;
 
@@ -47,12 +47,12 @@ export async function cancelRequest(
 
 /** Says that the artifacts that a request waits for are there; with tarballs, says where. */
 export async function artifactsReady(
-  rooms: SubmitRooms,
+  services: SubmitServices,
   id: BenchmarkRequestId,
   tarballs: Readonly<Record<string, string>>,
   record: Recording,
 ): Promise<void> {
-  const { db } = rooms;
+  const { db } = services;
   const before = await findRequest(db, id);
   const digests = Object.values(tarballs);
   if (before !== undefined && before.state === "waiting-for-artifacts") {
@@ -63,7 +63,7 @@ export async function artifactsReady(
       ),
     );
   }
-  const missing = await rooms.missingBlobs(digests);
+  const missing = await services.missingBlobs(digests);
   if (missing.length > 0) {
     throw new Fault(
       "failed_precondition",
@@ -88,7 +88,7 @@ export async function artifactsReady(
         `nobody has said where ${artifact.tag} is: send a tarball for each backend with the call`,
       );
     }
-    await changeState(tx, id, request.state, "artifacts-ready", rooms.clock.now());
+    await changeState(tx, id, request.state, "artifacts-ready", services.clock.now());
     await record(tx);
     await tellBenchmarkChange(tx, suite.name);
   });

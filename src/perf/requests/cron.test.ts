@@ -9,7 +9,7 @@ import { benchmarkChannel } from "../channels.ts";
 import { aSuite, emptyLab, storeArtifact, storeSuite } from "../perf.fixture.ts";
 import { startBenchmarkCron } from "./cron.ts";
 import { holdDuty, layDown } from "./leader.store.ts";
-import { aDesk, aKnownArtifact, aSource, endJobs } from "./requests.fixture.ts";
+import { aKnownArtifact, aService, aSource, endJobs } from "./requests.fixture.ts";
 
 const url = await freshDatabase();
 const db = openPostgres({ url });
@@ -47,28 +47,28 @@ const untilStates = (...wanted: string[]) =>
 test("a request begins and ends when something changes, and not when time has passed", async () => {
   await storeSuite(db);
   await storeArtifact(db, { tag: "a" });
-  const desk = aDesk(db);
-  const cron = await startBenchmarkCron({ ...desk.rooms, everyMs: never });
+  const service = aService(db);
+  const cron = await startBenchmarkCron({ ...service.services, everyMs: never });
 
-  const { id } = await desk.submit({ artifact: "a" });
+  const { id } = await service.submit({ artifact: "a" });
   await untilStates("in-progress");
   await endJobs(db, id);
   await tellBenchmarkChange(db);
   await untilStates("completed");
 
   await cron.stop();
-  expect(desk.logged).toEqual([]);
+  expect(service.logged).toEqual([]);
 });
 
 test("two servers do it beside each other, and each request begins once", async () => {
   await storeSuite(db, aSuite({ requestsAtOnce: 20 }));
   const crons = await Promise.all(
-    [db, otherDb].map((each) => startBenchmarkCron({ ...aDesk(each).rooms, everyMs: never })),
+    [db, otherDb].map((each) => startBenchmarkCron({ ...aService(each).services, everyMs: never })),
   );
-  const desk = aDesk(db);
+  const service = aService(db);
   for (const tag of ["a", "b", "c"]) {
     await storeArtifact(db, { tag });
-    const { id } = await desk.submit({ artifact: tag, parents: "none" });
+    const { id } = await service.submit({ artifact: tag, parents: "none" });
     await until(async () => (await states()).includes("in-progress"));
     await endJobs(db, id);
     await tellBenchmarkChange(otherDb);
@@ -109,12 +109,16 @@ test("of many who reach for the duty at once, one has it", async () => {
 test("a server that waits takes over when the holder stops", async () => {
   await storeSuite(db);
   await storeArtifact(db, { tag: "a" });
-  const desk = aDesk(db);
-  const first = await startBenchmarkCron({ ...desk.rooms, everyMs: never });
-  const second = await startBenchmarkCron({ ...aDesk(otherDb).rooms, everyMs: never, leaseMs: 60 });
+  const service = aService(db);
+  const first = await startBenchmarkCron({ ...service.services, everyMs: never });
+  const second = await startBenchmarkCron({
+    ...aService(otherDb).services,
+    everyMs: never,
+    leaseMs: 60,
+  });
   await first.stop();
 
-  await desk.submit({ artifact: "a" });
+  await service.submit({ artifact: "a" });
   await untilStates("in-progress");
 
   expect(await states()).toEqual(["in-progress"]);
@@ -125,12 +129,12 @@ test("a step that fails stops no other", async () => {
   await storeSuite(db, aSuite({ discover: { everyMinutes: 1 }, artifacts: { from: "npm" } }));
   const source = aSource([aKnownArtifact("a")]);
   source.fails = "npm is away";
-  const desk = aDesk(db, { source });
+  const service = aService(db, { source });
   await storeArtifact(db, { tag: "a" });
   let others = 0;
 
   const cron = await startBenchmarkCron({
-    ...desk.rooms,
+    ...service.services,
     everyMs: never,
     alsoThen: {
       breaks: async () => {
@@ -141,11 +145,11 @@ test("a step that fails stops no other", async () => {
       },
     },
   });
-  await desk.submit({ artifact: "a" });
+  await service.submit({ artifact: "a" });
   await untilStates("in-progress");
   await cron.stop();
 
   expect(others).toBeGreaterThan(0);
-  expect(desk.logged.join()).toContain("npm is away");
-  expect(desk.logged.join()).toContain("it broke");
+  expect(service.logged.join()).toContain("npm is away");
+  expect(service.logged.join()).toContain("it broke");
 });

@@ -13,14 +13,14 @@ import { discoverAll } from "./discover.ts";
 import { holdDuty, layDown } from "./leader.store.ts";
 import type { RequestHooks } from "./request-hooks.ts";
 import { endAbandonedJobs, removeOldJobs } from "./request-job.store.ts";
-import type { SourceDesk } from "./source-desk.ts";
+import type { SourceService } from "./source-service.ts";
 
-export interface CronRooms {
+export interface CronServices {
   readonly db: Db;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly hooks: RequestHooks;
-  readonly sources: SourceDesk;
+  readonly sources: SourceService;
   /** What else follows when something has changed, e.g. a search that goes on. By name, for the log. */
   readonly alsoThen?: Readonly<Record<string, () => Promise<unknown>>>;
   /** How often it looks when nobody wakes it. */
@@ -45,10 +45,10 @@ const removeEveryMs = 10 * 60_000;
  *
  * Nothing rests on its being one: each step is safe beside itself. It spares the others the work.
  */
-export async function startBenchmarkCron(rooms: CronRooms): Promise<Service> {
-  const { db, clock, logger, sources, everyMs = usualEveryMs, leaseMs = usualLeaseMs } = rooms;
+export async function startBenchmarkCron(services: CronServices): Promise<Service> {
+  const { db, clock, logger, sources, everyMs = usualEveryMs, leaseMs = usualLeaseMs } = services;
   const holder = randomUUID();
-  const advancer = requestAdvancer(rooms);
+  const advancer = requestAdvancer(services);
   let isStopped = false;
   let isNews = true;
   let isLeader = false;
@@ -84,7 +84,7 @@ export async function startBenchmarkCron(rooms: CronRooms): Promise<Service> {
     for (const name of await suiteNames(db)) {
       await step(`advance ${name}`, () => advancer.advance(name));
     }
-    for (const [name, work] of Object.entries(rooms.alsoThen ?? {})) await step(name, work);
+    for (const [name, work] of Object.entries(services.alsoThen ?? {})) await step(name, work);
     if (Date.now() - removedAt >= removeEveryMs) {
       removedAt = Date.now();
       await step("remove old jobs", async () => {
@@ -128,7 +128,7 @@ export async function startBenchmarkCron(rooms: CronRooms): Promise<Service> {
     else void step("hold the duty", keepOrTake);
   };
   // Sources are looked at while the farm is idle, too.
-  const endBeat = startPacedTimer(beatMs, rooms.idle, beat, everyMs);
+  const endBeat = startPacedTimer(beatMs, services.idle, beat, everyMs);
   wake();
 
   return {

@@ -6,7 +6,7 @@ import { freshDatabase } from "../../../test/support/fresh-db.ts";
 import { aSuite, emptyLab, storeSuite } from "../perf.fixture.ts";
 import { findSuite } from "../suites.store.ts";
 import { discoverAll } from "./discover.ts";
-import { aDesk, aKnownArtifact, aSource } from "./requests.fixture.ts";
+import { aKnownArtifact, aService, aSource } from "./requests.fixture.ts";
 
 const url = await freshDatabase();
 const db = openPostgres({ url });
@@ -45,9 +45,9 @@ const asked = () =>
 
 test("asks for the main line as far back as the suite says, and for its newest releases", async () => {
   await storeSuite(db, discovering);
-  const desk = aDesk(db, { source: aSource([...line(9), ...releases]) });
+  const service = aService(db, { source: aSource([...line(9), ...releases]) });
 
-  await discoverAll(desk.rooms, never);
+  await discoverAll(service.services, never);
 
   expect(await asked()).toEqual([
     { tag: "5.8.0", kind: "release", parent: null },
@@ -62,42 +62,42 @@ test("asks for the main line as far back as the suite says, and for its newest r
 
 test("asks for each once, whoever looks how often, and looks no oftener than the suite says", async () => {
   await storeSuite(db, discovering);
-  const desk = aDesk(db, { source: aSource(line(2)) });
+  const service = aService(db, { source: aSource(line(2)) });
 
   await Promise.all([
-    discoverAll(desk.rooms, never),
-    discoverAll(aDesk(otherDb, { source: desk.source }).rooms, never),
+    discoverAll(service.services, never),
+    discoverAll(aService(otherDb, { source: service.source }).services, never),
   ]);
-  await discoverAll(desk.rooms, never);
-  expect(desk.source.asked).toBe(1);
-  desk.clock.pass(10 * 60_000);
-  await discoverAll(desk.rooms, never);
+  await discoverAll(service.services, never);
+  expect(service.source.asked).toBe(1);
+  service.clock.pass(10 * 60_000);
+  await discoverAll(service.services, never);
 
-  expect(desk.source.asked).toBe(2);
+  expect(service.source.asked).toBe(2);
   expect(await asked()).toHaveLength(2);
 });
 
 test("asks for what was not there before", async () => {
   await storeSuite(db, discovering);
-  const desk = aDesk(db, { source: aSource(line(1)) });
-  await discoverAll(desk.rooms, never);
+  const service = aService(db, { source: aSource(line(1)) });
+  await discoverAll(service.services, never);
 
-  desk.clock.pass(day);
-  desk.source.artifacts.push(
+  service.clock.pass(day);
+  service.source.artifacts.push(
     aKnownArtifact("n-new", { datedAt: new Date(now + day), parent: "n-00" }),
   );
-  await discoverAll(desk.rooms, never);
+  await discoverAll(service.services, never);
 
   expect((await asked()).map(({ tag }) => tag)).toEqual(["n-00", "n-new"]);
 });
 
 test("makes ready what waited for it", async () => {
   await storeSuite(db, discovering);
-  const desk = aDesk(db, { source: aSource([]) });
-  await desk.submit({ artifact: "n-00", waitForArtifacts: true, kind: "master" });
+  const service = aService(db, { source: aSource([]) });
+  await service.submit({ artifact: "n-00", waitForArtifacts: true, kind: "master" });
 
-  desk.source.artifacts.push(...line(1));
-  await discoverAll(desk.rooms, never);
+  service.source.artifacts.push(...line(1));
+  await discoverAll(service.services, never);
 
   const [row] = await db.many(
     z.object({ state: z.string() }),
@@ -109,35 +109,35 @@ test("makes ready what waited for it", async () => {
 test("a source that does not answer is told of, stops no other suite, and is asked again", async () => {
   await storeSuite(db, discovering);
   await storeSuite(db, { ...discovering, suite: "other" });
-  const desk = aDesk(db, { source: aSource(line(1)) });
+  const service = aService(db, { source: aSource(line(1)) });
   const failed: string[] = [];
   const source = aSource(line(1));
   source.fails = "npm is away";
   const sources = {
-    ...desk.rooms.sources,
-    look: (suite: Parameters<typeof desk.rooms.sources.look>[0]) =>
+    ...service.services.sources,
+    look: (suite: Parameters<typeof service.services.sources.look>[0]) =>
       suite.name === "demo"
-        ? aDesk(db, { source }).rooms.sources.look(suite)
-        : desk.rooms.sources.look(suite),
+        ? aService(db, { source }).services.sources.look(suite)
+        : service.services.sources.look(suite),
   };
 
-  await discoverAll({ ...desk.rooms, sources }, (suite) => failed.push(suite));
+  await discoverAll({ ...service.services, sources }, (suite) => failed.push(suite));
 
   expect(failed).toEqual(["demo"]);
-  expect(desk.source.asked).toBe(1);
+  expect(service.source.asked).toBe(1);
   expect((await findSuite(db, "demo"))?.lookFailed).toBe("npm is away");
   source.fails = undefined;
-  desk.clock.pass(11 * 60_000);
-  await discoverAll({ ...desk.rooms, sources }, never);
+  service.clock.pass(11 * 60_000);
+  await discoverAll({ ...service.services, sources }, never);
   expect((await findSuite(db, "demo"))?.lookFailed).toBeNull();
 });
 
 test("what serves something that was asked for stays what it was", async () => {
   await storeSuite(db, discovering);
-  const desk = aDesk(db, { source: aSource(line(1)) });
-  await discoverAll(desk.rooms, never);
+  const service = aService(db, { source: aSource(line(1)) });
+  await discoverAll(service.services, never);
 
-  desk.source.artifacts = [
+  service.source.artifacts = [
     aKnownArtifact("n-00", {
       datedAt: new Date(now),
       components: {
@@ -146,8 +146,8 @@ test("what serves something that was asked for stays what it was", async () => {
       },
     }),
   ];
-  desk.clock.pass(11 * 60_000);
-  await discoverAll(desk.rooms, never);
+  service.clock.pass(11 * 60_000);
+  await discoverAll(service.services, never);
 
   const [row] = await db.many(
     z.object({ js: z.string(), native: z.string() }),
@@ -161,10 +161,10 @@ test("what serves something that was asked for stays what it was", async () => {
 
 test("asks for the whole of what a search wanted a part of", async () => {
   await storeSuite(db, discovering);
-  const desk = aDesk(db, { source: aSource(line(1)) });
-  await desk.submit({ artifact: "n-00", benchmarks: ["alpha"] });
+  const service = aService(db, { source: aSource(line(1)) });
+  await service.submit({ artifact: "n-00", benchmarks: ["alpha"] });
 
-  await discoverAll(desk.rooms, never);
+  await discoverAll(service.services, never);
 
   const rows = await db.many(
     z.object({ benchmarks: z.array(z.string()) }),

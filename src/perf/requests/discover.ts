@@ -4,15 +4,15 @@ import { allSuites, beginLook, lockSuite, type StoredSuite } from "../suites.sto
 import { artifactsWithoutRequest, type StoredArtifact } from "./artifact.store.ts";
 import { askFor } from "./ask-for.ts";
 import { ownJobs } from "./plan-request.ts";
-import type { SourceDesk } from "./source-desk.ts";
+import type { SourceService } from "./source-service.ts";
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
-export interface DiscoverRooms {
+export interface DiscoverServices {
   readonly db: Db;
   readonly clock: Clock;
-  readonly sources: SourceDesk;
+  readonly sources: SourceService;
 }
 
 /**
@@ -20,10 +20,10 @@ export interface DiscoverRooms {
  * that could not be asked; it is asked again when its turn comes.
  */
 export async function discoverAll(
-  rooms: DiscoverRooms,
+  services: DiscoverServices,
   failed: (suite: string, reason: unknown) => void,
 ): Promise<number> {
-  const { db, clock, sources } = rooms;
+  const { db, clock, sources } = services;
   let asked = 0;
   for (const suite of await allSuites(db)) {
     const { discover } = suite.definition;
@@ -33,7 +33,7 @@ export async function discoverAll(
     try {
       if (await beginLook(db, suite.name, now, notSince)) await sources.look(suite);
       // Also when it was looked at a moment ago: somebody may have asked for a tag that nobody knew.
-      asked += await askForNew(rooms, suite.name);
+      asked += await askForNew(services, suite.name);
     } catch (reason) {
       failed(suite.name, reason);
     }
@@ -42,7 +42,7 @@ export async function discoverAll(
 }
 
 /** R1: the main line as far back as the suite says, and its newest releases; each once. */
-async function askForNew({ db, clock }: DiscoverRooms, name: string): Promise<number> {
+async function askForNew({ db, clock }: DiscoverServices, name: string): Promise<number> {
   return db.transaction(async (tx) => {
     const suite = await lockSuite(tx, name);
     const discover = suite?.definition.discover;

@@ -8,7 +8,7 @@ import { addCollector } from "../collectors/change-register.ts";
 import { emptyLab, storeArtifact } from "../perf.fixture.ts";
 import type { RequestHooks } from "./request-hooks.ts";
 import { endAbandonedJobs } from "./request-job.store.ts";
-import { aDesk, aPair, endJobs, jobsIn, measureAll, statesIn } from "./requests.fixture.ts";
+import { aPair, aService, endJobs, jobsIn, measureAll, statesIn } from "./requests.fixture.ts";
 
 const url = await freshDatabase();
 const db = openPostgres({ url });
@@ -21,41 +21,41 @@ describe("a request ends", () => {
   const started = async (hooks?: RequestHooks) => {
     const { parent, child } = await aPair(db);
     await measureAll(db, parent.id);
-    const desk = aDesk(db, hooks === undefined ? {} : { hooks });
-    const { id } = await desk.submit({ artifact: "child" });
-    await desk.advance();
-    return { desk, id, child };
+    const service = aService(db, hooks === undefined ? {} : { hooks });
+    const { id } = await service.submit({ artifact: "child" });
+    await service.advance();
+    return { service, id, child };
   };
 
   test("when all that holds it up has ended; optional jobs that somebody serves go on", async () => {
-    const { desk, id } = await started();
+    const { service, id } = await started();
     const register = AddCollector.parse({ name: "arm", target: "linux-arm64", set: null });
-    await db.transaction((tx) => addCollector(tx, register, "tester", desk.clock.now()));
+    await db.transaction((tx) => addCollector(tx, register, "tester", service.clock.now()));
 
     await endJobs(db, id, "success", undefined, sql`not optional`);
-    await desk.advance();
+    await service.advance();
 
     expect(await states()).toEqual({ child: "completed" });
     expect(await jobs(sql`optional and state = 'queued'`)).toHaveLength(5);
   });
 
   test("with the optional jobs that no collector serves", async () => {
-    const { desk, id } = await started();
+    const { service, id } = await started();
 
     await endJobs(db, id, "success", undefined, sql`not optional`);
-    await desk.advance();
+    await service.advance();
 
     expect(await jobs(sql`optional and state = 'queued'`)).toEqual([]);
     expect(await jobs(sql`optional and state = 'cancelled'`)).toHaveLength(5);
   });
 
   test("and optional jobs that nobody took in a month end, too", async () => {
-    const { desk, id } = await started();
+    const { service, id } = await started();
     const register = AddCollector.parse({ name: "arm", target: "linux-arm64", set: null });
-    await db.transaction((tx) => addCollector(tx, register, "tester", desk.clock.now()));
+    await db.transaction((tx) => addCollector(tx, register, "tester", service.clock.now()));
     await endJobs(db, id, "success", undefined, sql`not optional`);
-    await desk.advance();
-    const now = desk.clock.now().getTime();
+    await service.advance();
+    const now = service.clock.now().getTime();
 
     expect(await endAbandonedJobs(db, new Date(now - 1_000), new Date(now))).toBe(0);
     expect(await endAbandonedJobs(db, new Date(now + 1_000), new Date(now + 2_000))).toBe(5);
@@ -63,30 +63,30 @@ describe("a request ends", () => {
   });
 
   test("not before", async () => {
-    const { desk, id } = await started();
+    const { service, id } = await started();
 
     await endJobs(db, id, "success", undefined, sql`not optional and section = 'compile'`);
-    await desk.advance();
+    await service.advance();
 
     expect(await states()).toEqual({ child: "in-progress" });
   });
 
   test("as failed when none of its own came to a good end", async () => {
-    const { desk, id } = await started();
+    const { service, id } = await started();
 
     await endJobs(db, id, "failure");
-    await desk.advance();
+    await service.advance();
 
     expect(await states()).toEqual({ child: "failed" });
   });
 
   test("and the next begins in the same breath", async () => {
-    const { desk, id } = await started();
+    const { service, id } = await started();
     await storeArtifact(db, { tag: "next" });
-    await desk.submit({ artifact: "next" });
+    await service.submit({ artifact: "next" });
 
     await endJobs(db, id);
-    await desk.advance();
+    await service.advance();
 
     expect(await states()).toEqual({ child: "completed", next: "in-progress" });
   });
@@ -105,20 +105,20 @@ describe("a request ends", () => {
       direction: "regressed",
     };
     const reports: string[] = [];
-    const { desk, id } = await started({
+    const { service, id } = await started({
       doubtsOf: async () => [doubt, { ...doubt, case: { ...doubt.case, scenario: "incremental" } }],
       makeReport: async (_, request) => {
         reports.push(request);
       },
     });
     await endJobs(db, id);
-    await desk.advance();
+    await service.advance();
     expect(await states()).toEqual({ child: "in-progress" });
     expect(await jobs(sql`purpose = 'confirm'`)).toMatchObject([{ set: 1, state: "queued" }]);
     expect(reports).toEqual([]);
 
     await endJobs(db, id);
-    await Promise.all([desk.advance(), desk.advance()]);
+    await Promise.all([service.advance(), service.advance()]);
 
     expect(await states()).toEqual({ child: "completed" });
     expect(reports).toEqual([id]);
@@ -126,7 +126,7 @@ describe("a request ends", () => {
 
   test("even when its report cannot be made, after a few tries, and says so in the log", async () => {
     let tries = 0;
-    const { desk, id } = await started({
+    const { service, id } = await started({
       doubtsOf: async () => [],
       makeReport: async () => {
         tries++;
@@ -135,19 +135,19 @@ describe("a request ends", () => {
     });
     await endJobs(db, id);
 
-    for (let i = 0; i < 3; i++) await desk.advance();
+    for (let i = 0; i < 3; i++) await service.advance();
     expect(await states()).toEqual({ child: "in-progress" });
-    await desk.advance();
+    await service.advance();
 
     expect(tries).toBe(3);
     expect(await states()).toEqual({ child: "completed" });
-    expect(desk.logged.join()).toContain("ended without its report");
+    expect(service.logged.join()).toContain("ended without its report");
   });
 
   test("for ever: the database refuses to open it again", async () => {
-    const { desk, id } = await started();
+    const { service, id } = await started();
     await endJobs(db, id);
-    await desk.advance();
+    await service.advance();
 
     const reopened = db.run(
       sql`update benchmark_request set state = 'in-progress', ended_at = null where id = ${id}`,

@@ -8,7 +8,7 @@ import { sql } from "#db/sql.ts";
 import { aSuite, labClock, storeArtifact, storeSuite } from "../perf.fixture.ts";
 import { requestAdvancer } from "./advance.ts";
 import { noRequestHooks, type RequestHooks } from "./request-hooks.ts";
-import { type AskSource, sourceDesk } from "./source-desk.ts";
+import { type AskSource, sourceService } from "./source-service.ts";
 import { submitRequest } from "./submit-request.ts";
 
 export function aKnownArtifact(tag: string, change: Partial<KnownArtifact> = {}): KnownArtifact {
@@ -54,17 +54,17 @@ export function aSource(artifacts: readonly KnownArtifact[] = []): FakeSource {
 }
 
 /** All that requests need, on one database; nobody measures. */
-export function aDesk(
+export function aService(
   db: Db,
   options: { hooks?: RequestHooks; source?: ReturnType<typeof aSource> } = {},
 ) {
   const { hooks = noRequestHooks, source = aSource() } = options;
   const clock = labClock();
-  const sources = sourceDesk({ db, clock, ask: source.ask });
+  const sources = sourceService({ db, clock, ask: source.ask });
   const logged: string[] = [];
   const logger = pino({ level: "warn" }, { write: (line: string) => logged.push(line) });
   const missing = new Set<string>();
-  const rooms = {
+  const services = {
     db,
     clock,
     sources,
@@ -72,9 +72,9 @@ export function aDesk(
     hooks,
     missingBlobs: async (keys: readonly string[]) => keys.filter((key) => missing.has(key)),
   };
-  const advancer = requestAdvancer(rooms);
+  const advancer = requestAdvancer(services);
   return {
-    rooms,
+    services,
     clock,
     source,
     missing,
@@ -86,7 +86,7 @@ export function aDesk(
       by = "ada",
     ) =>
       submitRequest(
-        rooms,
+        services,
         SubmitBenchmarkRequest.parse({ suite: "demo", ...request }),
         by,
         async () => {},

@@ -7,7 +7,7 @@ import { sql } from "#db/sql.ts";
 import { freshDatabase } from "../../../test/support/fresh-db.ts";
 import { aSuite, emptyLab, labEpoch, storeArtifact, storeSuite } from "../perf.fixture.ts";
 import { requestsPage } from "./request-page.store.ts";
-import { aDesk, endJobs } from "./requests.fixture.ts";
+import { aService, endJobs } from "./requests.fixture.ts";
 import { readRequest, readStatus } from "./status.ts";
 
 const db = openPostgres({ url: await freshDatabase() });
@@ -57,15 +57,15 @@ const minutes = (n: number) => new Date(labEpoch.getTime() + n * 60_000);
 describe("the queue", () => {
   test("says when each request should begin and end, from what earlier ones took", async () => {
     await storeSuite(db, oneTarget);
-    const desk = aDesk(db);
+    const service = aService(db);
     for (const tag of ["a", "b", "c"]) await storeArtifact(db, { tag });
-    const { id } = await desk.submit({ artifact: "a" });
-    await desk.advance();
+    const { id } = await service.submit({ artifact: "a" });
+    await service.advance();
     await endJobs(db, id, "success", minutes(10));
-    await desk.advance();
-    await desk.submit({ artifact: "b" });
-    await desk.submit({ artifact: "c" });
-    await desk.advance();
+    await service.advance();
+    await service.submit({ artifact: "b" });
+    await service.submit({ artifact: "c" });
+    await service.advance();
 
     const { queue } = await readStatus(db, [aCollector()], labEpoch);
 
@@ -80,7 +80,7 @@ describe("the queue", () => {
   test("says nothing of what nobody has ever measured", async () => {
     await storeSuite(db);
     await storeArtifact(db, { tag: "a" });
-    await aDesk(db).submit({ artifact: "a" });
+    await aService(db).submit({ artifact: "a" });
 
     const { queue } = await readStatus(db, [aCollector()], labEpoch);
 
@@ -89,11 +89,11 @@ describe("the queue", () => {
 
   test("tells a request's place, and why it is there", async () => {
     await storeSuite(db);
-    const desk = aDesk(db);
+    const service = aService(db);
     for (const tag of ["a", "b"]) await storeArtifact(db, { tag });
-    await desk.submit({ artifact: "a" });
-    const { id } = await desk.submit({ artifact: "b" });
-    await desk.advance();
+    await service.submit({ artifact: "a" });
+    const { id } = await service.submit({ artifact: "b" });
+    await service.advance();
 
     const found = await readRequest(db, id, [], labEpoch);
 
@@ -105,10 +105,10 @@ describe("the queue", () => {
 describe("alarms", () => {
   test("name the target and set that nobody serves, and what to do", async () => {
     await storeSuite(db, oneTarget);
-    const desk = aDesk(db);
+    const service = aService(db);
     await storeArtifact(db, { tag: "a" });
-    await desk.submit({ artifact: "a" });
-    await desk.advance();
+    await service.submit({ artifact: "a" });
+    await service.advance();
 
     const { alarms } = await readStatus(db, [aCollector({ set: 0 })], labEpoch);
 
@@ -119,12 +119,12 @@ describe("alarms", () => {
 
   test("name collectors that nobody has started, when jobs wait for them", async () => {
     await storeSuite(db, oneTarget);
-    const desk = aDesk(db);
+    const service = aService(db);
     await storeArtifact(db, { tag: "a" });
     const unseen = aCollector({ state: "never-seen", lastHeartbeatAt: null });
     expect((await readStatus(db, [unseen], minutes(16))).alarms).toEqual([]);
-    await desk.submit({ artifact: "a" });
-    await desk.advance();
+    await service.submit({ artifact: "a" });
+    await service.advance();
 
     const { alarms } = await readStatus(db, [unseen], minutes(16));
 
@@ -133,7 +133,7 @@ describe("alarms", () => {
 
   test("name requests whose artifacts nobody brings", async () => {
     await storeSuite(db, oneTarget);
-    const { id } = await aDesk(db).submit({ artifact: "mine", waitForArtifacts: true });
+    const { id } = await aService(db).submit({ artifact: "mine", waitForArtifacts: true });
 
     expect((await readStatus(db, [], minutes(23 * 60))).alarms).toEqual([]);
     expect((await readStatus(db, [], minutes(25 * 60))).alarms).toEqual([
@@ -143,10 +143,10 @@ describe("alarms", () => {
 
   test("are raised when nothing moves", async () => {
     await storeSuite(db, oneTarget);
-    const desk = aDesk(db);
+    const service = aService(db);
     await storeArtifact(db, { tag: "a" });
-    await desk.submit({ artifact: "a" });
-    await desk.advance();
+    await service.submit({ artifact: "a" });
+    await service.advance();
 
     expect((await readStatus(db, [aCollector()], minutes(14))).alarms).toEqual([]);
     const { alarms } = await readStatus(db, [aCollector()], minutes(16));
@@ -185,12 +185,12 @@ describe("with thousands of requests that have ended", () => {
     await db.run(sql`
       insert into benchmark_request_job (request_id, job_id) select request_id, id from benchmark_job
     `);
-    const desk = aDesk(db);
+    const service = aService(db);
     for (let n = 1; n <= 40; n++) {
       await storeArtifact(db, { tag: `new-${n}` });
-      await desk.submit({ artifact: `new-${n}` });
+      await service.submit({ artifact: `new-${n}` });
     }
-    await desk.advance();
+    await service.advance();
     await db.script("analyze");
   }
 
@@ -218,10 +218,10 @@ describe("with thousands of requests that have ended", () => {
 
   test("a list goes on where it stopped, and has each request once", async () => {
     await storeSuite(db, oneTarget);
-    const desk = aDesk(db);
+    const service = aService(db);
     for (let n = 1; n <= 7; n++) {
       await storeArtifact(db, { tag: `t-${n}` });
-      await desk.submit({ artifact: `t-${n}` });
+      await service.submit({ artifact: `t-${n}` });
     }
     const seen: string[] = [];
     let before: (typeof first)[number]["id"] | undefined;

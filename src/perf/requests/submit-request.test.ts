@@ -5,8 +5,8 @@ import { sql } from "#db/sql.ts";
 import { freshDatabase } from "../../../test/support/fresh-db.ts";
 import { aSuite, emptyLab, storeArtifact, storeSuite } from "../perf.fixture.ts";
 import {
-  aDesk,
   aKnownArtifact,
+  aService,
   aSource,
   jobsIn,
   measureAll,
@@ -36,7 +36,7 @@ describe("what nobody could measure is refused, with what there is", () => {
     await storeArtifact(db, { tag: "a" });
     await storeArtifact(db, { tag: "js-only", backends: ["js"] });
 
-    await expect(aDesk(db).submit(request)).rejects.toThrow(says);
+    await expect(aService(db).submit(request)).rejects.toThrow(says);
     expect(await requests()).toEqual([]);
   });
 });
@@ -51,7 +51,7 @@ describe("a tag that nobody knows", () => {
       aKnownArtifact("n-2", { parent: "n-1", datedAt: new Date("2026-06-02T00:00:00Z") }),
     ]);
 
-    const answered = await aDesk(db, { source }).submit({ artifact: "n-2" });
+    const answered = await aService(db, { source }).submit({ artifact: "n-2" });
 
     expect(answered).toMatchObject({ outcome: "created", parents: ["n-1"] });
     expect(source.asked).toBe(1);
@@ -65,7 +65,7 @@ describe("a tag that nobody knows", () => {
       aKnownArtifact(whole.slice(0, 12), { datedAt: new Date("2026-06-02T00:00:00Z") }),
     ]);
 
-    await aDesk(db, { source }).submit({ artifact: whole, parent, parents: "none" });
+    await aService(db, { source }).submit({ artifact: whole, parent, parents: "none" });
 
     expect(await requests()).toMatchObject([{ tag: whole.slice(0, 12) }]);
   });
@@ -74,55 +74,55 @@ describe("a tag that nobody knows", () => {
     await storeSuite(db);
     const parent = await storeArtifact(db, { tag: "p" });
     await storeArtifact(db, { tag: "c", parent });
-    const desk = aDesk(db);
+    const service = aService(db);
 
-    await desk.submit({ artifact: "c", parents: "alone" });
-    await desk.advance();
+    await service.submit({ artifact: "c", parents: "alone" });
+    await service.advance();
 
     const jobs = await jobsIn(db);
     expect(new Set(jobs.map(({ tag, purpose }) => `${tag} ${purpose}`))).toEqual(
       new Set(["c own"]),
     );
-    await expect(desk.submit({ artifact: "c", parents: "alone", parent: "p" })).rejects.toThrow(
+    await expect(service.submit({ artifact: "c", parents: "alone", parent: "p" })).rejects.toThrow(
       /alone has no parent/,
     );
   });
 
   test("is refused when the source does not know it either; asking again and again looks once", async () => {
     await storeSuite(db, sourced);
-    const desk = aDesk(db, { source: aSource([]) });
+    const service = aService(db, { source: aSource([]) });
 
     const answers = await Promise.allSettled([
-      desk.submit({ artifact: "no" }),
-      desk.submit({ artifact: "no" }),
-      desk.submit({ artifact: "nor-this" }),
+      service.submit({ artifact: "no" }),
+      service.submit({ artifact: "no" }),
+      service.submit({ artifact: "nor-this" }),
     ]);
-    await expect(desk.submit({ artifact: "no" })).rejects.toThrow(/the source has no no/);
+    await expect(service.submit({ artifact: "no" })).rejects.toThrow(/the source has no no/);
 
     expect(answers.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
-    expect(desk.source.asked).toBe(1);
-    desk.clock.pass(60_000);
-    await expect(desk.submit({ artifact: "no" })).rejects.toThrow(/the source has no/);
-    expect(desk.source.asked).toBe(2);
+    expect(service.source.asked).toBe(1);
+    service.clock.pass(60_000);
+    await expect(service.submit({ artifact: "no" })).rejects.toThrow(/the source has no/);
+    expect(service.source.asked).toBe(2);
   });
 
   test("is refused with the source's own words while it does not answer, and asked for once", async () => {
     await storeSuite(db, sourced);
     const source = aSource([]);
     source.fails = "npm is away";
-    const desk = aDesk(db, { source });
+    const service = aService(db, { source });
 
-    await expect(desk.submit({ artifact: "a" })).rejects.toThrow("npm is away");
-    await expect(desk.submit({ artifact: "b" })).rejects.toThrow("npm is away");
+    await expect(service.submit({ artifact: "a" })).rejects.toThrow("npm is away");
+    await expect(service.submit({ artifact: "b" })).rejects.toThrow("npm is away");
     expect(source.asked).toBe(1);
   });
 
   test("that somebody waits for is ready when it is found by another's asking", async () => {
     await storeSuite(db, sourced);
-    const desk = aDesk(db, { source: aSource([aKnownArtifact("5.9.3", { kind: "try" })]) });
-    await desk.submit({ artifact: "5.9.3", waitForArtifacts: true });
+    const service = aService(db, { source: aSource([aKnownArtifact("5.9.3", { kind: "try" })]) });
+    await service.submit({ artifact: "5.9.3", waitForArtifacts: true });
 
-    const answered = await desk.submit({ artifact: "5.9.3" }, "bob");
+    const answered = await service.submit({ artifact: "5.9.3" }, "bob");
 
     expect(answered.outcome).toBe("nothing-missing");
     expect(await requests()).toMatchObject([{ state: "artifacts-ready" }]);
@@ -131,7 +131,7 @@ describe("a tag that nobody knows", () => {
   test("of a suite without a source needs tarballs", async () => {
     await storeSuite(db);
 
-    await expect(aDesk(db).submit({ artifact: "no" })).rejects.toThrow(/tarball/);
+    await expect(aService(db).submit({ artifact: "no" })).rejects.toThrow(/tarball/);
   });
 });
 
@@ -139,7 +139,7 @@ test("what would be compared with itself is refused", async () => {
   await storeSuite(db);
   await storeArtifact(db, { tag: "a" });
 
-  await expect(aDesk(db).submit({ artifact: "a", parent: "a" })).rejects.toThrow(
+  await expect(aService(db).submit({ artifact: "a", parent: "a" })).rejects.toThrow(
     "a cannot be compared with itself",
   );
   expect(await requests()).toEqual([]);
@@ -153,7 +153,7 @@ describe("a try of what somebody built", () => {
     const parent = await storeArtifact(db, { tag: "main-1" });
     await measureAll(db, parent.id);
 
-    await aDesk(db).submit({ artifact: "mine", tarballs: { js: digest }, pr: 7 });
+    await aService(db).submit({ artifact: "mine", tarballs: { js: digest }, pr: 7 });
 
     const [row] = await db.many(
       z.object({ kind: z.string(), parent: z.string(), pr: z.number() }),
@@ -167,28 +167,28 @@ describe("a try of what somebody built", () => {
 
   test("needs its bytes", async () => {
     await storeSuite(db);
-    const desk = aDesk(db);
-    desk.missing.add(digest);
+    const service = aService(db);
+    service.missing.add(digest);
 
-    await expect(desk.submit({ artifact: "mine", tarballs: { js: digest } })).rejects.toThrow(
+    await expect(service.submit({ artifact: "mine", tarballs: { js: digest } })).rejects.toThrow(
       /upload/,
     );
   });
 
   test("keeps its bytes: the same tag with others is refused", async () => {
     await storeSuite(db);
-    const desk = aDesk(db);
-    await desk.submit({ artifact: "mine", tarballs: { js: digest } });
+    const service = aService(db);
+    await service.submit({ artifact: "mine", tarballs: { js: digest } });
 
     await expect(
-      desk.submit({ artifact: "mine", tarballs: { js: `${"b".repeat(64)}/3` } }),
+      service.submit({ artifact: "mine", tarballs: { js: `${"b".repeat(64)}/3` } }),
     ).rejects.toThrow(/tag of its own/);
   });
 
   test("may wait for what is not built yet", async () => {
     await storeSuite(db);
 
-    await aDesk(db).submit({ artifact: "mine", waitForArtifacts: true });
+    await aService(db).submit({ artifact: "mine", waitForArtifacts: true });
 
     expect(await requests()).toMatchObject([{ tag: "mine", state: "waiting-for-artifacts" }]);
   });

@@ -17,32 +17,32 @@ import {
 import { type Answered, askFor } from "./ask-for.ts";
 import { ownJobs } from "./plan-request.ts";
 import { readyRequestsOf } from "./request.store.ts";
-import type { SourceDesk } from "./source-desk.ts";
+import type { SourceService } from "./source-service.ts";
 
 type Submitted = z.output<typeof SubmitBenchmarkRequest>;
 
-export interface SubmitRooms {
+export interface SubmitServices {
   readonly db: Db;
   readonly clock: Clock;
-  readonly sources: SourceDesk;
+  readonly sources: SourceService;
   /** Of these blobs (`HASH/SIZE`), those that the farm does not have. */
   missingBlobs(digests: readonly string[]): Promise<readonly string[]>;
 }
 
 /** Takes a request: finds or makes its artifact, and asks for it. `record` runs in the same transaction. */
 export async function submitRequest(
-  rooms: SubmitRooms,
+  services: SubmitServices,
   asked: Submitted,
   by: string,
   record: (tx: Tx, answered: Answered) => Promise<void>,
 ): Promise<Answered> {
-  const { db, clock } = rooms;
+  const { db, clock } = services;
   const known = await findSuite(db, asked.suite);
   if (known === undefined) throw await noSuite(db, asked.suite);
   requireWords(known.definition, asked);
-  const submitted = { ...asked, ...(await lookForUnknown(rooms, known, asked)) };
+  const submitted = { ...asked, ...(await lookForUnknown(services, known, asked)) };
   const parts = Object.values(submitted.tarballs ?? {});
-  const missing = await rooms.missingBlobs(parts);
+  const missing = await services.missingBlobs(parts);
   if (missing.length > 0 && !submitted.waitForArtifacts) {
     throw new Fault(
       "failed_precondition",
@@ -99,7 +99,7 @@ export async function submitRequest(
  * Answers the tags by which the farm knows them: of a commit, for one, the beginning of what was asked for.
  */
 async function lookForUnknown(
-  { db, clock, sources }: SubmitRooms,
+  { db, clock, sources }: SubmitServices,
   suite: StoredSuite,
   { artifact, parent, tarballs, waitForArtifacts }: Submitted,
 ): Promise<{ artifact: string; parent?: string }> {

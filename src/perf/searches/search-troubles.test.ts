@@ -3,7 +3,7 @@ import { z } from "zod";
 import { sql } from "#db/sql.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { aSuite, labEpoch, storeJob, storeRequest, storeSuite } from "../perf.fixture.ts";
-import { aDesk } from "../requests/requests.fixture.ts";
+import { aService } from "../requests/requests.fixture.ts";
 import { advanceSearches } from "./advance-searches.ts";
 import { aLineToSearch, alpha, ask } from "./search.fixture.ts";
 import {
@@ -135,9 +135,9 @@ describe("a search that meets with trouble", () => {
   });
 
   test("a request that measures another benchmark of the artifact is widened, also while it is under way", async () => {
-    const desk = aDesk(db);
-    await desk.submit({ artifact: "nightly-00", benchmarks: ["beta"], parents: "none" });
-    await desk.advance();
+    const service = aService(db);
+    await service.submit({ artifact: "nightly-00", benchmarks: ["beta"], parents: "none" });
+    await service.advance();
     const id = await start();
 
     await advanceSearches(db, labEpoch, ask);

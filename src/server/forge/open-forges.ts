@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Service } from "#core/service.ts";
-import type { Forges } from "#forge/forge-rooms.ts";
+import type { Forges } from "#forge/forge-services.ts";
 import { openGitForge } from "#forge/git/open-git-forge.ts";
 import { openGitHub } from "#forge/github/open-github.ts";
 import type { Git } from "#git/run-git.ts";

@@ -1,26 +1,26 @@
-import { type ForgeRoom, openForgeRoom } from "#forge/open-forge-room.ts";
+import { type ForgeModule, openForgeModule } from "#forge/open-forge-module.ts";
 import type { ServerConfig } from "../config.ts";
-import type { Rooms } from "../rooms.ts";
-import { forgeDesk } from "./forge-desk.ts";
+import type { Services } from "../services.ts";
+import { forgeFarmPort } from "./forge-farm-port.ts";
 import { reportSource } from "./report-source.ts";
 
 /** Watches repositories from now on. `url` is where the farm listens. */
 export function startForge(
-  rooms: Rooms,
+  services: Services,
   { forgeTimes, publicUrl }: Pick<ServerConfig, "forgeTimes" | "publicUrl">,
   url: string,
-): Promise<ForgeRoom> {
-  const { db, clock, logger, forges, idle } = rooms;
+): Promise<ForgeModule> {
+  const { db, clock, logger, forges, idle } = services;
   const shown = (publicUrl?.href ?? url).replace(/\/+$/, "");
   const times = Object.fromEntries(
     Object.entries(forgeTimes).filter(([, value]) => value !== undefined),
   );
-  return openForgeRoom({
+  return openForgeModule({
     db,
     clock,
     logger,
     idle,
-    desk: forgeDesk(rooms, shown),
+    service: forgeFarmPort(services, shown),
     forges: forges.forges,
     reports: reportSource(shown),
     times,

@@ -1,7 +1,7 @@
 import { matchesPattern } from "#access/matches-pattern.ts";
 import type { Principal } from "#access/principal.ts";
 import type { Db } from "#db/db.ts";
-import { type Forges, forgeFor } from "#forge/forge-rooms.ts";
+import { type Forges, forgeFor } from "#forge/forge-services.ts";
 import { findWatchedAt } from "#forge/repository.store.ts";
 
 /**

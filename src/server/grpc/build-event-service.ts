@@ -8,12 +8,12 @@ import { isKeepable } from "#core/keepable-text.ts";
 import type { Db } from "#db/db.ts";
 import type { CallContext } from "#grpc/call-context.ts";
 import { type Method, methodsOf } from "#grpc/method.ts";
-import type { BuildNews } from "#invocations/build-events/build-news.ts";
+import type { BuildUpdate } from "#invocations/build-events/build-update.ts";
 import {
   type BuildTeller,
   keepBuildEvents,
   keepLifecycle,
-  type NumberedNews,
+  type NumberedUpdate,
   noteStreamOpen,
 } from "#invocations/build-events/keep-build-events.ts";
 import { readBuildEvent, readKeywords } from "#invocations/build-events/read-build-event.ts";
@@ -141,8 +141,8 @@ function readEvents(
   messages: readonly PublishBuildToolEventStreamRequest[],
   { id, teller }: { readonly id: StreamId; readonly teller: BuildTeller },
   { logger }: BuildEventServiceParts,
-): { readonly events: NumberedNews[]; readonly fault: unknown } {
-  const events: NumberedNews[] = [];
+): { readonly events: NumberedUpdate[]; readonly fault: unknown } {
+  const events: NumberedUpdate[] = [];
   for (const { orderedBuildEvent: ordered, notificationKeywords } of messages) {
     try {
       const own = streamIn(ordered?.streamId);
@@ -154,7 +154,10 @@ function readEvents(
         throw new Fault("invalid_argument", `events are numbered from 1 on; ${sequence} is none`);
       }
       const keywords = sequence === 1 ? readKeywords(notificationKeywords) : [];
-      events.push({ sequence, news: [...keywords, ...readNews(ordered?.event, teller, logger)] });
+      events.push({
+        sequence,
+        news: [...keywords, ...readUpdates(ordered?.event, teller, logger)],
+      });
     } catch (fault) {
       return { events, fault };
     }
@@ -166,11 +169,11 @@ function readEvents(
  * What an event tells. One that cannot be read is answered like the others, and counted: refused as
  * INVALID_ARGUMENT, Bazel gives up all that would follow; with any other code it sends the same one again.
  */
-function readNews(
+function readUpdates(
   event: BuildEvent | undefined,
   { project, invocation }: BuildTeller,
   logger: Logger,
-): BuildNews[] {
+): BuildUpdate[] {
   try {
     return readBuildEvent(event, project);
   } catch (reason) {
@@ -181,7 +184,7 @@ function readNews(
 
 /** Before the events are answered: what they name is then here. */
 async function keepBlobs(
-  events: readonly NumberedNews[],
+  events: readonly NumberedUpdate[],
   { project }: BuildTeller,
   context: CallContext,
   { keepBlob }: BuildEventServiceParts,

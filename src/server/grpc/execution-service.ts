@@ -23,7 +23,7 @@ import type { Asking } from "#invocations/asking.ts";
 import type { AskingNotes } from "#invocations/asking-notes.ts";
 import type { StoredOperation } from "#invocations/operation.store.ts";
 import { OperationId, operationIdIn, operationName } from "#invocations/operation.ts";
-import type { OpenOperation, OperationDesk } from "#invocations/operation-desk.ts";
+import type { OpenOperation, OperationService } from "#invocations/operation-service.ts";
 import {
   type ActionResult,
   type ExecuteRequest,
@@ -35,7 +35,7 @@ import { type KnownAction, readAction, timeoutIn } from "./read-action.ts";
 import { withHeartbeats } from "./with-heartbeats.ts";
 
 export interface ExecutionServiceParts {
-  readonly operations: OperationDesk;
+  readonly operations: OperationService;
   readonly notes: AskingNotes;
   readonly blobsOf: (project: string) => BlobStore;
   readonly callers: GrpcCallers;

@@ -3,7 +3,7 @@ import type { InlineWishes } from "#cache-protocols/rev2/inline-outputs.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import type { Digest } from "#core/digest.ts";
 import { type OperationId, operationName } from "#invocations/operation.ts";
-import type { OperationNews } from "#invocations/operation-desk.ts";
+import type { OperationUpdate } from "#invocations/operation-service.ts";
 import {
   cancelledResponse,
   completed,
@@ -18,7 +18,7 @@ import { allMissingOf } from "./read-action.ts";
 export async function operationMessage(
   id: OperationId,
   actionDigest: Digest,
-  news: OperationNews,
+  news: OperationUpdate,
   wishes: InlineWishes,
   blobs: BlobStore,
 ): Promise<OperationInit> {

@@ -8,13 +8,13 @@ import type { CallContext } from "#grpc/call-context.ts";
 import { type Method, methodsOf } from "#grpc/method.ts";
 import type { StoredOperation } from "#invocations/operation.store.ts";
 import { operationIdIn } from "#invocations/operation.ts";
-import type { OperationDesk } from "#invocations/operation-desk.ts";
+import type { OperationService } from "#invocations/operation-service.ts";
 import { Operations } from "#proto/google/longrunning/operations_pb.ts";
 import type { OperationInit } from "./execution-service-operation.ts";
 import { operationMessage } from "./operation-message.ts";
 
 export interface OperationsServiceParts {
-  readonly operations: OperationDesk;
+  readonly operations: OperationService;
   readonly blobsOf: (project: string) => BlobStore;
   readonly callers: GrpcCallers;
 }

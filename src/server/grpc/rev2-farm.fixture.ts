@@ -21,7 +21,7 @@ import { aQueue, silent } from "#execution/execution.fixture.ts";
 import { GrpcChannel } from "#grpc/channel.ts";
 import { grpcServer } from "#grpc/server.ts";
 import { askingNotes } from "#invocations/asking-notes.ts";
-import { operationDesk } from "#invocations/operation-desk.ts";
+import { operationService } from "#invocations/operation-service.ts";
 import type { OperationTimes } from "#invocations/operation-times.ts";
 import {
   ActionSchema,
@@ -52,7 +52,7 @@ export async function rev2Server(parts: {
   const { db, clock, blobs = memoryBlobStore(), times } = parts;
   const trees = outputTrees(blobs);
   const queue = await aQueue(db, { clock, hooks: queueHooks(() => trees) });
-  const operations = await operationDesk({
+  const operations = await operationService({
     db,
     queue,
     clock,

@@ -16,7 +16,7 @@ import { listWorkers } from "#execution/worker.store.ts";
 import { GrpcChannel } from "#grpc/channel.ts";
 import { grpcServer } from "#grpc/server.ts";
 import { askingNotes } from "#invocations/asking-notes.ts";
-import { operationDesk } from "#invocations/operation-desk.ts";
+import { operationService } from "#invocations/operation-service.ts";
 import {
   ActionResultSchema,
   ActionSchema,
@@ -43,7 +43,7 @@ const db = await freshDb();
 const blobs = memoryBlobStore();
 const clock = movableClock();
 const queue = await aQueue(db, { clock });
-const operations = await operationDesk({ db, queue, clock, logger: silent });
+const operations = await operationService({ db, queue, clock, logger: silent });
 const notes = askingNotes({ db, clock, logger: silent });
 const server = grpcServer({
   methods: [

@@ -9,7 +9,7 @@ import type {
   SignInLink,
 } from "#api/session.ts";
 import type { RequestOrigin } from "#sign-in/sessions/forged-request.ts";
-import type { SignedIn } from "#sign-in/sign-in-desk.ts";
+import type { SignedIn } from "#sign-in/sign-in-service.ts";
 
 /** Browsers that sign in and out, and whose word is taken for who somebody is. Cookies are whole headers. */
 export interface SignInFarm {

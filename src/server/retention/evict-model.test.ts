@@ -122,7 +122,7 @@ async function evictAndJudge(model: Model): Promise<string[]> {
   const before = new Map(model.blobs);
   const size = model.bytes();
   const store = memoryBlobStore();
-  const rooms = {
+  const services = {
     db,
     blobsOf: () => store,
     treesOf: () => outputTrees(store),
@@ -131,7 +131,7 @@ async function evictAndJudge(model: Model): Promise<string[]> {
   };
   const now = new Date(model.nowMs);
 
-  const round = await evict(rooms, limitBytes, now, new AbortController().signal);
+  const round = await evict(services, limitBytes, now, new AbortController().signal);
 
   const recorded = await model.recorded();
   const young = [...before.values()].filter(

@@ -32,7 +32,7 @@ import {
   CommandSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
-import { type EvictionRooms, evict } from "./evict.ts";
+import { type EvictionServices, evict } from "./evict.ts";
 import { type Claim, noClaims } from "./farm-claims.ts";
 
 const root = await mkdtemp(join(tmpdir(), "grange-retention-"));
@@ -44,13 +44,13 @@ const hourMs = 60 * 60_000;
 const never = new AbortController().signal;
 const ago = (hours: number) => new Date(Date.now() - hours * hourMs);
 
-async function aStore(pinned: EvictionRooms["pinned"] = noClaims) {
+async function aStore(pinned: EvictionServices["pinned"] = noClaims) {
   const directory = await mkdtemp(join(root, "store-"));
   const disk = await openDiskBlobStore(directory);
   // As a server has it: what was seen a minute ago is not looked for.
   const blobs = cachingExistence(disk, systemClock, { ttlMs: 60_000, limit: 100_000 });
   const trees = outputTrees(blobs);
-  const rooms: EvictionRooms = {
+  const services: EvictionServices = {
     db,
     blobsOf: () => blobs,
     treesOf: () => trees,
@@ -66,8 +66,8 @@ async function aStore(pinned: EvictionRooms["pinned"] = noClaims) {
     return digest;
   };
   const isHere = async (digest: Digest) =>
-    (await rooms.disk.look(ownNamespace, digest)) !== undefined;
-  return { directory, disk, blobs, trees, rooms, put, age, isHere };
+    (await services.disk.look(ownNamespace, digest)) !== undefined;
+  return { directory, disk, blobs, trees, services, put, age, isHere };
 }
 
 const text = (seed: string, length = 1_000) => Buffer.from(seed.padEnd(length, "."));
@@ -95,18 +95,18 @@ async function isRecorded({ actionDigest }: { readonly actionDigest: Digest }): 
 }
 
 test("a store within its limit is counted, and left alone", async () => {
-  const { rooms, put, isHere } = await aStore();
+  const { services, put, isHere } = await aStore();
   const old = await put(text("old"), 900);
 
-  const round = await evict(rooms, 1_000, new Date(), never);
+  const round = await evict(services, 1_000, new Date(), never);
 
   expect(round).toMatchObject({ blobs: 2, bytes: 1_000, removedBlobs: 0, overBytes: 0 });
   expect(await isHere(old)).toBe(true);
-  expect(await evict(rooms, undefined, new Date(), never)).toMatchObject({ bytes: 1_000 });
+  expect(await evict(services, undefined, new Date(), never)).toMatchObject({ bytes: 1_000 });
 });
 
 test("what is unused longest goes, with what names it, and nothing else", async () => {
-  const { rooms, put, isHere, trees } = await aStore();
+  const { services, put, isHere, trees } = await aStore();
   const [old, newer] = [await put(text("o"), 90), await put(text("n"), 9)];
   const alsoNewer = await put(text("m"), 9);
   const [ofOld, ofBoth, ofNewer] = [
@@ -121,7 +121,7 @@ test("what is unused longest goes, with what names it, and nothing else", async 
   ]);
   await db.run(sql`update cache_entry set created_at = ${ago(99)}, last_used_at = ${ago(99)}`);
 
-  const round = await evict(rooms, 2_900, new Date(), never);
+  const round = await evict(services, 2_900, new Date(), never);
 
   expect(round).toMatchObject({
     removedBlobs: 1,
@@ -137,16 +137,16 @@ test("what is unused longest goes, with what names it, and nothing else", async 
 });
 
 test("a result with a directory goes with a file of that directory", async () => {
-  const { rooms, disk, trees, age, isHere } = await aStore();
+  const { services, disk, trees, age, isHere } = await aStore();
   const { result, blobs } = await storedResult(disk);
   const key = { ...(await record([], 80)), result, executionId: randomUUID(), attempt: 1 };
   await recordActionResult(db, key);
   for (const digest of await blobsOfResult(trees, result, "sha256")) await age(digest, 8);
   await age(blobs.deep, 80);
 
-  const all = (await evict(rooms, undefined, new Date(), never)).bytes;
+  const all = (await evict(services, undefined, new Date(), never)).bytes;
   await db.run(sql`update action_result set created_at = ${ago(70)}, last_used_at = ${ago(70)}`);
-  await evict(rooms, all - 1, new Date(), never);
+  await evict(services, all - 1, new Date(), never);
 
   expect(await isHere(blobs.deep)).toBe(false);
   expect(await isRecorded(key)).toBe(false);
@@ -154,7 +154,7 @@ test("a result with a directory goes with a file of that directory", async () =>
 
 test("what waits for a worker, and what an index pins, stays; the latter until all else is gone", async () => {
   let pinned: Digest[] = [];
-  const { rooms, disk, put, age, isHere } = await aStore(async function* () {
+  const { services, disk, put, age, isHere } = await aStore(async function* () {
     for (const digest of pinned) yield { project: defaultProject, digest };
   });
   const file = await put(text("an input"), 500);
@@ -176,12 +176,12 @@ test("what waits for a worker, and what an index pins, stays; the latter until a
   const indexed = await put(text("indexed"), 500);
   pinned = [indexed];
   const other = await put(text("other"), 5);
-  for await (const { digest } of rooms.disk.list()) {
+  for await (const { digest } of services.disk.list()) {
     if (![other, indexed].includes(digest) && digest.sizeBytes > 0) await age(digest, 400);
   }
   const held = [file, action, command];
 
-  await evict(rooms, 2_900, new Date(), never);
+  await evict(services, 2_900, new Date(), never);
   expect(await Promise.all([...held, indexed, other].map(isHere))).toEqual([
     true,
     true,
@@ -190,7 +190,7 @@ test("what waits for a worker, and what an index pins, stays; the latter until a
     false,
   ]);
 
-  const round = await evict(rooms, 500, new Date(), never);
+  const round = await evict(services, 500, new Date(), never);
   expect(await Promise.all([...held, indexed].map(isHere))).toEqual([true, true, true, false]);
   expect(round.overBytes).toBeGreaterThan(0);
   expect(round.heldBytes).toBeGreaterThanOrEqual(1_000);
@@ -210,7 +210,7 @@ test("projects share one limit; each loses its own, and no name goes for what an
   };
   let pinned: Claim[] = [];
   const disk = await openStoreEviction(directory);
-  const rooms: EvictionRooms = {
+  const services: EvictionServices = {
     db,
     blobsOf,
     treesOf: projectTrees(blobsOf, unsealed),
@@ -228,7 +228,7 @@ test("projects share one limit; each loses its own, and no name goes for what an
   const [inA, inB] = [await record([same], 500, "a"), await record([same], 500, "b")];
   const neverThere = await record([same], 500, "without-a-namespace");
 
-  const round = await evict(rooms, 2_900, new Date(), never);
+  const round = await evict(services, 2_900, new Date(), never);
 
   const isHere = async (project: string, digest: Digest) =>
     (await disk.look(namespaceOf(project), digest)) !== undefined;
@@ -243,7 +243,7 @@ test("projects share one limit; each loses its own, and no name goes for what an
 });
 
 test("under load, no incomplete result is served, and what was named can be read", async () => {
-  const { rooms, directory, trees, disk, put, isHere } = await aStore();
+  const { services, directory, trees, disk, put, isHere } = await aStore();
   const shared = await Promise.all(
     Array.from({ length: 60 }, (_, i) => put(text(`shared ${i}`), 200)),
   );
@@ -285,9 +285,9 @@ test("under load, no incomplete result is served, and what was named can be read
   const hammers = [1, 2, 3, 4].map(hammer);
 
   let removed = 0;
-  const began = (await evict(rooms, undefined, new Date(), never)).bytes;
+  const began = (await evict(services, undefined, new Date(), never)).bytes;
   for (let share = 0.95; share > 0.2; share -= 0.15) {
-    removed += (await evict(rooms, began * share, new Date(), never)).removedBlobs;
+    removed += (await evict(services, began * share, new Date(), never)).removedBlobs;
   }
   ending.abort();
   await Promise.all(hammers);
@@ -309,16 +309,16 @@ test("under load, no incomplete result is served, and what was named can be read
 });
 
 test("two servers that evict at once do no more harm than one", async () => {
-  const { rooms, directory, put } = await aStore();
+  const { services, directory, put } = await aStore();
   for (let i = 0; i < 300; i++) await put(text(`blob ${i}`), 4 + i);
-  const other = { ...rooms, disk: await openStoreEviction(directory) };
+  const other = { ...services, disk: await openStoreEviction(directory) };
 
   const [one, two] = await Promise.all([
-    evict(rooms, 150_000, new Date(), never),
+    evict(services, 150_000, new Date(), never),
     evict(other, 150_000, new Date(), never),
   ]);
 
-  const { bytes } = await evict(rooms, undefined, new Date(), never);
+  const { bytes } = await evict(services, undefined, new Date(), never);
   expect(bytes).toBeLessThanOrEqual(150_000);
   expect(bytes).toBeGreaterThan(120_000);
   expect(one.removedBlobs + two.removedBlobs).toBe(300 - bytes / 1_000);
@@ -333,7 +333,7 @@ test("a million blobs take no more memory than a few", async () => {
     hash.writeUInt32BE((i * 2_654_435_761) >>> 0, 0);
     return digestFrom("sha256", hash.toString("hex"), 1_000);
   };
-  const disk: EvictionRooms["disk"] = {
+  const disk: EvictionServices["disk"] = {
     async *list() {
       for (let i = 0; i < many; i++)
         yield { namespace: ownNamespace, digest: digestAt(i), lastUsedAt: ago(4 + i / 1_000) };
@@ -345,14 +345,14 @@ test("a million blobs take no more memory than a few", async () => {
     },
     putBack: async () => {},
   };
-  const { rooms } = await aStore();
+  const { services } = await aStore();
   const before = process.memoryUsage().heapUsed;
   let most = 0;
   const watching = setInterval(() => {
     most = Math.max(most, process.memoryUsage().heapUsed);
   }, 20);
 
-  await evict({ ...rooms, disk }, 900_000_000, new Date(), never);
+  await evict({ ...services, disk }, 900_000_000, new Date(), never);
   clearInterval(watching);
 
   expect(removed).toBeGreaterThan(150_000);

@@ -19,7 +19,7 @@ const removedAtOnce = 8;
 /** A blob's use is noted once a minute, or by another clock: its result's may be so much newer. */
 const notedLateMs = 2 * 60_000;
 
-export interface EvictionRooms {
+export interface EvictionServices {
   readonly db: Tx;
   /** Read for what is held. Must not count reading as a use. */
   readonly blobsOf: (project: string) => BlobStore;
@@ -51,12 +51,12 @@ export interface EvictionRound {
  * The store is listed twice, never kept: what it holds is summed up by worth first. Without a limit it is only counted.
  */
 export async function evict(
-  rooms: EvictionRooms,
+  services: EvictionServices,
   limitBytes: number | undefined,
   now: Date,
   signal: AbortSignal,
 ): Promise<EvictionRound> {
-  const { disk } = rooms;
+  const { disk } = services;
   const turn = takingTurns();
   const idleMs = (usedAt: Date) => now.getTime() - usedAt.getTime();
   await disk.putBack();
@@ -83,7 +83,7 @@ export async function evict(
   if (limitBytes === undefined || bytes <= limitBytes)
     return { ...nothing, blobs, bytes, youngBytes };
 
-  const holds = await farmHolds(rooms, now, signal);
+  const holds = await farmHolds(services, now, signal);
   const worth = await measure(holds);
   const cut = worth.cut(worth.bytes - limitBytes * evictTo);
   const isToGo = (namespace: Namespace, digest: Digest, lastUsedAt: Date) =>
@@ -95,7 +95,7 @@ export async function evict(
   let removedBytes = 0;
   if (Number.isFinite(leastIdle)) {
     forgottenNames = await forgetNamesOf(
-      rooms,
+      services,
       new Date(now.getTime() - leastIdle + notedLateMs),
       async (namespace, digest) => {
         const found = await disk.look(namespace, digest);

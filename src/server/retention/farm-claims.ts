@@ -41,7 +41,7 @@ const keepOutputsMs = 7 * 24 * 60 * 60_000;
  * Uploads under way are no blobs yet. What is claimed while this runs was asked for then, and so is young.
  */
 export async function farmHolds(
-  rooms: {
+  services: {
     readonly db: Tx;
     readonly blobsOf: (project: string) => BlobStore;
     readonly treesOf: (project: string) => OutputTrees;
@@ -50,14 +50,14 @@ export async function farmHolds(
   now: Date,
   signal: AbortSignal,
 ): Promise<Holds> {
-  const { db, blobsOf, pinned } = rooms;
+  const { db, blobsOf, pinned } = services;
   const holds = new Holds();
   const firmlyIn = (project: string) => {
     const { firm } = holds.in(namespaceOf(project));
     return (digest: Digest) => firm.add(digest);
   };
   // Graphs and the benchmark lab work in the default project.
-  const [blobs, trees] = [blobsOf(defaultProject), rooms.treesOf(defaultProject)];
+  const [blobs, trees] = [blobsOf(defaultProject), services.treesOf(defaultProject)];
   const firmly = firmlyIn(defaultProject);
   const { light } = holds.in(namespaceOf(defaultProject));
 

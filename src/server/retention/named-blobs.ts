@@ -23,12 +23,12 @@ export type IsDoomed = (namespace: Namespace, digest: Digest) => Promise<boolean
  * blobs tell. Answers how many went.
  */
 export async function forgetNamesOf(
-  rooms: { readonly db: Tx; readonly treesOf: (project: string) => OutputTrees },
+  services: { readonly db: Tx; readonly treesOf: (project: string) => OutputTrees },
   before: Date,
   isDoomed: IsDoomed,
   signal: AbortSignal,
 ): Promise<number> {
-  const { db, treesOf } = rooms;
+  const { db, treesOf } = services;
   const anyDoomed = async (namespace: Namespace, digests: readonly Digest[]) => {
     for (const digest of digests) if (await isDoomed(namespace, digest)) return true;
     return false;

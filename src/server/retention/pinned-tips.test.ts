@@ -52,7 +52,7 @@ test("a protected branch's newest commits stay warm when the store is full, othe
   const tips = [await made(2, "main"), await made(3, "main"), await made(4, "main")].flat();
   const others = await made(105, "feature");
   await grownOld();
-  const rooms = {
+  const services = {
     db,
     blobsOf: farm.blobsOf,
     treesOf: farm.treesOf,
@@ -60,7 +60,7 @@ test("a protected branch's newest commits stay warm when the store is full, othe
     pinned,
   };
 
-  const round = await evict(rooms, 40_000, new Date(), new AbortController().signal);
+  const round = await evict(services, 40_000, new Date(), new AbortController().signal);
 
   expect(round.removedBlobs).toBeGreaterThan(0);
   expect(await farm.granaries.lookUp("default", tips)).toHaveLength(tips.length);

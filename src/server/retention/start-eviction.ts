@@ -8,7 +8,7 @@ import { freeBytesIn } from "#cas/disk-usage.ts";
 import type { Clock } from "#core/clock.ts";
 import { memorySizeText } from "#core/memory-size.ts";
 import type { Service } from "#core/service.ts";
-import { type EvictionRooms, type EvictionRound, evict } from "./evict.ts";
+import { type EvictionRound, type EvictionServices, evict } from "./evict.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 import { isTimeToLook } from "./time-to-look.ts";
 
@@ -33,7 +33,7 @@ export interface Eviction extends Service {
 
 /** Keeps the store under its limit, now and then; without one, counts it. */
 export function startEviction(
-  rooms: EvictionRooms & {
+  services: EvictionServices & {
     readonly directory: string;
     readonly limitBytes: number | undefined;
     readonly everyMs?: number;
@@ -41,7 +41,7 @@ export function startEviction(
     readonly logger: Logger;
   },
 ): Eviction {
-  const { directory, limitBytes, everyMs = usuallyEveryMs, clock, logger } = rooms;
+  const { directory, limitBytes, everyMs = usuallyEveryMs, clock, logger } = services;
   const notes = join(directory, "eviction.json");
   const ending = new AbortController();
   let working: Promise<void> | undefined;
@@ -68,7 +68,7 @@ export function startEviction(
     };
     const free = await freeBytesIn(directory);
     if (!isTimeToLook(last ?? undefined, limitBytes, free, now.getTime())) return;
-    const round = await evict(rooms, limitBytes, now, ending.signal);
+    const round = await evict(services, limitBytes, now, ending.signal);
     await note(after(before, round, now, await freeBytesIn(directory)));
     tell(round);
   }

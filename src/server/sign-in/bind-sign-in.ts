@@ -16,17 +16,17 @@ import {
 import { listIssuers } from "#sign-in/issuers/trusted-issuer.store.ts";
 import { listIdentities } from "#sign-in/provider/identity.store.ts";
 import { liveSessions, type StoredSession } from "#sign-in/sessions/session.store.ts";
-import type { FoundSession } from "#sign-in/sessions/session-desk.ts";
-import { signInDesk } from "#sign-in/sign-in-desk.ts";
+import type { FoundSession } from "#sign-in/sessions/session-service.ts";
+import { signInService } from "#sign-in/sign-in-service.ts";
 import type { SignInFarm } from "../http/sign-in-farm.ts";
-import type { SignInRoom } from "./open-sign-in.ts";
+import type { SignInModule } from "./open-sign-in.ts";
 
 export interface SignInBinding {
   readonly db: Db;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly callers: CallerRegistry;
-  readonly signIn: SignInRoom;
+  readonly signIn: SignInModule;
 }
 
 /** Sessions, identities and trusted issuers, for the HTTP API. `url` is where the server listens. */
@@ -36,7 +36,7 @@ export function bindSignIn(
 ): SignInFarm {
   const { sessions, provider, publicUrl } = signIn;
   const address = { url: publicUrl ?? new URL(url), isConfigured: publicUrl !== undefined };
-  const desk = signInDesk({ db, clock, sessions, provider, address });
+  const service = signInService({ db, clock, sessions, provider, address });
 
   const change = async <T>(
     by: Principal,
@@ -74,35 +74,35 @@ export function bindSignIn(
 
   return {
     publicHost: publicUrl?.host,
-    identifySession: (cookie, request) => noting("a session", desk.identify(cookie, request)),
+    identifySession: (cookie, request) => noting("a session", service.identify(cookie, request)),
     async session(cookie) {
-      const { found, csrf, problem } = await desk.standing(cookie);
+      const { found, csrf, problem } = await service.standing(cookie);
       const stranger = await callers.identify(undefined);
       const standing = {
         ...standingOf(found),
         problem: problem?.message ?? null,
         csrf: csrf ?? null,
-        provider: desk.provider ?? null,
+        provider: service.provider ?? null,
         isOpen: mayDo(stranger, "administer", wholeFarm),
       };
       return { standing, cookies: problem === undefined ? [] : [problem.cookie] };
     },
-    noteProblem: (message) => desk.noteProblem(message),
-    signInWithToken: (token, cookie) => noting("a token", desk.withToken(token, cookie)),
-    signInWithCode: (code, cookie) => noting("a link", desk.withCode(code, cookie)),
+    noteProblem: (message) => service.noteProblem(message),
+    signInWithToken: (token, cookie) => noting("a token", service.withToken(token, cookie)),
+    signInWithCode: (code, cookie) => noting("a link", service.withCode(code, cookie)),
     async signInLink(authorization) {
       if (authorization === undefined) {
         throw new Fault("unauthenticated", "send the token of whom the link is to sign in");
       }
-      const { code, expiresAt } = await desk.codeFor(authorization);
+      const { code, expiresAt } = await service.codeFor(authorization);
       // A fragment is not sent to any server, and stands in no log.
       const link = new URL("/sign-in", address.url);
       link.hash = `code=${code}`;
       return { url: link.href, expiresAt: expiresAt.toISOString() };
     },
-    beginSignIn: (returnTo) => desk.begin(returnTo),
-    finishSignIn: (query, cookie) => noting("a sign-in", desk.finish(query, cookie)),
-    signOut: (cookie) => desk.signOut(cookie),
+    beginSignIn: (returnTo) => service.begin(returnTo),
+    finishSignIn: (query, cookie) => noting("a sign-in", service.finish(query, cookie)),
+    signOut: (cookie) => service.signOut(cookie),
 
     async sessions(by) {
       const all = mayDo(by, "administer", wholeFarm);

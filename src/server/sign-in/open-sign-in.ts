@@ -6,15 +6,15 @@ import { Fault, messageOf } from "#core/fault.ts";
 import { isLoopback } from "#core/host-guard.ts";
 import type { Db } from "#db/db.ts";
 import { acceptingIssuedTokens } from "#sign-in/issuers/accept-issued-tokens.ts";
-import { issuedTokenDesk } from "#sign-in/issuers/issued-token-desk.ts";
+import { issuedTokenService } from "#sign-in/issuers/issued-token-service.ts";
 import { type IdentityProvider, identityProvider } from "#sign-in/provider/identity-provider.ts";
 import { sessionTimes } from "#sign-in/sessions/judge-session.ts";
-import { type SessionDesk, sessionDesk } from "#sign-in/sessions/session-desk.ts";
+import { type SessionService, sessionService } from "#sign-in/sessions/session-service.ts";
 import type { ServerConfig } from "../config.ts";
 
 /** Who is signed in, and who says who people are. */
-export interface SignInRoom {
-  readonly sessions: SessionDesk;
+export interface SignInModule {
+  readonly sessions: SessionService;
   readonly provider: IdentityProvider | undefined;
   /** Where people find the farm, when that is not where it listens. */
   readonly publicUrl: URL | undefined;
@@ -28,13 +28,13 @@ export type SignInConfig = Partial<
 export async function openSignIn(
   { db, clock, logger }: { readonly db: Db; readonly clock: Clock; readonly logger: Logger },
   config: SignInConfig,
-): Promise<{ readonly callers: CallerRegistry; readonly signIn: SignInRoom }> {
+): Promise<{ readonly callers: CallerRegistry; readonly signIn: SignInModule }> {
   refuseSessionsInTheClear(config);
-  const sessions = sessionDesk(db, clock, {
+  const sessions = sessionService(db, clock, {
     idleMs: config.sessionIdleMs ?? sessionTimes.idleMs,
     wholeMs: config.sessionMs ?? sessionTimes.wholeMs,
   });
-  const issued = issuedTokenDesk(db, clock, (why) => logger.info({ why }, "refused"));
+  const issued = issuedTokenService(db, clock, (why) => logger.info({ why }, "refused"));
   const callers = acceptingIssuedTokens(callerRegistry(db, clock), issued, () =>
     sessions.forgetAll(),
   );

@@ -1,11 +1,11 @@
 import type { CallerRegistry } from "#access/caller-registry.ts";
 import { issuedTokenIn } from "./issued-token.ts";
-import type { IssuedTokenDesk } from "./issued-token-desk.ts";
+import type { IssuedTokenService } from "./issued-token-service.ts";
 
 /** Callers that may also show a signed token of an issuer that the farm trusts, wherever tokens are taken. */
 export function acceptingIssuedTokens(
   callers: CallerRegistry,
-  issued: IssuedTokenDesk,
+  issued: IssuedTokenService,
   alsoForget: () => void = () => {},
 ): CallerRegistry {
   return {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Clock } from "#core/clock.ts";
 import { Fault } from "#core/fault.ts";
 import type { Db } from "#db/db.ts";
-import type { BegunSession, SessionDesk } from "../sessions/session-desk.ts";
+import type { BegunSession, SessionService } from "../sessions/session-service.ts";
 import type { IdentityProvider } from "./identity-provider.ts";
 import { principalOfIdentity } from "./principal-of-identity.ts";
 import { attemptLastsMs, attemptOfCookie, secretsOf } from "./sign-in-attempt.ts";
@@ -12,7 +12,7 @@ export interface FinishingAttempt {
   readonly db: Db;
   readonly clock: Clock;
   readonly provider: IdentityProvider;
-  readonly sessions: SessionDesk;
+  readonly sessions: SessionService;
   /** The address that the provider sent the browser to. */
   readonly callback: URL;
 }

@@ -4,7 +4,7 @@ import { fingerprintOf, isTokenShaped } from "#access/secret-token.ts";
 import { storedToken } from "#access/token.store.ts";
 import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
-import type { NewSignIn } from "./session-desk.ts";
+import type { NewSignIn } from "./session-service.ts";
 
 /** Somebody whose token is good. */
 export interface TokenHolder {

@@ -73,9 +73,9 @@ export class CapturedLog {
 
   async #end(): Promise<void> {
     const orphaned = new AbortController();
-    const patience = this.#waitForOrphans(orphaned.signal).then(() => this.#socket.destroy());
+    const retryWindow = this.#waitForOrphans(orphaned.signal).then(() => this.#socket.destroy());
     await this.#ended.finally(() => orphaned.abort("ended"));
-    await patience;
+    await retryWindow;
     if (this.#droppedBytes > 0) {
       const kept = `${this.#limitBytes} bytes`;
       await this.#append(

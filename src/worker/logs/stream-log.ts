@@ -50,9 +50,9 @@ export class LogStream {
     this.#hurry.abort("ended");
     this.#hurry = new AbortController();
     const inTime = new AbortController();
-    const patience = rest(patienceMs, inTime.signal).then(() => this.stop());
+    const retryWindow = rest(patienceMs, inTime.signal).then(() => this.stop());
     await this.#sending.finally(() => inTime.abort("ended"));
-    await patience;
+    await retryWindow;
   }
 
   /** Ends the sending; the log is closed as soon as a call that is under way has ended. */

@@ -23,7 +23,7 @@ import {
   Command_OutputDirectoryFormat,
   CommandSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
-import { Patience } from "../patience.ts";
+import { RetryWindow } from "../retry-window.ts";
 import { type CollectOptions, collectOutputs } from "./collect-outputs.ts";
 import { declaredOutputs } from "./declared-outputs.ts";
 import { wantedProperties } from "./output-properties.ts";
@@ -50,7 +50,7 @@ async function resultOf(
   const farm = memoryBlobStore();
   const result = create(ActionResultSchema);
   const collected = await collect(root, init, options);
-  await publishOutputs(root, collected, format, { farm, patience: new Patience() }, result);
+  await publishOutputs(root, collected, format, { farm, retryWindow: new RetryWindow() }, result);
   return { result, farm, collected };
 }
 

@@ -19,7 +19,7 @@ import {
   OutputFileSchema,
   OutputSymlinkSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
-import type { Patience } from "../patience.ts";
+import type { RetryWindow } from "../retry-window.ts";
 import type { CollectedOutputs } from "./collect-outputs.ts";
 
 /** Blobs up to this size are read whole before they are sent. */
@@ -34,7 +34,7 @@ export type Upload = { readonly digest: Digest } & (
 /** Where uploads go, and how long they are tried. */
 export interface UploadTarget {
   readonly farm: BlobStore;
-  readonly patience: Patience;
+  readonly retryWindow: RetryWindow;
   /**
    * Ends the uploads: the call rejects with the signal's reason at once, and nothing more of a file is read.
    * Small blobs that are on their way arrive, or not.
@@ -44,7 +44,7 @@ export interface UploadTarget {
 
 /** Uploads what the farm does not have, each once. */
 export async function uploadMissing(
-  { farm, patience, signal }: UploadTarget,
+  { farm, retryWindow, signal }: UploadTarget,
   uploads: readonly Upload[],
 ): Promise<void> {
   const some = uploads.filter(({ digest }) => !isEmptyDigest(digest));
@@ -62,10 +62,10 @@ export async function uploadMissing(
     return farm.write(digest, chunks, signal);
   };
   const sendMissing = async () => {
-    const missing = await patience.persistently(() => farm.findMissing(digests), signal);
+    const missing = await retryWindow.persistently(() => farm.findMissing(digests), signal);
     await mapAtMost(8, missing, async (digest) => {
       const upload = byKey.get(digestKey(digest));
-      if (upload !== undefined) await patience.persistently(() => send(upload), signal);
+      if (upload !== undefined) await retryWindow.persistently(() => send(upload), signal);
     });
   };
   await untilAborted(sendMissing(), signal);
@@ -79,7 +79,7 @@ export async function publishOutputs(
   target: UploadTarget,
   result: ActionResult,
 ): Promise<void> {
-  const { farm, patience, signal } = target;
+  const { farm, retryWindow, signal } = target;
   const entered: Pick<ActionResult, (typeof outputLists)[number]> = create(ActionResultSchema);
   const uploads: Upload[] = files.map(({ at, digest }) => ({ digest, path: join(root, at) }));
   for (const output of outputs) {
@@ -114,7 +114,7 @@ export async function publishOutputs(
         });
         if (format !== Command_OutputDirectoryFormat.TREE_ONLY) {
           const rootDigest = await untilAborted(
-            patience.persistently(() => uploadDirectories(farm, output.tree), signal),
+            retryWindow.persistently(() => uploadDirectories(farm, output.tree), signal),
             signal,
           );
           directory.rootDirectoryDigest = toDigestMessage(rootDigest);

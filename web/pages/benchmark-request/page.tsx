@@ -9,7 +9,7 @@ import { endText, startText } from "../benchmarks/estimate-text.ts";
 import { JobsTable } from "../benchmarks/jobs-table.tsx";
 import { LabHead } from "../benchmarks/lab-head.tsx";
 import { reportQuery, requestQuery } from "../benchmarks/load.ts";
-import { RequestDeeds } from "../benchmarks/request-deeds.tsx";
+import { RequestCommands } from "../benchmarks/request-commands.tsx";
 import { CompareLink, JobsBar } from "../benchmarks/request-line.tsx";
 import { hasTrouble, originWords, requestStates } from "../benchmarks/request-words.ts";
 import { StateSign } from "../benchmarks/state-mark.tsx";
@@ -27,7 +27,7 @@ export function RequestPage() {
     <div className="page lab-page">
       <LabHead title={request.artifact} suite={request.suite}>
         <CompareLink request={request} />
-        <RequestDeeds request={request} />
+        <RequestCommands request={request} />
       </LabHead>
       <div className="row facts-line">
         <StateSign state={requestStates[request.state]} />

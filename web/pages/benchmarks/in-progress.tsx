@@ -8,7 +8,7 @@ import { Ago } from "../../parts/times.tsx";
 import { endText } from "./estimate-text.ts";
 import { JobsTable } from "./jobs-table.tsx";
 import { requestQuery } from "./load.ts";
-import { RequestDeeds } from "./request-deeds.tsx";
+import { RequestCommands } from "./request-commands.tsx";
 import { CompareLink, JobsBar, RequestLink } from "./request-line.tsx";
 import { originWords } from "./request-words.ts";
 
@@ -55,7 +55,7 @@ function RunningRequest({ of: { request, estimate } }: { readonly of: Running })
         </span>
         <span className="grow" />
         <CompareLink request={request} />
-        <RequestDeeds request={request} />
+        <RequestCommands request={request} />
       </div>
       <JobsBar jobs={request.jobs} />
       <div className="row lab-wrap">

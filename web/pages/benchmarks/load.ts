@@ -78,8 +78,8 @@ export const collectorsQuery = queryOptions({
 export const submitRequest = (asked: SubmitBenchmarkRequest) =>
   tell(SubmittedRequest, "/benchmarks/requests", asked);
 
-export type RequestDeed = "cancel" | "retry" | "artifacts-ready";
-export const changeRequest = (id: string, deed: RequestDeed) =>
+export type RequestCommand = "cancel" | "retry" | "artifacts-ready";
+export const changeRequest = (id: string, deed: RequestCommand) =>
   tell(z.unknown(), `${requestPath(id)}/${deed}`);
 
 export const changeCollector = (name: string, change: ChangeCollector) =>

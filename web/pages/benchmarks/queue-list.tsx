@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { QueuedRequest } from "#api/benchmark-history.ts";
 import { useNow } from "../../parts/now.ts";
 import { endText, startText } from "./estimate-text.ts";
-import { RequestDeeds } from "./request-deeds.tsx";
+import { RequestCommands } from "./request-commands.tsx";
 import { RequestLink } from "./request-line.tsx";
 import { originWords, requestStates } from "./request-words.ts";
 import { StateMark } from "./state-mark.tsx";
@@ -38,7 +38,7 @@ export function QueueList({ waiting }: { readonly waiting: readonly Waiting[] })
                   {estimate.endsAt === null ? "" : `, ${endText(estimate, now)}`}
                 </span>
               </span>
-              <RequestDeeds request={request} />
+              <RequestCommands request={request} />
             </li>
           ))}
         </ol>

@@ -4,7 +4,7 @@ import type { RequestSummary } from "#api/benchmark-request.ts";
 import { Ago, Elapsed } from "../../parts/times.tsx";
 import { ErrorList } from "./error-list.tsx";
 import { requestQuery } from "./load.ts";
-import { RequestDeeds } from "./request-deeds.tsx";
+import { RequestCommands } from "./request-commands.tsx";
 import { CompareLink, RequestLink } from "./request-line.tsx";
 import { hasTrouble, originWords, requestStates } from "./request-words.ts";
 import { StateMark } from "./state-mark.tsx";
@@ -57,7 +57,7 @@ function EndedRequest({ request }: { readonly request: RequestSummary }) {
         <Elapsed from={request.startedAt} to={request.endedAt ?? request.startedAt} />
       </span>
       {request.endedAt === null ? <span /> : <Ago time={request.endedAt} />}
-      <RequestDeeds request={request} />
+      <RequestCommands request={request} />
       {isOpen ? <Errors id={request.id} /> : null}
     </li>
   );

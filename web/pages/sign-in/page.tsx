@@ -6,7 +6,7 @@ import { sessionQuery } from "../../farm/session.ts";
 import { usePageTitle } from "../../parts/page-title.ts";
 import { signInWithCode } from "./load.ts";
 import { SignInForms } from "./sign-in-forms.tsx";
-import { useErrand } from "./use-errand.ts";
+import { useAsyncAction } from "./use-async-action.ts";
 import { WhoAmI } from "./who-am-i.tsx";
 import "./sign-in.css";
 
@@ -15,14 +15,14 @@ export function SignInPage() {
   const { data: standing } = useSuspenseQuery(sessionQuery);
   const [code] = useState(takeCode);
   const [problem] = useState(standing.problem);
-  const errand = useErrand();
+  const action = useAsyncAction();
   const then = returnAddress(to);
   const { session, over } = standing;
   usePageTitle(session === null ? "Sign in" : session.principal);
 
   // Who is signed in already is asked first: a link of somebody else must not make one another person.
   const isWelcome = code !== null && session === null;
-  const { run } = errand;
+  const { run } = action;
   useEffect(() => {
     if (isWelcome) void run(() => signInWithCode(code), then);
   }, [isWelcome, code, run, then]);
@@ -30,7 +30,7 @@ export function SignInPage() {
   return (
     <div className="page sign-in">
       <h1>{session === null ? "Sign in" : session.principal}</h1>
-      {[problem, errand.problem].map((each) =>
+      {[problem, action.problem].map((each) =>
         each === null ? null : (
           <p key={each} role="alert" className="problem">
             {each}
@@ -47,7 +47,7 @@ export function SignInPage() {
           <p>You followed a link that signs somebody in. Go on only if you asked for it.</p>
           <button
             type="button"
-            disabled={errand.isBusy}
+            disabled={action.isBusy}
             onClick={() => void run(() => signInWithCode(code), then)}
           >
             Sign in by the link
@@ -55,13 +55,13 @@ export function SignInPage() {
         </section>
       ) : null}
       {session === null ? (
-        isWelcome && errand.problem === null ? (
+        isWelcome && action.problem === null ? (
           <p role="status">Signing in…</p>
         ) : (
-          <SignInForms standing={standing} errand={errand} then={then} />
+          <SignInForms standing={standing} action={action} then={then} />
         )
       ) : (
-        <WhoAmI session={session} errand={errand} />
+        <WhoAmI session={session} action={action} />
       )}
     </div>
   );

@@ -3,17 +3,17 @@ import type { SessionStanding } from "#api/session.ts";
 import { messageOf } from "#core/fault.ts";
 import { Copyable } from "../../parts/copy.tsx";
 import { signInAddress, signInWithToken } from "./load.ts";
-import type { Errand } from "./use-errand.ts";
+import type { AsyncAction } from "./use-async-action.ts";
 
 interface Props {
   readonly standing: SessionStanding;
-  readonly errand: Errand;
+  readonly action: AsyncAction;
   /** Where to go afterwards. */
   readonly then: string;
 }
 
 /** The ways to sign in. */
-export function SignInForms({ standing: { provider, isOpen }, errand, then }: Props) {
+export function SignInForms({ standing: { provider, isOpen }, action, then }: Props) {
   return (
     <>
       {isOpen ? (
@@ -25,7 +25,7 @@ export function SignInForms({ standing: { provider, isOpen }, errand, then }: Pr
         <p className="faint">Reading needs no right. To change something, say who you are.</p>
       )}
       {provider === null ? null : <WithProvider name={provider} then={then} />}
-      <WithToken errand={errand} then={then} />
+      <WithToken action={action} then={then} />
     </>
   );
 }
@@ -56,7 +56,7 @@ function WithProvider({ name, then }: { readonly name: string; readonly then: st
   );
 }
 
-function WithToken({ errand, then }: { readonly errand: Errand; readonly then: string }) {
+function WithToken({ action, then }: { readonly action: AsyncAction; readonly then: string }) {
   const [token, setToken] = useState("");
   return (
     <section aria-label="With a token" className="sign-in-way">
@@ -65,7 +65,7 @@ function WithToken({ errand, then }: { readonly errand: Errand; readonly then: s
         className="row"
         onSubmit={(event) => {
           event.preventDefault();
-          void errand.run(() => signInWithToken(token.trim()), then);
+          void action.run(() => signInWithToken(token.trim()), then);
         }}
       >
         <label className="stacked">
@@ -81,7 +81,7 @@ function WithToken({ errand, then }: { readonly errand: Errand; readonly then: s
             onChange={(event) => setToken(event.target.value)}
           />
         </label>
-        <button type="submit" disabled={errand.isBusy}>
+        <button type="submit" disabled={action.isBusy}>
           Sign in
         </button>
       </form>

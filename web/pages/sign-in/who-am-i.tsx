@@ -5,15 +5,15 @@ import type { ListedSession, SessionStanding } from "#api/session.ts";
 import { messageOf } from "#core/fault.ts";
 import { Ago } from "../../parts/times.tsx";
 import { callerQuery, endSession, sessionsQuery, signOut } from "./load.ts";
-import type { Errand } from "./use-errand.ts";
+import type { AsyncAction } from "./use-async-action.ts";
 
 interface Props {
   readonly session: NonNullable<SessionStanding["session"]>;
-  readonly errand: Errand;
+  readonly action: AsyncAction;
 }
 
 /** Who is signed in, until when, what that one may do, and the way out. */
-export function WhoAmI({ session, errand }: Props) {
+export function WhoAmI({ session, action }: Props) {
   const { by, since, endsAt, id } = session;
   const { data: caller } = useQuery(callerQuery);
   return (
@@ -33,8 +33,8 @@ export function WhoAmI({ session, errand }: Props) {
       </p>
       <button
         type="button"
-        disabled={errand.isBusy}
-        onClick={() => void errand.run(signOut, "/sign-in")}
+        disabled={action.isBusy}
+        onClick={() => void action.run(signOut, "/sign-in")}
       >
         Sign out
       </button>

@@ -1,11 +1,11 @@
-import type { PlannedChange, PlannedDeed, PlannedJob } from "#api/rerun.ts";
+import type { PlannedChange, PlannedEffect, PlannedJob } from "#api/rerun.ts";
 import { durationText } from "../../../parts/duration.ts";
 import { StateIcon } from "../../../parts/state.tsx";
 
 const mostShown = 300;
 
 /** In the order in which people want to read them. */
-const deeds: Readonly<Record<PlannedDeed, string>> = {
+const deeds: Readonly<Record<PlannedEffect, string>> = {
   runs: "to run",
   "runs because needed": "to run, because needed",
   "runs because downstream": "to run, depending on those",

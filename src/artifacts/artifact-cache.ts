@@ -1,0 +1,203 @@
+import { createHash } from "node:crypto";
+import { readFile, stat } from "node:fs/promises";
+import { canonicalJson } from "#core/canonical-json.ts";
+import { Fault, messageOf } from "#core/fault.ts";
+import type { PrivateHosts } from "#git/remote-access.ts";
+import type { PinnedPackage, Suite } from "#suites/suite.ts";
+import { type HeldFolder, openCacheFolder } from "./cache-folder.ts";
+import { checkOutCommit, type WantedCommit } from "./check-out-commit.ts";
+import type { Component } from "./component.ts";
+import { getPackage } from "./get-package.ts";
+import { toolOf } from "./tool-of.ts";
+import { unpackTarball } from "./unpack-tarball.ts";
+
+/** A folder on the shelf. Nobody may write into it. */
+export interface PlacedFolder {
+  readonly directory: string;
+}
+
+/** An artifact's component in a folder of this machine. It stays until it is released. */
+export interface PlacedArtifact extends PlacedFolder {
+  /** The backend's command, its holes filled. */
+  readonly tool: readonly string[];
+  /** The backend's environment, its holes filled. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Components and sources, got once and kept within a limit. Several processes may share its folder. */
+export interface ArtifactCache {
+  /**
+   * `unavailable` and `deadline_exceeded` may go away; `not_found`, `data_loss`, `invalid_argument` and
+   * `failed_precondition` will not by themselves.
+   */
+  place(
+    suite: Suite,
+    backend: string,
+    component: Component,
+    signal: AbortSignal,
+  ): Promise<PlacedArtifact>;
+  /** A benchmark's source or dependency: a pinned package, or a commit of a repository. */
+  placeSource(
+    source: PinnedPackage | { readonly git: string; readonly commit: string },
+    signal: AbortSignal,
+  ): Promise<PlacedFolder>;
+  release(placed: PlacedFolder): Promise<void>;
+}
+
+export interface CacheOptions {
+  readonly directory: string;
+  readonly limitBytes: number;
+  /** Where Git may go on private addresses; anywhere without. */
+  readonly privateHosts?: PrivateHosts | undefined;
+  /** From the farm's store, by `HASH/SIZE`. */
+  readonly fetchBlob?: (digest: string, signal: AbortSignal) => AsyncIterable<Uint8Array>;
+}
+
+/** What is got, and how. Equal keys are equal folders. */
+interface Wanted {
+  readonly key: unknown;
+  readonly make: (folder: string) => Promise<void>;
+}
+
+/** More than a toolchain packed; it is held in memory while it is unpacked. */
+const mostTarballBytes = 512 * 2 ** 20;
+
+export async function openArtifactCache({
+  directory,
+  limitBytes,
+  fetchBlob,
+  privateHosts,
+}: CacheOptions): Promise<ArtifactCache> {
+  const folder = await openCacheFolder(directory, limitBytes);
+  const held = new Map<PlacedFolder, HeldFolder>();
+  const commitWanted = (wanted: WantedCommit, signal: AbortSignal): Wanted => ({
+    key: { commit: wanted.commit, build: wanted.build },
+    make: (into) => checkOutCommit({ ...wanted, privateHosts }, into, signal),
+  });
+  const wantedOf = async (
+    suite: Suite,
+    component: Component,
+    signal: AbortSignal,
+  ): Promise<Wanted> => {
+    switch (component.kind) {
+      case "npm":
+        return packageWanted({ npm: component.package, ...component }, signal);
+      case "git": {
+        const build = suite.artifacts.from === "git" ? suite.artifacts.build : [];
+        return commitWanted({ ...component, build }, signal);
+      }
+      case "blob":
+        return {
+          key: { blob: component.digest },
+          make: async (into) =>
+            unpackTarball(await blobOf(component.digest, fetchBlob, signal), into),
+        };
+      case "path":
+        return pathWanted(component.path);
+    }
+  };
+
+  const hold = async <T extends PlacedFolder>(
+    { key, make }: Wanted,
+    signal: AbortSignal,
+    placedAt: (directory: string) => T,
+  ): Promise<T> => {
+    const name = createHash("sha256").update(canonicalJson(key)).digest("hex");
+    const found = await folder.hold(name, make, signal);
+    try {
+      const placed = placedAt(found.directory);
+      held.set(placed, found);
+      return placed;
+    } catch (reason) {
+      await found.letGo();
+      throw reason;
+    }
+  };
+
+  return {
+    async place(suite, backend, component, signal) {
+      const placedAt = (at: string) => ({
+        directory: at,
+        ...toolOf(suite, backend, component, at),
+      });
+      if (component.kind === "path" && (await isFolder(component.path)))
+        return placedAt(component.path);
+      return hold(await wantedOf(suite, component, signal), signal, placedAt);
+    },
+
+    placeSource: (source, signal) =>
+      hold(
+        "npm" in source
+          ? packageWanted(source, signal)
+          : commitWanted({ repository: source.git, commit: source.commit, build: [] }, signal),
+        signal,
+        (at) => ({ directory: at }),
+      ),
+
+    async release(placed) {
+      const found = held.get(placed);
+      held.delete(placed);
+      await found?.letGo();
+    },
+  };
+}
+
+async function pathWanted(path: string): Promise<Wanted> {
+  const bytes = await readFile(path).catch((cause: unknown) => {
+    throw new Fault("not_found", `there is no artifact: ${messageOf(cause)}`, { cause });
+  });
+  return {
+    key: { sha256: createHash("sha256").update(bytes).digest("hex") },
+    make: (folder) => unpackTarball(bytes, folder),
+  };
+}
+
+/** Without its integrity: what was got under one hash must not pass under another. */
+function packageWanted(
+  { npm, version, integrity }: { npm: string; version: string; integrity?: string | undefined },
+  signal: AbortSignal,
+): Wanted {
+  return {
+    key: { npm, version, integrity },
+    make: (folder) => getPackage({ npm, version, integrity }, folder, signal),
+  };
+}
+
+async function blobOf(
+  digest: string,
+  fetchBlob: CacheOptions["fetchBlob"],
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  if (fetchBlob === undefined)
+    throw new Fault(
+      "failed_precondition",
+      "a blob is of a farm's store, and there is no farm here",
+    );
+  const [hash, size] = digest.split("/");
+  if (Number(size) > mostTarballBytes)
+    throw new Fault(
+      "invalid_argument",
+      `a tarball of ${size} bytes is too large; at most ${mostTarballBytes} are taken`,
+    );
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of fetchBlob(digest, signal)) {
+    parts.push(part);
+    bytes += part.byteLength;
+    if (bytes > Number(size)) break;
+  }
+  const whole = Buffer.concat(parts);
+  const found = createHash("sha256").update(whole).digest("hex");
+  if (found === hash && whole.byteLength === Number(size)) return whole;
+  throw new Fault(
+    "data_loss",
+    `the tarball ${digest} is not what it was: its bytes have ${found}/${bytes}`,
+  );
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+}

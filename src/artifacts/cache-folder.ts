@@ -1,0 +1,150 @@
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Fault } from "#core/fault.ts";
+import { makePrivateDirectory } from "#machine/make-directory.ts";
+import { isAlive, ownOwner } from "#machine/owner.ts";
+import { bytesBelow } from "./bytes-below.ts";
+import { holdingLock } from "./hold-lock.ts";
+
+/** A folder of a key, whole. It stays until it is let go. */
+export interface HeldFolder {
+  readonly directory: string;
+  letGo(): Promise<void>;
+}
+
+/** Folders by key, made once, kept within a limit. Several processes may share it. */
+export interface CacheFolder {
+  /** `make` fills an empty folder; it is called when the key is not there, by one process at a time. */
+  hold(
+    key: string,
+    make: (folder: string) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<HeldFolder>;
+}
+
+/**
+ * ```
+ * kept/KEY/        content, and `bytes`, whose time is that of last use
+ * making/OWNER…/   what a process is filling: rubbish once that process is gone
+ * held/KEY/OWNER…  who holds it; of a process that is gone, nobody
+ * locks/           `cache` for a moment each, KEY while it is made
+ * ```
+ */
+export async function openCacheFolder(directory: string, limitBytes: number): Promise<CacheFolder> {
+  const at = (...parts: string[]) => join(directory, ...parts);
+  for (const part of ["kept", "making", "held", "locks"]) makePrivateDirectory(at(part));
+  const own = ownOwner();
+  let count = 0;
+  const alone = <T>(signal: AbortSignal, work: () => Promise<T>) =>
+    holdingLock(at("locks", "shelf"), signal, work);
+  await removeRubbish();
+
+  return {
+    async hold(key, make, signal) {
+      if (!/^[0-9a-f]{64}$/.test(key)) throw new Fault("internal", `"${key}" is no key of a shelf`);
+      for (;;) {
+        const held = await alone(signal, () => holdIfKept(key));
+        if (held !== undefined) return held;
+        const made = await holdingLock(at("locks", key), signal, async () => {
+          // Whoever had the lock before us may have made it.
+          if (await exists(at("kept", key))) return undefined;
+          return makeAndHold(key, make, signal);
+        });
+        if (made !== undefined) return made;
+      }
+    },
+  };
+
+  async function makeAndHold(
+    key: string,
+    make: (folder: string) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<HeldFolder> {
+    const folder = at("making", `${own}-${count++}`);
+    await mkdir(join(folder, "content"), { recursive: true });
+    try {
+      await make(join(folder, "content"));
+      signal.throwIfAborted();
+      await writeFile(join(folder, "bytes"), String(await bytesBelow(join(folder, "content"))));
+      return await alone(signal, async () => {
+        await rename(folder, at("kept", key));
+        const held = await holdIfKept(key);
+        if (held === undefined) throw new Fault("internal", `${at("kept", key)} went away`);
+        await keepWithinLimit();
+        return held;
+      });
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  /** Under the lock of the shelf: nothing goes away between the look and the mark. */
+  async function holdIfKept(key: string): Promise<HeldFolder | undefined> {
+    if (!(await exists(at("kept", key)))) return undefined;
+    const mark = at("held", key, `${own}-${count++}`);
+    await mkdir(at("held", key), { recursive: true });
+    await writeFile(mark, "");
+    await used(key);
+    return {
+      directory: at("kept", key, "content"),
+      letGo: async () => {
+        await used(key);
+        await rm(mark, { force: true });
+        await alone(new AbortController().signal, keepWithinLimit);
+      },
+    };
+  }
+
+  async function used(key: string): Promise<void> {
+    const now = new Date();
+    await utimes(at("kept", key, "bytes"), now, now).catch(() => {});
+  }
+
+  /** Under the lock of the shelf. The least recently used go first; what somebody holds stays, whatever the limit. */
+  async function keepWithinLimit(): Promise<void> {
+    const kept = await Promise.all(
+      (await readdir(at("kept"))).map(async (key) => {
+        const file = at("kept", key, "bytes");
+        const [{ mtimeMs }, text] = await Promise.all([stat(file), readFile(file, "utf8")]);
+        return { key, mtimeMs, bytes: Number(text) };
+      }),
+    );
+    let total = kept.reduce((sum, { bytes }) => sum + bytes, 0);
+    for (const { key, bytes } of kept.toSorted((a, b) => a.mtimeMs - b.mtimeMs)) {
+      if (total <= limitBytes) return;
+      if (await isHeld(key)) continue;
+      total -= bytes;
+      // Out of sight at once, as rubbish of ours, so that nobody finds half of it.
+      const away = at("making", `${own}-${count++}`);
+      await rename(at("kept", key), away);
+      await rm(away, { recursive: true, force: true });
+      await rm(at("held", key), { recursive: true, force: true });
+    }
+  }
+
+  async function isHeld(key: string): Promise<boolean> {
+    const marks = await readdir(at("held", key)).catch(() => []);
+    const dead = marks.filter((mark) => !isAlive(mark));
+    await Promise.all(dead.map((mark) => rm(at("held", key, mark), { force: true })));
+    return dead.length < marks.length;
+  }
+
+  async function removeRubbish(): Promise<void> {
+    const made = (await readdir(at("making"))).filter((name) => !isAlive(name));
+    // Those who take a lock have a file of their own beside it: LOCK.OWNER….
+    const waiting = (await readdir(at("locks"))).filter(
+      (name) => name.includes(".") && !isAlive(name.slice(name.indexOf(".") + 1)),
+    );
+    await Promise.all([
+      ...made.map((name) => rm(at("making", name), { recursive: true, force: true })),
+      ...waiting.map((name) => rm(at("locks", name), { force: true })),
+    ]);
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}

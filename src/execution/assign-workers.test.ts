@@ -1,0 +1,75 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { assignWorkers, type Seeker, type Taken } from "./assign-workers.ts";
+
+const seeker = (lastLane?: number, most = 1, instanceId = ""): Seeker => ({
+  instanceId,
+  most,
+  lastLane,
+});
+const of = (lane: number, lastHadBy?: string): Taken => ({ lane, lastHadBy });
+
+test("who had something of a lane before gets it again", () => {
+  expect(assignWorkers([seeker(1), seeker(2), seeker(3)], [of(3), of(1), of(2)], 500)).toEqual([
+    2, 0, 1,
+  ]);
+});
+
+test("when there is less than all could take, those who know it take it", () => {
+  expect(assignWorkers([seeker(1), seeker(), seeker(7)], [of(7)], 500)[0]).toBe(2);
+});
+
+test("what is short is spread, though one of them had it all before", () => {
+  const assignments = assignWorkers(
+    [seeker(7, 4), seeker(8, 4), seeker(undefined, 4)],
+    [of(7), of(7), of(7)],
+    500,
+  );
+
+  expect(assignments.slice(0, 3).toSorted((a, b) => a - b)).toEqual([0, 1, 2]);
+});
+
+test("who had the same job of the commit before gets it again, before who had another of the lane", () => {
+  const seekers = [seeker(7, 1, "a"), seeker(undefined, 1, "b"), seeker(undefined, 1, "c")];
+
+  expect(assignWorkers(seekers, [of(7, "c"), of(7)], 500)).toEqual([2, 0, 1]);
+  expect(assignWorkers(seekers, [of(7, "gone")], 500)[0]).toBe(0);
+});
+
+test("one who had it all before gets no second thing while another has none", () => {
+  const seekers = [seeker(1, 2, "a"), seeker(1, 1, "b")];
+
+  expect(assignWorkers(seekers, [of(1, "a"), of(1, "a"), of(1, "a")], 500)).toEqual([0, 1, 0]);
+});
+
+test("everybody gets as many seats as they asked for, in turns, and no seat is doubled", () => {
+  const seekers = fc.array(
+    fc.record({
+      most: fc.integer({ min: 1, max: 5 }),
+      lastLane: fc.option(fc.integer({ min: 0, max: 3 }), { nil: undefined }),
+      instanceId: fc.constantFrom("a", "b", "c"),
+    }),
+    { minLength: 1, maxLength: 6 },
+  );
+  const things = fc.record({
+    lane: fc.integer({ min: 0, max: 3 }),
+    lastHadBy: fc.option(fc.constantFrom("a", "b", "d"), { nil: undefined }),
+  });
+  fc.assert(
+    fc.property(seekers, fc.array(things), (asking, taken) => {
+      const assignments = assignWorkers(asking, taken, 500);
+
+      asking.forEach(({ most }, index) => {
+        expect(assignments.filter((assignment) => assignment === index)).toHaveLength(most);
+      });
+      // Nobody is seated for the (n+1)th time before everybody who may has been for the nth.
+      const times = new Map<number, number>();
+      let turn = 1;
+      for (const assignment of assignments) {
+        times.set(assignment, (times.get(assignment) ?? 0) + 1);
+        expect(times.get(assignment)).toBeGreaterThanOrEqual(turn);
+        turn = Math.max(turn, times.get(assignment) ?? 0);
+      }
+    }),
+  );
+});

@@ -1,0 +1,12 @@
+import type { Clock } from "#core/clock.ts";
+import type { Db } from "#db/db.ts";
+import type { FarmPort } from "../farm-port.ts";
+
+/** What carrying out commands needs. */
+export interface CommandService {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly service: FarmPort;
+  /** How comments address the farm: `@grange`. */
+  readonly name?: string | undefined;
+}

@@ -1,0 +1,60 @@
+import { Fault } from "#core/fault.ts";
+import { type RecentlyUsed, recentlyUsed } from "#core/recently-used.ts";
+import type { Tx } from "#db/db.ts";
+import type { SourceFile } from "../definitions/source-file.ts";
+import { catalogOfJobs } from "./catalog-of-jobs.ts";
+import type { PlannedTemplates } from "./plan-templates.ts";
+import { jobsOfCatalog, readTemplateCatalog } from "./template-catalog.store.ts";
+import type { TemplateCatalog } from "./template-catalog.ts";
+
+/** Entries of catalogs in memory: a few of the largest, or very many usual ones. */
+const mostEntries = 200_000;
+
+const mostPlannedJobs = 100_000;
+
+/** Characters of files that were read. */
+const mostCharacters = 64 * 1024 * 1024;
+
+/**
+ * Catalogs at hand, and the files that they were read from.
+ *
+ * Neither can change: a catalog is named by its content, a file by Git's id of it. So what was
+ * found out about a definition holds for every catalog that it is in.
+ */
+export class CatalogCache {
+  readonly #catalogs = recentlyUsed<Promise<TemplateCatalog>>(
+    mostEntries,
+    (catalog) => catalog.entries.length,
+  );
+  readonly files: RecentlyUsed<SourceFile> = recentlyUsed<SourceFile>(
+    mostCharacters,
+    (source) => source.length,
+  );
+
+  /** What catalogs became for somebody's wishes: see `planTemplates`. */
+  readonly plans: RecentlyUsed<Promise<PlannedTemplates>> = recentlyUsed<Promise<PlannedTemplates>>(
+    mostPlannedJobs,
+    ({ definitions }) => definitions.jobs.length,
+  );
+
+  /** The catalog of a digest, of templates or of a graph's jobs; throws `not_found`. */
+  get(tx: Tx, digest: string): Promise<TemplateCatalog> {
+    return this.#catalogs.get(digest, async () => {
+      const catalog =
+        (await readTemplateCatalog(tx, digest)) ?? (await readCatalogOfJobs(tx, digest));
+      if (catalog === undefined) {
+        throw new Fault("not_found", `there is no catalog ${digest}; see "grange catalog list"`);
+      }
+      return catalog;
+    });
+  }
+
+  put(catalog: TemplateCatalog): void {
+    this.#catalogs.set(catalog.digest, Promise.resolve(catalog));
+  }
+}
+
+async function readCatalogOfJobs(tx: Tx, digest: string): Promise<TemplateCatalog | undefined> {
+  const jobs = await jobsOfCatalog(tx, digest);
+  return jobs.length === 0 ? undefined : catalogOfJobs(digest, jobs);
+}

@@ -1,0 +1,86 @@
+import type { BlobStore } from "#cas/blob-store.ts";
+import type { Db } from "#db/db.ts";
+import { preferIndexes } from "#execution/prefer-indexes.store.ts";
+import { lockGraphs } from "../advancing/advance.store.ts";
+import { insertRuns, type NewRun } from "../insert-runs.store.ts";
+import { passOnEndedRuns } from "../queue-events.ts";
+import { beginServerJob } from "./begin-server-job.ts";
+import { dummyOutputs } from "./dummy-end.ts";
+import { keepNotifications } from "./notification.store.ts";
+import {
+  lockGraphsToServe,
+  type ReadyServerJob,
+  readyServerJobs,
+  wakeServerJobs,
+} from "./server-job.store.ts";
+import type { Webhooks } from "./webhooks.ts";
+
+export interface ServerJobServices {
+  readonly db: Db;
+  readonly store: BlobStore;
+  readonly webhooks: Webhooks;
+}
+
+/** Jobs and graphs a transaction at most: enough to share a commit, few enough to be done in a moment. */
+const mostJobs = 1_000;
+const mostGraphs = 256;
+
+/** Begins the ready jobs that the farm serves, of many graphs at once. Answers how many. */
+export function beginServerJobs(
+  { db, store, webhooks }: ServerJobServices,
+  now: Date,
+): Promise<number> {
+  return db.transaction(async (tx) => {
+    await preferIndexes(tx);
+    const ids = await lockGraphsToServe(tx, mostGraphs);
+    if (ids.length === 0) return 0;
+    const [graphs, ready] = await Promise.all([
+      lockGraphs(tx, ids),
+      readyServerJobs(tx, ids, mostJobs),
+    ]);
+    await keepDummyOutputs(store, ready);
+    const runs = ready.map((serverJob) => runOf(serverJob, now));
+    await insertRuns(tx, runs);
+    await keepNotifications(tx, ready, webhooks, now);
+    // A dummy that takes no time is over already, and may be tried again.
+    await passOnEndedRuns(
+      tx,
+      graphs,
+      runs.map((run) => ({
+        graphId: run.graphId,
+        job: run.job,
+        outcome: run.kind === "settled" ? run.outcome : null,
+        failureClass: run.kind === "settled" ? (run.failureClass ?? null) : null,
+        cancelAsked: false,
+      })),
+    );
+    if (runs.some((run) => run.kind === "server-job" && run.dueAt !== null))
+      await wakeServerJobs(tx);
+    return ready.length;
+  });
+}
+
+function runOf(serverJob: ReadyServerJob, now: Date): NewRun {
+  const { graphId, job, cause, inputRuns, kind, definition } = serverJob;
+  const about = { graphId, job, cause, inputRuns };
+  const begin = beginServerJob({ kind, name: job, definition }, serverJob.runs + 1, now);
+  switch (begin.kind) {
+    case "waits":
+      return { ...about, kind: "server-job", state: "waiting", dueAt: begin.dueAt };
+    case "runs":
+      return { ...about, kind: "server-job", state: "running", dueAt: begin.dueAt };
+    case "over":
+      return { ...about, ...begin, kind: "settled" };
+  }
+}
+
+/** Puts what dummies make into the store, before their runs are over. */
+async function keepDummyOutputs(
+  store: BlobStore,
+  serverJobs: readonly ReadyServerJob[],
+): Promise<void> {
+  const blobs = serverJobs.flatMap(({ kind, job, definition, runs }) =>
+    kind === "dummy" ? dummyOutputs(job, definition, runs + 1) : [],
+  );
+  await Promise.all(blobs.map(({ digest, bytes }) => store.put(digest, bytes)));
+}

@@ -1,0 +1,65 @@
+import type { RunOutcome } from "#api/graph.ts";
+import type { SetAside } from "../advancing/job-progress.ts";
+import type { JobDefinition } from "../definitions/job-definition.ts";
+import { dummyEnd } from "./dummy-end.ts";
+import type { ServerJobKind } from "./served-by-farm.ts";
+
+/** How a run that the farm served is over. */
+export interface ServerJobEnd {
+  readonly outcome: RunOutcome;
+  /** For people; null when there is nothing to say. */
+  readonly message: string | null;
+  readonly exitCode: number | null;
+  readonly failureClass: string | null;
+  /** What it made: an REv2 ActionResult, binary. */
+  readonly result: Uint8Array | null;
+  /** Why its job counts as something else than the run's outcome says. */
+  readonly setAside: SetAside | null;
+}
+
+export const succeeded: ServerJobEnd = {
+  outcome: "succeeded",
+  message: null,
+  exitCode: null,
+  failureClass: null,
+  result: null,
+  setAside: null,
+};
+
+/** How a run ends whose time has come. */
+export function endWhenDue(
+  job: {
+    readonly kind: ServerJobKind;
+    readonly name: string;
+    readonly definition: JobDefinition;
+    /** Of a notification: why a place could not be told; null when all were. */
+    readonly undelivered: string | null;
+  },
+  run: number,
+): ServerJobEnd {
+  switch (job.kind) {
+    case "breakpoint":
+      return outOfPatience(job.definition);
+    case "timer":
+      return succeeded;
+    case "notify":
+      return job.undelivered === null
+        ? succeeded
+        : { ...succeeded, outcome: "failed", message: job.undelivered };
+    case "dummy":
+      return dummyEnd(job.name, job.definition, run);
+  }
+}
+
+function outOfPatience(definition: JobDefinition): ServerJobEnd {
+  const message = `nobody released it within ${definition.patience ?? "its time"}`;
+  const over: ServerJobEnd = { ...succeeded, outcome: "timed_out", message };
+  switch (definition["on-expiry"] ?? "fail") {
+    case "fail":
+      return over;
+    case "skip-good":
+      return { ...over, setAside: "expired-good" };
+    case "skip-bad":
+      return { ...over, setAside: "expired-bad" };
+  }
+}

@@ -1,0 +1,94 @@
+import type { Logger } from "pino";
+import type { Clock } from "#core/clock.ts";
+import { messageOf } from "#core/fault.ts";
+import { type IdleState, neverIdle, periodMs } from "#core/idle-state.ts";
+import type { Service } from "#core/service.ts";
+import type { Db } from "#db/db.ts";
+
+/** Something that the farm does again and again, when there is something to do. */
+export interface Task {
+  /** For the log, when it fails. */
+  readonly name: string;
+  /** Does a batch of what is due; answers how much there was. Called until it answers 0. */
+  run(now: Date): Promise<number>;
+  /** When there is something to do next, as far as is known. */
+  next?(): Promise<Date | undefined>;
+}
+
+/** Notifications wake the loop; this is the net below them. */
+const pollMs = 2_000;
+const momentMs = 50;
+/** A failure of the database, most likely: it is given time to come back. */
+const pauseMs = 1_000;
+
+/** Does chores until it is stopped: when one of the channels tells, and when something comes due. */
+export async function startServerJobLoop(parts: {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly channels: readonly string[];
+  readonly tasks: readonly Task[];
+  readonly idle?: IdleState | undefined;
+}): Promise<Service> {
+  const { db, clock, logger, tasks } = parts;
+  const idle = parts.idle ?? neverIdle;
+  let stopped = false;
+  let wakes = 0;
+  let rise: () => void = () => {};
+  const wake = () => {
+    wakes++;
+    rise();
+  };
+  /** Until something tells, or `ms` have passed; not at all when something has told since `seen`. */
+  const sleep = (seen: number, ms: number) =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      rise = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      if (wakes > seen || stopped) rise();
+    });
+
+  const once = async (task: Task): Promise<{ did: number; next: Date | undefined }> => {
+    try {
+      let did = 0;
+      for (let more = 1; more > 0 && !stopped; did += more) more = await task.run(clock.now());
+      return { did, next: await task.next?.() };
+    } catch (reason) {
+      logger.warn(
+        { task: task.name, reason: messageOf(reason) },
+        "a task of the server failed; it is tried again",
+      );
+      return { did: 0, next: new Date(clock.now().getTime() + pauseMs) };
+    }
+  };
+  const loop = async () => {
+    while (!stopped) {
+      const seen = wakes;
+      const turns = [];
+      for (const task of tasks) turns.push(await once(task));
+      if (turns.some(({ did }) => did > 0)) continue;
+      const now = clock.now().getTime();
+      const dueIn = turns.flatMap(({ next }) => (next === undefined ? [] : [next.getTime() - now]));
+      // A time that has come, but finds nothing to do, is in other hands: they are given a moment.
+      await sleep(
+        seen,
+        Math.min(periodMs(idle, pollMs), ...dueIn.map((ms) => Math.max(ms, ms > 0 ? 1 : momentMs))),
+      );
+    }
+  };
+
+  const listening = await Promise.all(parts.channels.map((channel) => db.listen(channel, wake)));
+  const busy = idle.onBusy(wake);
+  const running = loop();
+  return {
+    async stop() {
+      stopped = true;
+      wake();
+      busy.stop();
+      await Promise.all(listening.map((each) => each.stop()));
+      await running;
+    },
+  };
+}

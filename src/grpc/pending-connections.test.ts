@@ -1,0 +1,39 @@
+import { Socket } from "node:net";
+import { expect, test } from "vitest";
+import { PendingConnections } from "./pending-connections.ts";
+
+test("lets connections in by their order, and not those that are closed by then", async () => {
+  const pendingConnections = new PendingConnections();
+  const went: string[] = [];
+  const last = new Promise<void>((resolve) => {
+    const left = new Socket();
+    pendingConnections.letIn(new Socket(), () => went.push("first"));
+    pendingConnections.letIn(left, () => went.push("left"));
+    pendingConnections.letIn(new Socket(), () => {
+      went.push("last");
+      resolve();
+    });
+    left.destroy(new Error("reset"));
+  });
+  await last;
+  expect(went).toEqual(["first", "last"]);
+});
+
+test("lets nobody in once it is to end", async () => {
+  const pendingConnections = new PendingConnections();
+  const socket = new Socket();
+  let isIn = false;
+  pendingConnections.letIn(socket, () => {
+    isIn = true;
+  });
+  pendingConnections.destroy();
+  await new Promise<void>((resolve) => pendingConnections.letIn(new Socket(), resolve));
+  expect(socket.destroyed).toBe(true);
+  expect(isIn).toBe(false);
+});
+
+test("leaves no listener of its own with a connection that is in", async () => {
+  const socket = new Socket();
+  await new Promise<void>((resolve) => new PendingConnections().letIn(socket, resolve));
+  expect(socket.listenerCount("error")).toBe(0);
+});

@@ -1,0 +1,46 @@
+import type { Socket } from "node:net";
+import { myTurn } from "#cas/take-turns.ts";
+
+/** An HTTP/2 session takes over half a millisecond to set up, to serve a call and to clear away; a TLS handshake as much and more. */
+const sessionMs = 0.7;
+
+interface PendingConnection {
+  readonly socket: Socket;
+  readonly goIn: () => void;
+}
+
+/**
+ * Connections that are to be served from now on.
+ *
+ * They take turns with all else that is long, and together stand in that line once: whoever opens
+ * a thousand of them in a second delays other newcomers, but hardly those who are here already.
+ */
+export class PendingConnections {
+  readonly #waiting: PendingConnection[] = [];
+
+  /** Calls `goIn` when it is the connection's turn, unless it is closed by then. */
+  letIn(socket: Socket, goIn: () => void): void {
+    // Nobody else listens yet, and without a listener an error would end the process.
+    socket.on("error", giveUp);
+    this.#waiting.push({ socket, goIn });
+    if (this.#waiting.length === 1) void this.#letAllIn();
+  }
+
+  /** Nobody who waits is let in any more. */
+  destroy(): void {
+    for (const { socket } of this.#waiting) socket.destroy();
+  }
+
+  async #letAllIn(): Promise<void> {
+    for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
+      await myTurn("newcomers", sessionMs);
+      this.#waiting.shift();
+      first.socket.off("error", giveUp);
+      if (!first.socket.destroyed) first.goIn();
+    }
+  }
+}
+
+function giveUp(this: Socket): void {
+  this.destroy();
+}

@@ -1,0 +1,67 @@
+import { createHash } from "node:crypto";
+import type { Comparison } from "#api/benchmark-comparison.ts";
+import { recentlyUsed } from "#core/recently-used.ts";
+import type { Db, Tx } from "#db/db.ts";
+import { acceptedDigest } from "./change-point.store.ts";
+import { predecessorsOf } from "./compare-stored.ts";
+import {
+  askComparison,
+  type ComparisonAsked,
+  type ComparisonQuery,
+  readComparison,
+} from "./read-comparison.ts";
+import { countWhatItRestsOn } from "./rests-on.store.ts";
+
+/** Some 600 bytes a case: at most some 60 MB. */
+const mostCases = 100_000;
+
+export interface ShelvedComparison {
+  /** Equal keys, equal comparisons. */
+  readonly key: string;
+  /** Undefined: it is the one that the asker has. */
+  readonly comparison: Comparison | undefined;
+}
+
+/**
+ * Comparisons that were made lately, by what they rest on.
+ *
+ * Not by time, and not by the requests' ends: a comparison is the same as long as suite, figures, accepted steps
+ * and neighbours are the same, and is made anew when one of them is not.
+ */
+export function comparisonCache(db: Db) {
+  const cache = recentlyUsed<Promise<Comparison>>(mostCases, ({ cases, missing }) =>
+    Math.max(1, cases.length + missing.length),
+  );
+
+  return {
+    async get(query: ComparisonQuery, known?: string): Promise<ShelvedComparison> {
+      const asked = await askComparison(db, query);
+      const key = await contentKey(db, asked);
+      if (key === known) return { key, comparison: undefined };
+      const make = () => db.transaction((tx) => readComparison(tx, asked));
+      return { key, comparison: await cache.get(key, make) };
+    },
+  };
+}
+export type ComparisonCache = ReturnType<typeof comparisonCache>;
+
+async function contentKey(tx: Tx, asked: ComparisonAsked): Promise<string> {
+  const { suite, suiteDigest, before, after, metric, neighbours } = asked;
+  const near = await predecessorsOf(tx, suite.suite, before);
+  const [counts, accepted] = await Promise.all([
+    countWhatItRestsOn(tx, { before: before.id, after: after.id, predecessors: near }),
+    acceptedDigest(tx, [before.id, ...near]),
+  ]);
+  const content = JSON.stringify({
+    suite: suite.suite,
+    suiteDigest,
+    before: before.id,
+    after: after.id,
+    metric,
+    neighbours,
+    near,
+    counts,
+    accepted,
+  });
+  return createHash("sha256").update(content).digest("hex");
+}

@@ -1,0 +1,100 @@
+import type { FoundArtifacts } from "#artifacts/find-artifacts.ts";
+import type { KnownArtifact } from "#artifacts/known-artifacts.ts";
+import type { Clock } from "#core/clock.ts";
+import { Fault, messageOf } from "#core/fault.ts";
+import type { Db } from "#db/db.ts";
+import type { Suite } from "#suites/suite.ts";
+import { tellBenchmarkChange } from "../change.store.ts";
+import { beginLook, endLook, lockSuite, type StoredSuite } from "../suites.store.ts";
+import { keepArtifacts } from "./artifact.store.ts";
+import { readyRequestsOf } from "./request.store.ts";
+
+/** Asks npm or Git; given by who starts the farm, so that tests need no network. */
+export type AskSource = (
+  suite: Suite,
+  options: { readonly signal?: AbortSignal },
+) => Promise<FoundArtifacts>;
+
+/** A tag that nobody knows costs the source at most one look in this time, whoever asks how often. */
+const restMs = 20_000;
+/** npm answers within seconds, for the largest package that we know within twenty. */
+const patienceMs = 120_000;
+
+export interface SourceService {
+  /** Looks at a suite's source and keeps what is there; joins a look that is under way. */
+  look(suite: StoredSuite): Promise<FoundArtifacts>;
+  /** What a source says of a tag; from the last look when that was a moment ago. Throws `not_found`. */
+  resolve(suite: StoredSuite, tag: string): Promise<KnownArtifact>;
+}
+
+/** What the last look came to. */
+type Seen = { readonly at: number } & (
+  | { readonly found: FoundArtifacts }
+  | { readonly failed: unknown }
+);
+
+/** Looks at sources for artifacts: of each suite one look at a time, and not one after the other. */
+export function sourceService({
+  db,
+  clock,
+  ask,
+  signal = new AbortController().signal,
+}: {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly ask: AskSource;
+  /** Ends looks that are under way: who stops does not wait for a source that does not answer. */
+  readonly signal?: AbortSignal;
+}): SourceService {
+  const looks = new Map<string, Promise<FoundArtifacts>>();
+  const seen = new Map<string, Seen>();
+
+  const lookNow = async ({ name, digest, definition }: StoredSuite) => {
+    try {
+      await beginLook(db, name, clock.now(), clock.now());
+      const found = await ask(definition, {
+        signal: AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]),
+      });
+      await db.transaction(async (tx) => {
+        // First of all locks, as everywhere.
+        await lockSuite(tx, name);
+        const ready = await keepArtifacts(tx, name, found.artifacts, clock.now());
+        await endLook(tx, name, null);
+        if ((await readyRequestsOf(tx, ready)) > 0) await tellBenchmarkChange(tx, name);
+      });
+      seen.set(digest, { at: clock.now().getTime(), found });
+      return found;
+    } catch (reason) {
+      seen.set(digest, { at: clock.now().getTime(), failed: reason });
+      // That we stop is nothing to tell of the source.
+      if (!signal.aborted) await endLook(db, name, messageOf(reason)).catch(() => {});
+      throw reason;
+    }
+  };
+
+  const look = (suite: StoredSuite) => {
+    const underWay = looks.get(suite.digest);
+    if (underWay !== undefined) return underWay;
+    const begun = lookNow(suite).finally(() => looks.delete(suite.digest));
+    looks.set(suite.digest, begun);
+    return begun;
+  };
+
+  return {
+    look,
+    async resolve(suite, tag) {
+      if (suite.definition.artifacts.from === "nowhere") {
+        throw new Fault(
+          "not_found",
+          `nobody knows ${tag}, and ${suite.name} has no source to look at: send a tarball for each backend`,
+        );
+      }
+      const last = seen.get(suite.digest);
+      if (last === undefined || clock.now().getTime() - last.at >= restMs) {
+        return (await look(suite)).resolve(tag);
+      }
+      if ("failed" in last) throw last.failed;
+      return last.found.resolve(tag);
+    },
+  };
+}

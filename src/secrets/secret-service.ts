@@ -1,0 +1,169 @@
+import type { Principal } from "#access/principal.ts";
+import { mayDo, requireGrant, requireGrantSomewhere } from "#access/require-grant.ts";
+import type { Secret, SetSecret } from "#api/secret.ts";
+import type { Clock } from "#core/clock.ts";
+import { Fault } from "#core/fault.ts";
+import type { SecretReference } from "#core/secret-reference.ts";
+import type { TrustDomain } from "#core/trust-domain.ts";
+import type { Db, Tx } from "#db/db.ts";
+import { chooseSecret, type RunPlace, whyNotInDomain } from "./choose-secret.ts";
+import { seal, unseal } from "./sealed-value.ts";
+import {
+  countSecrets,
+  deleteSecret,
+  type KnownSecret,
+  keptSecrets,
+  listSecrets,
+  lockSecretNames,
+  putSecret,
+  type SecretPlace,
+  secretAt,
+  secretsNamed,
+} from "./secret.store.ts";
+import type { SecretsKey } from "./secrets-key.ts";
+
+/** Shorter ones cannot be hidden in logs: too much would look like them. */
+export const leastSecretBytes = 8;
+export const mostSecretBytes = 32 * 1024;
+const mostSecrets = 1_000;
+
+/** A value on its way to the worker that runs what it is granted to. */
+export interface SecretValue {
+  readonly name: string;
+  readonly value: Uint8Array;
+}
+
+/** Keeps secrets, and says which run is given which. No call answers a value but `valuesOf`. */
+export interface SecretService {
+  set(request: SetSecret, by: Principal): Promise<Secret>;
+  list(by: Principal): Promise<Secret[]>;
+  remove(at: SecretPlace, by: Principal): Promise<void>;
+  /** What a run is given of the names; throws `failed_precondition` when it is not given one of them. */
+  referTo(names: readonly string[], place: RunPlace): Promise<SecretReference[]>;
+  /** The values for a lease; throws `failed_precondition` for what was removed, or set anew, since. */
+  valuesOf(references: readonly SecretReference[], domain: TrustDomain): Promise<SecretValue[]>;
+}
+
+/** What is remembered of a change: who, where, which version. */
+export type AuditSecret = (
+  tx: Tx,
+  by: string,
+  detail: Readonly<Record<string, unknown>>,
+) => Promise<void>;
+
+export function secretService(parts: {
+  readonly db: Db;
+  readonly key: SecretsKey;
+  readonly clock: Clock;
+  readonly audit: AuditSecret;
+}): SecretService {
+  const { db, key, clock, audit } = parts;
+  return {
+    async set({ name, repository, branch, users, value }, by) {
+      requireGrant(by, "secret", { repository, branch });
+      const bytes = Buffer.from(value, "base64");
+      checkLength(bytes);
+      return db.transaction(async (tx) => {
+        await lockSecretNames(tx);
+        const before = await secretAt(tx, { name, repository, branch });
+        if (before === undefined && (await countSecrets(tx)) >= mostSecrets) {
+          throw new Fault("resource_exhausted", `a farm keeps at most ${mostSecrets} secrets`);
+        }
+        const version = (before?.version ?? 0) + 1;
+        const about = { name, repository, branch, users, version };
+        const sealed = seal(key, about, bytes);
+        await putSecret(tx, {
+          ...about,
+          keyId: key.id,
+          sealed,
+          setAt: clock.now(),
+          setBy: by.name,
+        });
+        await audit(tx, by.name, { what: "set secret", ...about });
+        const kept = await secretAt(tx, about);
+        if (kept === undefined) throw new Fault("internal", `the secret ${name} was not kept`);
+        return told(kept);
+      });
+    },
+
+    async list(by) {
+      requireGrantSomewhere(by, "secret");
+      return (await listSecrets(db)).filter((each) => mayDo(by, "secret", each)).map(told);
+    },
+
+    async remove(at, by) {
+      requireGrant(by, "secret", at);
+      const removed = await db.transaction(async (tx) => {
+        const isGone = await deleteSecret(tx, at);
+        if (isGone) await audit(tx, by.name, { what: "remove secret", ...at });
+        return isGone;
+      });
+      if (removed) return;
+      throw new Fault(
+        "not_found",
+        `there is no secret ${at.name} for branch ${at.branch} of ${at.repository}; patterns are compared as they were written`,
+      );
+    },
+
+    async referTo(names, place) {
+      const known = await secretsNamed(db, names);
+      return names.map((name) => {
+        const chosen = chooseSecret(
+          known.filter((each) => each.name === name),
+          place,
+        );
+        if ("refused" in chosen) {
+          throw new Fault("failed_precondition", `the secret ${name} is ${chosen.refused}`);
+        }
+        return { name, id: chosen.id, version: chosen.version };
+      });
+    },
+
+    async valuesOf(references, domain) {
+      const kept = await keptSecrets(
+        db,
+        references.map(({ id }) => id),
+      );
+      return references.map(({ name, id, version }) => {
+        const found = kept.find((each) => each.id === id && each.name === name);
+        if (found === undefined) throw gone(name, "was removed");
+        if (found.version !== version) throw gone(name, "was set anew");
+        const refused = whyNotInDomain(found, domain);
+        if (refused !== undefined) {
+          throw new Fault("failed_precondition", `the secret ${name} is ${refused}`);
+        }
+        const value = found.keyId === key.id ? unseal(key, found, found.sealed) : undefined;
+        if (value === undefined) {
+          throw new Fault(
+            "failed_precondition",
+            `the secret ${name} cannot be opened with this server's key: set it anew, or give all servers of the farm one key (GRANGE_SECRETS_KEY)`,
+          );
+        }
+        return { name, value };
+      });
+    },
+  };
+}
+
+function gone(name: string, what: string): Fault {
+  return new Fault(
+    "failed_precondition",
+    `the secret ${name} ${what} after this run was prepared: run it again`,
+  );
+}
+
+function checkLength({ byteLength }: Uint8Array): void {
+  if (byteLength < leastSecretBytes) {
+    throw new Fault(
+      "invalid_argument",
+      `a secret has at least ${leastSecretBytes} bytes: a shorter one cannot be hidden in logs`,
+    );
+  }
+  if (byteLength > mostSecretBytes) {
+    throw new Fault("invalid_argument", `a secret has at most ${mostSecretBytes} bytes`);
+  }
+}
+
+function told({ id, name, repository, branch, users, version, setAt, setBy }: KnownSecret): Secret {
+  return { id, name, repository, branch, users, version, setAt: setAt.toISOString(), setBy };
+}

@@ -1,0 +1,147 @@
+import type { z } from "zod";
+import { grantsOf } from "#access/grant.store.ts";
+import { anyone, type Grant, type Principal } from "#access/principal.ts";
+import { SubmitBenchmarkRequest } from "#api/benchmark-request.ts";
+import { Retrigger } from "#api/rerun.ts";
+import { Fault } from "#core/fault.ts";
+import type { Db } from "#db/db.ts";
+import type { FarmPort, GraphToMake } from "#forge/farm-port.ts";
+import { forgePrincipalName } from "#forge/forge-principal.ts";
+import { jobsDoneOnce } from "#graphs/audit.store.ts";
+import { cancelGraph } from "#graphs/cancel-graph.ts";
+import { GraphId } from "#graphs/graph-id.ts";
+import { graphSummary } from "#graphs/graph-summary.store.ts";
+import { nameRepository } from "#graphs/repository.store.ts";
+import { retrigger } from "#graphs/reruns/retrigger.ts";
+import { submitGraph } from "#graphs/submit-graph.ts";
+import type { SourceService } from "#perf/requests/source-service.ts";
+import { findSuite, type StoredSuite } from "#perf/suites.store.ts";
+import { bindBenchmarkRequests } from "../bind-benchmark-requests.ts";
+import type { Services } from "../services.ts";
+
+/** The farm, as forges need it. `url` is where people find it. */
+export function forgeFarmPort(services: Services, url: string): FarmPort {
+  const { db, queue, sources } = services;
+  const lab = bindBenchmarkRequests(services);
+  return {
+    url,
+    nameRepository: (address) => db.transaction((tx) => nameRepository(tx, address)),
+
+    async submitGraph(wanted, by) {
+      const id = GraphId.parse(wanted.id);
+      if ((await graphSummary(db, id)) !== undefined) return { isNew: false };
+      await bring(services, wanted);
+      const branch = /^refs\/heads\/(.+)$/.exec(wanted.ref)?.[1];
+      const { isNew } = await submitGraph(
+        services,
+        {
+          id,
+          repository: wanted.url,
+          rev: wanted.sha,
+          ...(branch === undefined ? {} : { branch }),
+          ...(wanted.named === undefined ? {} : { graph: wanted.named }),
+        },
+        await withReadableSources(db, by),
+        {
+          ref: wanted.ref,
+          ...(wanted.outsiders === undefined ? {} : { outsiders: wanted.outsiders }),
+        },
+      );
+      return { isNew };
+    },
+
+    graph: (id) => graphSummary(db, GraphId.parse(id)),
+    async cancelGraph(id, by) {
+      await cancelGraph(db, queue, by, GraphId.parse(id));
+    },
+    async retrigger(id, selection, by, once) {
+      const graph = GraphId.parse(id);
+      const done = await jobsDoneOnce(db, graph, once);
+      if (done !== undefined) return { jobs: done };
+      const asked = Retrigger.parse({ selection: selection || "state:failed" });
+      const planned = await retrigger(services, graph, asked, by, once);
+      if (planned === undefined) throw new Fault("not_found", `there is no graph ${id}`);
+      return { jobs: planned.jobs.map(({ job }) => job) };
+    },
+
+    async requestBenchmark(wanted, by) {
+      const asked = SubmitBenchmarkRequest.parse(wanted);
+      const suite = await findSuite(db, asked.suite);
+      const isFromGit = suite?.definition.artifacts.from === "git";
+      if (suite === undefined || !isFromGit) return lab.submitBenchmarkRequest(asked, by);
+      if (asked.kind !== "try") await findOnLine(sources, suite, asked);
+      // A commit is there as soon as it is pushed: nobody has to say so.
+      return lab.submitBenchmarkRequest({ ...asked, waitForArtifacts: false }, by);
+    },
+    async cancelBenchmark(id, by) {
+      try {
+        return (await lab.cancelBenchmarkRequest(id, by)) !== undefined;
+      } catch (reason) {
+        // It has ended meanwhile.
+        if (!(reason instanceof Fault && reason.code === "failed_precondition")) throw reason;
+        return false;
+      }
+    },
+    grantsOf: (principal) => grantsOf(db, principal),
+  };
+}
+
+/**
+ * Has the lab look at a suite's branch and tags until it knows a commit as one of them. What it took for a
+ * try because it had not looked since would stay one.
+ */
+async function findOnLine(
+  sources: SourceService,
+  suite: StoredSuite,
+  { artifact, kind }: z.output<typeof SubmitBenchmarkRequest>,
+): Promise<void> {
+  // The first may join a look that began before the commit was there.
+  for (let look = 1; look <= 2; look++) {
+    const found = await sources.look(suite);
+    if (
+      found.artifacts.some(
+        ({ tag, commit, kind: as }) => as === kind && (tag === artifact || commit === artifact),
+      )
+    )
+      return;
+  }
+  throw new Fault(
+    "failed_precondition",
+    `suite ${suite.name} takes ${artifact} for no ${kind}: it is not what its \`artifacts\` describe`,
+  );
+}
+
+/**
+ * Gets a commit into the mirror, with what it takes to be let in: afterwards its id alone finds it.
+ *
+ * Not every server gives a commit by its id; then the ref is fetched that it was seen on.
+ */
+async function bring({ mirrors }: Services, { address, ref, sha }: GraphToMake): Promise<void> {
+  try {
+    await mirrors.fetchCommit(address, sha);
+  } catch (reason) {
+    if (!(reason instanceof Fault && reason.code === "not_found")) throw reason;
+    await mirrors.fetchCommit(address, ref);
+    await mirrors.fetchCommit(address, sha);
+  }
+}
+
+/**
+ * Adds the repositories that jobs' sources may name: what the grants of `forge` and of anybody
+ * allow to submit. By itself a forge's graph reads no repository but its own.
+ */
+async function withReadableSources(db: Db, by: Principal): Promise<Principal> {
+  const stored = [...(await grantsOf(db, forgePrincipalName)), ...(await grantsOf(db, anyone))];
+  const readable = stored
+    .filter(({ verb }) => verb === "submit" || verb === "*")
+    .map(
+      ({ repository }): Grant => ({
+        verb: "submit",
+        repository,
+        branch: "*",
+        priorityCap: 0,
+        top: false,
+      }),
+    );
+  return { ...by, grants: [...by.grants, ...readable] };
+}

@@ -1,0 +1,86 @@
+import type { Logger } from "pino";
+import type { WriteQuota } from "#access/blob-writes/write-quota.ts";
+import type { CallerRegistry } from "#access/caller-registry.ts";
+import type { FarmKey } from "#access/farm-key.ts";
+import type { Principal } from "#access/principal.ts";
+import type { ProjectShare } from "#access/projects/project-share.ts";
+import type { OutputTrees } from "#actions/output-trees.ts";
+import type { Caches } from "#caches/caches.ts";
+import type { BlobStore } from "#cas/blob-store.ts";
+import type { ProjectBlobs } from "#cas/namespaces/project-blobs.ts";
+import type { Clock } from "#core/clock.ts";
+import type { IdleState } from "#core/idle-state.ts";
+import type { Service } from "#core/service.ts";
+import type { Db } from "#db/db.ts";
+import type { ExecutionQueue } from "#execution/execution-queue.ts";
+import type { Mirrors } from "#git/fetch-commit.ts";
+import type { Git } from "#git/run-git.ts";
+import type { CatalogCache } from "#graphs/catalogs/catalog-cache.ts";
+import type { CommitInputReader } from "#graphs/commit-inputs.ts";
+import type { TemplateEvaluator } from "#graphs/definitions/template-evaluator.ts";
+import type { RepositoryAccess } from "#graphs/repository-access.ts";
+import type { AskingNotes } from "#invocations/asking-notes.ts";
+import type { OperationService } from "#invocations/operation-service.ts";
+import type { LabTimes } from "#perf/lab-times.ts";
+import type { SourceService } from "#perf/requests/source-service.ts";
+import type { SecretService } from "#secrets/secret-service.ts";
+import type { ServerConfig } from "./config.ts";
+import type { OpenForges } from "./forge/open-forges.ts";
+import type { Eviction } from "./retention/start-eviction.ts";
+import type { SignInModule } from "./sign-in/open-sign-in.ts";
+
+/** The rooms of a running server, furnished. */
+export interface Services extends Service {
+  readonly db: Db;
+  readonly databaseDescription: string;
+  readonly databaseOpenedInMs: number;
+  readonly clock: Clock;
+  readonly idle: IdleState;
+  readonly callers: CallerRegistry;
+  readonly signIn: SignInModule;
+  readonly logger: Logger;
+  /** What the farm signs with. */
+  readonly farmKey: FarmKey;
+  /** What runs are given and nobody else may read. */
+  readonly secrets: SecretService;
+  readonly secretsInClear: boolean;
+  /** Blobs by project. */
+  readonly stores: ProjectBlobs;
+  /** What principals may write into projects. */
+  readonly writeQuota: WriteQuota;
+  /** How many projects each principal may begin. */
+  readonly projectShare: ProjectShare;
+  readonly blobsOf: (project: string) => BlobStore;
+  readonly treesOf: (project: string) => OutputTrees;
+  /** Those of the farm's own work: graphs, and the benchmark lab. */
+  readonly blobs: BlobStore;
+  readonly trees: OutputTrees;
+  /** Keeps them under the limit, all together. */
+  readonly eviction: Eviction;
+  readonly caches: Caches;
+  readonly queue: ExecutionQueue;
+  readonly operations: OperationService;
+  /** Who asks for what, for pages. */
+  readonly notes: AskingNotes;
+  readonly git: Git;
+  readonly mirrors: Mirrors;
+  readonly access: RepositoryAccess;
+  /** Whether a forge knows what is on the branches of a repository. */
+  readonly isWatched: (repository: string) => Promise<boolean>;
+  readonly wayIn: (address: string, by: Principal) => Promise<string>;
+  readonly inputs: CommitInputReader;
+  readonly evaluator: TemplateEvaluator;
+  readonly cache: CatalogCache;
+  /** Where artifacts of benchmark suites come from. */
+  readonly sources: SourceService;
+  /** Where commits and pull requests live. */
+  readonly forges: OpenForges;
+  readonly dataDir: string;
+  /** How long things last between the benchmark lab and its collectors. */
+  readonly labTimes: LabTimes;
+  readonly project: string;
+  /** Per minute that a worker is busy; 0 where nobody counts. */
+  readonly pricePerWorkerMinute: number;
+  /** What autoscalers are to reach. */
+  readonly scaling: ServerConfig["scaling"];
+}

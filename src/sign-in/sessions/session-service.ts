@@ -1,0 +1,160 @@
+import { anyone, type Principal } from "#access/principal.ts";
+import { isSameHash } from "#access/secret-token.ts";
+import { storedToken } from "#access/token.store.ts";
+import type { Clock } from "#core/clock.ts";
+import { recentlyUsed } from "#core/recently-used.ts";
+import type { Db, Tx } from "#db/db.ts";
+import { rightsOf } from "../rights-of.ts";
+import { fingerprintOfSecret, isSecretShaped, newSecret } from "./browser-secret.ts";
+import { judgeSession, type SessionTimes, sessionTimes } from "./judge-session.ts";
+import {
+  endSession,
+  insertSession,
+  type StoredSession,
+  storedSession,
+  touchSession,
+  type Voucher,
+} from "./session.store.ts";
+
+export interface LiveSession {
+  readonly kind: "live";
+  readonly id: string;
+  readonly principal: Principal;
+  readonly voucher:
+    | { readonly kind: "token"; readonly tokenId: string }
+    | { readonly kind: "provider"; readonly issuer: string };
+  readonly since: Date;
+  /** When it ends by itself, unless it is used before that. */
+  readonly until: Date;
+  readonly endsAt: Date;
+}
+
+export type FoundSession =
+  | LiveSession
+  /** It was one of ours. */
+  | {
+      readonly kind: "over";
+      readonly principal: string;
+      readonly why: "signed out" | "idle" | "aged" | "its token ended";
+    }
+  | { readonly kind: "unknown" };
+
+export interface BegunSession {
+  /** For the cookie: known to the browser alone. */
+  readonly secret: string;
+  readonly principal: string;
+  readonly endsAt: Date;
+}
+
+/** Browsers that are signed in. Any number of servers share them. */
+export interface SessionService {
+  find(secret: string): Promise<FoundSession>;
+  /**
+   * Signs a browser in under a new secret, and ends the session that it came with: whatever it sent,
+   * somebody else may have planted it.
+   */
+  begin(tx: Tx, wanted: NewSignIn): Promise<BegunSession>;
+  end(tx: Tx, id: string): Promise<StoredSession | undefined>;
+  /** To be called after rights, tokens or sessions have changed. */
+  forgetAll(): void;
+}
+
+export interface NewSignIn {
+  readonly principal: string;
+  readonly groups: readonly string[];
+  readonly voucher: Voucher;
+  /** It cannot outlive what vouched for it. */
+  readonly notAfter: Date | null;
+  readonly formerSecret: string | undefined;
+}
+
+/** As long as the answer about a token is believed; see the registry of callers. */
+const believedMs = 2_000;
+const mostKept = 1_000;
+
+interface Kept {
+  readonly believedUntil: Date;
+  readonly found: LiveSession;
+}
+
+export function sessionService(
+  db: Db,
+  clock: Clock,
+  times: SessionTimes = sessionTimes,
+): SessionService {
+  let kept = recentlyUsed<Kept>(mostKept);
+
+  const lookUp = (secret: string): Promise<FoundSession> =>
+    db.transaction(async (tx) => {
+      const { id, hash } = fingerprintOfSecret(secret);
+      const stored = await storedSession(tx, id);
+      if (stored === undefined || !isSameHash(stored.hash, hash)) return { kind: "unknown" };
+      const { principal } = stored;
+      const now = clock.now();
+      const state = judgeSession(stored, times, now);
+      if (state.kind === "over") return { ...state, principal };
+      if (!(await isTokenGood(tx, stored.tokenId, now))) {
+        return { kind: "over", principal, why: "its token ended" };
+      }
+      await touchSession(tx, id, now);
+      return {
+        kind: "live",
+        id,
+        // Who signs in on an open farm could as well not have done so, and must not lose by it.
+        principal: await rightsOf(tx, principal, [...stored.groups, anyone]),
+        voucher: voucherOf(stored),
+        since: stored.createdAt,
+        until: state.until,
+        endsAt: stored.endsAt,
+      };
+    });
+
+  return {
+    async find(secret) {
+      if (!isSecretShaped(secret)) return { kind: "unknown" };
+      const key = fingerprintOfSecret(secret).hash.toString("hex");
+      const now = clock.now();
+      const known = kept.peek(key);
+      if (known !== undefined && now < known.believedUntil && now < known.found.until) {
+        return known.found;
+      }
+      const keeping = kept;
+      const found = await lookUp(secret);
+      // Only good ones: nobody can crowd them out with guesses.
+      if (found.kind === "live") {
+        keeping.set(key, { believedUntil: new Date(now.getTime() + believedMs), found });
+      } else keeping.forget(key);
+      return found;
+    },
+
+    async begin(tx, { principal, groups, voucher, notAfter, formerSecret }) {
+      const now = clock.now();
+      if (formerSecret !== undefined && isSecretShaped(formerSecret)) {
+        await endSession(tx, fingerprintOfSecret(formerSecret).id, now);
+      }
+      const secret = newSecret();
+      const whole = new Date(now.getTime() + times.wholeMs);
+      const endsAt = notAfter !== null && notAfter < whole ? notAfter : whole;
+      const fingerprint = fingerprintOfSecret(secret);
+      await insertSession(tx, { fingerprint, principal, groups, voucher, endsAt }, now);
+      return { secret, principal, endsAt };
+    },
+
+    end: (tx, id) => endSession(tx, id, clock.now()),
+
+    forgetAll() {
+      kept = recentlyUsed<Kept>(mostKept);
+    },
+  };
+}
+
+async function isTokenGood(tx: Tx, tokenId: string | null, now: Date): Promise<boolean> {
+  if (tokenId === null) return true;
+  const token = await storedToken(tx, tokenId);
+  if (token === undefined || token.revokedAt !== null) return false;
+  return token.expiresAt === null || token.expiresAt > now;
+}
+
+function voucherOf({ tokenId, issuer }: StoredSession): LiveSession["voucher"] {
+  return tokenId === null ? { kind: "provider", issuer: issuer ?? "" } : { kind: "token", tokenId };
+}

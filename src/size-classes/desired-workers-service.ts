@@ -1,0 +1,89 @@
+import type { Clock } from "#core/clock.ts";
+import type { Db } from "#db/db.ts";
+import { preferIndexes } from "#execution/prefer-indexes.store.ts";
+import { queuedDemand, workerLoads } from "#execution/size-class-demand.store.ts";
+import { declaredClasses } from "./declared-classes.store.ts";
+import type { ScalingSettings } from "./desired-workers.ts";
+import {
+  lookAtClasses,
+  nothingRemembered,
+  type ScaledClass,
+  type ScalingFacts,
+} from "./desired-workers-look.ts";
+import { unforeseenMs } from "./offered-classes-view.ts";
+
+/** How many workers each class should have, as of one look. */
+export interface ScalingAnswer {
+  readonly at: Date;
+  readonly classes: readonly ScaledClass[];
+  readonly unserved: number;
+}
+
+export interface DesiredWorkersService {
+  /** Looks, unless somebody did a moment ago. */
+  look(): Promise<ScalingAnswer>;
+  /** What was said of classes has changed: the next look is a new one. */
+  forget(): void;
+}
+
+/** Scrapers and autoscalers come every few seconds. */
+const leastAgeMs = 1_000;
+/** A look at a long queue takes its time; looking takes this part of all time at most. */
+const mostOfTime = 1 / 50;
+
+/**
+ * Says how many workers there should be, to whoever asks.
+ *
+ * It has no timer: a look at the workers finds out which are gone, so that figures are right though nothing
+ * happened for hours. What it remembers, to give workers up slowly, is this server's own; after its start it
+ * sends nobody away until it has looked for a while.
+ */
+export function desiredWorkersService(parts: {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly leaseMs: number;
+  readonly settings: ScalingSettings;
+}): DesiredWorkersService {
+  const { db, clock, leaseMs, settings } = parts;
+  let memory = nothingRemembered;
+  let latest: Promise<ScalingAnswer> | undefined;
+  let freshUntil = 0;
+  // One after the other: each goes by what the one before remembered.
+  let looking: Promise<unknown> = Promise.resolve();
+
+  const lookNow = async (): Promise<ScalingAnswer> => {
+    const begun = performance.now();
+    const now = clock.now();
+    const looked = lookAtClasses(await scalingFacts(db, now, leaseMs), memory, settings);
+    memory = looked.memory;
+    const ended = performance.now();
+    freshUntil = ended + Math.max(leastAgeMs, (ended - begun) / mostOfTime);
+    return { at: now, classes: looked.classes, unserved: looked.unserved };
+  };
+
+  return {
+    look() {
+      if (latest !== undefined && performance.now() < freshUntil) return latest;
+      freshUntil = Number.POSITIVE_INFINITY;
+      const answer = looking.then(lookNow);
+      latest = answer;
+      looking = answer.catch(() => {
+        if (latest === answer) latest = undefined;
+      });
+      return answer;
+    },
+    forget() {
+      latest = undefined;
+    },
+  };
+}
+
+function scalingFacts(db: Db, now: Date, leaseMs: number): Promise<ScalingFacts> {
+  return db.transaction(async (tx) => {
+    await preferIndexes(tx);
+    const declared = await declaredClasses(tx);
+    const aliveSince = new Date(now.getTime() - leaseMs);
+    const workers = await workerLoads(tx, now, aliveSince, unforeseenMs);
+    return { at: now.getTime(), declared, workers, queued: await queuedDemand(tx, now) };
+  });
+}

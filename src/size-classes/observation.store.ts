@@ -1,0 +1,42 @@
+import { z } from "zod";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+import { ExecutionId } from "#execution/execution.ts";
+
+/** Notes, in the transaction that ends them, that executions have something to teach. */
+export async function noteObservations(tx: Tx, ids: readonly ExecutionId[]): Promise<void> {
+  if (ids.length === 0) return;
+  await tx.run(sql`
+    insert into size_class_lesson (execution_id) select unnest(${ids}::uuid[]) on conflict do nothing
+  `);
+}
+
+/** Any number; the same for all servers of a database. */
+const learningLock = 4_027_001;
+
+/**
+ * Takes lessons that are to be learned, and removes them; undefined while another server learns.
+ *
+ * One at a time: histories are read, added to and written back, and nobody's addition may be lost.
+ */
+export async function takeObservations(tx: Tx, most: number): Promise<ExecutionId[] | undefined> {
+  const [lock] = await tx.many(
+    z.object({ isOurs: z.boolean() }),
+    sql`select pg_try_advisory_xact_lock(${learningLock}) as "isOurs"`,
+  );
+  if (lock?.isOurs !== true) return undefined;
+  const rows = await tx.many(
+    z.object({ id: ExecutionId }),
+    sql`
+      delete from size_class_lesson
+      where execution_id = any(array(select execution_id from size_class_lesson limit ${most}))
+      returning execution_id as id
+    `,
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Gives up lessons that cannot be learned. */
+export async function dropObservations(tx: Tx, ids: readonly ExecutionId[]): Promise<void> {
+  await tx.run(sql`delete from size_class_lesson where execution_id = any(${ids}::uuid[])`);
+}

@@ -1,0 +1,55 @@
+import { backoffMs } from "#core/backoff.ts";
+import { Fault } from "#core/fault.ts";
+import { rest } from "#core/resting.ts";
+
+/** As long as a server takes to start again, and longer. Beyond it another attempt is cheaper. */
+const leastMs = 60_000;
+
+const passing: ReadonlySet<string> = new Set(["unavailable", "deadline_exceeded", "aborted"]);
+
+/** Whether a call failed because the farm was out of reach, or busy, and not because of what was asked. */
+export function isPassing(reason: unknown): boolean {
+  return reason instanceof Fault && passing.has(reason.code);
+}
+
+/**
+ * For how long a worker bears that the farm is away, with what may be repeated: moving a blob, or
+ * the last lines of a log.
+ *
+ * While a lease lasts nobody else gets the work, so nothing is gained by giving it up before.
+ */
+export class RetryWindow {
+  #ms = leastMs;
+  readonly #over = new AbortController();
+
+  get ms(): number {
+    return this.#ms;
+  }
+
+  /** As the farm grants leases of this length. */
+  outlast(leaseMs: number): void {
+    this.#ms = Math.max(leastMs, leaseMs);
+  }
+
+  /** The worker is to end: what fails now has failed. */
+  end(): void {
+    this.#over.abort();
+  }
+
+  /** Repeats a call while the farm is away, with ever longer pauses; not once the signal is aborted. */
+  async persistently<Result>(call: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+    const begun = performance.now();
+    for (let failures = 1; ; failures++) {
+      try {
+        return await call();
+      } catch (reason) {
+        const isSpent =
+          this.#over.signal.aborted ||
+          signal?.aborted === true ||
+          performance.now() - begun > this.#ms;
+        if (!isPassing(reason) || isSpent) throw reason;
+        await rest(backoffMs(failures, Math.random()), this.#over.signal);
+      }
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import type { RequestSummary } from "#api/benchmark-request.ts";
+import { ConfirmButton } from "../../parts/confirm-button.tsx";
+import { changeRequest, isEnded, type RequestCommand } from "./load.ts";
+import { hasTrouble } from "./request-words.ts";
+
+/** What may be done with a request as it stands. */
+export function RequestCommands({ request }: { readonly request: RequestSummary }) {
+  const client = useQueryClient();
+  const deed = useMutation({
+    mutationFn: (wanted: RequestCommand) => changeRequest(request.id, wanted),
+    onSettled: () =>
+      Promise.all([
+        client.invalidateQueries({ queryKey: ["benchmark-status"] }),
+        client.invalidateQueries({ queryKey: ["benchmark-request", request.id] }),
+      ]),
+  });
+  const isOver = isEnded(request.state);
+  return (
+    <span className="button-row">
+      {request.state === "waiting-for-artifacts" ? (
+        <ConfirmButton
+          label="Artifact is there…"
+          question={`Is ${request.artifact} there?`}
+          confirm="It is there"
+          mild
+          busy={deed.isPending}
+          onConfirm={() => deed.mutate("artifacts-ready")}
+        >
+          The request is queued then, and jobs fail if the artifact cannot be fetched.
+        </ConfirmButton>
+      ) : null}
+      {isOver ? null : (
+        <ConfirmButton
+          label="Cancel…"
+          question={`Cancel the request for ${request.artifact}?`}
+          confirm="Cancel the request"
+          busy={deed.isPending && deed.variables === "cancel"}
+          onConfirm={() => deed.mutate("cancel")}
+        >
+          Its jobs end. What is measured already stays, and asking again measures the rest only.
+        </ConfirmButton>
+      )}
+      {isOver && hasTrouble(request) ? (
+        <ConfirmButton
+          label="Retry…"
+          question={`Measure again what failed of ${request.artifact}?`}
+          confirm="Measure it again"
+          mild
+          busy={deed.isPending}
+          onConfirm={() => deed.mutate("retry")}
+        >
+          Only what has no result is measured; nothing that is stored is measured twice.
+        </ConfirmButton>
+      ) : null}
+      {deed.error === null ? null : (
+        <span role="alert" className="problem">
+          {deed.error.message}
+        </span>
+      )}
+    </span>
+  );
+}
