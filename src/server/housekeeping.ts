@@ -252,7 +252,10 @@ export function startHousekeeping(services: {
       try {
         await task.run();
       } catch (reason) {
-        logger.warn({ err: reason, task: task.name }, "a periodic task failed; it runs again at its next time");
+        logger.warn(
+          { err: reason, task: task.name },
+          "a periodic task failed; it runs again at its next time",
+        );
       } finally {
         busy = false;
       }
