@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { Fault } from "#core/fault.ts";
 import { rest } from "#core/resting.ts";
 import { lockOpenFile } from "#machine/lock-open-file.ts";
+import { killLeftovers } from "./leftovers.ts";
 
 /** An open file that PostgreSQL's processes inherit. */
 export interface ClusterLock {
@@ -12,7 +13,7 @@ export interface ClusterLock {
 
 /** For how long processes of an earlier PostgreSQL may take to notice that the first of them is gone. */
 const leftoversEndWithinMs = 15_000;
-const lookEveryMs = 100;
+const lookEveryMs = 50;
 
 /**
  * Locks a data directory for PostgreSQL's processes.
@@ -20,6 +21,9 @@ const lookEveryMs = 100;
  * PostgreSQL itself goes by process numbers and by shared memory, which say nothing of another container: two of them
  * in one directory destroy it. All its processes inherit this file, and with it the kernel's lock, so the
  * lock is there for as long as one of them runs, also when the server that started them is gone.
+ *
+ * The caller holds the data directory and has ended the first process of an earlier PostgreSQL. Those that this one left
+ * are killed where they can be seen, and waited for where not.
  *
  * @throws Fault `unavailable` when processes that cannot be ended from here have the directory
  */
@@ -39,6 +43,7 @@ export async function lockCluster(
           "End them, then start again",
       );
     }
+    await killLeftovers(path);
     await rest(lookEveryMs);
   }
   return { file, release: () => closeSync(file) };

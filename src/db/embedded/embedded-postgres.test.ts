@@ -4,6 +4,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { afterEach, expect, test } from "vitest";
 import { z } from "zod";
+import { rest } from "#core/resting.ts";
 import { openPostgres } from "../postgres.ts";
 import { sql } from "../sql.ts";
 import {
@@ -90,6 +91,54 @@ test("a server that hangs when it is told to stop is ended, and what was committ
   expect(await untilAnswered(() => opened.many(Row, sql`select n from kept`))).toEqual([{ n: 7 }]);
 });
 
+test("a server that recovered when its owner died is ended, and what was committed is there", async () => {
+  const dataDir = await tempDir();
+  const server = await start(dataDir);
+  const db = openPostgres({ url: server.url });
+  undo.push(() => db.close());
+  await db.script(
+    "create table kept (n integer); insert into kept select generate_series(1, 20000)",
+  );
+  // Given that it is told to shut down, as by its owner's death, in the middle of a recovery: it never does
+  const [backend] = await db.many(
+    z.object({ pid: z.number() }),
+    sql`select pg_backend_pid() as pid`,
+  );
+  const checkpointer = await checkpointerOf(server.pid() ?? 0);
+  process.kill(backend?.pid ?? 0, "SIGKILL");
+  while ((await commandLineOf(checkpointer)) !== "") await rest(1);
+  process.kill(server.pid() ?? 0, "SIGINT");
+
+  const again = await start(dataDir);
+
+  const opened = openPostgres({ url: again.url });
+  undo.push(() => opened.close());
+  expect(await opened.many(Row, sql`select count(*)::integer as n from kept`)).toEqual([
+    { n: 20_000 },
+  ]);
+});
+
+test("processes that outlived PostgreSQL's first one are ended, also those that do not notice", async () => {
+  const dataDir = await tempDir();
+  let restarted = () => {};
+  const restart = new Promise<void>((resolve) => (restarted = resolve));
+  const server = await start(dataDir, { onRestart: () => restarted() });
+  const db = openPostgres({ url: server.url, poolSize: 1 });
+  await db.script("create table kept (n integer); insert into kept values (7)");
+  const postmaster = server.pid() ?? 0;
+  // Given a process that does nothing any more when the first one is killed
+  const checkpointer = await checkpointerOf(postmaster);
+  process.kill(checkpointer, "SIGSTOP");
+  process.kill(postmaster, "SIGKILL");
+  await restart;
+
+  const opened = openPostgres({ url: server.url });
+  undo.push(() => opened.close());
+  expect(await untilAnswered(() => opened.many(Row, sql`select n from kept`))).toEqual([{ n: 7 }]);
+  expect(await commandLineOf(checkpointer)).toBe("");
+  await db.close();
+});
+
 test("a server is stopped while it recovers from the loss of a process, and starts again", async () => {
   const dataDir = await tempDir();
   for (let round = 0; round < 3; round++) {
@@ -122,6 +171,11 @@ test("a data directory that cannot be made is told with a way out", async () => 
     /cannot write to the data directory .*GRANGE_DATA/,
   );
 });
+
+/** Empty of a process that has ended, also of one that nobody has waited for yet. */
+function commandLineOf(pid: number): Promise<string> {
+  return readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
+}
 
 async function checkpointerOf(postmaster: number): Promise<number> {
   for (const pid of await childrenOf(postmaster)) {

@@ -10,7 +10,7 @@ import { rest } from "#core/resting.ts";
 import type { Service } from "#core/service.ts";
 import { findBinaries } from "./binaries.ts";
 import { lockCluster } from "./cluster-lock.ts";
-import { endPostgres, type StopStep } from "./end-postgres.ts";
+import { endPostgres, type StopStep, stopStepsOfEarlier } from "./end-postgres.ts";
 import { keepRunning, type StartedProcess } from "./keep-running.ts";
 import { chooseRunAs, type RunAs } from "./run-as.ts";
 import { serverSettings } from "./server-settings.ts";
@@ -120,7 +120,10 @@ async function end(running: StartedProcess, steps?: readonly StopStep[]): Promis
  * The caller holds the data directory's lock, so no other Grange uses that server. It is waited for, because its
  * `postmaster.pid` blocks the next one.
  */
-async function endEarlierServer(dataDir: string, steps?: readonly StopStep[]): Promise<void> {
+async function endEarlierServer(
+  dataDir: string,
+  steps: readonly StopStep[] = stopStepsOfEarlier,
+): Promise<void> {
   const pid = await earlierServer(dataDir);
   if (pid === undefined) return;
   const hasEnded = async () => (await earlierServer(dataDir)) !== pid;
