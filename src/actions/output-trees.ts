@@ -2,6 +2,7 @@ import type { BlobStore } from "#cas/blob-store.ts";
 import { putMissing } from "#cas/build-directory-tree.ts";
 import { isPlain } from "#cas/directory-message.ts";
 import { usualTreeLimits } from "#cas/flatten-directory-tree.ts";
+import { levelsAboveRoot, problemOfTargetAnywhere, refuse } from "#cas/path-rules.ts";
 import { takingTurns } from "#cas/take-turns.ts";
 import { flattenOpenTree, type OpenTree, openTree } from "#cas/tree-message.ts";
 import { type Digest, digestKey, functionOf } from "#core/digest.ts";
@@ -18,6 +19,8 @@ export interface TreeContent {
   readonly directories: readonly [root: Digest, ...below: Digest[]];
   /** The path with the most bytes: where it may be put, all may. "" when there is none. */
   readonly longestPath: string;
+  /** How many directories above its own root its symlinks lead at most; it may lie only where the input root is no nearer. */
+  readonly levelsAbove: number;
   /** Whether reading it and building it again gives the same Directories. */
   readonly isPlain: boolean;
 }
@@ -116,9 +119,14 @@ async function contentOfTree(tree: OpenTree): Promise<TreeContent> {
   const files = new Map<string, Digest>();
   let longestPath = "";
   let longestBytes = 0;
+  let levelsAbove = 0;
   for (const entry of await flattenOpenTree(tree, usualTreeLimits, "anywhere")) {
     await turn();
     if (entry.kind === "file") files.set(digestKey(entry.digest), entry.digest);
+    if (entry.kind === "symlink") {
+      refuse(entry.path, problemOfTargetAnywhere(entry.target));
+      levelsAbove = Math.max(levelsAbove, levelsAboveRoot(entry.path, entry.target));
+    }
     const bytes = Buffer.byteLength(entry.path);
     if (bytes > longestBytes) [longestPath, longestBytes] = [entry.path, bytes];
   }
@@ -132,6 +140,7 @@ async function contentOfTree(tree: OpenTree): Promise<TreeContent> {
     files: [...files.values()],
     directories: [tree.root.digest, ...below.map(({ digest }) => digest)],
     longestPath,
+    levelsAbove,
     isPlain: areAllPlain,
   };
 }

@@ -63,11 +63,30 @@ describe("the blobs of a result", () => {
     ).rejects.toThrow(problem);
   });
 
+  test("of a Tree whose link leaves it and stays within the root are told", async () => {
+    const store = memoryBlobStore();
+    const tree = { root: { symlinks: [{ name: "up", target: "../x" }] }, children: [] };
+    const bytes = toBinary(TreeSchema, create(TreeSchema, tree));
+    await store.put(digestOf(bytes), bytes);
+    const treeDigest = toDigestMessage(digestOf(bytes));
+
+    const below = resultWith({ outputDirectories: [{ path: "a", treeDigest }] });
+    const top = resultWith({ outputDirectories: [{ path: "", treeDigest }] });
+
+    await expect(blobsOfResult(outputTrees(store), below, "sha256")).resolves.toHaveLength(1);
+    await expect(blobsOfResult(outputTrees(store), top, "sha256")).rejects.toThrow("climbs");
+  });
+
   test.each([
     [
       "that climbs",
-      { root: { symlinks: [{ name: "a", target: "../x" }] }, children: [] },
+      { root: { symlinks: [{ name: "a", target: "../../x" }] }, children: [] },
       "climbs",
+    ],
+    [
+      "with an absolute link",
+      { root: { symlinks: [{ name: "a", target: "/etc" }] }, children: [] },
+      "absolute",
     ],
     ["without root", { children: [] }, "no root"],
     [

@@ -1,6 +1,6 @@
 import { fromDigestMessage } from "#cas/digest-message.ts";
 import { mapAtMost } from "#cas/map-at-most.ts";
-import { quotePath } from "#cas/path-rules.ts";
+import { quotePath, refuse } from "#cas/path-rules.ts";
 import { takingTurns } from "#cas/take-turns.ts";
 import { type Digest, type DigestFunction, digestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
@@ -72,6 +72,9 @@ async function blobsOfDirectory(
   const digest = treeDigestOf(directory, by);
   const content = await trees.contentOf(digest);
   if (content === undefined) return [digest];
+  const depth = directory.path.split("/").filter((name) => name !== "").length;
+  if (content.levelsAbove > depth)
+    refuse(directory.path, "has a symlink that climbs out of the root");
   if (directory.rootDirectoryDigest === undefined) return [digest, ...content.files];
   // Then the reader was told that it may walk the directories one by one.
   const root = fromDigestMessage(directory.rootDirectoryDigest, quotePath(directory.path), by);

@@ -43,12 +43,25 @@ export function problemOfPath(path: string): string | undefined {
  * counts as inside.
  */
 export function problemOfTarget(path: string, target: string): string | undefined {
+  if (levelsAboveRoot(path, target) > 0) return "is a symlink that climbs out of the root";
+  return problemOfTargetAnywhere(target);
+}
+
+/** Returns how many directories above the root a legal target of the symlink at a path leads: 0 where it stays below. */
+export function levelsAboveRoot(path: string, target: string): number {
+  const names = target.split("/").filter((name) => name !== "" && name !== ".");
+  const firstName = names.findIndex((name) => name !== "..");
+  const climbs = firstName === -1 ? names.length : firstName;
+  return Math.max(0, climbs - (path.split("/").length - 1));
+}
+
+/** Returns what is wrong with a symlink's target wherever the link lies; undefined when it is legal in a directory deep enough. */
+export function problemOfTargetAnywhere(target: string): string | undefined {
   if (target === "") return "is a symlink to nothing";
   if (target.startsWith("/")) return "is a symlink to an absolute path";
   if (Buffer.byteLength(target) > maxTargetBytes) {
     return `is a symlink to a path longer than ${maxTargetBytes} bytes`;
   }
-  let depth = path.split("/").length - 1;
   let descended = false;
   for (const name of target.split("/")) {
     if (name === "" || name === ".") continue;
@@ -56,8 +69,6 @@ export function problemOfTarget(path: string, target: string): string | undefine
       descended = true;
     } else if (descended) {
       return 'is a symlink with ".." behind a name';
-    } else if (--depth < 0) {
-      return "is a symlink that climbs out of the root";
     }
   }
   const problem = problemOfText(target);
