@@ -77,6 +77,8 @@ export async function openGit(
   privateHosts: PrivateHosts | (() => Promise<PrivateHosts>) = ["*"],
 ): Promise<Git> {
   await mkdir(configDirectory, { recursive: true });
+  // The variables are those of this moment: whoever changes PATH later does not change which Git is meant.
+  const environment = gitEnvironment("/dev/null");
   const written = new Set<string>();
 
   /** One file for each set of repositories; several processes may share the directory. */
@@ -105,7 +107,11 @@ export async function openGit(
     const all = [...settings, ...reaching, "--no-pager", "--literal-pathspecs", ...place, ...args];
     // Its own process group, so that its helpers (ssh, index-pack) end with it.
     const child = spawn("git", all, {
-      env: { ...gitEnvironment(configFileFor(options)), ...options.access?.environment },
+      env: {
+        ...environment,
+        GIT_CONFIG_GLOBAL: configFileFor(options),
+        ...options.access?.environment,
+      },
       detached: true,
       stdio: ["pipe", "pipe", "pipe"],
     });
