@@ -1,6 +1,7 @@
 import { type Comparison, compare } from "#simulate/compare.ts";
 import type { Figures } from "#simulate/figures.ts";
 import { standardTraces } from "#simulate/traces/standard-traces.ts";
+import { geometricMean } from "../geometric-mean.ts";
 import { atMost, exactly, forInformation, type Measurement, type Row } from "../row.ts";
 
 /** Any others would do: `grange simulate size-classes --trace NAME --seed N` shows what these are made of. */
@@ -108,8 +109,4 @@ function strategyIn({ strategies }: Comparison, name: string): Figures {
   const found = strategies.find(({ strategy }) => strategy === name);
   if (found === undefined) throw new Error(`${name} was not simulated`);
   return found;
-}
-
-function geometricMean(values: readonly number[]): number {
-  return Math.exp(values.reduce((sum, each) => sum + Math.log(each), 0) / values.length);
 }
