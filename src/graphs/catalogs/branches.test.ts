@@ -124,6 +124,30 @@ describe("a branch", () => {
     expect((await showBranch(services, name, "dry", everybody)).history).toEqual([]);
   });
 
+  test("keeps what is said of it when another branch is merged into it", async () => {
+    const name = await nameOfRepository();
+    const say = (branch: string, pgo: boolean) =>
+      setBranch(services, name, branch, { body: { switches: { pgo } }, dryRun: false }, everybody);
+    await say("central", false);
+    await say("inbound", true);
+    repository.git("branch", "central");
+    repository.git("checkout", "--quiet", "-b", "inbound");
+    repository.write({ ".grange/farm.yml": switched.replace("Profile-guided", "Guided") });
+    repository.commit("a change on inbound");
+    repository.git("checkout", "--quiet", "central");
+    repository.git("merge", "--quiet", "inbound");
+    repository.git("checkout", "--quiet", "main");
+
+    const jobsOf = async (branch: string) => {
+      const { graph } = await farm.submit({ rev: branch });
+      return Object.keys(await farm.states(GraphId.parse(graph.id)));
+    };
+
+    expect(repository.git("rev-parse", "central")).toBe(repository.git("rev-parse", "inbound"));
+    expect(await jobsOf("central")).not.toContain("pgo");
+    expect(await jobsOf("inbound")).toContain("pgo");
+  });
+
   test("that uses pushed definitions makes its graphs of the newest of them", async () => {
     const name = await nameOfRepository();
     const files = { "a.yml": "version: 1\njobs: {pushed: {commands: x}}\n" };
