@@ -1,16 +1,18 @@
 import { execFile } from "node:child_process";
 import { readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { z } from "zod";
 
 const Report = z.object({
   testResults: z.array(
     z.object({
+      name: z.string(),
       message: z.string(),
       assertionResults: z.array(
         z.object({
           title: z.string(),
+          fullName: z.string(),
           status: z.string(),
           duration: z.number().nullish(),
           failureMessages: z.array(z.string()).nullish(),
@@ -23,6 +25,10 @@ const Report = z.object({
 /** How one test went. */
 export interface TestResult {
   readonly title: string;
+  /** With the names of the `describe`s around it. */
+  readonly fullName: string;
+  /** Its file, relative to the checkout. */
+  readonly file: string;
   readonly passed: boolean;
   readonly ms: number;
   /** The first line of what went wrong; empty when nothing did. */
@@ -39,17 +45,21 @@ export async function runTests(...files: readonly string[]): Promise<TestResult[
   });
   try {
     const report = Report.parse(JSON.parse(await readFile(output, "utf8")));
-    return report.testResults.flatMap(({ message, assertionResults }) =>
-      assertionResults.length === 0
-        ? [{ title: files.join(" "), passed: false, ms: 0, why: firstLine(message) }]
-        : assertionResults.map((test) => ({
-            title: test.title,
-            passed: test.status === "passed",
-            ms: test.duration ?? 0,
-            why:
-              test.status === "passed" ? "" : firstLine(test.failureMessages?.[0] ?? test.status),
-          })),
-    );
+    return report.testResults.flatMap(({ name, message, assertionResults }) => {
+      const file = relative(process.cwd(), name);
+      if (assertionResults.length === 0)
+        return [
+          { title: file, fullName: file, file, passed: false, ms: 0, why: firstLine(message) },
+        ];
+      return assertionResults.map((test) => ({
+        title: test.title,
+        fullName: test.fullName,
+        file,
+        passed: test.status === "passed",
+        ms: test.duration ?? 0,
+        why: test.status === "passed" ? "" : firstLine(test.failureMessages?.[0] ?? test.status),
+      }));
+    });
   } finally {
     await rm(output, { force: true });
   }

@@ -1,10 +1,18 @@
 import type { Show } from "../row.ts";
 import { largeGraph } from "./large-graph.ts";
 import { noiseLong, noiseQuick } from "./noise/noise-rows.ts";
+import { sentencesListed, sentencesPassing } from "./sentences.ts";
 import { sizeClassRows } from "./size-classes/size-class-rows.ts";
 
 /** What the five papers ask for, sentence by sentence. */
 export const seedsShow: Show = {
   name: "seeds",
-  measurements: [largeGraph, noiseQuick, noiseLong, ...sizeClassRows],
+  measurements: [
+    sentencesListed,
+    sentencesPassing,
+    largeGraph,
+    noiseQuick,
+    noiseLong,
+    ...sizeClassRows,
+  ],
 };

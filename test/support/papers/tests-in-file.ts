@@ -1,0 +1,147 @@
+import { readFileSync } from "node:fs";
+import { parseSync } from "vite";
+
+/** A test as its file says it, without running it. */
+export interface WrittenTest {
+  /** The names of the `describe`s around it, from the outermost. */
+  readonly groups: readonly string[];
+  /** As written: holes of tables (`$name`, `%s`) and of template texts (as `*`) are not filled. */
+  readonly title: string;
+  readonly fullName: string;
+  /** Whether it, or a `describe` around it, is `.skip`, `.todo`, `.skipIf` or `.runIf`. What `needs(…)` skips is told by the run. */
+  readonly isSkipped: boolean;
+  /** Whether its body calls `expect`, `assert`, or something that is called so or is written in the same file and does. */
+  readonly asserts: boolean;
+}
+
+interface Node {
+  readonly type: string;
+  readonly [key: string]: unknown;
+}
+
+const skips = new Set(["skip", "todo", "skipIf", "runIf"]);
+const assertingName = /^(?:expect|assert)/;
+
+/** Reads a test file and lists its tests in order. */
+export function testsInFile(path: string): WrittenTest[] {
+  return testsInText(readFileSync(path, "utf8"));
+}
+
+export function testsInText(text: string): WrittenTest[] {
+  const { program } = parseSync("test.ts", text, { lang: "ts" });
+  const root = program as unknown as Node;
+  const asserting = assertingFunctions(root);
+  const tests: WrittenTest[] = [];
+  visit(root, [], false);
+  return tests;
+
+  function visit(node: Node, groups: readonly string[], skipped: boolean): void {
+    const call = testCall(node);
+    if (call === undefined) {
+      for (const child of childrenOf(node)) visit(child, groups, skipped);
+      return;
+    }
+    const isSkipped = skipped || call.modifiers.some((each) => skips.has(each));
+    if (call.kind === "describe") {
+      for (const each of call.rest) visit(each, [...groups, call.title], isSkipped);
+      return;
+    }
+    tests.push({
+      groups,
+      title: call.title,
+      fullName: [...groups, call.title].join(" "),
+      isSkipped,
+      asserts: call.rest.some((each) => assertsIn(each, asserting)),
+    });
+  }
+}
+
+interface TestCall {
+  readonly kind: "test" | "describe";
+  readonly title: string;
+  /** `skip`, `each`, …, in any order. */
+  readonly modifiers: readonly string[];
+  readonly rest: readonly Node[];
+}
+
+/** Reads `test("…", …)`, `describe.each([…])("…", …)` and their like. */
+function testCall(node: Node): TestCall | undefined {
+  if (node.type !== "CallExpression") return undefined;
+  const [first, ...rest] = node["arguments"] as readonly Node[];
+  const title = first === undefined || rest.length === 0 ? undefined : textOf(first);
+  if (title === undefined) return undefined;
+  const modifiers: string[] = [];
+  let callee = node["callee"] as Node;
+  while (callee.type !== "Identifier") {
+    if (callee.type === "MemberExpression") {
+      modifiers.push(String((callee["property"] as Node)["name"]));
+      callee = callee["object"] as Node;
+    } else if (callee.type === "CallExpression") callee = callee["callee"] as Node;
+    else if (callee.type === "TaggedTemplateExpression") callee = callee["tag"] as Node;
+    else return undefined;
+  }
+  const name = callee["name"];
+  if (name === "describe") return { kind: "describe", title, modifiers, rest };
+  return name === "test" || name === "it" ? { kind: "test", title, modifiers, rest } : undefined;
+}
+
+function textOf(node: Node): string | undefined {
+  if (node.type === "Literal" && typeof node["value"] === "string") return node["value"];
+  if (node.type !== "TemplateLiteral") return undefined;
+  const parts = node["quasis"] as readonly { readonly value: { readonly cooked: string } }[];
+  return parts.map(({ value }) => value.cooked).join("*");
+}
+
+/** Names of functions of the file that assert, also by calling one another. */
+function assertingFunctions(root: Node): ReadonlySet<string> {
+  const bodies = new Map<string, Node>();
+  collect(root);
+  const found = new Set<string>();
+  for (let before = -1; before !== found.size; ) {
+    before = found.size;
+    for (const [name, body] of bodies) if (assertsIn(body, found)) found.add(name);
+  }
+  return found;
+
+  function collect(node: Node): void {
+    const { id, init, body } = node as { id?: Node | null; init?: Node | null; body?: Node };
+    const name = id?.type === "Identifier" ? String(id["name"]) : undefined;
+    if (name !== undefined && node.type === "FunctionDeclaration" && body !== undefined)
+      bodies.set(name, body);
+    if (name !== undefined && /Function/.test(init?.type ?? "")) bodies.set(name, init as Node);
+    for (const child of childrenOf(node)) collect(child);
+  }
+}
+
+function assertsIn(node: Node, asserting: ReadonlySet<string>): boolean {
+  if (node.type === "CallExpression") {
+    const callee = node["callee"] as Node;
+    const name = callee.type === "MemberExpression" ? (callee["property"] as Node) : callee;
+    const called = String(name["name"]);
+    if (assertingName.test(called) || asserting.has(called)) return true;
+  }
+  // A function of the file that is passed on is called by whom it is passed to.
+  if (node.type === "Identifier" && asserting.has(String(node["name"]))) return true;
+  return childrenOf(node).some((child) => assertsIn(child, asserting));
+}
+
+/**
+ * Finds the tests that a part of a name means: the one that is called so, the only one that has it in its name, or all
+ * tests of the `describe`s that have it in theirs. Returns none where it fits several others.
+ */
+export function testsMeant(tests: readonly WrittenTest[], part: string): readonly WrittenTest[] {
+  const called = tests.filter(({ fullName }) => fullName === part);
+  if (called.length === 1) return called;
+  const fitting = tests.filter(({ fullName }) => fullName.includes(part));
+  const grouped = fitting.every(({ groups }) => groups.join(" ").includes(part));
+  return fitting.length === 1 || grouped ? fitting : [];
+}
+
+function childrenOf(node: Node): Node[] {
+  return Object.values(node)
+    .flat()
+    .filter(
+      (value): value is Node =>
+        typeof value === "object" && value !== null && typeof (value as Node).type === "string",
+    );
+}
