@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { create, type DescMessage, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
-import { anyUnpack, durationFromMs, durationMs } from "@bufbuild/protobuf/wkt";
+import { anyUnpack, type Duration, durationFromMs, durationMs } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
 import { everybody } from "#access/principal.ts";
@@ -92,13 +92,16 @@ async function put<S extends DescMessage>(schema: S, init: MessageInitShape<S>):
   return digest;
 }
 
-async function anAction(script: string): Promise<Digest> {
+async function anAction(
+  script: string,
+  timeout: Duration | null = durationFromMs(5_000),
+): Promise<Digest> {
   const command = await put(CommandSchema, { arguments: ["/bin/sh", "-c", script] });
   return put(ActionSchema, {
     commandDigest: toDigestMessage(command),
     inputRootDigest: toDigestMessage(emptyDigest),
     platform: { properties: [{ name: "OSFamily", value: "linux" }] },
-    timeout: durationFromMs(5_000),
+    ...(timeout && { timeout }),
   });
 }
 
@@ -165,6 +168,16 @@ test("an action goes from a client through the queue to a worker and back", asyn
   }))
     again.push(operation);
   expect(again.map(({ done }) => done)).toEqual([true]);
+});
+
+test("a worker is given a timeout also where the action says none", async () => {
+  const digest = await anAction("no timeout", null);
+  const worker = workOnce({ outcome: Outcome.SUCCEEDED, result: create(ActionResultSchema) });
+
+  for await (const _ of executeAction(digest));
+  const { work } = await worker;
+
+  expect(work.timeout && durationMs(work.timeout)).toBe(60_000);
 });
 
 test("a timeout is said inside the response", async () => {

@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import type { Digest } from "#core/digest.ts";
+import { type ActionTraits, kinOf } from "./kin.ts";
+
+const digest = (letter: string): Digest => ({ hash: letter.repeat(64), sizeBytes: 1 }) as Digest;
+const compile: ActionTraits = {
+  commandDigest: digest("a"),
+  platform: { OSFamily: "linux" },
+  target: "//lib:one",
+  mnemonic: "CppCompile",
+  configuration: "k8-opt",
+};
+/** The levels whose names two actions share: `a` action, `t` target, `m` mnemonic, `p` platform. */
+function shared(changes: Partial<ActionTraits>): string {
+  const names = kinOf(compile);
+  return kinOf({ ...compile, ...changes })
+    .filter((name) => names.includes(name))
+    .map((name) => name[0])
+    .join("");
+}
+
+test.each<{ what: string; changes: Partial<ActionTraits>; levels: string }>([
+  { what: "nothing that is known here, such as sources", changes: {}, levels: "atmp" },
+  {
+    what: "its command, as one shard of a test's",
+    changes: { commandDigest: digest("b") },
+    levels: "tmp",
+  },
+  { what: "its configuration", changes: { configuration: "k8-dbg" }, levels: "amp" },
+  { what: "its target", changes: { target: "//lib:two" }, levels: "amp" },
+  { what: "its mnemonic", changes: { mnemonic: "CppLink" }, levels: "ap" },
+  { what: "its platform", changes: { platform: { OSFamily: "macos" } }, levels: "" },
+])("an action that differs in $what shares the levels $levels", ({ changes, levels }) => {
+  expect(shared(changes)).toBe(levels);
+});
+
+test("an action is found by command and platform where its client says nothing else of it", () => {
+  const silent = { ...compile, target: "", mnemonic: "", configuration: "" };
+
+  expect(kinOf(silent).map((name) => name[0])).toEqual(["a", "p"]);
+  expect(kinOf(silent)[0]).toBe(kinOf(compile)[0]);
+});
+
+test("a size that is asked for makes another action, and asks for the same workers", () => {
+  const sized = { ...compile, platform: { OSFamily: "linux", "min-size-class": "2" } };
+
+  expect(kinOf(sized)[0]).not.toBe(kinOf(compile)[0]);
+  expect(kinOf(sized).at(-1)).toBe(kinOf(compile).at(-1));
+});
