@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { TrustDomain } from "#core/trust-domain.ts";
 import { aRequest, aWorker, movableClock, never, silent } from "#execution/execution.fixture.ts";
+import type { ExecutionId } from "#execution/execution.ts";
 import type { LeasedExecution } from "#execution/lease.ts";
 import { openExecutionQueue } from "#execution/open-execution-queue.ts";
 import { readAttempts } from "#execution/read-executions.store.ts";
@@ -250,6 +251,42 @@ describe("the choice", () => {
       { reason: { kind: "no-statistics" } },
     ]);
   });
+});
+
+test("what a server learned, the one after it chooses by", async () => {
+  const { run } = await aFarm({ strategy: "grange" });
+  const needsMemory = (sizeClass: number) => ({
+    outcome: sizeClass === 1 ? ("out_of_memory" as const) : ("succeeded" as const),
+    ms: 1_000,
+  });
+  const first = await run(needsMemory);
+  for (const each of open.splice(0).toReversed()) await each.stop();
+
+  const next = await aFarm({ strategy: "grange" });
+  const second = await next.run(needsMemory);
+
+  expect(first.ranOn[0]).toBe(1);
+  expect(second.ranOn).toHaveLength(1);
+  expect(second.ranOn[0]).toBeGreaterThan(1);
+});
+
+test("what its clients gave up teaches nothing, whether it waits or runs", async () => {
+  const { queue, observations } = await aFarm({ strategy: "smallest" });
+  const cancel = async (id: ExecutionId) =>
+    (await queue.transaction((tx) => queue.cancel(tx, [id])))();
+  const [waiting, running] = [aRequest({ kin: ["a.given-up"] }), aRequest({ kin: ["a.given-up"] })];
+  await queue.submit(waiting);
+  await cancel(waiting.id);
+  await queue.submit(running);
+  const [execution] = await queue.claim(workers[0] as (typeof workers)[number], 1, 1_000, never);
+  await cancel(running.id);
+  if (execution === undefined) throw new Error("nothing to claim");
+  const { lease } = execution;
+  await queue.finish({ lease, outcome: "cancelled", exitCode: 137, result: new Uint8Array() });
+
+  await observations.learnNow();
+
+  expect((await historyOf("a.given-up"))?.runs.size ?? 0).toBe(0);
 });
 
 test("two servers that learn at once lose nothing", async () => {
