@@ -32,6 +32,7 @@ describe("tests of a file", () => {
     { text: `test("a", () => { run(); });`, asserts: false },
     { text: `test("a", () => { fc.assert(x); });`, asserts: true },
     { text: `test("a", () => { expectEnd(run()); });`, asserts: true },
+    { text: `test("a", async () => { await expect.poll(run).toBe(1); });`, asserts: true },
     {
       text: `function ends() { expect(1).toBe(1); }\ntest("a", () => { ends(); });`,
       asserts: true,

@@ -116,9 +116,10 @@ function assertingFunctions(root: Node): ReadonlySet<string> {
 function assertsIn(node: Node, asserting: ReadonlySet<string>): boolean {
   if (node.type === "CallExpression") {
     const callee = node["callee"] as Node;
-    const name = callee.type === "MemberExpression" ? (callee["property"] as Node) : callee;
-    const called = String(name["name"]);
-    if (assertingName.test(called) || asserting.has(called)) return true;
+    // `expect(…)`, `expect.poll(…)`, `fc.assert(…)`, `expectGreen(…)`
+    const { object, property } = callee as { object?: Node; property?: Node };
+    const called = [callee, object, property].map((each) => String(each?.["name"]));
+    if (called.some((name) => assertingName.test(name) || asserting.has(name))) return true;
   }
   // A function of the file that is passed on is called by whom it is passed to.
   if (node.type === "Identifier" && asserting.has(String(node["name"]))) return true;
