@@ -214,6 +214,7 @@ export class FakeFarm implements FarmConnection {
       this.#leased.add(leaseKey(work.lease));
       this.#handedOut.set(work.lease?.executionId ?? "", work);
     }
+    this.#tell();
     return create(ClaimResponseSchema, { leases });
   };
 
