@@ -22,6 +22,8 @@ export const Worker = z.object({
   principal: z.string(),
   /** Why nothing is taken from it any more; null for all but a few. */
   quarantine: z.string().nullable(),
+  /** Why it can run nothing at present, in its own words, such as a full disk; null while it can. */
+  trouble: z.string().nullable(),
   registeredAt: Time,
   lastSeenAt: Time,
   /** Executions that it was handed and has not ended: those that it runs, and those it has yet to begin. */

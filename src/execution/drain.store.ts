@@ -23,6 +23,9 @@ export const takesNothingNew: Sql = sql`
       drain.pattern, '\\', '\\\\'), '%', '\\%'), '_', '\\_'), '*', '%')))
 `;
 
+/** Whether a worker claims nothing at present: it is drained, or in trouble. For a row of `worker`. */
+export const claimsNothing: Sql = sql`(worker.trouble is not null or ${takesNothingNew})`;
+
 export function listDrains(tx: Tx): Promise<Drain[]> {
   return tx.many(
     Drain,

@@ -10,6 +10,8 @@ export interface Heartbeat {
   readonly leases: readonly Lease[];
   /** The worker finishes what it has and claims no more. */
   readonly draining: boolean;
+  /** Why it can run nothing at present, in its own words; undefined while it can. At most 1,000 characters. */
+  readonly trouble?: string | undefined;
 }
 
 export interface HeartbeatAnswer {

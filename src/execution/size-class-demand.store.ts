@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Platform } from "#core/platform.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
-import { takesNothingNew } from "./drain.store.ts";
+import { claimsNothing } from "./drain.store.ts";
 import { lastLane, topLane } from "./fair-lane.ts";
 import { delayOfPriorityMs, strongestPriority } from "./queue-place.ts";
 import { lookedAt } from "./size-class-offers.store.ts";
@@ -115,7 +115,7 @@ export function workerLoads(
       )
       select name, platform, size_class as "sizeClass", slots, registered_at as "registeredAt",
         case when last_seen_at < ${aliveSince} then 'silent'
-          when ${takesNothingNew} then 'draining' else 'alive' end as condition,
+          when ${claimsNothing} then 'draining' else 'alive' end as condition,
         finished_count as finished, coalesce(executions, 0) as held,
         coalesce(remaining_ms, 0) as "remainingMs",
         coalesce(foreseen_ms, 0) as "foreseenMs", coalesce(foreseen, 0) as foreseen

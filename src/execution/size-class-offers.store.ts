@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Platform } from "#core/platform.ts";
 import type { Tx } from "#db/db.ts";
 import { type Sql, sql } from "#db/sql.ts";
-import { takesNothingNew } from "./drain.store.ts";
+import { claimsNothing } from "./drain.store.ts";
 import { lastLane } from "./fair-lane.ts";
 import { waitingKinds } from "./queued-kinds.store.ts";
 
@@ -37,7 +37,7 @@ export function workersUp(tx: Tx, now: Date, aliveSince: Date): Promise<WorkersU
         coalesce(sum(remaining_ms), 0)::double precision as "remainingMs",
         min(cpus) as cpus, min(memory_bytes) as "memoryBytes"
       from worker left join held on held.worker = worker.name
-      where last_seen_at >= ${aliveSince} and not ${takesNothingNew}
+      where last_seen_at >= ${aliveSince} and not ${claimsNothing}
       group by platform, size_class
       order by size_class, platform::text
     `,

@@ -3,7 +3,7 @@ import { Platform } from "#core/platform.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { requirementsText } from "./check-request.ts";
-import { takesNothingNew } from "./drain.store.ts";
+import { claimsNothing } from "./drain.store.ts";
 import { ExecutionId } from "./execution.ts";
 import { greatestSizeClass, isServedBy } from "./is-served-by.ts";
 import { notifyExecutions, notifyQueue } from "./notify.store.ts";
@@ -59,7 +59,7 @@ function idleWorkers(tx: Tx, aliveSince: Date): Promise<Idle[]> {
       from worker cross join lateral (
         select count(*) from execution where state = 'leased' and execution.worker = worker.name
       ) as held
-      where last_seen_at >= ${aliveSince} and not ${takesNothingNew} and held.count < slots
+      where last_seen_at >= ${aliveSince} and not ${claimsNothing} and held.count < slots
       group by platform, size_class order by size_class
     `,
   );

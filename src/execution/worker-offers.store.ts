@@ -2,19 +2,21 @@ import { z } from "zod";
 import { Platform } from "#core/platform.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
-import { takesNothingNew } from "./drain.store.ts";
+import { claimsNothing } from "./drain.store.ts";
 import type { ExecutionId } from "./execution.ts";
 import { servedBy } from "./served-by.store.ts";
 
 const WorkerOffer = z.object({
   platform: Platform,
   sizeClass: z.number(),
-  /** `silent`: not heard of since a lease's length; `draining`: takes nothing new. */
+  /** `silent`: not heard of since a lease's length; `draining`: takes nothing new, or can run nothing. */
   condition: z.enum(["alive", "draining", "silent"]),
   workers: z.number(),
   /** How many of them hold as much as they have slots. */
   busy: z.number(),
   lastSeenAt: z.date(),
+  /** Why one of them can run nothing at present, in its own words; null where none says so. */
+  trouble: z.string().nullable(),
 });
 /** Workers that are alike to the queue. */
 export type WorkerOffer = z.infer<typeof WorkerOffer>;
@@ -29,12 +31,12 @@ export function workerOffers(tx: Tx, aliveSince: Date): Promise<WorkerOffer[]> {
       )
       select platform, size_class as "sizeClass", condition, count(*) as workers,
         count(*) filter (where coalesce(executions, 0) >= slots) as busy,
-        max(last_seen_at) as "lastSeenAt"
+        max(last_seen_at) as "lastSeenAt", min(trouble) as trouble
       from worker
       left join held on held.worker = worker.name
       cross join lateral (
         select case when last_seen_at < ${aliveSince} then 'silent'
-          when ${takesNothingNew} then 'draining' else 'alive' end as condition
+          when ${claimsNothing} then 'draining' else 'alive' end as condition
       ) as judged
       group by platform, size_class, condition
       order by size_class, platform::text
@@ -58,7 +60,7 @@ export async function soonestFree(
     sql`
       select min(coalesce(started_at, leased_at) + expected_duration_ms * interval '1 millisecond') as at
       from execution join worker on worker.name = execution.worker
-      where state = 'leased' and worker.size_class >= ${sizeClass} and not ${takesNothingNew}
+      where state = 'leased' and worker.size_class >= ${sizeClass} and not ${claimsNothing}
         and last_seen_at >= ${aliveSince}
         and ${servedBy(sql`${requirements}`, sql`platform`, sql`worker.size_class`)}
     `,

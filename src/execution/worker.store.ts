@@ -67,7 +67,7 @@ export async function registerWorker(tx: Tx, worker: WorkerDescription, now: Dat
         memory_bytes = excluded.memory_bytes, facilities = excluded.facilities,
         version = excluded.version, transport = excluded.transport, host = excluded.host,
         lease_ms = excluded.lease_ms, principal = excluded.principal, registered_at = excluded.registered_at,
-        last_seen_at = excluded.last_seen_at, draining = false, ending_count = 0
+        last_seen_at = excluded.last_seen_at, draining = false, trouble = null, ending_count = 0
   `);
 }
 
@@ -109,7 +109,11 @@ export interface SeenWorker {
 /** Notes that processes are alive. Returns those that hold their name, by their instance ids. */
 export async function seeWorkers(
   tx: Tx,
-  beats: readonly { readonly worker: WorkerProcess; readonly draining: boolean }[],
+  beats: readonly {
+    readonly worker: WorkerProcess;
+    readonly draining: boolean;
+    readonly trouble?: string | undefined;
+  }[],
   now: Date,
 ): Promise<ReadonlyMap<string, SeenWorker>> {
   const rows = await tx.many(
@@ -120,12 +124,13 @@ export async function seeWorkers(
     }),
     sql`
       with beat as (
-        select distinct on (name) name, instance_id, draining
+        select distinct on (name) name, instance_id, draining, trouble
         from unnest(
           ${beats.map(({ worker }) => worker.name)}::text[],
           ${beats.map(({ worker }) => worker.instanceId)}::text[],
-          ${beats.map(({ draining }) => draining)}::boolean[]
-        ) as named (name, instance_id, draining)
+          ${beats.map(({ draining }) => draining)}::boolean[],
+          ${beats.map(({ trouble }) => trouble ?? null)}::text[]
+        ) as named (name, instance_id, draining, trouble)
         where exists (
           select from worker
           where worker.name = named.name and worker.instance_id = named.instance_id)
@@ -134,7 +139,7 @@ export async function seeWorkers(
         select worker.name from worker join beat using (name) order by name for no key update of worker
       )
       update worker
-      set last_seen_at = greatest(last_seen_at, ${now}), draining = beat.draining
+      set last_seen_at = greatest(last_seen_at, ${now}), draining = beat.draining, trouble = beat.trouble
       from beat
       where worker.name = any(array(select name from held))
         and worker.name = beat.name and worker.instance_id = beat.instance_id
@@ -196,6 +201,8 @@ const ListedWorker = z.object({
   registeredAt: z.date(),
   lastSeenAt: z.date(),
   draining: z.boolean(),
+  /** Why it can run nothing at present; null while it can. */
+  trouble: z.string().nullable(),
   finishedCount: z.number(),
   /** Executions that are no longer its own, and that it has yet to end: they hold its slots. */
   endingCount: z.number(),
@@ -214,7 +221,7 @@ export function listWorkers(tx: Tx): Promise<ListedWorker[]> {
       select name, platform, size_class as "sizeClass", slots, cpus, memory_bytes as "memoryBytes",
         facilities, version, transport, host, principal,
         lease_ms as "leaseMs", registered_at as "registeredAt", last_seen_at as "lastSeenAt",
-        ${takesNothingNew} as draining, finished_count as "finishedCount",
+        ${takesNothingNew} as draining, trouble, finished_count as "finishedCount",
         ending_count as "endingCount",
         held.count as "heldCount", held.running
       from worker cross join lateral (

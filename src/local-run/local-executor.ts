@@ -90,7 +90,7 @@ export class LocalExecutor {
     const cancel = () => stop.abort("cancelled");
     if (run.signal.aborted) cancel();
     run.signal.addEventListener("abort", cancel, { once: true });
-    const finished = await this.#executor.execute(work, store, {
+    const executed = await this.#executor.execute(work, store, {
       stop: stop.signal,
       started: (log) => {
         printing = new PrintedLog(log, run.print);
@@ -98,13 +98,19 @@ export class LocalExecutor {
     });
     run.signal.removeEventListener("abort", cancel);
     await printing?.end();
-    const succeeded = finished?.outcome === Outcome.SUCCEEDED;
+    const durationMs = performance.now() - begunMs;
+    if (executed.kind !== "finished") {
+      const message = executed.kind === "no-room" ? executed.reason : "it was stopped";
+      return { succeeded: false, exitCode: undefined, message, result: undefined, durationMs };
+    }
+    const { outcome, result, message } = executed.finished;
+    const succeeded = outcome === Outcome.SUCCEEDED;
     return {
       succeeded,
-      exitCode: finished?.result?.exitCode,
-      message: succeeded ? "" : finished?.message || "it failed",
-      result: finished?.result,
-      durationMs: performance.now() - begunMs,
+      exitCode: result?.exitCode,
+      message: succeeded ? "" : message || "it failed",
+      result,
+      durationMs,
     };
   }
 

@@ -14,6 +14,7 @@ import type { AgentParts } from "./agent-parts.ts";
 import { Changes } from "./changes.ts";
 import { claimSize } from "./claim-size.ts";
 import { ClaimedWork } from "./claimed-work.ts";
+import { whyNoRoom } from "./disk-room.ts";
 import { ExecutionsUnderWay } from "./executions-under-way.ts";
 import { FarmContact } from "./farm-contact.ts";
 import { FarmMembership } from "./farm-membership.ts";
@@ -30,6 +31,9 @@ const mostAheadMs = 500;
 
 /** How soon it is seen that a collector of this machine has measured. */
 const lookAtMeasuringMs = 500;
+
+/** How often a full disk is tried again, after the rest of a machine that failed. */
+const lookForRoomMs = 1_000;
 
 /** For results that are on their way when the worker stops. */
 const lastWordsMs = 1_000;
@@ -63,6 +67,7 @@ export class Agent implements Service {
     this.#membership = new FarmMembership(parts, this.#contact, {
       leases: () => [...this.#underWay.leases(), ...this.#claimed.leases()],
       isDraining: () => this.#draining.signal.aborted || this.#hasTheOne,
+      trouble: () => this.#underWay.noRoom,
       changed: () => this.#changes.next(),
       ended: (lease, reason) => this.#end(lease, reason),
     });
@@ -142,6 +147,15 @@ export class Agent implements Service {
       // A machine that just failed gets time to recover; others may take the work meanwhile.
       const { machineFailures } = this.#underWay;
       if (machineFailures > 0) await rest(machineRestMs(machineFailures, Math.random()), signal);
+      if (this.#underWay.noRoom !== undefined && !signal.aborted) {
+        await this.#handBackOlderThan(Infinity);
+        if ((await whyNoRoom(this.#parts.config.dataDir)) !== undefined) {
+          await rest(lookForRoomMs, signal);
+          continue;
+        }
+        this.#underWay.thereIsRoom();
+        this.#parts.logger.info("takes work again: its disk has room");
+      }
       try {
         await this.#claim(most);
         failures = 0;
@@ -203,6 +217,7 @@ export class Agent implements Service {
   #begin(): void {
     const { slots } = this.#parts.config;
     while (this.#underWay.running < slots && !this.#draining.signal.aborted) {
+      if (this.#underWay.noRoom !== undefined) return;
       if (this.#claimed.count > 0 && this.#isMeasuredHere()) return;
       const work = this.#claimed.take();
       if (!work) return;

@@ -19,6 +19,7 @@ import {
 import { type ActionRequest, environmentOf, parseWork } from "./action-request.ts";
 import { type Clearing, Clearings } from "./clearings.ts";
 import { countingFetches, type Fetched } from "./counting-fetches.ts";
+import { isDiskFull } from "./disk-room.ts";
 import { ExecutionPlaces } from "./execution-places.ts";
 import { FetchAhead } from "./fetch-ahead.ts";
 import { finishedWithoutProcess, usageMessage } from "./finished-message.ts";
@@ -71,6 +72,14 @@ export interface ActionWatch {
   readonly sent?: Promise<unknown>;
 }
 
+/** What came of an execution that this machine was given. */
+export type Executed =
+  | { readonly kind: "finished"; readonly finished: Finished }
+  /** Its lease was lost: there is nobody to report to. */
+  | { readonly kind: "lost" }
+  /** The disk of this machine is full. That says nothing of the action: another worker, or a later moment, may run it. */
+  | { readonly kind: "no-room"; readonly reason: string };
+
 /** Executes actions on this machine, any number at a time. */
 export class ActionExecutor {
   readonly #machine: Machine;
@@ -93,10 +102,9 @@ export class ActionExecutor {
   /**
    * Executes one action from fetching its inputs to uploading its outputs.
    *
-   * Never throws: what goes wrong is an outcome too. Undefined when the lease was
-   * lost, since then there is nobody to tell.
+   * Never throws: what goes wrong is an outcome too.
    */
-  async execute(work: Work, farm: BlobStore, watch: ActionWatch): Promise<Finished | undefined> {
+  async execute(work: Work, farm: BlobStore, watch: ActionWatch): Promise<Executed> {
     const metadata = create(ExecutedActionMetadataSchema, {
       worker: this.#settings.name,
       workerStartTimestamp: timestampNow(),
@@ -105,11 +113,14 @@ export class ActionExecutor {
     try {
       const request = parseWork(work);
       const limits = limitsWithin(request.limits, slotOf(this.#settings));
-      return await this.#executeIn({ work, request, limits, farm, watch, metadata, clearing });
+      const job = { work, request, limits, farm, watch, metadata, clearing };
+      const finished = await this.#executeIn(job);
+      return finished === undefined ? { kind: "lost" } : { kind: "finished", finished };
     } catch (reason) {
-      return watch.stop.aborted && watch.stop.reason === "lost"
-        ? undefined
-        : finishedWithoutProcess(work, reason, watch.stop.aborted);
+      const { aborted } = watch.stop;
+      if (aborted && watch.stop.reason === "lost") return { kind: "lost" };
+      if (!aborted && isDiskFull(reason)) return { kind: "no-room", reason: messageOf(reason) };
+      return { kind: "finished", finished: finishedWithoutProcess(work, reason, aborted) };
     } finally {
       this.#clearings.add(clearing, watch.reported, watch.sent);
     }

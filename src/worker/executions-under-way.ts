@@ -5,11 +5,13 @@ import {
   type Finished,
   type Lease,
   Outcome,
+  ReleaseRequestSchema,
   StartedRequestSchema,
   type Work,
 } from "#proto/grange/worker/v1/worker_pb.ts";
 import type { AgentParts } from "./agent-parts.ts";
 import type { Changes } from "./changes.ts";
+import type { Executed } from "./execute-action.ts";
 import { LogStream } from "./logs/stream-log.ts";
 import type { StopReason } from "./run-process.ts";
 import { leaseKey } from "./spool.ts";
@@ -38,6 +40,7 @@ export class ExecutionsUnderWay {
   readonly #slotFreed: () => void;
   #recentMs: number[] = [];
   #machineFailures = 0;
+  #noRoom: string | undefined;
 
   constructor(
     parts: Pick<AgentParts, "farm" | "executor" | "reporter" | "retryWindow" | "logger">,
@@ -70,6 +73,16 @@ export class ExecutionsUnderWay {
   /** Executions in a row that this machine, not the action, made fail. */
   get machineFailures(): number {
     return this.#machineFailures;
+  }
+
+  /** Why the last execution found no room on the disk; undefined while there is some. */
+  get noRoom(): string | undefined {
+    return this.#noRoom;
+  }
+
+  /** The disk was tried since, and takes files again. */
+  thereIsRoom(): void {
+    this.#noRoom = undefined;
   }
 
   leases(): Lease[] {
@@ -108,7 +121,7 @@ export class ExecutionsUnderWay {
     const reported = new Promise<void>((resolve) => (tellReported = resolve));
     let tellSent = () => {};
     const sent = new Promise<void>((resolve) => (tellSent = resolve));
-    const finished = await executor.execute(work, farm.blobs(work.project), {
+    const executed = await executor.execute(work, farm.blobs(work.project), {
       stop: running.stop.signal,
       started: (stdout) => {
         log = new LogStream(stdout, lease, farm);
@@ -119,14 +132,19 @@ export class ExecutionsUnderWay {
       sent,
     });
     clearTimeout(saying);
-    this.#remember(finished, performance.now() - begun);
+    this.#remember(executed, performance.now() - begun);
     // The slot is free while the result is on its way; the lease is kept alive until it is there.
     this.#reporting.set(key, { lease, log });
     this.#running.delete(key);
     this.#slotFreed();
     this.#changes.tell();
     try {
-      if (finished) await this.report(finished, log, tellSent);
+      if (executed.kind === "finished") await this.report(executed.finished, log, tellSent);
+      if (executed.kind === "no-room") {
+        logger.warn({ lease: key, reason: executed.reason }, "hands work back: its disk is full");
+        // If it fails, the lease runs out by itself.
+        await farm.release(create(ReleaseRequestSchema, { leases: [lease] })).catch(() => {});
+      }
     } catch (reason) {
       // No message can hold it: without a report the lease runs out by itself.
       logger.error({ lease: key, reason: messageOf(reason) }, "a result is lost");
@@ -150,9 +168,11 @@ export class ExecutionsUnderWay {
     await delivered;
   }
 
-  #remember(finished: Finished | undefined, tookMs: number): void {
-    if (finished !== undefined) {
-      const isOurs = finished.outcome === Outcome.INFRASTRUCTURE_ERROR;
+  #remember(executed: Executed, tookMs: number): void {
+    if (executed.kind === "no-room") this.#noRoom = executed.reason;
+    if (executed.kind !== "lost") {
+      const isOurs =
+        executed.kind === "no-room" || executed.finished.outcome === Outcome.INFRASTRUCTURE_ERROR;
       this.#machineFailures = isOurs ? this.#machineFailures + 1 : 0;
     }
     this.#recentMs = [...this.#recentMs, tookMs].slice(-recentCount);

@@ -28,6 +28,8 @@ export interface Holder {
   /** All that the worker holds at this moment. */
   leases(): Lease[];
   isDraining(): boolean;
+  /** Why it can run nothing at present; undefined while it can. */
+  trouble(): string | undefined;
   /** Resolves when it may hold others. */
   changed(): Promise<void>;
   ended(lease: Lease, reason: "lost" | "cancelled"): void;
@@ -104,14 +106,17 @@ export class FarmMembership {
       if (over.aborted) return;
       const leases = this.#holder.leases();
       const draining = this.#holder.isDraining();
+      const trouble = this.#holder.trouble() ?? "";
       last = last && { ...last, intervalsAgo: last.intervalsAgo + 1 };
-      if (!isHeartbeatDue({ leaseCount: leases.length, isDraining: draining }, last)) continue;
+      if (!isHeartbeatDue({ leaseCount: leases.length, isDraining: draining, trouble }, last))
+        continue;
       try {
         const answer = await farm.heartbeat(
-          create(HeartbeatRequestSchema, { ...identity, leases, draining }),
+          create(HeartbeatRequestSchema, { ...identity, leases, draining, trouble }),
         );
         last = {
           wasDraining: draining,
+          trouble,
           namedLost: answer.lost.length > 0,
           intervalsAgo: 0,
         };

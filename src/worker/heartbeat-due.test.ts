@@ -1,22 +1,22 @@
 import { expect, test } from "vitest";
 import { isHeartbeatDue } from "./heartbeat-due.ts";
 
-const idle = { leaseCount: 0, isDraining: false };
+const idle = { leaseCount: 0, isDraining: false, trouble: "" };
 
 test("a worker without leases leaves out every second heartbeat", () => {
-  expect(isHeartbeatDue(idle, { wasDraining: false, namedLost: false, intervalsAgo: 1 })).toBe(
-    false,
-  );
-  expect(isHeartbeatDue(idle, { wasDraining: false, namedLost: false, intervalsAgo: 2 })).toBe(
-    true,
-  );
+  expect(
+    isHeartbeatDue(idle, { wasDraining: false, trouble: "", namedLost: false, intervalsAgo: 1 }),
+  ).toBe(false);
+  expect(
+    isHeartbeatDue(idle, { wasDraining: false, trouble: "", namedLost: false, intervalsAgo: 2 }),
+  ).toBe(true);
 });
 
 test("a worker with leases leaves out none", () => {
-  const busy = { leaseCount: 1, isDraining: false };
-  expect(isHeartbeatDue(busy, { wasDraining: false, namedLost: false, intervalsAgo: 1 })).toBe(
-    true,
-  );
+  const busy = { leaseCount: 1, isDraining: false, trouble: "" };
+  expect(
+    isHeartbeatDue(busy, { wasDraining: false, trouble: "", namedLost: false, intervalsAgo: 1 }),
+  ).toBe(true);
 });
 
 test("a heartbeat that failed is repeated after one interval", () => {
@@ -24,15 +24,30 @@ test("a heartbeat that failed is repeated after one interval", () => {
 });
 
 test("the farm learns after one interval that a worker drains", () => {
-  const draining = { leaseCount: 0, isDraining: true };
-  expect(isHeartbeatDue(draining, { wasDraining: false, namedLost: false, intervalsAgo: 1 })).toBe(
-    true,
-  );
-  expect(isHeartbeatDue(draining, { wasDraining: true, namedLost: false, intervalsAgo: 1 })).toBe(
-    false,
-  );
+  const draining = { leaseCount: 0, isDraining: true, trouble: "" };
+  expect(
+    isHeartbeatDue(draining, {
+      wasDraining: false,
+      trouble: "",
+      namedLost: false,
+      intervalsAgo: 1,
+    }),
+  ).toBe(true);
+  expect(
+    isHeartbeatDue(draining, { wasDraining: true, trouble: "", namedLost: false, intervalsAgo: 1 }),
+  ).toBe(false);
 });
 
 test("the farm learns after one interval that a worker has ended what it had lost", () => {
-  expect(isHeartbeatDue(idle, { wasDraining: false, namedLost: true, intervalsAgo: 1 })).toBe(true);
+  expect(
+    isHeartbeatDue(idle, { wasDraining: false, trouble: "", namedLost: true, intervalsAgo: 1 }),
+  ).toBe(true);
+});
+
+test("the farm learns after one interval that a worker's disk is full, and that it has room again", () => {
+  const last = { wasDraining: false, trouble: "", namedLost: false, intervalsAgo: 1 };
+  const inTrouble = { ...idle, trouble: "ENOSPC" };
+  expect(isHeartbeatDue(inTrouble, last)).toBe(true);
+  expect(isHeartbeatDue(inTrouble, { ...last, trouble: "ENOSPC" })).toBe(false);
+  expect(isHeartbeatDue(idle, { ...last, trouble: "ENOSPC" })).toBe(true);
 });

@@ -3,6 +3,8 @@ import { intervalsPerIdleHeartbeat } from "#core/idle-heartbeats.ts";
 /** The last heartbeat that the farm answered. */
 export interface LastHeartbeat {
   readonly wasDraining: boolean;
+  /** Why the worker could run nothing; empty where it could. */
+  readonly trouble: string;
   /** Whether it named leases that the worker had lost: the farm then counts them as taking slots. */
   readonly namedLost: boolean;
   /** Heartbeat intervals since then, this one included. */
@@ -12,13 +14,14 @@ export interface LastHeartbeat {
 /**
  * Returns whether a worker sends a heartbeat at the end of an interval.
  *
- * Without leases it leaves some out, unless the farm does not know yet that it drains, or that it has ended what
- * it lost.
+ * Without leases it leaves some out, unless the farm does not know yet that it drains, that it is in trouble, or
+ * that it has ended what it lost.
  */
 export function isHeartbeatDue(
-  holder: { readonly leaseCount: number; readonly isDraining: boolean },
+  holder: { readonly leaseCount: number; readonly isDraining: boolean; readonly trouble: string },
   last: LastHeartbeat | undefined,
 ): boolean {
   if (holder.leaseCount > 0 || last === undefined || last.namedLost) return true;
+  if (holder.trouble !== last.trouble) return true;
   return holder.isDraining !== last.wasDraining || last.intervalsAgo >= intervalsPerIdleHeartbeat;
 }

@@ -121,13 +121,13 @@ describe.each(found.filter(({ reason }) => reason === undefined))("limits by $ki
     const run = async (job: FakeJob, by = stop.signal) => {
       const work = await farm.workOf(job, `e${count++}`);
       const logs: CapturedLog[] = [];
-      const finished = await actions.execute(work, farm.store, {
+      const executed = await actions.execute(work, farm.store, {
         stop: by,
         started: (log) => logs.push(log),
       });
       for (const log of logs) await log.close();
-      if (finished === undefined) throw new Error("its lease was lost");
-      return finished;
+      if (executed.kind !== "finished") throw new Error(`it came to no report: ${executed.kind}`);
+      return executed.finished;
     };
     return { run, machine };
   }

@@ -1,7 +1,12 @@
+import { rm, statfs, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { GraphSummary } from "#api/graph.ts";
+import type { Worker } from "#api/worker.ts";
+import { startFarm } from "../support/farm.ts";
 import { needs } from "../support/needs/needs.ts";
-import { onSmallDisk, type SmallDisk, smallDisk } from "../support/small-disk.ts";
+import { sampleRepository } from "../support/sample-repository.ts";
+import { onDiskOf, onSmallDisk, type SmallDisk, smallDisk } from "../support/small-disk.ts";
 
 async function newest({ farm }: SmallDisk): Promise<GraphSummary> {
   const [graph] = (await (await fetch(`${farm.url}/api/v1/graphs`)).json()) as GraphSummary[];
@@ -61,5 +66,45 @@ test(
 
       expect((await farm.untilOver(id)).state).toBe("succeeded");
     });
+  },
+);
+
+test(
+  "a worker without room on its disk hands work back, says why, and goes on once there is space",
+  needs(smallDisk),
+  async () => {
+    const repository = await sampleRepository({
+      ".grange/farm.yml":
+        "version: 1\njobs:\n  one: { commands: cat big | wc -c, inputs: [big] }\n",
+      big: "x".repeat(3_000_000),
+    });
+    const farm = await startFarm({ workers: 0 });
+    try {
+      const disk = join(farm.dataDir, "workers");
+      const worker = farm.startWorker({ within: onDiskOf(disk, 16) });
+      const workers = async () =>
+        (await (await fetch(`${farm.url}/api/v1/workers`)).json()) as Worker[];
+      await expect.poll(async () => (await workers()).length, { timeout: 60_000 }).toBe(1);
+      const seen = join("/proc", String(worker.pid), "root", disk);
+      const { bavail, bsize } = await statfs(seen);
+      await writeFile(join(seen, "filler"), Buffer.alloc(bavail * bsize - 200_000));
+
+      const { id } = await farm.submit({ repository: repository.path });
+      await expect
+        .poll(async () => (await workers())[0]?.trouble, { timeout: 60_000 })
+        .toMatch(/no space left/i);
+      const why = await fetch(`${farm.url}/api/v1/graphs/${id}/jobs/one/waiting`);
+      expect(await why.text()).toMatch(/runs nothing at present.*no space left/i);
+
+      await rm(join(seen, "filler"));
+
+      expect((await farm.untilOver(id)).state).toBe("succeeded");
+      const { runList } = await farm.job(id, "one");
+      expect(runList).toHaveLength(1);
+      await expect.poll(async () => (await workers())[0]?.trouble).toBeNull();
+    } finally {
+      await farm.stop();
+      await repository.remove();
+    }
   },
 );

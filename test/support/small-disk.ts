@@ -57,9 +57,13 @@ export async function onSmallDisk<T>(work: (disk: SmallDisk) => Promise<T>): Pro
  * however that ends.
  */
 function withinSmallDisk(dataDir: string, mebibytes: number): string[] {
+  return onDiskOf(join(dataDir, "blobs"), mebibytes);
+}
+
+/** The command line before another one that gives it a small disk of its own, mounted on a directory. */
+export function onDiskOf(directory: string, mebibytes: number): string[] {
   const mount = 'mkdir -p "$0" && mount -t tmpfs -o "size=$1m" tmpfs "$0" && shift && exec "$@"';
-  const blobs = join(dataDir, "blobs");
-  return ["unshare", "--mount", "sh", "-c", mount, blobs, String(mebibytes)];
+  return ["unshare", "--mount", "sh", "-c", mount, directory, String(mebibytes)];
 }
 
 let triedToMount: string | undefined;

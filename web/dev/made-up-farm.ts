@@ -78,6 +78,7 @@ export function madeUpFarm(now: Date): FakeFarm {
       host: `barn-${n}`,
       principal: "anyone",
       quarantine: null,
+      trouble: null,
       registeredAt: ago(600).toISOString(),
       lastSeenAt: (n === 4 ? ago(14) : now).toISOString(),
       running:

@@ -74,11 +74,12 @@ export const findingsOfFaults: readonly Finding[] = [
   {
     id: "faults V9",
     defect:
-      "a full disk was answered with 429, and a failed statement reported as a later one's refusal; a worker leaked file handles",
+      "a full disk was answered with 429, and a failed statement reported as a later one's refusal; a worker leaked file handles; attempts were used up where the only worker had a full disk",
     tests: [
       { file: "src/db/postgres.test.ts", titled: /what failed first/ },
       { file: "src/server/http/fault-to-http.test.ts" },
       { file: "src/worker/run-process.test.ts" },
+      { file: "test/faults/full-disk.test.ts", titled: /without room on its disk/ },
     ],
     samePlaces: 1,
   },

@@ -32,6 +32,7 @@ export const describeWorkers: Describe = (command) => {
                 ]),
               ]),
               ...quarantineLines(workers),
+              ...troubleLines(workers),
             ],
       );
     }),
@@ -54,6 +55,12 @@ function quarantineLines(workers: readonly Worker[]): string[] {
             `${name} (${principal}) is quarantined, because it ${quarantine}. Release it: grange worker release ${principal}`,
           ),
         ],
+  );
+}
+
+function troubleLines(workers: readonly Worker[]): string[] {
+  return workers.flatMap(({ name, trouble }) =>
+    trouble === null ? [] : [printableLine(`${name} runs nothing at present: ${trouble}`)],
   );
 }
 

@@ -122,6 +122,14 @@ function whyNobody(
       advice: "see whether those workers run, and whether they reach the farm",
     };
   }
+  const trouble = draining.find((offer) => offer.trouble !== null)?.trouble ?? undefined;
+  if (facts.draining > 0 && trouble !== undefined) {
+    return {
+      ...facts,
+      sentence: `waits for a worker: ${counted(facts.draining, "worker")} could run it, but ${facts.draining === 1 ? "runs" : "run"} nothing at present (${trouble})`,
+      advice: "mend what the worker says, and it goes on by itself; or start another worker",
+    };
+  }
   if (facts.draining > 0) {
     return {
       ...facts,

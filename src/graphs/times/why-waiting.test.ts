@@ -20,6 +20,7 @@ const offer = (changes: Partial<WorkerOffer> = {}): WorkerOffer => ({
   workers: 2,
   busy: 2,
   lastSeenAt: now,
+  trouble: null,
   ...changes,
 });
 const nobodyAhead = { top: 0, sameInvocation: 0, others: 0, isMore: false };
@@ -169,6 +170,14 @@ const reasons: readonly {
     facts: queued({ offers: [offer({ condition: "draining", workers: 1 })] }),
     kind: "capacity-none",
     sentence: "waits for a worker: 1 worker could run it, but takes nothing new",
+  },
+  {
+    facts: queued({
+      offers: [offer({ condition: "draining", workers: 1, trouble: "ENOSPC: no space left" })],
+    }),
+    kind: "capacity-none",
+    sentence:
+      "waits for a worker: 1 worker could run it, but runs nothing at present (ENOSPC: no space left)",
   },
   {
     facts: queued({ sizeClass: 4, offers: [offer(), offer({ sizeClass: 2, workers: 1 })] }),

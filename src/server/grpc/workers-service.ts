@@ -4,6 +4,7 @@ import type { BlobStore } from "#cas/blob-store.ts";
 import { fromDigestMessage, functionValueOf, toDigestMessage } from "#cas/digest-message.ts";
 import { type Digest, functionOf } from "#core/digest.ts";
 import { Fault, messageOf } from "#core/fault.ts";
+import { keepableText } from "#core/keepable-text.ts";
 import type { ExecutionQueue } from "#execution/execution-queue.ts";
 import type { Lease, LeasedExecution, WorkerProcess } from "#execution/lease.ts";
 import type { AheadExecution } from "#execution/look-ahead-service.ts";
@@ -35,6 +36,9 @@ const mostBytesPerAnswer = 3 * 1024 * 1024;
 const longestWaitMs = 60_000;
 /** Leases handed out at once; what a worker prefetches. */
 const mostLeases = 512;
+
+/** Characters of why a worker can run nothing; the table holds no more. */
+const mostTrouble = 1_000;
 
 /** What one worker is told of what it may be given. */
 const mostAhead = 16;
@@ -101,7 +105,8 @@ export function workersService(parts: {
       await gate.requireProcess(context, worker);
       const { his, others } = await apart(context, worker.name, request.leases.map(leaseFrom));
       const { draining } = request;
-      const answer = await queue.heartbeat({ worker, leases: his, draining });
+      const trouble = keepableText(request.trouble, mostTrouble) || undefined;
+      const answer = await queue.heartbeat({ worker, leases: his, draining, trouble });
       return create(HeartbeatResponseSchema, {
         lost: [...answer.lost, ...others].map(leaseMessage),
         cancelled: answer.cancelled.map(leaseMessage),

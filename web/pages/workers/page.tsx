@@ -99,6 +99,9 @@ function WorkerCard({ worker }: { worker: Worker }) {
           <Ago time={worker.lastSeenAt} /> <span className="faint">· version {worker.version}</span>
         </dd>
       </dl>
+      {worker.trouble === null ? null : (
+        <p className="worker-trouble">Runs nothing at present: {worker.trouble}</p>
+      )}
       {worker.endingCount === 0 ? null : (
         <p className="faint">
           ends {worker.endingCount} that {worker.endingCount === 1 ? "was" : "were"} cancelled or
