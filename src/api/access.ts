@@ -31,15 +31,16 @@ export const CreateToken = z.strictObject({
   principal: z.string(),
   /** What the principal is; when absent, what it is already, or a person. */
   kind: PrincipalKind.optional(),
-  /** From a second to ten years; not given, it is good until it is revoked. */
+  /** From a second to ten years; null: until it is revoked. Not given: a year. */
   expiresInMs: z
     .number()
     .int()
     .min(1_000)
     .max(10 * aYearMs)
-    .optional(),
+    .nullable()
+    .default(aYearMs),
 });
-export type CreateToken = z.infer<typeof CreateToken>;
+export type CreateToken = z.input<typeof CreateToken>;
 
 export const CreatedToken = z.object({
   id: z.string(),

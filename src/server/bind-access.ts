@@ -71,7 +71,12 @@ export function bindAccess({ db, clock, callers, queue }: AccessParts): AccessFa
       return [...tokens, ...enrolments].map(tokenForPage);
     },
     async createToken({ principal, kind, expiresInMs }, by) {
-      const wanted = { principal: nameFrom(principal), kind, createdBy: by.name, expiresInMs };
+      const wanted = {
+        principal: nameFrom(principal),
+        kind,
+        createdBy: by.name,
+        expiresInMs: expiresInMs ?? undefined,
+      };
       const detail = { what: "create token", principal, kind };
       const created = await change(by, "administer", detail, (tx, now) =>
         createToken(tx, wanted, now),

@@ -40,7 +40,7 @@ function describeCreate(command: Command): void {
     .description("make a token for a principal, and print it this once")
     .option(
       "--expires <duration>",
-      "how long it is good, such as 12h or 90d (default: until revoked; to enrol with: an hour)",
+      "how long it is good, such as 12h or 90d, or never (default: a year; to enrol with: an hour)",
     )
     .addOption(
       new Option("--kind <kind>", "what the principal is (default: a person)").choices(
@@ -69,7 +69,9 @@ function describeCreate(command: Command): void {
             ? await calls.createToken({
                 principal,
                 ...(options.kind === undefined ? {} : { kind: options.kind }),
-                ...msOf("expiresInMs", options.expires),
+                ...(options.expires === "never"
+                  ? { expiresInMs: null }
+                  : msOf("expiresInMs", options.expires)),
               })
             : await calls.createEnrolment({
                 principal,
@@ -85,9 +87,7 @@ function describeCreate(command: Command): void {
           `${what} ${created.id} of ${created.principal}, good until ${until}. It is not shown again:`,
         );
         if (kind === undefined && created.expiresAt === null)
-          session.terminal.notes.line(
-            "It never ends by itself: --expires 90d makes one that does, grange token revoke ends this one.",
-          );
+          session.terminal.notes.line("It never ends by itself; grange token revoke ends it.");
         return answer(session, options, created, () => [created.token]);
       }),
     );

@@ -227,6 +227,19 @@ test("the audit log is read as a whole by who administers, a page at a time, and
   expect((await read("", await tokenOf("bob", admin))).status).toBe(403);
 });
 
+test.each([
+  ["a year", {}, 366],
+  ["what is asked for", { expiresInMs: 3_600_000 }, 1 / 24],
+  ["ever", { expiresInMs: null }, undefined],
+])("a token is good for %s", async (_, more, days) => {
+  const before = Date.now();
+  const { body } = await post("/tokens", { principal: "gil", ...more }, admin);
+  const { expiresAt } = CreatedToken.parse(body);
+
+  if (days === undefined) expect(expiresAt).toBeNull();
+  else expect((Date.parse(expiresAt ?? "") - before) / 86_400_000).toBeCloseTo(days, 2);
+});
+
 test("what a principal may do in the end is told to itself and to who administers", async () => {
   await post("/grants", { principal: "fay", verb: "submit", repository: "web" }, admin);
   const fay = await tokenOf("fay", admin);
@@ -239,7 +252,9 @@ test("what a principal may do in the end is told to itself and to who administer
   expect(own).toMatchObject({ name: "fay", kind: "person", tokens: null, quarantine: null });
   expect(own.verbs).toContain("submit");
   expect(own.grants[0]).toMatchObject({ principal: "fay", verb: "submit", repository: "web" });
-  expect(seen.tokens).toEqual([{ id: expect.any(String), use: "calls", expiresAt: null }]);
+  expect(seen.tokens).toEqual([
+    { id: expect.any(String), use: "calls", expiresAt: expect.any(String) },
+  ]);
   expect((await read("root", fay)).status).toBe(403);
   const nobody = PrincipalRights.parse((await read("nobody", admin)).body);
   expect(nobody).toMatchObject({ kind: null, tokens: [] });
