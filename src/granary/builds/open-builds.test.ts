@@ -201,6 +201,33 @@ test.each([
   expect(indexes).toMatchObject([{ complete: false }]);
 });
 
+test("builds of two commits side by side are each indexed with all that they asked for", async () => {
+  const { builds, indexes } = await scene();
+  const other = "d".repeat(40);
+  const [one, two] = [
+    await builds.start(facts),
+    await builds.start({ ...facts, commits: [other, parent] }),
+  ];
+  for (const build of [one, two]) build.asked(keyOf("shared"), missed);
+  one.made(resultOf("shared", ["value"]));
+  const shared = resultOf("shared", ["value"]);
+  two.asked(shared, { source: "local", because: undefined, waitedMs: 0, result: shared });
+  one.asked(keyOf("one"), missed);
+  one.made(resultOf("one", ["of one"]));
+  two.asked(keyOf("two"), missed);
+  two.made(resultOf("two", ["of two"]));
+
+  await builds.end(two.id, { exitCode: 0, complete: true });
+  await builds.end(one.id, { exitCode: 0, complete: true });
+
+  expect(
+    indexes.map(({ commits, entries }) => [commits[0], entries.map(({ key }) => key)]),
+  ).toEqual([
+    [other, ["shared", "two"]],
+    [commit, ["shared", "one"]],
+  ]);
+});
+
 test("a build of nothing takes nothing from its commit's index", async () => {
   const { builds, indexes } = await scene();
   const build = await builds.start(facts);
