@@ -12,7 +12,8 @@ import { testsInFile, testsMeant } from "./support/papers/tests-in-file.ts";
 
 const root = join(import.meta.dirname, "..");
 const textOf = (path: string) => readFileSync(join(root, path), "utf8");
-const { entries, totals, unread } = readPapers(textOf("docs/papers.md"));
+const document = textOf("docs/papers.md");
+const { entries, totals, unread } = readPapers(document);
 
 test("every row of the tables can be read", () => {
   expect(unread).toEqual([]);
@@ -41,6 +42,16 @@ test("every sentence belongs to a paper of the table of totals", () => {
   const stated = new Set(totals.map(({ paper }) => paper));
 
   expect(entries.filter(({ paper }) => !stated.has(paper))).toEqual([]);
+});
+
+test("what a paper leaves open is marked in its row, and decided below the table", () => {
+  const marked = entries.filter(({ asks }) => asks.endsWith("(choice)")).map(({ name }) => name);
+  const decided = Array.from(document.matchAll(/^- \*\*.+?:/gm), ([heading]) =>
+    Array.from(heading.matchAll(/[LPSD]-\d+/g), ([name]) => name),
+  ).flat();
+
+  expect(marked.filter((name) => !decided.includes(name))).toEqual([]);
+  expect(decided.filter((name) => !entries.some((entry) => entry.name === name))).toEqual([]);
 });
 
 test("each test that is named is there, is not skipped, and asserts something", () => {
