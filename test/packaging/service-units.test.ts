@@ -1,5 +1,5 @@
 import { accessSync, constants, existsSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -67,6 +67,29 @@ test.for([
     ]);
 
     expect({ code, said: stdout + stderr }).toEqual({ code: 0, said: "" });
+  },
+);
+
+test(
+  "systemd accepts the unit of a collector in benchmarks.md, which starts it again however it ends",
+  needs(systemdAnalyze, systemdDirectory),
+  async () => {
+    const directory = await mkdtemp(join(tmpdir(), "grange-units-"));
+    onTestFinished(() => rm(directory, { recursive: true, force: true }));
+    const text = await readFile(join(import.meta.dirname, "../../docs/benchmarks.md"), "utf8");
+    const unit = /```ini\n(?<unit>[^`]+grange collector run[^`]+)```/.exec(text)?.groups?.["unit"];
+    const file = join(directory, "collector.service");
+    await writeFile(file, (unit ?? "").replace("/usr/bin/grange", process.execPath));
+
+    const { code, stdout, stderr } = await runProgram("systemd-analyze", [
+      "verify",
+      "--man=no",
+      file,
+    ]);
+
+    expect({ code, said: stdout + stderr }).toEqual({ code: 0, said: "" });
+    expect(unit).toMatch(/^Restart=always$/m);
+    expect(unit).toContain("--update-command");
   },
 );
 
