@@ -68,6 +68,7 @@ export async function readDefinitionFiles(
   const decoder = new TextDecoder();
   let total = [...sources.values()].reduce((sum, source) => sum + source.length, 0);
   let next = 0;
+  const budget = { bytes: definitionLimits.allWholeYamlBytes };
   for await (const object of readObjects(
     git,
     commit.mirror,
@@ -83,7 +84,7 @@ export async function readDefinitionFiles(
     }
     // The farm answers others in between.
     await setImmediate();
-    const source = readSourceFile(file.path, decoder.decode(await object.take()));
+    const source = readSourceFile(file.path, decoder.decode(await object.take()), budget);
     if (Array.isArray(source)) problems.push(...source);
     else {
       cache.files.set(keyOf(file), source);

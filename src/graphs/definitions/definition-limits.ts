@@ -7,6 +7,12 @@
 export const definitionLimits = {
   fileBytes: 1024 * 1024,
   allBytes: 40 * 1024 * 1024,
+  /**
+   * Of YAML beyond what `read-plain-yaml.ts` reads, for each file and for all together: the parser of the whole
+   * language takes up to 10 µs a byte of hostile text, in which the server answers nobody else.
+   */
+  wholeYamlFileBytes: 64 * 1024,
+  allWholeYamlBytes: 2 * 1024 * 1024,
   files: 2_000,
   /** Maps and lists within each other. The template language recurses, and so does the parser. */
   depth: 64,

@@ -35,7 +35,7 @@ test.each([
   },
   {
     what: "lists in lists without end",
-    text: `version: 1\njobs: ${"[".repeat(200_000)}`,
+    text: `version: 1\njobs: ${"[".repeat(50_000)}`,
     // Without a place: it was not parsed.
     says: /^x\.yml: maps and lists stand more than 64 deep/m,
   },
@@ -53,6 +53,16 @@ test.each([
     what: "a file beyond its size",
     text: `# ${"x".repeat(1024 * 1024)}`,
     says: /larger than 1 MiB/,
+  },
+  {
+    what: "an error at each character",
+    text: `version: 1\njobs: [${",".repeat(60_000)}]`,
+    says: /not valid YAML: Unexpected ,/,
+  },
+  {
+    what: "an error at each character of a large file",
+    text: `version: 1\njobs: [${",".repeat(100_000)}]`,
+    says: /x\.yml:2.*may have 64 KiB at most/,
   },
   {
     what: "a list without end",

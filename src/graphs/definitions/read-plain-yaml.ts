@@ -29,6 +29,18 @@ export function readPlainYaml(
   }
 }
 
+/** Returns the line, counted from 1, of the first part that `readPlainYaml` does not read. */
+export function lineBeyondPlain(text: string): number {
+  const reader = new PlainReader(text);
+  try {
+    reader.all();
+  } catch (reason) {
+    if (!(reason instanceof NotPlain)) throw reason;
+    return reader.line;
+  }
+  return text.slice(0, Math.max(0, text.search(strange))).split("\n").length;
+}
+
 class PlainReader {
   readonly #text: string;
   readonly jobOffsets = new Map<string, number>();
@@ -42,6 +54,11 @@ class PlainReader {
   constructor(text: string) {
     this.#text = text;
     this.#nextLine();
+  }
+
+  /** Of what is being read, counted from 1. */
+  get line(): number {
+    return this.#text.slice(0, this.#at).split("\n").length;
   }
 
   all(): unknown {

@@ -59,10 +59,11 @@ async function readSources(
     throw new DefinitionProblems([problemNowhere(message)]);
   }
   const sources: SourceFile[] = [];
+  const budget = { bytes: definitionLimits.allWholeYamlBytes };
   for (const [file, text] of [...files].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-    // A file of the largest size can take most of a second; the farm answers others in between.
+    // A file can take some tenths of a second; the farm answers others in between.
     await setImmediate();
-    const source = readSourceFile(file, text);
+    const source = readSourceFile(file, text, budget);
     if (Array.isArray(source)) problems.push(...source);
     else sources.push(source);
   }

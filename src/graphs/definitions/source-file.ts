@@ -13,7 +13,7 @@ import { messageOf } from "#core/fault.ts";
 import { definitionLimits } from "./definition-limits.ts";
 import type { DefinitionProblem } from "./definition-problems.ts";
 import { offsetsOfEntries, type Place, placeOf } from "./place-in-source.ts";
-import { readPlainYaml } from "./read-plain-yaml.ts";
+import { lineBeyondPlain, readPlainYaml } from "./read-plain-yaml.ts";
 
 /** A file of definitions as it was written: its value, and where each part of it stands. */
 export interface SourceFile {
@@ -27,8 +27,17 @@ export interface SourceFile {
   lineOfJob(name: string | undefined): number;
 }
 
-/** Reads YAML that nobody vouches for. */
-export function readSourceFile(file: string, text: string): SourceFile | DefinitionProblem[] {
+/** How much of the whole language of YAML may still be read for one catalog. */
+export interface WholeYamlBudget {
+  bytes: number;
+}
+
+/** Reads YAML that nobody vouches for. Takes what it needs of the whole language from `budget`. */
+export function readSourceFile(
+  file: string,
+  text: string,
+  budget: WholeYamlBudget = { bytes: definitionLimits.allWholeYamlBytes },
+): SourceFile | DefinitionProblem[] {
   if (Buffer.byteLength(text) > definitionLimits.fileBytes) {
     return [
       {
@@ -40,11 +49,22 @@ export function readSourceFile(file: string, text: string): SourceFile | Definit
     ];
   }
   const plain = readPlainYaml(text);
-  if (plain === undefined) return readWholly(file, text);
+  if (plain === undefined) {
+    const refusal = refusalOfWholeYaml(text.length, budget);
+    if (refusal !== undefined)
+      return [{ file, line: lineBeyondPlain(text), column: 1, message: refusal }];
+    return readWholly(file, text);
+  }
   let whole: SourceFile | DefinitionProblem[] | undefined;
   let lines: ReadonlyMap<string, number> | undefined;
   // Places are asked for when something is wrong, and most of the time nothing is.
   const place: SourceFile["place"] = (path, of) => {
+    // To find the exact place, the whole parser would take too long. The job's entry is around it.
+    if (text.length > definitionLimits.wholeYamlFileBytes) {
+      lines ??= linesAt(text, plain.offsets);
+      const job = path[0] === "jobs" ? lines.get(String(path[1])) : undefined;
+      return { line: job ?? 1, column: 1 };
+    }
     whole ??= readWholly(file, text);
     return Array.isArray(whole) ? { line: 1, column: 1 } : whole.place(path, of);
   };
@@ -59,6 +79,19 @@ export function readSourceFile(file: string, text: string): SourceFile | Definit
       return lines.get(name ?? "") ?? place(["jobs"], "key").line;
     },
   };
+}
+
+const beyondPlain =
+  "anchors, tags, folded texts, tabs, emoji, and texts or flow collections over several lines";
+
+/** Returns why a text is not read by the parser of the whole language; takes it from the budget otherwise. */
+function refusalOfWholeYaml(length: number, budget: WholeYamlBudget): string | undefined {
+  if (length > definitionLimits.wholeYamlFileBytes)
+    return `is not plain YAML: here is an error, or one of ${beyondPlain}, for which a file may have 64 KiB at most; split the file, or do without`;
+  budget.bytes -= length;
+  return budget.bytes < 0
+    ? `is beyond the 2 MiB of all definitions that may use ${beyondPlain}; do without here`
+    : undefined;
 }
 
 /** One pass over the text, for offsets in rising order. */
@@ -103,12 +136,14 @@ function readWholly(file: string, text: string): SourceFile | DefinitionProblem[
     return { line, column: col };
   };
   try {
-    const document = parseDocument(text, {
-      lineCounter: lines,
-      version: "1.2",
-      prettyErrors: false,
-      uniqueKeys: false,
-    });
+    const document = withoutStackTraces(() =>
+      parseDocument(text, {
+        lineCounter: lines,
+        version: "1.2",
+        prettyErrors: false,
+        uniqueKeys: false,
+      }),
+    );
     if (document.errors.length > 0) {
       return document.errors.map((error) => ({
         file,
@@ -143,6 +178,17 @@ function readWholly(file: string, text: string): SourceFile | DefinitionProblem[
     const message =
       reason instanceof RangeError ? tooDeep : `cannot be read: ${sentence(messageOf(reason))}`;
     return [{ file, line: null, column: null, message }];
+  }
+}
+
+/** A hostile text has an error at each character; to note where each was made takes five times as long as to parse. */
+function withoutStackTraces<T>(work: () => T): T {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return work();
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
   }
 }
 
