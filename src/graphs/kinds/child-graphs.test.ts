@@ -119,6 +119,70 @@ describe("a graph job", () => {
     expect(whole?.jobList.find(({ name }) => name === "mourn")?.stale).toBe(true);
   });
 
+  test("is left out of a retrigger that repairs its graph, and passes with it", async () => {
+    const id = await farm.submitJobs(
+      [
+        inline(
+          "{inner: {kind: graph, definitions: {version: 1, jobs: {flaky: {kind: dummy, dummy: {outcomes: [failed, succeeded]}}}}}}",
+        ),
+        "  alone: {kind: dummy, dummy: {outcomes: [failed, succeeded]}}",
+        "  deploy: {kind: dummy, needs: [g, alone]}",
+      ].join("\n"),
+    );
+    const [child] = await childrenOf(id);
+    const [grandchild] = child === undefined ? [] : await childrenOf(child);
+    if (child === undefined || grandchild === undefined) throw new Error("it made no graphs");
+    const services = { db, pricePerWorkerMinute: 0 };
+    const failed = { selection: "state:failed", wholeSet: true };
+
+    const shown = await retrigger(
+      services,
+      id,
+      Retrigger.parse({ ...failed, dryRun: true }),
+      everybody,
+    );
+    await retrigger(services, id, Retrigger.parse({ ...failed, token: shown?.token }), everybody);
+    await farm.settle();
+
+    const follows = (graph: GraphId) =>
+      `what failed in its graph ${graph.slice(0, 8)} runs again, and it ends as that does`;
+    expect(
+      Object.fromEntries((shown?.jobs ?? []).map(({ job, does, why }) => [job, [does, why]])),
+    ).toEqual({
+      g: ["is left alone", follows(child)],
+      inner: ["is left alone", follows(grandchild)],
+      flaky: ["runs", null],
+      alone: ["runs", null],
+    });
+    expect(await childrenOf(id)).toEqual([child]);
+    expect(await childrenOf(child)).toEqual([grandchild]);
+    expect(await farm.states(id)).toEqual({
+      g: "succeeded",
+      alone: "succeeded",
+      deploy: "succeeded",
+    });
+  });
+
+  test("runs anew when only some of what failed in its graph is retriggered with it", async () => {
+    const id = await farm.submitJobs(
+      inline(
+        "{one: {kind: dummy, dummy: {outcome: failed}}, other: {kind: dummy, dummy: {outcome: failed}}}",
+      ),
+    );
+
+    const shown = await retrigger(
+      { db, pricePerWorkerMinute: 0 },
+      id,
+      Retrigger.parse({ jobs: ["g", "one"], wholeSet: true, dryRun: true }),
+      everybody,
+    );
+
+    expect(shown?.jobs.map(({ job, does }) => [job, does]).toSorted()).toEqual([
+      ["g", "runs"],
+      ["one", "runs"],
+    ]);
+  });
+
   test("stays as it is when a job of an earlier run's graph is retriggered", async () => {
     const id = await farm.submitJobs(
       "  g: {kind: graph, retries: 1, definitions: {version: 1, jobs: {flaky: {kind: dummy, dummy: {outcomes: [failed, succeeded]}}}}}",

@@ -21,6 +21,7 @@ const JobPart = z
     stale: z.boolean(),
     version: z.number(),
     isEnding: z.boolean(),
+    childGraph: GraphId.nullable(),
     runState: z.enum(["queued", "waiting", "running", "finished"]).nullable(),
     outcome: RunOutcome.nullable(),
     failureClass: z.string().nullable(),
@@ -65,10 +66,13 @@ export function snapshotsOf(tx: Tx, ids: readonly GraphId[]): Promise<GraphSnaps
                 'state', job.state, 'wanted', job.wanted, 'setAside', job.set_aside,
                 'reason', job.reason, 'runs', job.runs, 'stale', job.stale, 'version', job.version,
                 'isEnding', coalesce(run.state <> 'finished' and run.cancel_asked_at is not null, false),
+                'childGraph', child_graph.child,
                 'runState', run.state, 'outcome', run.outcome, 'failureClass', run.failure_class)
                 order by job.depth, job.name), '[]')
               from job
               left join run on run.graph_id = job.graph_id and run.job = job.name and run.number = job.runs
+              left join child_graph on child_graph.graph_id = run.graph_id and child_graph.job = run.job
+                and child_graph.run = run.number
               where job.graph_id = graph.id) as jobs,
              (select coalesce(jsonb_agg(jsonb_build_object(
                 'job', edge.job, 'on', edge.on_job, 'condition', edge.condition,

@@ -17,6 +17,8 @@ export interface SnapshotJob extends Pick<JobProgress, "wanted" | "latestRun" | 
   readonly stale: boolean;
   /** Its run was cancelled, and goes on until its worker hears of it. */
   readonly isEnding?: boolean | undefined;
+  /** The graph that its latest run made, of a graph job. */
+  readonly childGraph?: GraphId | null | undefined;
   /** The graph's version at the job's last change. */
   readonly version: number;
 }

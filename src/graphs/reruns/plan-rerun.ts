@@ -18,6 +18,8 @@ export interface RerunWish {
   readonly times: number;
   /** Whether jobs whose run is under way are to run again after it. */
   readonly another?: boolean;
+  /** Selected jobs that do not run by themselves, with the reason. */
+  readonly leftAlone?: ReadonlyMap<string, string> | undefined;
 }
 
 /**
@@ -30,9 +32,10 @@ export interface RerunWish {
  */
 export function planRerun(
   graph: GraphSnapshot,
-  selected: ReadonlySet<string>,
-  { mode, onlyStale, times, another = false }: RerunWish,
+  asked: ReadonlySet<string>,
+  { mode, onlyStale, times, another = false, leftAlone = new Map() }: RerunWish,
 ): PlannedGraph {
+  const selected = new Set([...asked].filter((name) => !leftAlone.has(name)));
   const wants = new Map<string, RunCause>();
   const roles = new Map<string, Role>();
   if (!onlyStale) {
@@ -62,7 +65,8 @@ export function planRerun(
   return planGraph(graph, {
     intent: { ...intent, setsAside },
     roles,
-    asked: onlyStale ? new Set() : selected,
+    asked: onlyStale ? new Set() : asked,
+    leftAlone,
     times,
   });
 }

@@ -23,6 +23,8 @@ export interface Draft {
   readonly roles: ReadonlyMap<string, Role>;
   /** Whatever was asked for gets an answer. */
   readonly asked: ReadonlySet<string>;
+  /** Why some of them do not run, where a look at their graph alone does not say. */
+  readonly leftAlone?: ReadonlyMap<string, string>;
   readonly times: number;
 }
 
@@ -68,7 +70,7 @@ function deedFor(
   job: SnapshotJob,
   before: Fate | undefined,
   after: Fate | undefined,
-  { intent, roles, asked }: Draft,
+  { intent, roles, asked, leftAlone }: Draft,
 ): Deed | undefined {
   const wanted = intent.wants.get(job.name);
   if (intent.prolongs.has(job.name))
@@ -89,7 +91,11 @@ function deedFor(
     }
   }
   if (!asked.has(job.name)) return undefined;
-  return { does: "is left alone", cause: null, why: whyLeftAlone(job, after) };
+  return {
+    does: "is left alone",
+    cause: null,
+    why: leftAlone?.get(job.name) ?? whyLeftAlone(job, after),
+  };
 }
 
 /** For each job, which listed jobs run before it: joins between them are passed through. */

@@ -4,6 +4,7 @@ import type { PlannedChange, Retrigger } from "#api/rerun.ts";
 import type { GraphId } from "../graph-id.ts";
 import { type ChangeServices, changeGraphs } from "./change-graphs.ts";
 import { chooseJobs } from "./choose-jobs.ts";
+import { leftToChildGraphs } from "./left-to-child-graphs.ts";
 import { planRerun } from "./plan-rerun.ts";
 
 /**
@@ -26,10 +27,19 @@ export function retrigger(
     by,
     detail: { mode, onlyStale, times, another, selection, once },
     once,
-    plan: (graphs) =>
-      [...chooseJobs(graphs, asked)].map(([graph, selected]) =>
-        planRerun(graph, selected, { mode, onlyStale, times, another }),
-      ),
+    plan: (graphs) => {
+      const chosen = chooseJobs(graphs, asked);
+      const left = leftToChildGraphs(chosen);
+      return [...chosen].map(([graph, selected]) =>
+        planRerun(graph, selected, {
+          mode,
+          onlyStale,
+          times,
+          another,
+          leftAlone: left.get(graph),
+        }),
+      );
+    },
     whyOf: ({ does }) => {
       const words =
         does === "runs because downstream"

@@ -1,0 +1,35 @@
+import type { GraphSnapshot, SnapshotJob } from "./graph-snapshot.ts";
+
+/**
+ * Finds selected graph jobs whose graphs heal them: the latest run's graph is among those that are selected from, and all
+ * that failed in it is selected, too. Run by itself such a job would make a second graph of the same jobs, while the
+ * first one is being repaired.
+ *
+ * Answers for each graph its jobs of this kind, each with the reason for people.
+ */
+export function leftToChildGraphs(
+  chosen: ReadonlyMap<GraphSnapshot, ReadonlySet<string>>,
+): Map<GraphSnapshot, Map<string, string>> {
+  const graphs = new Map([...chosen.keys()].map((graph) => [graph.id, graph]));
+  const reasonFor = ({ childGraph }: SnapshotJob): string | undefined => {
+    const child = childGraph ? graphs.get(childGraph) : undefined;
+    const failed = child?.jobs.filter(({ state }) => state === "failed") ?? [];
+    const selected = child && chosen.get(child);
+    if (child === undefined || failed.length === 0) return undefined;
+    if (!failed.every(({ name }) => selected?.has(name))) return undefined;
+    return `what failed in its graph ${child.id.slice(0, 8)} runs again, and it ends as that does`;
+  };
+  return new Map(
+    [...chosen].map(([graph, names]) => [
+      graph,
+      new Map(
+        graph.jobs
+          .filter(({ name, state }) => state === "failed" && names.has(name))
+          .flatMap((job) => {
+            const reason = reasonFor(job);
+            return reason === undefined ? [] : [[job.name, reason] as const];
+          }),
+      ),
+    ]),
+  );
+}
