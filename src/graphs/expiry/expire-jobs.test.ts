@@ -13,6 +13,7 @@ import { GraphId } from "../graph-id.ts";
 import { jobSummary, wholeGraph } from "../graph-page.store.ts";
 import { jobDetail } from "../job-detail.store.ts";
 import { cloneGraph } from "../reruns/clone-graph.ts";
+import { timesOfRuns } from "../times/times.store.ts";
 import { expireJobs } from "./expire-jobs.ts";
 
 const db = await freshDb();
@@ -63,6 +64,37 @@ test.each([
   expect(await farm.states(id)).toEqual({ a: each.state, report: each.report });
   expect(await wholeGraph(db, id)).toMatchObject({ state: each.graph });
   expect((await jobSummary(db, id, "a"))?.reason).toBe("waited longer than 1h 30m for its start");
+});
+
+test("a job that is ready, or was until it expired, has waited: times have a row for it", async () => {
+  const pool = `none-${randomUUID()}`;
+  const id = await submit(
+    `  a: {commands: RUN, ttl: 1h, platform: {pool: ${pool}}}\n  blocked: {commands: RUN, ttl: 1h, needs: [a], platform: {pool: ${pool}}}`,
+  );
+  const waits = async () => {
+    const span = { from: later(-hourMs), until: later(3 * hourMs) };
+    const { groups } = await timesOfRuns(db, span, "pool", 900);
+    return groups.find(({ name }) => name === `pool=${pool}`);
+  };
+  const whileReady = await waits();
+
+  await expireJobs(db, farm.queue, later(2 * hourMs));
+
+  expect(whileReady).toMatchObject({ wait: { count: 1 }, run: { count: 0 }, withinGoal: 0 });
+  const expired = await waits();
+  expect(expired).toMatchObject({ wait: { count: 1 }, run: { count: 0 }, withinGoal: 0 });
+  expect(expired?.wait.maxMs).toBeGreaterThan(1.9 * hourMs);
+  expect((await jobDetail(db, id, "a"))?.runList).toMatchObject([
+    {
+      number: 1,
+      cause: "first",
+      outcome: "cancelled",
+      startedAt: null,
+      executionId: null,
+      message: "waited longer than 1h for its start",
+    },
+  ]);
+  expect((await jobDetail(db, id, "blocked"))?.runList).toEqual([]);
 });
 
 test("a blocked job expires, too; what it waits for goes on", async () => {

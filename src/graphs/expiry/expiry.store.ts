@@ -29,6 +29,8 @@ const ExpiredJob = z.object({ graphId: GraphId, job: z.string() });
  *
  * Their graphs are locked. Jobs in state `queued` expire only when their execution is among
  * `unbegun`: a worker may have taken it in the meantime. Their runs end as cancelled.
+ * A job that was ready for a worker, and for which no execution was made yet, gets a run that ended so: it has waited
+ * for a worker as the queued ones have, and measures of waiting read runs.
  */
 export function setExpiredAside(
   tx: Tx,
@@ -39,9 +41,18 @@ export function setExpiredAside(
   return tx.many(
     ExpiredJob,
     sql`
-      with expired as (
+      with ready as materialized (
+        select job.graph_id, job.name, job.wanted
+        from ${namedJobs(jobs)} as named (graph_id, name)
+        join job on job.graph_id = named.graph_id and job.name = named.name
+        where job.expires_at <= ${now} and job.state = 'ready' and job.kind in ('command', 'graph')
+          and not job.outside
+      ),
+      expired as (
         update job
         set wanted = null, expires_at = null,
+            runs = job.runs + (exists (
+              select from ready where ready.graph_id = job.graph_id and ready.name = job.name))::integer,
             set_aside = case job.on_expiry
               when 'skip-good' then 'expired-good' when 'skip-bad' then 'expired-bad' else 'expired-failed' end,
             reason = 'waited longer than ' || ${shortDuration} || ' for its start'
@@ -49,7 +60,15 @@ export function setExpiredAside(
         where job.graph_id = named.graph_id and job.name = named.name
           and job.expires_at <= ${now}
           and (job.state in ('blocked', 'ready') or ${isQueuedWith(unbegun)})
-        returning job.graph_id, job.name, job.runs, job.reason
+        returning job.graph_id, job.name, job.runs, job.reason, job.wanted_by, job.wanted_why,
+          job.wanted_at, job.ready_at
+      ),
+      never_queued as (
+        insert into run (graph_id, job, number, cause, served_by, state, outcome, message,
+                         asked_by, why, wanted_at, ready_at, finished_at)
+        select graph_id, name, expired.runs, ready.wanted, 'execution', 'finished', 'cancelled',
+               expired.reason, wanted_by, wanted_why, wanted_at, ready_at, ${now}
+        from expired join ready using (graph_id, name)
       ),
       ended as (
         update run

@@ -22,7 +22,7 @@ export function durationsOf(ms: Sql): Sql {
  *
  * Blocked time is in neither: a run's clock starts when nothing is in its way any more. It stops when the run starts; or
  * when it ends without a start, cancelled or expired; or at the end of the window, when it waits still (`is_open`), so that
- * what no worker ever takes is seen. Only workers let runs wait; a breakpoint's run waits for a person, and a hit for nothing.
+ * what no worker ever takes is seen; so does a job that is ready and has no run yet. Only workers let runs wait; a breakpoint's run waits for a person, and a hit for nothing.
  */
 export function measuredRuns(of: Measured, group: TimesGrouping | null, which: Sql): Sql {
   const runs = (name: Sql) => sql`
@@ -40,6 +40,9 @@ export function measuredRuns(of: Measured, group: TimesGrouping | null, which: S
       union all
       select ${columnsOfRun} from run
       where run.state <> 'finished' and run.state = 'queued' and run.ready_at <= ${of.until}
+      union all
+      select graph_id, name, 'queued', 'execution', ready_at, null, null from job
+      where state = 'ready' and kind in ('command', 'graph') and not outside and ready_at <= ${of.until}
     ) as run
     join graph on graph.id = run.graph_id
     join job on job.graph_id = run.graph_id and job.name = run.job
