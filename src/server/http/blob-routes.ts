@@ -16,10 +16,11 @@ export function blobRoutes(farm: Farm): Hono {
 
   routes.get("/blobs/:hash/:size", async (c) => {
     const digest = digestOf(c);
+    const name = c.req.query("name") ?? digest.hash;
     if (c.req.query("as") === "text") return textOf(farm, c, digest);
     const project = projectIn(c);
     const chunks = found(await farm.readBlob(project, digest), describe(digest, project));
-    asAttachment(c, c.req.query("name") ?? digest.hash, digest);
+    asAttachment(c, name, digest);
     return stream(c, async (body) => {
       for await (const chunk of chunks) {
         // Whoever left wants no more of it.

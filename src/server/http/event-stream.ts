@@ -71,7 +71,8 @@ export function eventStream(c: Context, ticket: Ticket, look: () => Promise<Look
 
 /** Where the client wants to go on: what it saw last, or `?since=`, or the beginning. */
 export function resumeFrom(c: Context, parameter: string): number {
-  const text = c.req.header("last-event-id") ?? c.req.query(parameter) ?? "0";
+  const asked = c.req.query(parameter);
+  const text = c.req.header("last-event-id") ?? asked ?? "0";
   const value = Number(text);
   if (Number.isSafeInteger(value) && value >= 0) return value;
   throw new Fault("invalid_argument", `${parameter} must be a whole number, not "${text}"`);

@@ -25,6 +25,7 @@ import { graphRoutes } from "./graph-routes.ts";
 import { invocationRoutes } from "./invocation-routes.ts";
 import { jobRoutes } from "./job-routes.ts";
 import { requireJson } from "./json-body.ts";
+import { knownQueryOnly } from "./known-query-only.ts";
 import { manifestRoutes } from "./manifest-routes.ts";
 import { metricsRoutes } from "./metrics-routes.ts";
 import { pageRoutes } from "./page-routes.ts";
@@ -92,6 +93,7 @@ export function httpApp({ farm, logger, webDir, host, isTls = false }: HttpAppOp
     requireJson(c);
     await next();
   });
+  api.get("*", knownQueryOnly);
   api.route("/", signInRoutes(farm));
   api.use(authenticate(farm));
   api.route("/", sessionRoutes(farm));

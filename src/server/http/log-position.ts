@@ -33,8 +33,8 @@ export function parseLogPosition(text: string): LogPosition {
 /** What the reader saw last, by its connection's last event or by `?offset=` and `?attempt=`. */
 export function logPositionOf(c: Context): LogPosition {
   const lastEvent = c.req.header("last-event-id");
-  if (lastEvent !== undefined) return parseLogPosition(lastEvent);
   const attempt = c.req.query("attempt");
   const offset = c.req.query("offset") ?? "0";
+  if (lastEvent !== undefined) return parseLogPosition(lastEvent);
   return parseLogPosition(attempt === undefined ? offset : `${attempt}:${offset}`);
 }

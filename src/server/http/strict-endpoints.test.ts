@@ -63,3 +63,56 @@ test.each([...new Set(endpoints)].filter((endpoint) => !others.has(endpoint)))(
     });
   },
 );
+
+/** Every endpoint that is read, as the application has it. */
+const read = httpApp({ farm: {} as Farm, logger, webDir: undefined, host: "127.0.0.1" })
+  .routes.filter(({ method, path }) => method === "GET" && path.startsWith("/api/v1/"))
+  .map(({ path }) => path)
+  .filter((path) => !path.endsWith("*"));
+
+/** What a GET answers, without the bytes: some never end. */
+async function answerOf(url: URL): Promise<{ status: number; text: string }> {
+  const leave = new AbortController();
+  const response = await fetch(url, { signal: leave.signal });
+  const text = response.ok ? "" : await response.text();
+  leave.abort();
+  return { status: response.status, text };
+}
+
+test("every GET that is answered refuses a query parameter that it does not know, and names it", async () => {
+  const answered: string[] = [];
+  for (const path of new Set(read)) {
+    const url = new URL(path.replaceAll(/:[a-z]+(\{[^}]*\})?/gi, "1"), server.url);
+    const plain = await answerOf(url);
+    url.searchParams.set("nobodyKnowsThis", "1");
+    const { status, text } = await answerOf(url);
+    const isAnswered = plain.status < 400;
+    if (isAnswered) answered.push(path);
+    // A refusal of the route's own is told first.
+    const message = isAnswered ? '\\"nobodyKnowsThis\\"' : "";
+    expect({ path, status, text }).toEqual({
+      path,
+      status: isAnswered ? 400 : plain.status,
+      text: expect.stringContaining(message),
+    });
+  }
+  expect(answered.length).toBeGreaterThan(25);
+  expect(answered).toContain("/api/v1/events");
+});
+
+test("what a GET knows is named to who misspells it, and taken as ever from who does not", async () => {
+  const of = (path: string) => answerOf(new URL(path, server.url));
+
+  expect(await of("/api/v1/graphs?limt=5")).toEqual({
+    status: 400,
+    text: expect.stringContaining("known here: before, commit, limit, repository"),
+  });
+  expect(await of("/api/v1/server?x=1")).toMatchObject({
+    text: expect.stringContaining("there are none here"),
+  });
+  expect(await of("/api/v1/graphs?limit=5&repository=none")).toMatchObject({ status: 200 });
+  expect(await of("/api/v1/graphs?limit=none&limt=1")).toMatchObject({
+    status: 400,
+    text: expect.stringContaining("limit"),
+  });
+});
