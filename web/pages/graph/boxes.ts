@@ -1,6 +1,8 @@
 import type { Edge, JobSummary } from "#api/graph.ts";
 import { groupBy } from "../../parts/group-by.ts";
+import type { Measure } from "./fit-text.ts";
 import { groupName } from "./group-jobs.ts";
+import { roughWidth } from "./text-width.ts";
 
 /** What is drawn as one: a job, or a block of jobs that differ in nothing but their number. */
 export interface Box {
@@ -17,15 +19,27 @@ export interface Boxes {
   readonly edges: readonly (readonly [from: number, to: number])[];
 }
 
-export const boxWidth = 212;
+/** All boxes of a graph are as wide as its longest name wants, within these. Beyond, names lose their middle. */
+const leastWidth = 212;
+const mostWidth = 380;
+/** Where a name begins in its box, and what is left free at the box's end. */
+export const nameLeft = 33;
+export const boxPadding = 10;
+/** Between a name and what stands at the box's end: a time, or a word. */
+export const asideGap = 8;
 export const boxHeight = 34;
 export const cellSize = 10;
 export const cellPitch = 13;
 export const blockPadding = 9;
 export const blockHead = 24;
-export const cellsPerRow = Math.floor(
-  (boxWidth - 2 * blockPadding + cellPitch - cellSize) / cellPitch,
-);
+
+/** How many cells lie side by side in a box of a width. */
+export function cellsPerRow(width: number): number {
+  return Math.floor((width - 2 * blockPadding + cellPitch - cellSize) / cellPitch);
+}
+
+/** The longest names by their number of letters are those to measure; the widest is among them, or not much wider. */
+const mostMeasured = 50;
 
 /** Fewer are easier to read one by one. */
 const smallestBlock = 6;
@@ -35,7 +49,11 @@ const smallestBlock = 6;
  * a group's name in common: the chunks of a test suite. A thousand jobs become
  * the dozen boxes that their author thinks in.
  */
-export function boxesOf(jobs: readonly JobSummary[], edges: readonly Edge[]): Boxes {
+export function boxesOf(
+  jobs: readonly JobSummary[],
+  edges: readonly Edge[],
+  measure: { readonly name: Measure; readonly aside: Measure } = rough,
+): Boxes {
   const waitsFor = groupBy(edges, (edge) => edge.job);
   const waitedFor = groupBy(edges, (edge) => edge.on);
   const twins = groupBy(jobs.keys(), (index) => {
@@ -45,16 +63,24 @@ export function boxesOf(jobs: readonly JobSummary[], edges: readonly Edge[]): Bo
     return JSON.stringify([groupName(name), before, after]);
   });
 
+  const isBlock = (members: readonly number[]) =>
+    members.length >= smallestBlock && groupName(jobs[members[0] ?? 0]?.name ?? "") !== "";
+  const alone = [...twins.values()].filter((members) => !isBlock(members)).flat();
+  const width = widthFor(
+    alone.map((index) => jobs[index]?.name ?? ""),
+    measure,
+  );
+
   const boxes: Box[] = [];
   const boxOf = new Map<string, number>();
   const put = (name: string, members: readonly number[], height: number) => {
     for (const index of members) boxOf.set(jobs[index]?.name ?? "", boxes.length);
-    boxes.push({ name, jobs: members, width: boxWidth, height });
+    boxes.push({ name, jobs: members, width, height });
   };
   for (const members of twins.values()) {
     const name = groupName(jobs[members[0] ?? 0]?.name ?? "");
-    if (members.length >= smallestBlock && name !== "") {
-      const rows = Math.ceil(members.length / cellsPerRow);
+    if (isBlock(members)) {
+      const rows = Math.ceil(members.length / cellsPerRow(width));
       put(name, members, blockHead + rows * cellPitch + blockPadding - (cellPitch - cellSize));
     } else {
       for (const index of members) put(jobs[index]?.name ?? "", [index], boxHeight);
@@ -69,3 +95,23 @@ export function boxesOf(jobs: readonly JobSummary[], edges: readonly Edge[]): Bo
   }
   return { boxes, edges: [...between.values()] };
 }
+
+/** The longest time that is drawn. */
+const longAside = "59 m 59 s";
+
+/** Room for the end of each box, px: for a time, also where there is none yet. Nothing moves when one comes. */
+export function asideRoom(aside: Measure): number {
+  return aside(longAside) + asideGap + boxPadding;
+}
+
+function widthFor(
+  names: readonly string[],
+  { name: measure, aside }: { readonly name: Measure; readonly aside: Measure },
+): number {
+  const longest = names.toSorted((a, b) => b.length - a.length).slice(0, mostMeasured);
+  const widest = Math.max(0, ...longest.map(measure));
+  const wanted = Math.ceil(nameLeft + widest + asideRoom(aside));
+  return Math.min(mostWidth, Math.max(leastWidth, wanted));
+}
+
+const rough = { name: roughWidth, aside: roughWidth };

@@ -3,12 +3,24 @@ import type { JobSummary } from "#api/graph.ts";
 import { durationText, elapsedMs } from "../../parts/duration.ts";
 import { useNow } from "../../parts/now.ts";
 import { stateWords } from "../../parts/state-words.ts";
-import { type Box, blockHead, blockPadding, boxHeight, boxWidth, cellsPerRow } from "./boxes.ts";
+import {
+  asideGap,
+  asideRoom,
+  type Box,
+  blockHead,
+  blockPadding,
+  boxHeight,
+  boxPadding,
+  cellsPerRow,
+  nameLeft,
+} from "./boxes.ts";
 import { Cells } from "./cells.tsx";
-import { shorten } from "./shorten.ts";
+import { fitText } from "./fit-text.ts";
+import { asideWidth, nameWidth } from "./text-width.ts";
 
 interface JobProps {
   readonly job: JobSummary;
+  readonly width: number;
   readonly left: number;
   readonly top: number;
   readonly selected: boolean;
@@ -20,6 +32,7 @@ interface JobProps {
 /** Drawn again only when its own job changed, not when another did. */
 export const JobBox = memo(function JobBox({
   job,
+  width,
   left,
   top,
   selected,
@@ -31,6 +44,9 @@ export const JobBox = memo(function JobBox({
   if (selected) classes.push("selected");
   if (critical) classes.push("critical");
   if (dimmed) classes.push("dimmed");
+  const end = width - boxPadding;
+  const hasAside = job.cached || job.startedAt !== null;
+  const room = (hasAside ? width - asideRoom(asideWidth) : end) - nameLeft;
   const reason = job.reason === null ? "" : `, ${job.reason}`;
   return (
     <g
@@ -45,7 +61,7 @@ export const JobBox = memo(function JobBox({
         if (event.key === " ") onSelect(job.name);
       }}
     >
-      <rect width={boxWidth} height={boxHeight} rx="6" />
+      <rect width={width} height={boxHeight} rx="6" />
       <g transform="translate(9 9)">
         <use
           href={`#state-${job.state}`}
@@ -54,31 +70,35 @@ export const JobBox = memo(function JobBox({
           className={`icon is-${job.state}`}
         />
       </g>
-      <text x="33" y="21" className="name">
-        {shorten(job.name, job.state === "blocked" ? 23 : 18)}
+      <text x={nameLeft} y="21" className="name">
+        {fitText(job.name, room, nameWidth)}
       </text>
       {job.cached ? (
-        <text x={boxWidth - 10} y="21" className="aside">
+        <text x={end} y="21" className="aside">
           cached
         </text>
       ) : job.startedAt === null ? null : (
-        <Took from={job.startedAt} to={job.finishedAt} />
+        <Took from={job.startedAt} to={job.finishedAt} end={end} />
       )}
     </g>
   );
 });
 
-function Took({ from, to }: { from: string; to: string | null }) {
-  return to === null ? <Ticking from={from} /> : <Aside ms={elapsedMs(from, to, 0) ?? 0} />;
+function Took({ from, to, end }: { from: string; to: string | null; end: number }) {
+  return to === null ? (
+    <Ticking from={from} end={end} />
+  ) : (
+    <Aside ms={elapsedMs(from, to, 0) ?? 0} end={end} />
+  );
 }
 
-function Ticking({ from }: { from: string }) {
-  return <Aside ms={elapsedMs(from, null, useNow()) ?? 0} />;
+function Ticking({ from, end }: { from: string; end: number }) {
+  return <Aside ms={elapsedMs(from, null, useNow()) ?? 0} end={end} />;
 }
 
-function Aside({ ms }: { ms: number }) {
+function Aside({ ms, end }: { ms: number; end: number }) {
   return (
-    <text x={boxWidth - 10} y="21" className="aside">
+    <text x={end} y="21" className="aside">
       {durationText(ms)}
     </text>
   );
@@ -98,6 +118,8 @@ interface BlockProps {
 export function BlockBox({ box, jobs, left, top, selected, critical, dimmed }: BlockProps) {
   const members = useMemo(() => box.jobs.flatMap((index) => jobs[index] ?? []), [box, jobs]);
   const failed = members.filter((job) => job.state === "failed").length;
+  const aside = failed > 0 ? `${failed} / ${members.length}` : `${members.length}`;
+  const room = box.width - 2 * blockPadding - asideGap - asideWidth(aside);
   return (
     <g
       className={`box block${critical ? " critical" : ""}`}
@@ -107,17 +129,17 @@ export function BlockBox({ box, jobs, left, top, selected, critical, dimmed }: B
     >
       <rect width={box.width} height={box.height} rx="6" />
       <text x={blockPadding} y="16" className="name">
-        {shorten(box.name, 22)}
+        {fitText(box.name, room, nameWidth)}
       </text>
       <text
         x={box.width - blockPadding}
         y="16"
         className={`aside${failed > 0 ? " is-failed" : ""}`}
       >
-        {failed > 0 ? `${failed} / ${members.length}` : members.length}
+        {aside}
       </text>
       <g transform={`translate(${blockPadding} ${blockHead})`}>
-        <Cells jobs={members} perRow={cellsPerRow} selected={selected} dimmed={dimmed} />
+        <Cells jobs={members} perRow={cellsPerRow(box.width)} selected={selected} dimmed={dimmed} />
       </g>
     </g>
   );

@@ -1,7 +1,6 @@
 import { useEffect, useMemo, useState } from "react";
 import { criticalPath } from "#api/critical-path.ts";
 import type { Graph, JobSummary } from "#api/graph.ts";
-import { boxWidth } from "./boxes.ts";
 import { BlockBox, JobBox } from "./dag-boxes.tsx";
 import { edgePath } from "./edge-path.ts";
 import { HoveredJob } from "./hovered-job.tsx";
@@ -61,9 +60,11 @@ function Drawing({
     const kept = new Set(shown.map((job) => job.name));
     return new Set(graph.jobList.map((job) => job.name).filter((name) => !kept.has(name)));
   }, [shown, graph.jobList]);
+  // All are of one width.
+  const boxWidth = boxes.boxes[0]?.width ?? 0;
   const paths = useMemo(
     () => layout.routes.map((route) => edgePath(route, boxWidth / 2)),
-    [layout],
+    [layout, boxWidth],
   );
   const near = boxOf.get(hovered ?? selected);
 
@@ -108,6 +109,7 @@ function Drawing({
               <JobBox
                 key={box.name}
                 job={only}
+                width={box.width}
                 left={left}
                 top={top}
                 selected={only.name === selected}

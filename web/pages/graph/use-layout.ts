@@ -2,6 +2,7 @@ import { useEffect, useMemo, useState } from "react";
 import type { Edge, JobSummary } from "#api/graph.ts";
 import { type Boxes, boxesOf } from "./boxes.ts";
 import type { Drawing, Layout } from "./layers.ts";
+import { asideWidth, nameWidth } from "./text-width.ts";
 
 export interface DrawnGraph {
   readonly boxes: Boxes;
@@ -19,8 +20,11 @@ export function useLayout(
 ): DrawnGraph | undefined {
   const names = jobs.map((job) => job.name).join("\n");
   // Names stand for the jobs.
-  // oxlint-disable-next-line react/exhaustive-deps
-  const boxes = useMemo(() => boxesOf(jobs, edges), [names, edges]);
+  const boxes = useMemo(
+    () => boxesOf(jobs, edges, { name: nameWidth, aside: asideWidth }),
+    // oxlint-disable-next-line react/exhaustive-deps
+    [names, edges],
+  );
   const [drawn, setDrawn] = useState<DrawnGraph>();
 
   useEffect(() => {
