@@ -7,6 +7,8 @@ export const PreviewGraph = GraphChoice.extend({
   repository: z.string().min(1).max(4_096).optional(),
   /** Left out, the catalog of the branch is looked at, for no commit. */
   rev: z.string().min(1).max(512).optional(),
+  /** Changes of jobs' definitions for that graph alone: job → JSON merge patch. */
+  patches: z.record(z.string(), z.record(z.string(), z.json())).optional(),
 });
 export type PreviewGraph = z.input<typeof PreviewGraph>;
 

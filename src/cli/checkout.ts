@@ -26,9 +26,11 @@ export async function commitOf(root: string, rev: string): Promise<string | unde
   return exitCode === 0 ? stdout.trim() : undefined;
 }
 
-/** Whether a commit brings definitions of its own. */
+/** Whether a commit brings definitions of its own, or says where they are. */
 export async function hasDefinitions(root: string, commit: string): Promise<boolean> {
-  return (await definitionFiles(root, commit)).length > 0;
+  return (await filesOfDefinitions(root, commit)).some(
+    (name) => isDefinitionFile(name) || name === ".grange/source",
+  );
 }
 
 /** The definitions that a commit brings: path → text. */
@@ -41,8 +43,16 @@ export async function definitionTexts(root: string, commit: string): Promise<Map
 }
 
 async function definitionFiles(root: string, commit: string): Promise<string[]> {
+  return (await filesOfDefinitions(root, commit)).filter(isDefinitionFile);
+}
+
+async function filesOfDefinitions(root: string, commit: string): Promise<string[]> {
   const { stdout } = await git(root, "ls-tree", "--name-only", "-z", commit, ".grange/");
-  return stdout.split("\0").filter((name) => /\.ya?ml$/.test(name));
+  return stdout.split("\0");
+}
+
+function isDefinitionFile(name: string): boolean {
+  return /\.ya?ml$/.test(name);
 }
 
 export interface CommitFacts {

@@ -94,7 +94,7 @@ function keyOf({ repository, rev, commit }: Source): string {
 /** Fetches a source's commit; returns why it cannot be had where its author can mend that. */
 export async function fetchSource(
   { mirrors, access }: Pick<SourceServices, "mirrors" | "access">,
-  { repository, rev, commit }: Source,
+  { repository, rev, commit }: Pick<Source, "repository" | "rev" | "commit">,
   by: Principal,
 ): Promise<FetchedCommit | Fault> {
   try {

@@ -104,7 +104,12 @@ export async function submitGraph(
   if (request.definitionsFrom?.kind === "directory") requireGrant(by, "define", where);
   await requireMayReadDefinitions(services.access, by, request.definitionsFrom);
   const said = await branchDefinition(db, repository, branch);
-  const from = await graphDefinitions(services, { ...where, said, commit }, request);
+  const isOfOutsiders = origin.outsiders !== undefined;
+  const from = await graphDefinitions(
+    services,
+    { ...where, said, commit, by, isOfOutsiders },
+    request,
+  );
   const { sha, subject, committedAt } = commit;
   const author = commit.author.name;
   const context = { repository, commit: { sha, subject, author, committedAt }, rev, branch };

@@ -30,9 +30,12 @@ const folder = ".grange";
 
 /** Reads the definitions of a checkout as they are now, by the path from its top. */
 export async function readWorkingDefinitions(root: string): Promise<Map<string, string>> {
-  const names = (await readdir(join(root, folder)).catch(() => [])).filter((name) =>
-    /\.ya?ml$/.test(name),
-  );
+  const files = await readdir(join(root, folder)).catch(() => []);
+  const names = files.filter((name) => /\.ya?ml$/.test(name));
+  if (names.length === 0 && files.includes("source")) {
+    const message = `the definitions of ${root} are another repository's, as ${folder}/source says: without a farm they cannot be used. Submit a commit`;
+    throw new Fault("failed_precondition", message);
+  }
   if (names.length === 0) {
     const message = `there are no definitions in ${join(root, folder)}; "grange init" writes first ones`;
     throw new Fault("failed_precondition", message);

@@ -5,9 +5,11 @@ import { afterAll, describe, expect, test } from "vitest";
 import { everybody } from "#access/principal.ts";
 import { testRepository } from "#git/repository.fixture.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
+import { submitGraph } from "../submit-graph.ts";
 import { listBranches, setBranch, showBranch } from "./branches.ts";
 import { diffCatalogs } from "./diff-catalogs.ts";
 import { farmOfCatalogs } from "./farm-of-catalogs.fixture.ts";
+import { previewGraph } from "./preview-graph.ts";
 import { pushCatalog } from "./push-catalog.ts";
 
 const db = await freshDb();
@@ -137,5 +139,117 @@ describe("definitions from elsewhere", () => {
     const from = { definitionsFrom: { kind: "directory" as const, path: "/srv" } };
 
     await expect(farm.submit(from, submitter)).rejects.toThrow("bob may not define");
+  });
+});
+
+describe("a commit that points at definitions", () => {
+  /** Another repository with a job, and the farm's own commit that points at its commit. */
+  function pointing(pointer?: (other: { path: string; sha: string }) => string) {
+    const other = testRepository();
+    other.write({ ".grange/a.yml": "version: 1\njobs: {pointed: {commands: x}}\n" });
+    const sha = other.commit("Define a job");
+    const written = pointer ?? (({ path }) => `repository: ${path}\ncommit: ${sha}\n`);
+    rmSync(join(farm.repository.path, ".grange"), { recursive: true });
+    farm.repository.write({ ".grange/source": written({ path: other.path, sha }) });
+    return { other, sha, rev: farm.repository.commit("Point at definitions") };
+  }
+  const afterwards = () => {
+    rmSync(join(farm.repository.path, ".grange"), { recursive: true });
+    farm.repository.write({ ".grange/farm.yml": "version: 1\njobs: {own: {commands: x}}\n" });
+    return farm.repository.commit("Have definitions again");
+  };
+
+  test("uses those of the other commit, whatever comes after it there", async () => {
+    const { other, sha, rev } = pointing();
+    other.write({ ".grange/a.yml": "version: 1\njobs: {later: {commands: x}}\n" });
+    other.commit("Define another");
+
+    const { id, graph } = await farm.submit({ rev });
+    const repository = graph.repository;
+    const { next } = await showBranch(farm.services, repository, "main", everybody);
+    const preview = await previewGraph(farm.services, { repository: farm.repository.path, rev });
+    const own = await farm.submit({ rev: afterwards() });
+
+    expect(Object.keys(await farm.states(id))).toEqual(["pointed"]);
+    expect(next).toEqual({ catalog: graph.templates, commit: sha, problem: null });
+    expect(preview.catalog).toBe(graph.templates);
+    expect(Object.keys(await farm.states(own.id))).toEqual(["own"]);
+    rmSync(other.path, { recursive: true });
+  });
+
+  test("says what was pushed for its branch in the order in which the branch used it", async () => {
+    const { other, rev } = pointing();
+
+    const { graph } = await farm.submit({ rev, branch: "train" });
+
+    const shown = await showBranch(farm.services, graph.repository, "train", everybody);
+    expect(shown.catalog).toMatchObject({ catalog: graph.templates, commit: rev });
+    afterwards();
+    rmSync(other.path, { recursive: true });
+  });
+
+  test("is overruled by the source that the server holds for the branch", async () => {
+    const { other: held, repository } = await branchFromElsewhere("held");
+    const { other, rev } = pointing();
+
+    const { id } = await farm.submit({ rev, branch: "held" });
+
+    expect(Object.keys(await farm.states(id))).toEqual(["elsewhere"]);
+    expect(repository).not.toBe("");
+    afterwards();
+    for (const each of [held, other]) rmSync(each.path, { recursive: true });
+  });
+
+  test("needs the right to read the other repository, and is no way for forks", async () => {
+    const { other, rev } = pointing();
+    const { graph } = await farm.submit({ rev });
+    const grant = { ...everywhere, repository: graph.repository, verb: "submit" as const };
+    const bob = { name: "bob", grants: [grant] };
+
+    await expect(farm.submit({ rev }, bob)).rejects.toThrow(/\.grange\/source.*cannot be followed/);
+    await expect(
+      submitGraph(farm.submission, { repository: farm.repository.path, rev }, everybody, {
+        outsiders: { network: false, platform: {} },
+      }),
+    ).rejects.toThrow("a pull request from a fork takes its definitions from nowhere else");
+    afterwards();
+    rmSync(other.path, { recursive: true });
+  });
+
+  test.each([
+    { about: "a branch", pointer: "repository: /x\ncommit: main\n", says: "source:2:9: commit" },
+    { about: "no repository", pointer: "commit: x\n", says: "repository" },
+    {
+      about: "an unknown key",
+      pointer: `repository: /x\ncommit: ${"a".repeat(40)}\nrev: main\n`,
+      says: "rev",
+    },
+    { about: "a password", pointer: "repository: https://a:b@x/y\n", says: "password" },
+    { about: "no YAML", pointer: "a: [", says: ".grange/source:1" },
+    {
+      about: "a repository that is not there",
+      pointer: `repository: /nowhere\ncommit: ${"a".repeat(40)}\n`,
+      says: "cannot be followed",
+    },
+  ])("with $about is told what to write: $says", async ({ pointer, says }) => {
+    const { other, rev } = pointing(() => pointer);
+
+    await expect(farm.submit({ rev })).rejects.toThrow(says);
+    afterwards();
+    rmSync(other.path, { recursive: true });
+  });
+
+  test("may not have definitions beside it, nor point at one that points on", async () => {
+    const first = pointing();
+    farm.repository.write({ ".grange/farm.yml": "version: 1\njobs: {own: {commands: x}}\n" });
+    const both = farm.repository.commit("Have both");
+    const on = pointing(() => `repository: ${farm.repository.path}\ncommit: ${first.rev}\n`);
+
+    await expect(farm.submit({ rev: both })).rejects.toThrow(
+      ".grange/farm.yml is there, too: remove one of both",
+    );
+    await expect(farm.submit({ rev: on.rev })).rejects.toThrow("have them name what it names");
+    afterwards();
+    for (const { other } of [first, on]) rmSync(other.path, { recursive: true });
   });
 });

@@ -99,7 +99,7 @@ async function sideOf(
   await services.access.requireMayRead(by, address);
   const commit = await services.mirrors.fetchCommit(address, rev);
   const said = resolveBranch(undefined, undefined);
-  const place = { repository, branch: commit.branch ?? "", said, commit };
+  const place = { repository, branch: commit.branch ?? "", said, commit, by };
   const from = await graphDefinitions(services, place, {});
   await db.transaction((tx) => from.keep(tx));
   return { written, repository, branch: commit.branch ?? null, catalog: from.catalog };

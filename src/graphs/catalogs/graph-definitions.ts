@@ -1,3 +1,4 @@
+import type { Principal } from "#access/principal.ts";
 import type { ResolvedBranch } from "#api/branch.ts";
 import type { GraphChoice } from "#api/graph-choice.ts";
 import { Fault } from "#core/fault.ts";
@@ -5,6 +6,7 @@ import type { Db, Tx } from "#db/db.ts";
 import type { FetchedCommit, Mirrors } from "#git/fetch-commit.ts";
 import type { Git } from "#git/run-git.ts";
 import type { Wishes } from "../definitions/choose-values.ts";
+import { problemNowhere } from "../definitions/definition-origin.ts";
 import { DefinitionProblems } from "../definitions/definition-problems.ts";
 import { placesOfJobs } from "../definitions/job-places.ts";
 import { readTemplates } from "../definitions/read-templates.ts";
@@ -12,6 +14,7 @@ import type { TemplateEvaluator } from "../definitions/template-evaluator.ts";
 import type { Templates } from "../definitions/templates.ts";
 import { nameRepository } from "../repository.store.ts";
 import type { RepositoryAccess } from "../repository-access.ts";
+import { fetchSource } from "../resolve-sources.ts";
 import { allBranches } from "./branch-definition.ts";
 import type { CatalogCache } from "./catalog-cache.ts";
 import {
@@ -20,6 +23,7 @@ import {
   pushedCatalog,
   rememberTree,
 } from "./catalog-source.store.ts";
+import { type DefinitionsPointer, definitionsPointer, pointerFile } from "./definitions-pointer.ts";
 import {
   definitionsTree,
   isDefinitionFile,
@@ -65,6 +69,10 @@ export interface GraphPlace {
   readonly said: ResolvedBranch;
   /** Undefined where none is looked at. */
   readonly commit: FetchedCommit | undefined;
+  /** Who asks: where a commit points at another repository's definitions, they must be allowed to read that. */
+  readonly by: Principal;
+  /** Whether the commit is of somebody who may not write in the repository. */
+  readonly isOfOutsiders?: boolean;
 }
 
 /** The definitions that were chosen, or else those that the branch has. Throws `DefinitionProblems`. */
@@ -84,7 +92,7 @@ export async function graphDefinitions(
   const source = choice.definitionsFrom ?? place.said.source;
   switch (source.kind) {
     case "commit": {
-      if (commit !== undefined) return ofCommit(services, repository, commit, true);
+      if (commit !== undefined) return ofCommit(services, repository, commit, place);
       const current =
         (await branchCatalog(services.db, repository, branch)) ??
         (await branchCatalog(services.db, repository, allBranches));
@@ -97,7 +105,7 @@ export async function graphDefinitions(
     case "repository": {
       const other = await services.mirrors.fetchCommit(source.repository, source.rev ?? "HEAD");
       const name = await services.db.transaction((tx) => nameRepository(tx, other.repository));
-      return ofCommit(services, name, other, false);
+      return ofCommit(services, name, other, undefined);
     }
     case "directory":
       return ofFiles(services, await readDefinitionsDirectory(source.path));
@@ -188,19 +196,24 @@ async function ofFiles(
   };
 }
 
-/** Of a directory that was read before, Git's id of it and one row say which catalog it is. */
+/**
+ * Of a directory that was read before, Git's id of it and one row say which catalog it is.
+ *
+ * `own`: for what a graph of the commit itself is to be made; undefined for another repository's commit.
+ */
 async function ofCommit(
   services: CatalogServices,
   repository: string,
   commit: FetchedCommit,
-  isOfCommit: boolean,
+  own: GraphPlace | undefined,
 ): Promise<GraphDefinitions> {
   const { db, git, cache } = services;
+  const isOfCommit = own !== undefined;
   const tree = await definitionsTree(git, commit);
   if (tree === undefined) throw noDefinitions(commit.sha);
   const read = () => readDefinitionFiles(git, commit, cache);
   const known = await catalogOfTree(db, repository, tree);
-  const own = isOfCommit ? tree : undefined;
+  const ownTree = isOfCommit ? tree : undefined;
   if (known?.hasPlaces === true) {
     const catalog = await cache.get(db, known.catalog);
     const templates = templatesOf(catalog);
@@ -211,10 +224,13 @@ async function ofCommit(
       commit: commit.sha,
       reread: read,
       isOfCommit,
-      tree: own,
+      tree: ownTree,
       keep: async () => {},
     };
   }
+  // A directory with a pointer is never remembered: what it says is what the other commit says.
+  const pointer = await definitionsPointer(git, commit);
+  if (pointer !== undefined) return pointedAt(services, pointer, own);
   const templates = await read();
   const catalog = await templateCatalogOf(templates);
   const places = placesOfJobs(templates);
@@ -225,13 +241,35 @@ async function ofCommit(
     commit: commit.sha,
     reread: undefined,
     isOfCommit,
-    tree: own,
+    tree: ownTree,
     async keep(tx) {
       await keepTemplates(tx, catalog);
       await rememberTree(tx, { repository, tree, catalog: catalog.digest, places });
       cache.put(catalog);
     },
   };
+}
+
+/** The definitions that a commit points at. They are the commit's own, as if they stood in it. */
+async function pointedAt(
+  services: CatalogServices,
+  pointer: DefinitionsPointer,
+  own: GraphPlace | undefined,
+): Promise<GraphDefinitions> {
+  const refuse = (message: string) =>
+    new DefinitionProblems([problemNowhere(message, pointerFile)]);
+  if (own === undefined)
+    throw refuse(
+      "is in a commit that others take their definitions from: have them name what it names",
+    );
+  if (own.isOfOutsiders === true)
+    throw refuse("a pull request from a fork takes its definitions from nowhere else");
+  const { repository, commit } = pointer;
+  const other = await fetchSource(services, { repository, commit }, own.by);
+  if (other instanceof Fault) throw refuse(`cannot be followed: ${other.message}`);
+  const name = await services.db.transaction((tx) => nameRepository(tx, other.repository));
+  const definitions = await ofCommit(services, name, other, undefined);
+  return { ...definitions, isOfCommit: true };
 }
 
 function nameOfBranch({ repository, branch }: GraphPlace): string {

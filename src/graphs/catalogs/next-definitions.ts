@@ -30,7 +30,7 @@ export async function definitionsOfBranch(
   const { kind } = place.said.source;
   if (kind !== "pushed") requireGrantSomewhere(by, "submit");
   const commit = kind === "commit" ? await headOf(services, place, by) : undefined;
-  const from = await graphDefinitions(services, { ...place, commit }, {});
+  const from = await graphDefinitions(services, { ...place, commit, by }, {});
   await services.db.transaction((tx) => from.keep(tx));
   return from;
 }

@@ -33,7 +33,33 @@ describe("a preview", () => {
     expect(after.edges).toEqual([{ job: "two", on: "one", condition: "success" }]);
   });
 
-  test("of a branch needs no revision, and stores nothing", async () => {
+  test("has what somebody would change for that graph alone, and can be submitted by its digest at once", async () => {
+    repository.write({
+      ".grange/farm.yml": "version: 1\njobs:\n  lone: {commands: lone, inputs: []}\n",
+    });
+    const sha = repository.commit("lone");
+    const asked = { repository: repository.path, rev: sha };
+    const patches = { lone: { environment: { LEVEL: "2" } } };
+
+    const plain = await previewGraph(services, asked);
+    const patched = await previewGraph(services, { ...asked, patches });
+    const { graph } = await farm.submit({ rev: sha, catalog: patched.catalog, patches });
+    await farm.work();
+    const after = await previewGraph(services, { ...asked, patches });
+
+    expect(patched.catalog).toBe(plain.catalog);
+    expect(patched.jobs[0]?.definition).not.toBe(plain.jobs[0]?.definition);
+    expect(graph).toMatchObject({ templates: plain.catalog, customised: 1 });
+    expect(after.jobs.map(({ hasResult }) => hasResult)).toEqual([true]);
+    expect((await previewGraph(services, asked)).jobs.map(({ hasResult }) => hasResult)).toEqual([
+      false,
+    ]);
+    await expect(
+      previewGraph(services, { ...asked, patches: { long: { timeout: "1m" } } }),
+    ).rejects.toThrow('the graph has no job "long"');
+  });
+
+  test("of a branch needs no revision", async () => {
     const name = await nameOfRepository();
     const preview = await previewGraph(services, { repository: name, branch: "main" });
 

@@ -6,19 +6,26 @@ import type { DefinitionContext } from "../definitions/definition-context.ts";
 import { domainOfCommit, type WitnessServices } from "../domain-of-commit.ts";
 import { proposedName } from "../repository.store.ts";
 import { requireMayReadDefinitions } from "../repository-access.ts";
+import { patchesAtSubmission } from "../reruns/patches-at-submission.ts";
 import { expectedDurations } from "../times/expected-durations.store.ts";
 import { branchDefinition } from "./branch-definition.store.ts";
 import { resolveBranch } from "./branch-definition.ts";
-import { type CatalogServices, graphDefinitions, wishesOf } from "./graph-definitions.ts";
+import {
+  type CatalogServices,
+  type GraphDefinitions,
+  graphDefinitions,
+  wishesOf,
+} from "./graph-definitions.ts";
 import { requireRepository } from "./known-repository.store.ts";
 import { knownResults, type ResultServices } from "./known-results.ts";
 import { longestWayMs } from "./longest-way.ts";
 import { planTemplates } from "./plan-templates.ts";
+import { isKept, keepTemplates } from "./template-catalog.store.ts";
 
 export type PreviewServices = CatalogServices & ResultServices & WitnessServices;
 
 /**
- * What a graph would be, without running or storing any of it.
+ * What a graph would be, without running any of it. Of all that it reads only the definitions are kept.
  *
  * Of a commit, or of the definitions that a branch has now, or of a catalog; then templates see
  * a commit without a name. Throws what submitting it would throw.
@@ -42,7 +49,7 @@ export async function previewGraph(
     repository === undefined
       ? resolveBranch(undefined, undefined)
       : await branchDefinition(db, repository, branch);
-  const place = { repository: repository ?? "", branch, said, commit };
+  const place = { repository: repository ?? "", branch, said, commit, by };
   const from = await graphDefinitions(services, place, request);
   const context = contextOf(repository ?? "", branch, request.rev, commit);
   const { definitions, planned } = await planTemplates(
@@ -53,7 +60,15 @@ export async function previewGraph(
     request.select,
   );
 
-  const { entries, digest } = planned.catalog;
+  if (isReadHere(request)) await keepRead(services, from);
+
+  const patches = patchesAtSubmission(planned.catalog, request.patches);
+  const patched = new Map(patches.map(({ job, entry }) => [job, entry]));
+  const { digest } = planned.catalog;
+  const entries = planned.catalog.entries.map((entry) => ({
+    ...entry,
+    ...patched.get(entry.name),
+  }));
   const expected =
     repository === undefined
       ? new Map<string, number>()
@@ -100,6 +115,21 @@ export async function previewGraph(
     expectedMs: [...durations.values()].reduce((sum, ms) => sum + ms, 0),
     criticalPathMs: longestWayMs(durations, planned.edges),
   };
+}
+
+/** Whether the farm itself reads the definitions from where the caller may make it read them. */
+function isReadHere({ catalog, definitions }: PreviewGraph): boolean {
+  return catalog === undefined && definitions === undefined;
+}
+
+/** Keeps definitions under their digest, by which the answer names them: who submits exactly these names them so. */
+async function keepRead(
+  { db, cache }: PreviewServices,
+  { catalog, holds }: GraphDefinitions,
+): Promise<void> {
+  if (holds !== "templates" || (await isKept(db, catalog.digest))) return;
+  await db.transaction((tx) => keepTemplates(tx, catalog));
+  cache.put(catalog);
 }
 
 /** Where the jobs of its graph would look for results. */

@@ -5,17 +5,20 @@ import { InputGlob, RelativePath } from "./relative-path.ts";
 
 const mostSources = 50;
 
+/** The address of another repository, as it stands in files that everybody reads. */
+export const SourceRepository = z
+  .string()
+  .min(1, "must be a path or a URL")
+  .max(4_096)
+  .refine(
+    (address) => !/^[a-z][a-z0-9+.-]*:\/\/[^/@]*:[^/@]*@/i.test(address),
+    "must not hold a password: everybody reads definitions. Give it to the farm's Git instead",
+  )
+  .describe("A URL that the farm's Git can fetch, or a path on its machine.");
+
 /** Another repository, parts of which the job reads. */
 const Source = z.strictObject({
-  repository: z
-    .string()
-    .min(1, "must be a path or a URL")
-    .max(4_096)
-    .refine(
-      (address) => !/^[a-z][a-z0-9+.-]*:\/\/[^/@]*:[^/@]*@/i.test(address),
-      "must not hold a password: everybody reads definitions. Give it to the farm's Git instead",
-    )
-    .describe("A URL that the farm's Git can fetch, or a path on its machine."),
+  repository: SourceRepository,
   rev: z
     .string()
     .min(1)

@@ -34,7 +34,7 @@ export function planToday(
   return async (original, by) => {
     const { repository, branch, rev, subject, committedAt, author } = original;
     const said = await branchDefinition(services.db, repository, branch);
-    const from = await presentDefinitions(services, original, said);
+    const from = await presentDefinitions(services, original, said, by);
     const context = {
       repository,
       commit: { sha: original.commit, subject, author, committedAt },
@@ -90,10 +90,11 @@ function stillInactive({ jobs }: OriginalGraph, { inactive }: Plan): Set<string>
 /** The definitions that the branch has now; those of the commit, where nothing newer is known. */
 async function presentDefinitions(
   services: SubmissionServices,
-  { repository, branch, url, commit: sha }: OriginalGraph,
+  { repository, branch, url, commit: sha, outsiders }: OriginalGraph,
   said: Awaited<ReturnType<typeof branchDefinition>>,
+  by: Principal,
 ) {
-  const place = { repository, branch, said };
+  const place = { repository, branch, said, by, isOfOutsiders: outsiders !== null };
   try {
     return await graphDefinitions(services, { ...place, commit: undefined }, {});
   } catch (reason) {

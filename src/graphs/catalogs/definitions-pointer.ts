@@ -1,0 +1,72 @@
+import { z } from "zod";
+import { CommitSha } from "#core/commit-sha.ts";
+import { listCommitTree } from "#git/commit-tree.ts";
+import { readObjects } from "#git/read-objects.ts";
+import type { Git } from "#git/run-git.ts";
+import { problemNowhere } from "../definitions/definition-origin.ts";
+import { DefinitionProblems } from "../definitions/definition-problems.ts";
+import { readSourceFile } from "../definitions/source-file.ts";
+import { SourceRepository } from "../definitions/sources-key.ts";
+import {
+  definitionsDirectory,
+  isDefinitionFile,
+  type MirroredCommit,
+} from "./read-definition-files.ts";
+
+/** The file of a commit that says where its definitions are instead. */
+export const pointerFile = `${definitionsDirectory}/source`;
+
+/** No reader of it needs more. */
+const mostBytes = 16 * 1024;
+
+const Pointer = z.strictObject({
+  repository: SourceRepository,
+  // No branch: the definitions of a commit would change without the commit.
+  commit: CommitSha,
+});
+
+/** Another repository's commit, whose definitions a commit uses as its own. */
+export type DefinitionsPointer = z.infer<typeof Pointer>;
+
+/**
+ * Reads the pointer to definitions that a commit has; undefined where it has none.
+ *
+ * Throws `DefinitionProblems` for one that cannot be read, and for a commit that has definitions beside it: which of both are
+ * meant nobody could say.
+ */
+export async function definitionsPointer(
+  git: Git,
+  { mirror, sha }: MirroredCommit,
+): Promise<DefinitionsPointer | undefined> {
+  const { entries } = await listCommitTree(git, mirror, sha, definitionsDirectory);
+  const entry = entries.find(({ kind, path }) => kind === "file" && path === pointerFile);
+  if (entry === undefined) return undefined;
+  const other = entries.find(
+    ({ kind, path }) => kind === "file" && path.split("/").length === 2 && isDefinitionFile(path),
+  );
+  if (other !== undefined) {
+    const message = `says that the definitions are elsewhere, but ${other.path} is there, too: remove one of both`;
+    throw new DefinitionProblems([problemNowhere(message, pointerFile)]);
+  }
+  for await (const object of readObjects(git, mirror, [entry.gitId])) {
+    if (object.sizeBytes > mostBytes)
+      throw new DefinitionProblems([problemNowhere("is larger than 16 KiB", pointerFile)]);
+    return parsePointer(new TextDecoder().decode(await object.take()));
+  }
+  return undefined;
+}
+
+/** Reads what the file says: YAML with `repository` and `commit`. Throws `DefinitionProblems`. */
+export function parsePointer(text: string): DefinitionsPointer {
+  const source = readSourceFile(pointerFile, text);
+  if (Array.isArray(source)) throw new DefinitionProblems(source);
+  const pointer = Pointer.safeParse(source.value);
+  if (pointer.success) return pointer.data;
+  throw new DefinitionProblems(
+    pointer.error.issues.map(({ path, message }) => ({
+      file: pointerFile,
+      ...source.place(path),
+      message: `${path.length === 0 ? "" : `${path.join(".")}: `}${message}; write repository: ADDRESS and commit: with all 40 digits`,
+    })),
+  );
+}
