@@ -200,6 +200,53 @@ test("a priority beyond the branch's cap is cut, and the page says so", async ()
   await page.close();
 });
 
+test("a job that runs already is asked for one more run, as its dialog begins with", async () => {
+  addGraph("another");
+  farm.change("another", { lint: { state: "running", finishedAt: null } });
+  const { page, faults } = await open("/graphs/another?job=lint");
+  const panel = page.getByRole("complementary", { name: "Job lint" });
+  await panel.getByRole("button", { name: "Retrigger…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Retrigger lint" });
+  const another = dialog.getByLabel("also after a run that is under way");
+  await dialog.getByText("1 to run", { exact: true }).waitFor();
+  expect(await another.isChecked()).toBe(true);
+
+  await another.uncheck();
+  await dialog.getByRole("heading", { name: "1 left alone" }).waitFor();
+  await another.check();
+  await dialog.getByRole("heading", { name: "1 to run", exact: true }).waitFor();
+  await dialog.getByRole("button", { name: "Do exactly this" }).click();
+  await dialog.waitFor({ state: "detached" });
+
+  expect(farm.retriggers.at(-1)).toMatchObject({ jobs: ["lint"], another: true });
+  expect(stateOf("another", "lint")).toBe("running");
+  expect(faults).toEqual([]);
+  await page.close();
+});
+
+test("one job of a graph gets a priority of its own, which its page then says", async () => {
+  addGraph("job-priority");
+  farm.change("job-priority", { lint: { state: "queued", finishedAt: null } });
+  const { page, faults } = await open("/graphs/job-priority/jobs/lint");
+  await page.getByRole("button", { name: "Priority…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Priority of lint" });
+  const set = dialog.getByRole("button", { name: "Set the priority" });
+  await dialog.getByText("It is added to that of the graph, 0.").waitFor();
+  expect(await set.isDisabled()).toBe(true);
+
+  await dialog.getByLabel("Higher is sooner").fill("7");
+  await set.click();
+
+  await dialog.getByText("It has priority 7 now").waitFor();
+  expect(farm.jobPriorities.get("job-priority lint")).toBe(7);
+  expect(farm.graphs.get("job-priority")?.priority).toBe(0);
+  await dialog.getByRole("button", { name: "Close" }).click();
+  await page.getByRole("button", { name: "Priority…" }).click();
+  expect(await dialog.getByLabel("Higher is sooner").inputValue()).toBe("7");
+  expect(faults).toEqual([]);
+  await page.close();
+});
+
 test("a customisation that builds upon an older one is refused, and begins from what holds now", async () => {
   addGraph("customised-by-two");
   const { page } = await open("/graphs/customised-by-two/jobs/lint?view=definition");

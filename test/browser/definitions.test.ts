@@ -10,7 +10,7 @@ test("a new graph is chosen, previewed as it would be, and submitted as it was p
   await preview.getByText("3 jobs").waitFor();
   await preview.getByText("1 have a result already").waitFor();
 
-  await page.getByLabel("pgo").check();
+  await page.getByRole("checkbox", { name: /pgo/ }).check();
   await preview.getByRole("rowheader", { name: /pgo/ }).waitFor();
   await page.getByLabel("Graph").selectOption("tests");
   await preview.getByRole("rowheader", { name: /lint/ }).waitFor({ state: "detached" });
@@ -20,6 +20,60 @@ test("a new graph is chosen, previewed as it would be, and submitted as it was p
   await page.getByRole("heading", { level: 1, name: "Submitted in the page" }).waitFor();
   const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
   expect(farm.graphs.get(id)?.jobList.map(({ name }) => name)).toEqual(["install", "unit", "pgo"]);
+  expect(faults).toEqual([]);
+  await page.close();
+});
+
+test("a selection that is typed right before the click is what is submitted, with the first click", async () => {
+  const { page, faults } = await open("/new?repository=grange&rev=main");
+  await page.getByRole("region", { name: "Preview" }).getByText("3 jobs").waitFor();
+
+  await page.getByLabel("Only these jobs, and what they need").pressSequentially("name:lint");
+  await page.getByRole("button", { name: "Submit exactly this" }).click();
+
+  await page.getByRole("heading", { level: 1, name: "Submitted in the page" }).waitFor();
+  const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
+  expect(farm.graphs.get(id)?.jobList.map(({ name }) => name)).toEqual(["install", "lint"]);
+  expect(farm.submissions.at(-1)).toMatchObject({ select: "name:lint", id });
+  expect(faults).toEqual([]);
+  await page.close();
+});
+
+test("one job is made from its template, values, a patch and a priority; and the address keeps them", async () => {
+  const { page, faults } = await open("/new?repository=grange&rev=main");
+  const preview = page.getByRole("region", { name: "Preview" });
+  await preview.getByText("3 jobs").waitFor();
+
+  await page.getByLabel("One job").selectOption("unit");
+  await preview.getByText("2 jobs").waitFor();
+  await page.getByLabel("level").fill("5");
+  await page.getByLabel("Priority").fill("-20");
+  await page.getByLabel("Time to live").fill("2h");
+  await page.getByLabel("Changes of unit").fill('{"timeout": ');
+  await page.getByText("Not JSON yet").waitFor();
+  await page.getByLabel("Changes of unit").fill('{"timeout": "20m"}');
+  await page.getByLabel("Definitions from").selectOption("repository");
+  await page.getByLabel("Repository of the definitions").fill("/srv/definitions");
+  await page.waitForURL(/definitionsFrom=.*srv/);
+  await page.reload();
+  await preview.getByText("2 jobs").waitFor();
+  expect(await page.getByLabel("Repository of the definitions").inputValue()).toBe(
+    "/srv/definitions",
+  );
+  await page.getByRole("button", { name: "Submit exactly this" }).click();
+  await page.getByRole("heading", { level: 1, name: "Submitted in the page" }).waitFor();
+
+  const submitted = farm.submissions.at(-1);
+  expect(submitted).toMatchObject({
+    select: "name:unit",
+    parameters: { level: 5 },
+    priority: -20,
+    ttl: "2h",
+    patches: { unit: { timeout: "20m" } },
+  });
+  // Exactly what was previewed: by the digest, and not read from its source once more.
+  expect(submitted).toHaveProperty("catalog");
+  expect(submitted).not.toHaveProperty("definitionsFrom");
   expect(faults).toEqual([]);
   await page.close();
 });

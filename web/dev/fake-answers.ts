@@ -12,11 +12,24 @@ const aTime = "2026-01-01T12:00:00Z";
 
 const plan: Plan = [["install"], ["lint", "install"], ["unit", "install"], ["pgo", "unit"]];
 
-/** What depends on the choice: the switch `pgo` brings a job along, the graph `tests` leaves one out. */
-function jobsOf(asked: { switches?: Record<string, unknown>; graph?: string | undefined }): Plan {
-  return plan.filter(([name]) =>
-    name === "pgo" ? asked.switches?.pgo === true : name !== "lint" || asked.graph !== "tests",
+interface Asked {
+  readonly switches?: Record<string, unknown>;
+  readonly graph?: string | undefined;
+  readonly select?: string | undefined;
+}
+
+/** What depends on the choice: the switch `pgo` brings a job along, the graph `tests` leaves one out; a name selects. */
+function jobsOf({ switches, graph, select }: Asked): Plan {
+  const chosen = plan.filter(([name]) =>
+    name === "pgo" ? switches?.pgo === true : name !== "lint" || graph !== "tests",
   );
+  const named = select?.match(/^name:(\S+)$/)?.[1];
+  if (named === undefined) return chosen;
+  const needs = new Map(chosen.map(([name, ...on]) => [name, on]));
+  const wanted = new Set([named]);
+  // A set grows while it is walked.
+  for (const name of wanted) for (const on of needs.get(name) ?? []) wanted.add(on);
+  return chosen.filter(([name]) => wanted.has(name));
 }
 
 export function fakePreview(body: unknown): GraphPreview {
@@ -49,6 +62,7 @@ export function fakePreview(body: unknown): GraphPreview {
 
 export function fakeSubmission(farm: FakeFarm, body: unknown): SubmittedGraph {
   const asked = SubmitGraph.parse(body);
+  farm.submissions.push(asked);
   const id = asked.id ?? "submitted";
   const graph: Graph = farm.add(
     madeUpGraph(id, jobsOf(asked), {
@@ -70,6 +84,7 @@ export function fakeCatalog(): CatalogDetail {
     createdAt: aTime,
     counts: { job: 4, switch: 1, parameter: 1, graph: 1 },
     entries: [
+      ...plan.map(([name]) => entry("job", name, { commands: name })),
       entry("switch", "pgo", { description: "Build with profiles" }),
       entry("parameter", "level", { type: "number", default: 3 }),
       entry("graph", "tests", { description: "What a push wants" }),

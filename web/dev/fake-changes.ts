@@ -101,16 +101,20 @@ function retrigger(farm: FakeFarm, graph: Graph, asked: ReturnType<typeof Retrig
   );
   const revived =
     asked.mode === "revive" ? graph.jobList.filter((job) => job.state === "unreachable") : [];
+  const isUnderWay = ({ state }: JobSummary) => state === "queued" || state === "running";
+  const [underWay, over] = [meant.filter(isUnderWay), meant.filter((job) => !isUnderWay(job))];
   const jobs = [
-    ...meant.map((job) => plannedJob(graph, job, "runs")),
+    ...over.map((job) => plannedJob(graph, job, "runs")),
+    ...underWay.map((job) => plannedJob(graph, job, asked.another ? "runs" : "is left alone")),
     ...revived.map((job) => plannedJob(graph, job, "is revived")),
   ];
-  return planned(farm, graph, asked, jobs, () =>
+  return planned(farm, graph, asked, jobs, () => {
+    farm.retriggers.push(asked);
     farm.change(graph.id, {
       ...Object.fromEntries(revived.map(({ name }) => [name, { ...anew, state: "blocked" }])),
-      ...Object.fromEntries(meant.map((job) => [job.name, { ...anew, runs: job.runs + 1 }])),
-    }),
-  );
+      ...Object.fromEntries(over.map((job) => [job.name, { ...anew, runs: job.runs + 1 }])),
+    });
+  });
 }
 
 function waive(farm: FakeFarm, graph: Graph, asked: ReturnType<typeof Waive.parse>) {
@@ -197,6 +201,7 @@ function clone(farm: FakeFarm, graph: Graph, asked: ReturnType<typeof Clone.pars
 function prioritise(farm: FakeFarm, graph: Graph, asked: SetGraphPriority): GraphPriority {
   if (asked.job !== undefined) {
     const { job, priority = 0 } = asked;
+    farm.jobPriorities.set(`${graph.id} ${job}`, priority);
     return GraphPriority.parse({
       id: graph.id,
       job,

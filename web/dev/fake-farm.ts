@@ -1,7 +1,9 @@
+import type { z } from "zod";
 import type { BranchChange } from "#api/branch.ts";
 import type { ExecutionDetail } from "#api/execution.ts";
-import type { Graph, GraphDelta, GraphSummary, JobSummary } from "#api/graph.ts";
+import type { Graph, GraphDelta, GraphSummary, JobSummary, SubmitGraph } from "#api/graph.ts";
 import { isOver, type JobState } from "#api/job-state.ts";
+import type { Retrigger } from "#api/rerun.ts";
 import type { Search } from "#api/search.ts";
 import type { Worker } from "#api/worker.ts";
 import { FakeGranary } from "./fake-granary.ts";
@@ -18,6 +20,12 @@ interface FakeLog {
 export class FakeFarm {
   readonly graphs = new Map<string, Graph>();
   readonly workers: Worker[] = [];
+  /** As they were asked for, in order. */
+  readonly submissions: SubmitGraph[] = [];
+  /** As they were carried out, in order. */
+  readonly retriggers: z.output<typeof Retrigger>[] = [];
+  /** By graph and job, where somebody set one. */
+  readonly jobPriorities = new Map<string, number>();
   readonly logs = new Map<string, FakeLog>();
   /** By repository and branch, the newest first. */
   readonly branchChanges = new Map<string, readonly BranchChange[]>();

@@ -200,7 +200,10 @@ async function answerApi(
   if (job === undefined) {
     return sendFailure(response, 404, "not_found", `graph ${graph.id} has no job ${rest[1] ?? ""}`);
   }
-  if (rest.length === 2) return sendJson(response, madeUpJob(graph, job));
+  if (rest.length === 2) {
+    const priority = farm.jobPriorities.get(`${graph.id} ${job.name}`) ?? 0;
+    return sendJson(response, { ...madeUpJob(graph, job), priority });
+  }
   if (rest[2] === "coalescing") {
     return sendJson(response, { into: null, answersFor: [], bisect: null });
   }

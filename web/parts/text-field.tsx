@@ -6,11 +6,21 @@ interface Props {
   readonly title?: string;
   readonly placeholder?: string;
   readonly suggestions?: readonly string[];
+  /** Tells each change at once, for who waits until nobody types: nothing is left to be told by the click on a button. */
+  readonly isLive?: boolean;
   /** Told when somebody has finished: each change is a question to the farm. */
   readonly onChange: (text: string) => void;
 }
 
-export function TextField({ label, value, title, placeholder, suggestions, onChange }: Props) {
+export function TextField({
+  label,
+  value,
+  title,
+  placeholder,
+  suggestions,
+  isLive = false,
+  onChange,
+}: Props) {
   const [draft, setDraft] = useState<string>();
   const list = useId();
   const finish = () => {
@@ -25,7 +35,10 @@ export function TextField({ label, value, title, placeholder, suggestions, onCha
         list={suggestions === undefined ? undefined : list}
         placeholder={placeholder}
         value={draft ?? value}
-        onChange={(event) => setDraft(event.target.value)}
+        onChange={(event) => {
+          setDraft(event.target.value);
+          if (isLive) onChange(event.target.value);
+        }}
         onBlur={finish}
         onKeyDown={(event) => {
           if (event.key === "Enter") finish();

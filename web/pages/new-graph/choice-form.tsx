@@ -4,7 +4,10 @@ import type { GraphPreview } from "#api/preview.ts";
 import { TextField } from "../../parts/text-field.tsx";
 import { branchesQuery } from "../branches/load.ts";
 import { type Hole, type Holes } from "./holes-of.ts";
+import { PatchesField } from "./patches-field.tsx";
 import type { NewGraphSearch } from "./search.ts";
+import { SourceField } from "./source-field.tsx";
+import { UrgencyFields } from "./urgency-fields.tsx";
 
 interface Props {
   readonly repositories: readonly Repository[];
@@ -21,6 +24,7 @@ export function ChoiceForm({ repositories, chosen, holes, resolved, onChange }: 
     ...branchesQuery(name ?? ""),
     enabled: name !== undefined,
   });
+  const job = onlyJob(chosen.select, holes);
   return (
     <form className="choice" onSubmit={(event) => event.preventDefault()}>
       <label className="stacked">
@@ -38,6 +42,7 @@ export function ChoiceForm({ repositories, chosen, holes, resolved, onChange }: 
       </label>
       <TextField
         label="Branch, tag or commit"
+        isLive
         value={chosen.rev ?? ""}
         suggestions={(branches ?? []).map(({ branch }) => branch).filter((each) => each !== "*")}
         onChange={(rev) => onChange({ rev: rev === "" ? undefined : rev })}
@@ -58,14 +63,40 @@ export function ChoiceForm({ repositories, chosen, holes, resolved, onChange }: 
           </select>
         </label>
       )}
+      {holes.jobs.length === 0 ? null : (
+        <label className="stacked">
+          One job
+          <select
+            value={job ?? ""}
+            onChange={(event) => {
+              const { value } = event.target;
+              onChange({ select: value === "" ? undefined : `name:${value}` });
+            }}
+          >
+            <option value="">no, as many as are selected</option>
+            {holes.jobs.map(({ name: each }) => (
+              <option key={each} value={each}>
+                {each}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
       <TextField
         label="Only these jobs, and what they need"
+        isLive
         placeholder="kind:test & !windows"
         value={chosen.select ?? ""}
         onChange={(select) => onChange({ select: select === "" ? undefined : select })}
       />
+      <SourceField
+        source={chosen.definitionsFrom}
+        onChange={(definitionsFrom) => onChange({ definitionsFrom })}
+      />
+      <UrgencyFields chosen={chosen} onChange={onChange} />
       <TextField
         label="Set"
+        isLive
         title="Graphs of one set, of any repository, can be retriggered together. A name that is new begins a set."
         placeholder="a name, or a graph of it"
         value={chosen.set ?? ""}
@@ -94,6 +125,7 @@ export function ChoiceForm({ repositories, chosen, holes, resolved, onChange }: 
               key={hole.name}
               label={hole.name}
               title={hole.description}
+              isLive
               value={written(chosen.parameters?.[hole.name] ?? resolved?.parameters[hole.name])}
               onChange={(text) =>
                 onChange({ parameters: { ...chosen.parameters, [hole.name]: read(text, hole) } })
@@ -102,8 +134,19 @@ export function ChoiceForm({ repositories, chosen, holes, resolved, onChange }: 
           ))}
         </fieldset>
       )}
+      <PatchesField
+        key={job ?? ""}
+        patches={chosen.patches}
+        job={job}
+        onChange={(patches) => onChange({ patches })}
+      />
     </form>
   );
+}
+
+/** The job that is selected by its name, and nothing else; undefined where more are meant. */
+function onlyJob(select: string | undefined, { jobs }: Holes): string | undefined {
+  return jobs.find(({ name }) => select === `name:${name}`)?.name;
 }
 
 function Switch(props: {
@@ -117,6 +160,7 @@ function Switch(props: {
       <TextField
         label={hole.name}
         title={hole.description}
+        isLive
         value={written(value)}
         onChange={onChange}
       />

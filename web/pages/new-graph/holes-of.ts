@@ -13,6 +13,8 @@ export interface Holes {
   readonly switches: readonly Hole[];
   /** Graphs that the definitions name. */
   readonly graphs: readonly Hole[];
+  /** Templates of single jobs. */
+  readonly jobs: readonly Hole[];
 }
 
 /** The holes among a catalog's entries. Their bodies are definitions, and may say anything. */
@@ -29,5 +31,6 @@ export function holesOf(catalog: CatalogDetail | undefined): Holes {
     parameters: entries("parameter"),
     switches: entries("switch"),
     graphs: entries("graph"),
+    jobs: entries("job"),
   };
 }

@@ -1,12 +1,13 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { CatalogDetail } from "#api/catalog.ts";
+import type { SubmitGraph } from "#api/graph.ts";
 import { GraphPreview, type PreviewGraph } from "#api/preview.ts";
 import { ask, tell } from "../../farm/ask.ts";
 import type { NewGraphSearch } from "./search.ts";
 
 /** The choice as the API takes it. */
 export function choiceOf(search: NewGraphSearch): PreviewGraph {
-  const { repository, rev, catalog, graph, select } = search;
+  const { repository, rev, catalog, graph, select, definitionsFrom, patches } = search;
   return {
     parameters: search.parameters ?? {},
     switches: search.switches ?? {},
@@ -15,6 +16,32 @@ export function choiceOf(search: NewGraphSearch): PreviewGraph {
     ...(catalog === undefined ? {} : { catalog }),
     ...(graph === undefined ? {} : { graph }),
     ...(select === undefined ? {} : { select }),
+    ...(definitionsFrom === undefined ? {} : { definitionsFrom }),
+    ...(patches === undefined ? {} : { patches }),
+  };
+}
+
+/**
+ * What to submit so that it is exactly what was previewed: the definitions by their digest, wherever they were read from,
+ * at that commit.
+ */
+export function submissionOf(
+  search: NewGraphSearch,
+  preview: GraphPreview,
+  id: string,
+): SubmitGraph {
+  const { definitionsFrom: _, ...choice } = choiceOf(search);
+  const { set, priority, ttl, repository = "" } = search;
+  return {
+    ...choice,
+    id,
+    repository,
+    catalog: preview.catalog,
+    ...(set === undefined ? {} : { set }),
+    ...(priority === undefined ? {} : { priority }),
+    ...(ttl === undefined ? {} : { ttl }),
+    ...(preview.commit === null ? {} : { rev: preview.commit }),
+    ...(preview.branch === "" ? {} : { branch: preview.branch }),
   };
 }
 

@@ -1,48 +1,60 @@
-import { useMutation, useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
 import { SubmittedGraph } from "#api/graph.ts";
 import { tell } from "../../farm/ask.ts";
 import { newId } from "../../parts/new-id.ts";
 import { usePageTitle } from "../../parts/page-title.ts";
+import { useSettled } from "../../parts/use-settled.ts";
 import { repositoriesQuery } from "../repositories/load.ts";
 import { ChoiceForm } from "./choice-form.tsx";
 import { holesOf } from "./holes-of.ts";
-import { catalogQuery, choiceOf, previewQuery } from "./load.ts";
+import { catalogQuery, previewQuery, submissionOf } from "./load.ts";
 import { Preview } from "./preview.tsx";
 import type { NewGraphSearch } from "./search.ts";
 import "./new-graph.css";
 
-/** A graph from a template and its values: no clone, no machine, and nothing runs until it is asked for. */
+/** For so long nobody types before the farm is asked. */
+const settledAfterMs = 250;
+
+/**
+ * A graph from a template and its values: no clone, no machine, and nothing runs until it is asked for.
+ *
+ * The page holds what is typed with each key. Address and preview follow when nobody types; a click on the button that comes
+ * sooner waits for the preview of what is there by then.
+ */
 export function NewGraphPage() {
   const search = useSearch({ from: "/new" });
   const navigate = useNavigate({ from: "/new" });
+  const client = useQueryClient();
   const { data: repositories } = useSuspenseQuery(repositoriesQuery);
+  const [first] = useState(search);
+  const [written, setWritten] = useState(first);
   // A link may name it as people do.
-  const named = repositories.find(({ name }) => name === search.repository);
-  const repository = named?.url ?? search.repository ?? repositories[0]?.url;
-  const chosen: NewGraphSearch = {
-    ...search,
+  const named = repositories.find(({ name }) => name === written.repository);
+  const repository = named?.url ?? written.repository ?? repositories[0]?.url;
+  const complete = (choice: NewGraphSearch): NewGraphSearch => ({
+    ...choice,
     ...(repository === undefined ? {} : { repository }),
-    rev: search.rev ?? "HEAD",
-  };
-  const preview = useQuery(previewQuery(chosen));
+    rev: choice.rev ?? "HEAD",
+  });
+  const settled = useSettled(written, settledAfterMs);
+  useEffect(() => {
+    if (settled !== first) void navigate({ search: settled, replace: true });
+  }, [settled, first, navigate]);
+  const preview = useQuery(previewQuery(complete(settled)));
   const catalog = useQuery(catalogQuery(preview.data?.catalog));
   const submit = useMutation({
-    // Exactly what was previewed: the definitions by their digest, at that commit.
-    mutationFn: (id: string) =>
-      tell(SubmittedGraph, "/graphs", {
-        ...choiceOf(chosen),
-        id,
-        ...(chosen.set === undefined ? {} : { set: chosen.set }),
-        catalog: preview.data?.catalog,
-        rev: preview.data?.commit ?? chosen.rev,
-        branch: preview.data?.branch === "" ? undefined : preview.data?.branch,
-      }),
+    mutationFn: async (choice: NewGraphSearch) => {
+      const query = previewQuery(choice);
+      // What is shown already; or, for who was faster than the preview, what would be.
+      const shown = client.getQueryData(query.queryKey) ?? (await client.fetchQuery(query));
+      return tell(SubmittedGraph, "/graphs", submissionOf(choice, shown, newId()));
+    },
     onSuccess: ({ id }) => navigate({ to: "/graphs/$id", params: { id } }),
   });
   usePageTitle("New graph");
-  const change = (next: NewGraphSearch) =>
-    void navigate({ search: (now) => ({ ...now, ...next }), replace: true });
+  const isSettled = settled === written && !preview.isFetching;
 
   const problem = submit.error ?? preview.error;
   return (
@@ -51,29 +63,34 @@ export function NewGraphPage() {
       <div className="new-graph">
         <ChoiceForm
           repositories={repositories}
-          chosen={chosen}
+          chosen={complete(written)}
           holes={holesOf(catalog.data)}
           resolved={preview.data}
-          onChange={change}
+          onChange={(next) => {
+            submit.reset();
+            setWritten((now) => ({ ...now, ...next }));
+          }}
         />
-        <section aria-label="Preview" aria-live="polite" aria-busy={preview.isFetching}>
+        <section aria-label="Preview" aria-live="polite" aria-busy={!isSettled}>
+          {/* Above what changes, so that it stays below the pointer. */}
+          <p className="row">
+            <button
+              type="button"
+              className="primary"
+              disabled={repository === undefined || submit.isPending}
+              onClick={() => submit.mutate(complete(written))}
+            >
+              {submit.isPending ? "Submitting…" : "Submit exactly this"}
+            </button>
+            {isSettled ? null : <span className="faint">the preview follows…</span>}
+          </p>
           {problem === null ? null : (
             <p role="alert" className="problem">
               {problem.message}
             </p>
           )}
           {preview.data === undefined || preview.error !== null ? null : (
-            <>
-              <Preview preview={preview.data} />
-              <button
-                type="button"
-                className="primary"
-                disabled={preview.isFetching || submit.isPending || preview.data.commit === null}
-                onClick={() => submit.mutate(newId())}
-              >
-                {submit.isPending ? "Submitting…" : "Submit exactly this"}
-              </button>
-            </>
+            <Preview preview={preview.data} />
           )}
           {repository === undefined ? (
             <p className="faint">No repository is known yet; submit a first graph by command.</p>

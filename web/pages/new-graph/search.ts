@@ -1,4 +1,8 @@
 import { z } from "zod";
+import { DefinitionsSource } from "#api/graph-choice.ts";
+
+/** Changes of jobs: job → JSON merge patch. */
+export const Patches = z.record(z.string(), z.record(z.string(), z.json()));
 
 /** What a link to a new graph says: all that was chosen, so that it can be sent to somebody. */
 export const NewGraphSearch = z.object({
@@ -9,6 +13,10 @@ export const NewGraphSearch = z.object({
   select: z.string().optional().catch(undefined),
   /** The set that it joins: a name, or a graph of it. */
   set: z.coerce.string().optional().catch(undefined),
+  priority: z.coerce.number().int().min(-1_000).max(1_000).optional().catch(undefined),
+  ttl: z.coerce.string().optional().catch(undefined),
+  definitionsFrom: DefinitionsSource.optional().catch(undefined),
+  patches: Patches.optional().catch(undefined),
   parameters: z.record(z.string(), z.json()).optional().catch(undefined),
   switches: z
     .record(z.string(), z.union([z.boolean(), z.string()]))

@@ -1,0 +1,43 @@
+import { TextField } from "../../parts/text-field.tsx";
+import type { NewGraphSearch } from "./search.ts";
+
+interface Props {
+  readonly chosen: NewGraphSearch;
+  readonly onChange: (next: NewGraphSearch) => void;
+}
+
+/** How soon the graph is wanted, and for how long. */
+export function UrgencyFields({ chosen, onChange }: Props) {
+  return (
+    <div className="pair">
+      <label
+        className="stacked"
+        title="Higher is sooner. Caps of the branch and your own hold, and the farm says so."
+      >
+        Priority
+        <input
+          type="number"
+          min={-1_000}
+          max={1_000}
+          placeholder="usual"
+          value={chosen.priority ?? ""}
+          onChange={({ target }) =>
+            onChange({
+              priority: Number.isNaN(target.valueAsNumber)
+                ? undefined
+                : Math.min(1_000, Math.max(-1_000, Math.round(target.valueAsNumber))),
+            })
+          }
+        />
+      </label>
+      <TextField
+        label="Time to live"
+        title="How long any of its jobs may wait for its start"
+        isLive
+        placeholder="such as 2h"
+        value={chosen.ttl ?? ""}
+        onChange={(ttl) => onChange({ ttl: ttl === "" ? undefined : ttl })}
+      />
+    </div>
+  );
+}
