@@ -136,7 +136,7 @@ export async function measureCatalog(db: Db, definitions = 40_000): Promise<Cata
       const commit = await services.mirrors.fetchCommit(repository.path, sha);
       const name = await db.transaction((tx) => nameRepository(tx, commit.repository));
       const said = resolveBranch(undefined, undefined);
-      const place = { repository: name, branch: "main", said, commit };
+      const place = { repository: name, branch: "main", said, commit, by: everybody };
       const [from, readMs] = await timed(() => graphDefinitions(services, place, {}));
       const [, storeMs] = await timed(() => db.transaction((tx) => from.keep(tx)));
       return { entries: from.catalog.entries.length, readMs, storeMs };

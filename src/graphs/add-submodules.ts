@@ -114,7 +114,7 @@ async function fetchSubmodule(
   if (repository instanceof Fault) return failed(repository);
   if (depth > deepest)
     return failed(new Fault("failed_precondition", `it is more than ${deepest} submodules deep`));
-  const fetched = await fetchSource(services, { repository, commit, at: path }, by);
+  const fetched = await fetchSource(services, { repository, commit }, by);
   if (fetched instanceof Fault) return failed(fetched);
   services.inputs.know({ url: fetched.repository, sha: fetched.sha }, fetched.mirror);
   return { path, sha: fetched.sha, repository: fetched.repository };

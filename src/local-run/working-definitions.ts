@@ -30,7 +30,7 @@ const folder = ".grange";
 
 /** Reads the definitions of a checkout as they are now, by the path from its top. */
 export async function readWorkingDefinitions(root: string): Promise<Map<string, string>> {
-  const files = await readdir(join(root, folder)).catch(() => []);
+  const files = await readdir(join(root, folder)).catch((): string[] => []);
   const names = files.filter((name) => /\.ya?ml$/.test(name));
   if (names.length === 0 && files.includes("source")) {
     const message = `the definitions of ${root} are another repository's, as ${folder}/source says: without a farm they cannot be used. Submit a commit`;
