@@ -1,4 +1,5 @@
 import type { Measurement, Show } from "../row.ts";
+import { bazelOverRestarts } from "./bazel-over-restarts.ts";
 import { findingsOfFaults } from "./faults-findings.ts";
 import { type Finding, rowsOf } from "./finding.ts";
 import { findingsOfGranaryAndClients } from "./granary-and-clients-findings.ts";
@@ -11,6 +12,7 @@ export const defectsShow: Show = {
     measuring("security", findingsOfSecurity),
     measuring("faults", findingsOfFaults),
     measuring("granary and clients", findingsOfGranaryAndClients),
+    { title: "Bazel over restarts", long: false, measure: bazelOverRestarts },
   ],
 };
 

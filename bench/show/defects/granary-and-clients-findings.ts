@@ -122,7 +122,6 @@ export const findingsOfGranaryAndClients: readonly Finding[] = [
     ],
     // Processes without a postmaster, which were waited for up to 15 s.
     samePlaces: 1,
-    left: "not tried with Bazel itself; at a load of 16 on two cores a start takes up to 6.2 s (0.65 s on a quiet machine)",
   },
   {
     id: "granary 5",
