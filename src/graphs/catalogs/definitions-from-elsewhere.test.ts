@@ -159,6 +159,29 @@ describe("a commit that points at definitions", () => {
     return farm.repository.commit("Have definitions again");
   };
 
+  test("is tried on one branch, and comes to another one with the merge", async () => {
+    const { repository } = farm;
+    const jobsOfMain = async () => {
+      const { id } = await farm.submit({ rev: "main" });
+      return Object.keys(await farm.states(id));
+    };
+    repository.git("checkout", "--quiet", "-b", "trial");
+    const { rev } = pointing();
+    repository.git("checkout", "--quiet", "main");
+
+    const tried = await farm.submit({ rev: "trial" });
+    const before = await jobsOfMain();
+    repository.git("merge", "--quiet", "--ff-only", "trial");
+    const after = await jobsOfMain();
+    const isMerged = repository.git("rev-parse", "main") === rev;
+    afterwards();
+
+    expect(isMerged).toBe(true);
+    expect(Object.keys(await farm.states(tried.id))).toEqual(["pointed"]);
+    expect(before).not.toContain("pointed");
+    expect(after).toEqual(["pointed"]);
+  });
+
   test("uses those of the other commit, whatever comes after it there", async () => {
     const { other, sha, rev } = pointing();
     other.write({ ".grange/a.yml": "version: 1\njobs: {later: {commands: x}}\n" });
