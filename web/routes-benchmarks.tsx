@@ -4,6 +4,7 @@ import type * as BenchmarkPages from "./pages/benchmarks/pages.ts";
 import {
   compareSearch,
   graphsSearch,
+  noiseSearch,
   searchesSearch,
   seriesSearch,
   statusSearch,
@@ -53,6 +54,17 @@ const benchmarkSeries = createRoute({
     await queryClient.ensureQueryData(suitesQuery);
   },
   component: benchmarkPage("SeriesPage"),
+});
+
+const benchmarkNoise = createRoute({
+  getParentRoute: () => root,
+  path: "/benchmarks/noise",
+  validateSearch: noiseSearch,
+  loader: async () => {
+    const { suitesQuery } = await benchmarkLoads();
+    await queryClient.ensureQueryData(suitesQuery);
+  },
+  component: benchmarkPage("NoisePage"),
 });
 
 const benchmarkRequest = createRoute({
@@ -108,6 +120,7 @@ export const benchmarksRoutes = [
   benchmarkCompare,
   benchmarkGraphs,
   benchmarkSeries,
+  benchmarkNoise,
   benchmarkRequest,
   benchmarkCollector,
   benchmarkSearches,

@@ -2,13 +2,8 @@ import type { CaseComparison, FenceEvidence, MissingCase } from "#api/benchmark-
 import type { Metric } from "#core/benchmark-metric.ts";
 import type { ArtifactsToCompare } from "./artifacts-to-compare.ts";
 import { comparePairs, pairsOfMetric } from "./compare-pairs.ts";
-import {
-  deterministicFence,
-  type Fence,
-  leastThreshold,
-  thresholdWithoutHistory,
-} from "./fence.ts";
-import { countLimit } from "./judge-counts.ts";
+import { type Fence, leastThreshold, thresholdWithoutHistory } from "./fence.ts";
+import { countThreshold } from "./judge-counts.ts";
 import { sideOf } from "./judge-pairs.ts";
 import { isRelevant, magnitudeOf } from "./magnitude.ts";
 import { type Figure, figuresOf, type MatchedCase, newestCommon } from "./match-cases.ts";
@@ -123,21 +118,17 @@ function fenceOf(
   input: ArtifactsToCompare,
 ): SeenFence {
   const { fingerprint } = before.measured;
-  const fence = deterministicFence(input.historyOf(matched.case, name, fingerprint));
   const seen = {
     before: before.measured.scatter[name],
     after: after.measured.scatter[name],
     selfTests: input.limitOf(matched.case, name, fingerprint),
   };
-  const { limit, isSeen } = countLimit(seen);
   const scatter = {
     before: seen.before ?? null,
     after: seen.after ?? null,
     selfTests: seen.selfTests ?? null,
   };
-  if (fence.history === 0) return { threshold: limit, history: 0, isSeen, scatter };
-  const threshold = isSeen ? Math.max(fence.threshold, limit) : fence.threshold;
-  return { threshold, history: fence.history, isSeen: true, scatter };
+  return { ...countThreshold(input.historyOf(matched.case, name, fingerprint), seen), scatter };
 }
 
 function unlikeMachines(

@@ -1,5 +1,5 @@
 import type { Metric } from "#core/benchmark-metric.ts";
-import { leastThreshold } from "./fence.ts";
+import { deterministicFence, leastThreshold } from "./fence.ts";
 import { sideOf } from "./judge-pairs.ts";
 import { relativeChange } from "./relative-change.ts";
 
@@ -39,6 +39,21 @@ export function countLimit(seen: SeenScatter): {
   const sides = [seen.before, seen.after, seen.selfTests].filter((each) => each !== undefined);
   if (sides.length === 0) return { limit: limitOfUnseen, isSeen: false };
   return { limit: Math.max(leastThreshold, scatterFactor * Math.max(...sides)), isSeen: true };
+}
+
+/**
+ * Returns the threshold that a verdict on a count rests on: the greatest of the fence over the predecessors and of what was
+ * seen of the scatter. `history`: values that the fence rests on; 0: there is none. `isSeen`: false where nothing is known.
+ */
+export function countThreshold(
+  history: readonly number[],
+  seen: SeenScatter,
+): { readonly threshold: number; readonly history: number; readonly isSeen: boolean } {
+  const fence = deterministicFence(history);
+  const { limit, isSeen } = countLimit(seen);
+  if (fence.history === 0) return { threshold: limit, history: 0, isSeen };
+  const threshold = isSeen ? Math.max(fence.threshold, limit) : fence.threshold;
+  return { threshold, history: fence.history, isSeen: true };
 }
 
 /** Compares runs of equal artifacts, as verdicts compare two artifacts. */

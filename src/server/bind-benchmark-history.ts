@@ -4,6 +4,7 @@ import { caseKey } from "#core/test-case.ts";
 import { recordAudit } from "#graphs/audit.store.ts";
 import { comparisonCache } from "#perf/history/comparison-cache.ts";
 import { readGrid } from "#perf/history/read-grid.ts";
+import { readNoise } from "#perf/history/read-noise.ts";
 import { readSeries } from "#perf/history/read-series.ts";
 import { readSetBalance } from "#perf/history/read-set-balance.ts";
 import { readSteps } from "#perf/history/read-steps.ts";
@@ -22,6 +23,7 @@ export function bindBenchmarkHistory({
     benchmarkComparison: (query, known) => cache.get(query, known),
     benchmarkGraphs: (query) => db.transaction((tx) => readGrid(tx, query)),
     benchmarkSeries: (query) => db.transaction((tx) => readSeries(tx, query)),
+    benchmarkNoise: (query) => db.transaction((tx) => readNoise(tx, query)),
     benchmarkSteps: (query) => db.transaction((tx) => readSteps(tx, query)),
     benchmarkReport: (request, suite) => readReport(db, request, suite),
     benchmarkSetBalance: (suite, target, sets) => readSetBalance(db, suite, target, sets),

@@ -21,6 +21,7 @@ const addresses = [
   ["/benchmarks/compare", "Compare two artifacts"],
   ["/benchmarks/graphs", "Graphs"],
   [`/benchmarks/series?suite=typescript&case=${aCase}`, "rxjs check · full · js · linux-x64"],
+  [`/benchmarks/noise?suite=typescript&case=${aCase}`, "Noise of rxjs"],
   ["/benchmarks/requests/11111111-0000-4000-8000-000000010002", "nightly-20250917"],
   ["/benchmarks/collectors/barn-4", "barn-4"],
   ["/benchmarks/searches", "Step searches"],
@@ -290,6 +291,23 @@ test("a collector is put back in duty", async () => {
   await page.getByRole("button", { name: "Put it back in duty" }).click();
 
   await page.getByText("7 false alarms in 300 comparisons").waitFor({ state: "detached" });
+  expect(faults).toEqual([]);
+  await page.close();
+});
+
+test("a series leads to the noise of its case, which says the limit of each metric and what it comes from", async () => {
+  const { page, faults } = await open(`/benchmarks/series?suite=typescript&case=${aCase}`);
+  await page.getByRole("link", { name: "Its noise" }).click();
+  await page.getByRole("heading", { level: 1, name: "Noise of rxjs" }).waitFor();
+
+  const machine = page.getByRole("region", { name: "Noise on 9be0214c00" });
+  const count = machine.getByRole("row").filter({ hasText: "instructions" });
+  await count.getByText("0.80 %", { exact: true }).waitFor();
+  await count.getByText("twice as far as the runs of the newest artifact lay apart").waitFor();
+  const time = machine.getByRole("row").filter({ hasText: "wall-time" });
+  await time.getByText("what equal artifacts showed in self-tests").waitFor();
+  const older = page.getByRole("region", { name: "Noise on 5f1c77aa90" });
+  await older.getByText("none yet").first().waitFor();
   expect(faults).toEqual([]);
   await page.close();
 });

@@ -50,6 +50,7 @@ const filters: readonly (readonly [path: string, ...parameters: string[]])[] = [
   ["/benchmarks/artifacts", "suite", "kind", "limit", "before"],
   ["/benchmarks/requests", "suite", "state", "limit", "before"],
   ["/benchmarks/compare", "suite", "before", "after", "metric"],
+  ["/benchmarks/noise", "suite", "case"],
   ["/benchmarks/series", "suite", "case", "metric", "kind", "samples"],
   [
     "/benchmarks/graphs",

@@ -7,6 +7,7 @@ import {
   SeriesGrid,
   StartBenchmarkSearch,
 } from "#api/benchmark-history.ts";
+import { CaseNoise } from "#api/benchmark-noise.ts";
 import {
   Artifacts,
   RequestDetail,
@@ -46,6 +47,10 @@ export function answerBenchmarks(
       const of = known(caseOfKey(text("case")), "such case");
       return Series.parse(known(lab.series(of, metric, text("samples") === "true"), "such series"));
     }
+    case "noise":
+      return CaseNoise.parse(
+        known(lab.noise(known(caseOfKey(text("case")), "such case")), "such case"),
+      );
     case "graphs":
       return gridOf(lab, query, metric);
     case "change-points":

@@ -1,5 +1,6 @@
 import type { Comparison } from "#api/benchmark-comparison.ts";
 import type { BenchmarkSearchView, Series, SuiteView } from "#api/benchmark-history.ts";
+import type { CaseNoise } from "#api/benchmark-noise.ts";
 import type { ArtifactView, RequestDetail } from "#api/benchmark-request.ts";
 import type { CollectorView } from "#api/collector.ts";
 import type { TestCase } from "#core/test-case.ts";
@@ -16,6 +17,7 @@ export class FakeLab {
   alarms: string[] = [];
   compare: (before: string, after: string, metric: string) => Comparison | undefined = () =>
     undefined;
+  noise: (of: TestCase) => CaseNoise | undefined = () => undefined;
   series: (of: TestCase, metric: string, samples: boolean) => Series | undefined = () => undefined;
   /** What was said of change points, the last first. */
   readonly said: unknown[] = [];

@@ -11,6 +11,7 @@ import {
   madeUpSummary,
   madeUpTestCase,
 } from "./made-up-comparison.ts";
+import { madeUpNoise } from "./made-up-noise.ts";
 import { madeUpRequests } from "./made-up-requests.ts";
 import { day, first, madeUpSearch, madeUpSeries, noise, tagOf } from "./made-up-series.ts";
 
@@ -58,6 +59,7 @@ export function madeUpLab(now: Date, caseCount = 24, nights = 120): FakeLab {
     )
     .toReversed();
   lab.series = (of, metric, samples) => madeUpSeries(of, metric, samples, dates);
+  lab.noise = (of) => madeUpNoise(of, dates, now);
   lab.compare = (before, after, metric) => {
     const at = dates.findIndex((each) => tagOf(each) === after);
     const compared = cases.map((each, n) => comparedCase(each, metric, after, n));

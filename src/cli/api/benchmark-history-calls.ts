@@ -7,6 +7,7 @@ import {
   Steps,
   Suites,
 } from "#api/benchmark-history.ts";
+import { CaseNoise } from "#api/benchmark-noise.ts";
 import { caseKey, type TestCase } from "#core/test-case.ts";
 import type { ApiClient } from "./api-client.ts";
 
@@ -29,6 +30,11 @@ export function benchmarkHistoryCalls(api: Pick<ApiClient, "get" | "post">) {
       readonly kind: string;
     }) =>
       api.get(Series, `/benchmarks/series?${queryText({ ...query, case: caseKey(query.case) })}`),
+    noise: (query: { readonly suite: string; readonly case: TestCase }) =>
+      api.get(
+        CaseNoise,
+        `/benchmarks/noise?${queryText({ suite: query.suite, case: caseKey(query.case) })}`,
+      ),
     steps: (query: { readonly suite: string; readonly since: string; readonly standing: string }) =>
       api.get(Steps, `/benchmarks/change-points?${queryText(query)}`),
     sayOfStep: (said: SayOfChangePoint) =>

@@ -9,6 +9,7 @@ import { numberFrom } from "../whole-number.ts";
 import { farmSuite } from "./farm-suite.ts";
 import { reportLines, seriesLines, stepLines } from "./history-lines.ts";
 import { namedCase } from "./named-case.ts";
+import { noiseLines } from "./noise-lines.ts";
 import { pageLine } from "./page-address.ts";
 
 interface OfSuite extends CommonOptions {
@@ -25,9 +26,10 @@ interface SayOptions extends OfSuite {
   readonly note?: string;
 }
 
-/** `grange bench history | report | regressions | accept | dismiss`. */
+/** `grange bench history | noise | report | regressions | accept | dismiss`. */
 export function describeHistoryCommands(command: Command): void {
   describeHistory(command);
+  describeNoise(command);
   describeReport(command);
   describeRegressions(command);
   describeSay(
@@ -75,6 +77,26 @@ function describeHistory(command: Command): void {
     ["by as many words as name one case", "bench history rxjs check full native"],
     ["of the releases", "bench history rxjs check full js --kind release --metric wall-time"],
   ]);
+}
+
+function describeNoise(command: Command): void {
+  const noise = ofSuite(command.command("noise"))
+    .description(
+      "show how far one case's figures stray by themselves, and the limits learned from it",
+    )
+    .argument("<words...>", "of the case: all six, or as many as name one alone")
+    .action((words: string[], options: OfSuite) =>
+      inSession(options, async (session) => {
+        const { suite, testCase, calls } = await namedCase(session, options, words);
+        const found = await calls.noise({ suite, case: testCase });
+        return answer(session, options, found, () => [
+          ...noiseLines(found, session.terminal.answer.paint),
+          "",
+          pageLine(session.api.serverUrl, ["noise"], { suite, case: caseKey(testCase) }),
+        ]);
+      }),
+    );
+  withExamples(noise, [["of all its metrics", "bench noise rxjs check full native"]]);
 }
 
 function describeReport(command: Command): void {

@@ -7,6 +7,8 @@ import type {
   SetBalance,
   Steps,
 } from "#api/benchmark-history.ts";
+import type { CaseNoise } from "#api/benchmark-noise.ts";
+import type { TestCase } from "#core/test-case.ts";
 import type { ComparisonQuery } from "#perf/history/read-comparison.ts";
 import type { GridQuery } from "#perf/history/read-grid.ts";
 import type { SeriesQuery } from "#perf/history/read-series.ts";
@@ -22,6 +24,8 @@ export interface BenchmarkHistoryFarm {
   ): Promise<{ readonly key: string; readonly comparison: Comparison | undefined }>;
   benchmarkGraphs(query: GridQuery): Promise<SeriesGrid>;
   benchmarkSeries(query: SeriesQuery): Promise<Series>;
+  /** How far each metric of a case strays by itself, by kind of machine. */
+  benchmarkNoise(query: { readonly suite: string; readonly case: TestCase }): Promise<CaseNoise>;
   benchmarkSteps(query: StepsQuery): Promise<Steps>;
   sayOfBenchmarkStep(word: WordOfStep, by: Principal): Promise<ChangePointView>;
   /** Of a request's id, or `latest`; a fault says why there is none. */

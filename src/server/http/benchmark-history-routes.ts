@@ -3,7 +3,7 @@ import { z } from "zod";
 import { SayOfChangePoint } from "#api/benchmark-history.ts";
 import { ArtifactTag } from "#api/benchmark-request.ts";
 import { Fault } from "#core/fault.ts";
-import { caseOfKey, SuiteWord } from "#core/test-case.ts";
+import { caseOfKey, SuiteWord, type TestCase } from "#core/test-case.ts";
 import type { BenchmarkHistoryFarm } from "./benchmark-history-farm.ts";
 import { jsonBody } from "./json-body.ts";
 import { principalOf } from "./principal.ts";
@@ -48,6 +48,8 @@ const SeriesOf = z.object({
   samples: z.enum(["true", "false"]).default("false"),
 });
 
+const NoiseOf = z.object({ suite: SuiteWord, case: z.string().max(600) });
+
 const StepsOf = z.object({
   suite: SuiteWord,
   since: z.iso.datetime().or(z.iso.date()),
@@ -82,16 +84,15 @@ export function benchmarkHistoryRoutes(farm: BenchmarkHistoryFarm): Hono {
 
   routes.get("/benchmarks/series", async (c) => {
     const query = queryOf(c, SeriesOf);
-    const testCase = caseOfKey(query.case);
-    if (testCase === undefined) {
-      throw new Fault(
-        "invalid_argument",
-        `"${query.case}" names no case: section benchmark profile scenario backend target, with - where there is none`,
-      );
-    }
     const { suite, metric, kind } = query;
     const samples = query.samples === "true";
+    const testCase = caseNamed(query.case);
     return c.json(await farm.benchmarkSeries({ suite, case: testCase, metric, kind, samples }));
+  });
+
+  routes.get("/benchmarks/noise", async (c) => {
+    const query = queryOf(c, NoiseOf);
+    return c.json(await farm.benchmarkNoise({ suite: query.suite, case: caseNamed(query.case) }));
   });
 
   routes.get("/benchmarks/change-points", async (c) => {
@@ -119,4 +120,16 @@ export function benchmarkHistoryRoutes(farm: BenchmarkHistoryFarm): Hono {
   });
 
   return routes;
+}
+
+/** Throws `Fault("invalid_argument")` where a text names no case. */
+function caseNamed(key: string): TestCase {
+  const testCase = caseOfKey(key);
+  if (testCase === undefined) {
+    throw new Fault(
+      "invalid_argument",
+      `"${key}" names no case: section benchmark profile scenario backend target, with - where there is none`,
+    );
+  }
+  return testCase;
 }

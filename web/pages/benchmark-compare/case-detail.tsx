@@ -58,6 +58,10 @@ export function CaseDetail({ comparison, metric, of }: Props) {
           )}{" "}
           <Link to="/benchmarks/series" search={{ suite, case: key, metric: metric.name }}>
             its history
+          </Link>{" "}
+          ·{" "}
+          <Link to="/benchmarks/noise" search={{ suite, case: key }}>
+            its noise
           </Link>
         </dd>
         <dt>By hand</dt>

@@ -1,7 +1,7 @@
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import { caseOfKey } from "#core/test-case.ts";
+import { caseKey, caseOfKey } from "#core/test-case.ts";
 import { usePageTitle } from "../../parts/page-title.ts";
 import { caseWords } from "../benchmarks/case-words.ts";
 import { Choose } from "../benchmarks/choose.tsx";
@@ -88,6 +88,9 @@ export function SeriesPage() {
           />{" "}
           every sample
         </label>
+        <Link to="/benchmarks/noise" search={{ suite: suite.name, case: caseKey(of) }}>
+          Its noise
+        </Link>
         <span className="grow" />
         {search.from === undefined && search.to === undefined ? null : (
           <button type="button" onClick={() => change({ from: undefined, to: undefined })}>

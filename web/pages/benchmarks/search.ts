@@ -40,5 +40,8 @@ export type GraphsSearch = ReturnType<typeof graphsSearch>;
 export const seriesSearch = texts("suite", "case", "metric", "kind", "samples", "from", "to");
 export type SeriesSearch = ReturnType<typeof seriesSearch>;
 
+export const noiseSearch = texts("suite", "case");
+export type NoiseSearch = ReturnType<typeof noiseSearch>;
+
 export const searchesSearch = texts("suite");
 export type SearchesSearch = ReturnType<typeof searchesSearch>;

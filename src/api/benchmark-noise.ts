@@ -1,0 +1,49 @@
+import { z } from "zod";
+import { Metric } from "#core/benchmark-metric.ts";
+import { TestCase } from "#core/test-case.ts";
+import { EnvironmentFacts } from "./collector.ts";
+
+const Time = z.iso.datetime();
+
+/**
+ * What a limit comes from: of an exact metric every difference counts; `least` is what no change may be smaller than;
+ * `history`, `runs` and `self-tests` are what was seen; `unseen`: nothing was, and only great changes are told.
+ */
+export const LimitSource = z.enum(["exact", "least", "history", "runs", "self-tests", "unseen"]);
+export type LimitSource = z.infer<typeof LimitSource>;
+
+/** How far one metric of a case strays by itself on one kind of machine. All figures but `limit` are of the past. */
+export const MetricNoise = z.object({
+  metric: Metric,
+  /** How far the runs of one artifact lay apart, (greatest - least) / least; newest artifacts first, at most 30. */
+  runs: z.array(
+    z.object({ artifact: z.string(), iterations: z.number().int(), scatter: z.number() }),
+  ),
+  /** |relative change| of equal artifacts in self-tests, newest first, at most 200. */
+  selfTests: z.array(z.object({ at: Time, change: z.number() })),
+  /** Their 95th percentile; null: no self-test looked at it. */
+  selfTestsP95: z.number().nullable(),
+  /** Over the 30 newest artifacts of the main line; null: there are fewer, or the metric is not deterministic. */
+  fence: z.number().nullable(),
+  /** |relative change| from which the next artifact's figure is told as changed. */
+  limit: z.number(),
+  from: LimitSource,
+});
+export type MetricNoise = z.infer<typeof MetricNoise>;
+
+/** The noise of a case, by kind of machine, the one that was first seen last at the front. */
+export const CaseNoise = z.object({
+  suite: z.string(),
+  case: TestCase,
+  machines: z.array(
+    z.object({
+      fingerprint: z.string(),
+      facts: EnvironmentFacts,
+      collectors: z.array(z.string()),
+      /** The newest artifact that it measured; null: it has only tested itself. */
+      newest: z.string().nullable(),
+      metrics: z.array(MetricNoise),
+    }),
+  ),
+});
+export type CaseNoise = z.infer<typeof CaseNoise>;

@@ -1,0 +1,28 @@
+import type { LimitSource, MetricNoise } from "#api/benchmark-noise.ts";
+import { percentText } from "../benchmarks/figure-text.ts";
+
+const sources: Readonly<Record<LimitSource, string>> = {
+  exact: "the metric is exact: runs of equal programs never differ",
+  least: "what was seen stays below the least change that is told",
+  history: "the fence over the 30 newest artifacts",
+  runs: "twice as far as the runs of the newest artifact lay apart",
+  "self-tests": "what equal artifacts showed in self-tests",
+  unseen: "its scatter was never seen: run it more than once, or wait for a self-test",
+};
+
+/** What a limit comes from. */
+export function sourceText(from: LimitSource): string {
+  return sources[from];
+}
+
+export function limitText({ limit, from }: Pick<MetricNoise, "limit" | "from">): string {
+  return from === "exact" ? "any difference" : percentText(limit);
+}
+
+/** The middle of a list and its greatest, as percentages. */
+export function spreadText(parts: readonly number[]): string {
+  if (parts.length === 0) return "not seen";
+  const sorted = parts.toSorted((a, b) => a - b);
+  const middle = sorted[Math.floor((sorted.length - 1) / 2)] ?? 0;
+  return `${percentText(middle)}, at most ${percentText(sorted.at(-1) ?? 0)}`;
+}
