@@ -195,6 +195,7 @@ const ownerOf: Record<string, string> = {
       "benchmark_noise",
       "benchmark_leader",
       "benchmark_unexamined",
+      "benchmark_alarm",
     ].map((table) => [table, "perf"]),
   ),
   action_result: "actions",

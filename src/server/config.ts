@@ -128,6 +128,15 @@ export const ServerConfig = z.object({
   benchmarkPeriodMs: z.coerce.number().int().min(1_000).default(30_000),
   /** How long a collector may be silent before its job goes to another. */
   benchmarkLeaseMs: z.coerce.number().int().min(1_000).default(labTimes.leaseMs),
+  /** Where alarms of the benchmark lab are sent, and the file of the secret that signs them. */
+  alarmWebhook: z
+    .object({
+      url: z.url({ protocol: /^https?$/ }).transform((url) => new URL(url)),
+      secretFile: z
+        .string({ error: "name the file of its secret, too (GRANGE_ALARM_SECRET)" })
+        .min(1),
+    })
+    .optional(),
   /** The GitHub App that the farm is. */
   githubApp: githubAppConfig.optional(),
   /** How often watched repositories are compared with their forges. */
@@ -139,7 +148,7 @@ export type ServerConfig = z.infer<typeof ServerConfig>;
 
 /** The files that it names of which each lets its reader be the farm, or somebody whom the farm knows. */
 export function secretFilesIn(config: ServerConfig): (string | undefined)[] {
-  const { farmKey, secretsKey, tlsKey, oidc, githubApp } = config;
+  const { farmKey, secretsKey, tlsKey, oidc, githubApp, alarmWebhook } = config;
   return [
     farmKey,
     secretsKey,
@@ -148,6 +157,7 @@ export function secretFilesIn(config: ServerConfig): (string | undefined)[] {
     githubApp?.keyFile,
     githubApp?.webhookSecretFile,
     githubApp?.oldWebhookSecretFile,
+    alarmWebhook?.secretFile,
   ];
 }
 
@@ -190,6 +200,9 @@ export function readServerConfig(
     },
     benchmarkPeriodMs: env["GRANGE_BENCHMARK_PERIOD_MS"],
     benchmarkLeaseMs: env["GRANGE_BENCHMARK_LEASE_MS"],
+    alarmWebhook: env["GRANGE_ALARM_WEBHOOK"]
+      ? { url: env["GRANGE_ALARM_WEBHOOK"], secretFile: env["GRANGE_ALARM_SECRET"] }
+      : undefined,
     githubApp: readGitHubApp(env),
     forgeTimes: readForgeTimes(env),
     webDir: env["GRANGE_WEB"],

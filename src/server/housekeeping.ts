@@ -26,6 +26,8 @@ import { deleteOldBuilds } from "#invocations/build-events/build.store.ts";
 import { endUnserved } from "#invocations/end-unserved.ts";
 import { deleteOldInvocations } from "#invocations/invocation.store.ts";
 import type { OperationService } from "#invocations/operation-service.ts";
+import { deleteOldAlarms } from "#perf/alarms/lab-alarm.store.ts";
+import { alarmSender, type SendAlarm } from "#perf/alarms/send-alarms.ts";
 import { examineNext } from "#perf/history/examine-artifact.ts";
 import { silenceWatch } from "#perf/jobs/silence-watch.ts";
 import type { LabTimes } from "#perf/lab-times.ts";
@@ -40,6 +42,7 @@ const keepExecutionsMs = 7 * dayMs;
 const keepDurationsMs = 90 * dayMs;
 /** What was built lately, and what became of it. */
 const keepInvocationsMs = 30 * dayMs;
+const keepAlarmsMs = 30 * dayMs;
 const keepSilentWorkersMs = dayMs;
 /** A worker that is started anew is back by then; far less than what nobody can serve is kept waiting. */
 const chosenClassAwayMs = 2 * 60_000;
@@ -67,6 +70,8 @@ export function startHousekeeping(services: {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly labTimes: LabTimes;
+  /** Undefined: nobody outside is to hear of alarms. */
+  readonly sendAlarm?: SendAlarm | undefined;
   /** How long a client waits for a worker that does not exist. */
   readonly unservedMs: number;
   readonly idle: IdleState;
@@ -129,6 +134,21 @@ export function startHousekeeping(services: {
       everyMs: labTimes.pollMs,
       staysOnTime: true,
       run: silenceWatch({ db, clock, logger, times: labTimes }),
+    },
+    ...(services.sendAlarm === undefined
+      ? []
+      : [
+          {
+            name: "send alarms of the benchmark lab",
+            everyMs: 5_000,
+            staysOnTime: true as const,
+            run: alarmSender({ db, clock, logger, send: services.sendAlarm }),
+          },
+        ]),
+    {
+      name: "forget alarms of the benchmark lab",
+      everyMs: 60 * 60_000,
+      run: () => deleteOldAlarms(db, ago(keepAlarmsMs)),
     },
     {
       name: "look for steps in series of benchmarks that have new results",

@@ -46,6 +46,7 @@ import { sizeClassAnalyzer } from "#size-classes/analyzer.ts";
 import { learning } from "#size-classes/learning.ts";
 import { offeredClasses } from "#size-classes/offered-classes.ts";
 import { settingsView } from "#size-classes/settings-view.ts";
+import { sendToAlarmWebhook } from "./alarm-webhook.ts";
 import type { ServerConfig } from "./config.ts";
 import type { DataDirectory } from "./data-directory.ts";
 import { openForges } from "./forge/open-forges.ts";
@@ -86,6 +87,7 @@ export async function openServices(
         | "projectsEach"
         | "benchmarkPeriodMs"
         | "benchmarkLeaseMs"
+        | "alarmWebhook"
         | "farmKey"
         | "secretsKey"
         | "secretsInClear"
@@ -268,6 +270,7 @@ export async function openServices(
         logger,
         idle,
         labTimes: times,
+        sendAlarm: config.alarmWebhook && sendToAlarmWebhook(config.alarmWebhook),
         unservedMs: config.unservedMs ?? usualUnservedMs,
       }),
     );

@@ -5,6 +5,7 @@ import { caseKey, type TestCase } from "#core/test-case.ts";
 import type { Tx } from "#db/db.ts";
 import { metricsOf } from "#suites/metrics-of.ts";
 import type { Suite } from "#suites/suite.ts";
+import { keepAlarms } from "../alarms/lab-alarm.store.ts";
 import { tellBenchmarkChange } from "../change.store.ts";
 import { caseIds, metricOrdinals } from "../results/name-figures.store.ts";
 import { findSuite } from "../suites.store.ts";
@@ -54,6 +55,13 @@ export async function reportSelfTest(
   await insertNoise(tx, name, noise, now);
   const duty = dutyAfterTest(collector, judgement);
   await updateCollector(tx, { ...collector, ...duty });
+  // Once: a collector that fails again and again was told of.
+  if (collector.outOfDuty === null && duty.outOfDuty !== null)
+    await keepAlarms(
+      tx,
+      [{ kind: "collector-out-of-duty", collector: name, why: duty.outOfDuty }],
+      now,
+    );
   await tellBenchmarkChange(tx);
   return { passed, outOfDuty: duty.outOfDuty };
 }

@@ -1,6 +1,7 @@
 import type { EndedBenchmarkJob, JobEnd, JobHeartbeatAnswer, JobHolder } from "#api/collector.ts";
 import { keepableText } from "#core/keepable-text.ts";
 import type { Tx } from "#db/db.ts";
+import { keepAlarms } from "../alarms/lab-alarm.store.ts";
 import { tellBenchmarkChange } from "../change.store.ts";
 import { markSilent } from "../collectors/collector.store.ts";
 import type { LabTimes } from "../lab-times.ts";
@@ -88,6 +89,8 @@ export async function endSilentLeases(tx: Tx, now: Date, times: LabTimes): Promi
     jobs.push({ id: job.id, collector: job.collector, state: after.state });
   }
   const collectors = await markSilent(tx, now, new Date(now.getTime() - times.leaseMs));
+  const alarms = collectors.map((collector) => ({ kind: "collector-silent", collector }) as const);
+  await keepAlarms(tx, alarms, now);
   if (collectors.length > 0) await tellBenchmarkChange(tx);
   return { jobs, collectors };
 }

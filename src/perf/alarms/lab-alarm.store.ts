@@ -1,0 +1,75 @@
+import { randomUUID } from "node:crypto";
+import { z } from "zod";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+import { alarmSentence, type LabAlarm } from "./lab-alarm.ts";
+
+/** How long an alarm is tried to be sent. */
+const sendHours = 24;
+
+/** Stores alarms to be sent, in the transaction that found what they tell. */
+export async function keepAlarms(tx: Tx, alarms: readonly LabAlarm[], now: Date): Promise<void> {
+  for (const alarm of alarms) {
+    const id = randomUUID();
+    const body = { id, at: now.toISOString(), ...alarm, sentence: alarmSentence(alarm) };
+    await tx.run(sql`
+      insert into benchmark_alarm (id, body, state, next_at, give_up_at, created_at)
+      values (${id}, ${JSON.stringify(body)}::jsonb, 'pending', ${now},
+              ${now}::timestamptz + make_interval(hours => ${sendHours}), ${now})
+    `);
+  }
+}
+
+const DueAlarm = z.object({
+  id: z.uuid(),
+  body: z.record(z.string(), z.unknown()),
+  /** This try included. */
+  attempts: z.number(),
+  giveUpAt: z.date(),
+});
+export type DueAlarm = z.infer<typeof DueAlarm>;
+
+/** Takes alarms whose time has come. Until `until` nobody else takes them; when this server dies, another sends them then. */
+export function takeAlarms(tx: Tx, now: Date, until: Date, most: number): Promise<DueAlarm[]> {
+  return tx.many(
+    DueAlarm,
+    sql`
+      with due as (
+        select id from benchmark_alarm
+        -- Older ones were never tried: nobody had a webhook then, and nobody wants to hear of last week.
+        where state = 'pending' and next_at <= ${now} and give_up_at > ${now}
+        order by next_at
+        limit ${most}
+        for update skip locked
+      )
+      update benchmark_alarm set next_at = ${until}, attempts = attempts + 1
+      from due where benchmark_alarm.id = due.id
+      returning benchmark_alarm.id, body, attempts, give_up_at as "giveUpAt"
+    `,
+  );
+}
+
+/** What came of a try to send an alarm. */
+export type AfterSending =
+  | { readonly state: "delivered" }
+  | { readonly state: "pending"; readonly at: Date; readonly problem: string }
+  | { readonly state: "failed"; readonly problem: string };
+
+/** Stores what came of a try. `attempts` names it: an older try of a slow server changes nothing. */
+export async function settleAlarm(
+  tx: Tx,
+  { id, attempts }: Pick<DueAlarm, "id" | "attempts">,
+  after: AfterSending,
+): Promise<void> {
+  await tx.run(sql`
+    update benchmark_alarm
+    set state = ${after.state}, next_at = ${after.state === "pending" ? after.at : null},
+        problem = ${after.state === "delivered" ? null : after.problem}
+    where id = ${id} and state = 'pending' and attempts = ${attempts}
+  `);
+}
+
+/** Deletes alarms of long ago. */
+export function deleteOldAlarms(tx: Tx, before: Date): Promise<number> {
+  return tx.run(sql`delete from benchmark_alarm where created_at < ${before}`);
+}

@@ -1,0 +1,58 @@
+import { createHmac } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { Fault, messageOf } from "#core/fault.ts";
+import type { SendAlarm } from "#perf/alarms/send-alarms.ts";
+
+const timeoutMs = 10_000;
+
+/** Where alarms go, and the file with the secret that signs them. */
+export interface AlarmWebhook {
+  readonly url: URL;
+  readonly secretFile: string;
+}
+
+/**
+ * Returns how alarms are sent: POST of JSON, with `grange-signature: sha256=HEX`, the HMAC of the body by the secret.
+ * Throws `Fault("invalid_argument")` when the secret cannot be read or is empty.
+ */
+export function sendToAlarmWebhook({ url, secretFile }: AlarmWebhook): SendAlarm {
+  const secret = readSecret(secretFile);
+  return async ({ id, body }) => {
+    const bytes = JSON.stringify(body);
+    const signature = createHmac("sha256", secret).update(bytes).digest("hex");
+    try {
+      const answer = await fetch(url, {
+        method: "POST",
+        body: bytes,
+        // A redirect is an answer like any other: it may lead anywhere.
+        redirect: "manual",
+        signal: AbortSignal.timeout(timeoutMs),
+        headers: {
+          "content-type": "application/json",
+          "user-agent": "grange",
+          "grange-alarm": id,
+          "grange-signature": `sha256=${signature}`,
+        },
+      });
+      await answer.body?.cancel();
+      return answer.ok ? undefined : `it answered ${answer.status}`;
+    } catch (reason) {
+      return messageOf(reason);
+    }
+  };
+}
+
+function readSecret(file: string): string {
+  let secret: string;
+  try {
+    secret = readFileSync(file, "utf8").trim();
+  } catch (cause) {
+    throw new Fault(
+      "invalid_argument",
+      `the secret of the alarm webhook cannot be read: ${messageOf(cause)}`,
+      { cause },
+    );
+  }
+  if (secret !== "") return secret;
+  throw new Fault("invalid_argument", `${file} is empty; write the alarm webhook's secret into it`);
+}
