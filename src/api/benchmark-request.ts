@@ -157,6 +157,8 @@ export const RequestDetail = RequestSummary.extend({
   placeBecause: z.string().nullable(),
   estimate: Estimate,
   hasReport: z.boolean(),
+  /** Its jobs that no collector in duty may take: a sentence for each target and set, with what to do. */
+  unserved: z.array(z.string()),
 });
 export type RequestDetail = z.infer<typeof RequestDetail>;
 

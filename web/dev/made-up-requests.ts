@@ -62,6 +62,7 @@ export function madeUpRequests(now: Date, dates: readonly number[]): RequestDeta
     placeBecause: null,
     estimate: nothingKnown,
     hasReport: true,
+    unserved: [],
     ...changes,
   });
   const jobs = Array.from({ length: 12 }, (_, n) =>

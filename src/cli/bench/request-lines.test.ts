@@ -66,6 +66,7 @@ const detail: RequestDetail = {
   placeBecause: "it is in progress",
   estimate,
   hasReport: false,
+  unserved: [],
 };
 
 test("a request says its place, when it should end, and what went wrong; nothing of it moves the terminal", () => {

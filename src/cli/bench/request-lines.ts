@@ -40,6 +40,7 @@ export function requestLines(request: RequestDetail, now: Date): string[] {
       : [
           `ended ${age(request.endedAt, now)} ago${request.endedBy === null ? "" : printableLine(` by ${request.endedBy}`)}`,
         ]),
+    ...request.unserved.map((sentence) => `! ${printableLine(sentence)}`),
     ...(request.hasReport ? [`its comparison: grange bench report ${request.id.slice(0, 8)}`] : []),
     ...(request.jobList.length === 0
       ? []

@@ -1,6 +1,6 @@
 import type { CollectorView } from "#api/collector.ts";
 import { durationText } from "#core/duration-text.ts";
-import { unservedPlaces } from "./unserved-places.ts";
+import { unservedPlaces, unservedText } from "./unserved-places.ts";
 import type { OpenJob } from "./usual-duration.store.ts";
 
 /** Far longer than anybody needs to claim a job: a claim is answered within milliseconds of its insertion. */
@@ -84,17 +84,7 @@ function unbuilt({ requests }: LabNow, now: Date): string[] {
 
 /** Jobs that nobody can take as things are. */
 function unserved({ collectors, jobs }: LabNow): string[] {
-  return unservedPlaces(collectors, jobs).map(
-    ({ target, set, jobs: count, optional, outOfDuty }) => {
-      const waits = count === 1 ? "1 job waits" : `${count} jobs wait`;
-      const kind = optional ? " (optional: nobody is held up)" : "";
-      const remedy =
-        outOfDuty.length > 0
-          ? `put ${outOfDuty.join(" or ")} back in duty when its cause is mended`
-          : `add one with \`grange collector add NAME --target ${target} --set ${set}\``;
-      return `${waits} for ${target}, set ${set}, and no active collector serves it${kind}: ${remedy}, or let one take it over.`;
-    },
-  );
+  return unservedPlaces(collectors, jobs).map(unservedText);
 }
 
 function stuck({ requests, jobs, movedAt }: LabNow, now: Date): string[] {

@@ -23,6 +23,7 @@ import {
   jobsForPage,
   requestSummaries,
 } from "./request-page.store.ts";
+import { unservedPlaces, unservedText } from "./unserved-places.ts";
 import {
   durationsOfLike,
   type JobLike,
@@ -172,6 +173,7 @@ export async function readRequest(
       endsAt: summary.endedAt,
     },
     hasReport: await hasReport(tx, id),
+    unserved: unservedPlaces(collectors, jobs).map(unservedText),
   };
 }
 

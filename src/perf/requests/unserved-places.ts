@@ -14,7 +14,7 @@ export interface UnservedPlace {
 
 type Served = Pick<CollectorView, "name" | "target" | "set" | "mayTakeOver" | "active"> &
   Pick<CollectorView, "outOfDuty">;
-type Waiting = Pick<OpenJob, "id" | "state" | "target" | "set" | "optional">;
+type Waiting = Pick<OpenJob, "id" | "target" | "set" | "optional"> & { readonly state: string };
 
 /** Collectors that are only silent count as serving: they have an alarm of their own. */
 export function unservedPlaces(
@@ -40,6 +40,18 @@ export function unservedPlaces(
       .filter((each) => each.active && !isInDuty(each) && fits(each, job))
       .map(({ name }) => name),
   }));
+}
+
+/** Returns what to tell people of such a place, and what to do. */
+export function unservedText(place: UnservedPlace): string {
+  const { target, set, jobs, optional, outOfDuty } = place;
+  const waits = jobs === 1 ? "1 job waits" : `${jobs} jobs wait`;
+  const kind = optional ? " (optional: nobody is held up)" : "";
+  const remedy =
+    outOfDuty.length > 0
+      ? `put ${outOfDuty.join(" or ")} back in duty when its cause is mended`
+      : `add one with \`grange collector add NAME --target ${target} --set ${set}\``;
+  return `${waits} for ${target}, set ${set}, and no active collector serves it${kind}: ${remedy}, or let one take it over.`;
 }
 
 function isInDuty({ active, outOfDuty }: Served): boolean {

@@ -46,6 +46,11 @@ export function RequestPage() {
         <span>{chosenWords(request)}</span>
       </div>
       <Standing request={request} />
+      {request.unserved.map((sentence) => (
+        <p key={sentence} role="alert" className="problem">
+          {sentence}
+        </p>
+      ))}
       {!request.hasReport ? null : report.error !== null ? (
         <p role="alert" className="problem">
           {report.error.message}
