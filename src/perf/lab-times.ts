@@ -23,7 +23,7 @@ export function labTimesFor(leaseMs: number): LabTimes {
   return {
     leaseMs,
     heartbeatMs,
-    retryAfterMs: 30_000,
+    retryAfterMs: Math.round(leaseMs / 2),
     pollMs: Math.min(5_000, heartbeatMs),
     selfTestEveryMs: 7 * 24 * 3_600_000,
     failedSelfTestEveryMs: 3_600_000,
