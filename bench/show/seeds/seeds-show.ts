@@ -1,5 +1,7 @@
 import type { Show } from "../row.ts";
+import { labPages } from "./lab-pages.ts";
 import { largeGraph } from "./large-graph.ts";
+import { countsLong } from "./noise/counts-rows.ts";
 import { noiseLong, noiseQuick } from "./noise/noise-rows.ts";
 import { sentencesListed, sentencesPassing } from "./sentences.ts";
 import { sizeClassRows } from "./size-classes/size-class-rows.ts";
@@ -11,8 +13,10 @@ export const seedsShow: Show = {
     sentencesListed,
     sentencesPassing,
     largeGraph,
+    labPages,
     noiseQuick,
     noiseLong,
+    countsLong,
     ...sizeClassRows,
   ],
 };
