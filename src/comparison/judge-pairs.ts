@@ -1,6 +1,6 @@
 import type { Verdict } from "#api/benchmark-comparison.ts";
 import { alphaAfter } from "./alpha-spending.ts";
-import { type Pair, type PairEffect, pairEffect } from "./pair-effect.ts";
+import { type Pair, type PairEffect, pairEffect, pairEffectAsTaken } from "./pair-effect.ts";
 
 export type { Pair };
 
@@ -57,7 +57,9 @@ export function judgePairs(pairs: readonly Pair[], options: JudgeOptions): Pairs
     return { verdict: "undecided", p: null, effect: 0, low: 0, high: 0, level: 0, limit, more };
   }
   const alpha = alphaAfter(usable.length, rounds);
-  const measured = pairEffect(usable, alpha);
+  const drawnIn = pairEffect(usable, alpha);
+  const asTaken = pairEffectAsTaken(usable, alpha);
+  const measured = toldOf(drawnIn, asTaken, alpha, limit);
   const judged = { ...measured, limit };
   if (usable.length >= (rounds[0] ?? 1)) {
     if (measured.p <= alpha && Math.abs(measured.effect) >= limit) {
@@ -67,9 +69,26 @@ export function judgePairs(pairs: readonly Pair[], options: JudgeOptions): Pairs
         more: options.isRerun === true ? more : 0,
       };
     }
-    if (isWithin(measured, limit)) return { verdict: "no-change", ...judged, more: 0 };
+    if (isWithin(drawnIn, limit) && isWithin(asTaken, limit))
+      return { verdict: "no-change", ...judged, more: 0 };
   }
   return { verdict: "undecided", ...judged, more };
+}
+
+/**
+ * Which effect is told. Of two modes that lie as far apart as the change, some processes that show it are drawn in, and the
+ * effect with them: a change that is sure by both is then told as large as it was taken, where only that matters.
+ */
+function toldOf(
+  drawnIn: PairEffect,
+  asTaken: PairEffect,
+  alpha: number,
+  limit: number,
+): PairEffect {
+  const isSure = drawnIn.p <= alpha && asTaken.p <= alpha;
+  const isSameSide = drawnIn.effect > 0 === asTaken.effect > 0;
+  const matters = Math.abs(drawnIn.effect) < limit && Math.abs(asTaken.effect) >= limit;
+  return isSure && isSameSide && matters ? asTaken : drawnIn;
 }
 
 export function sideOf(change: number, better: "lower" | "higher"): "regressed" | "improved" {

@@ -28,7 +28,21 @@ export interface PairEffect {
  * `alpha`: of the interval. Where so few pairs have no p that small, the widest interval that they have is given.
  */
 export function pairEffect(pairs: readonly Pair[], alpha: number): PairEffect {
-  const changes = changesOf(pairs);
+  return effectOf(pairs, alpha, drawnIn);
+}
+
+/**
+ * The same over the figures as they were taken. Of two modes as far apart as the change, the slower one of a faster program is
+ * the faster one of a slower: few processes then lie at one figure, and those that show the change would be drawn in to it.
+ */
+export function pairEffectAsTaken(pairs: readonly Pair[], alpha: number): PairEffect {
+  return effectOf(pairs, alpha, (children, parents) => [children, parents]);
+}
+
+type Prepare = typeof drawnIn;
+
+function effectOf(pairs: readonly Pair[], alpha: number, prepare: Prepare): PairEffect {
+  const changes = changesOf(pairs, prepare);
   const one = changes.values.filter((_, i) => pairs[i]?.parentFirst === true);
   const other = changes.values.filter((_, i) => pairs[i]?.parentFirst !== true);
   const usedAlpha = Math.max(alpha, leastP(one.length, other.length));
@@ -43,11 +57,14 @@ export function pairEffect(pairs: readonly Pair[], alpha: number): PairEffect {
   };
 }
 
-function changesOf(pairs: readonly Pair[]): {
+function changesOf(
+  pairs: readonly Pair[],
+  prepare: Prepare,
+): {
   values: readonly number[];
   back: (value: number) => number;
 } {
-  const [children, parents] = drawnIn(
+  const [children, parents] = prepare(
     pairs.map(({ child }) => Math.log(child)),
     pairs.map(({ parent }) => Math.log(parent)),
   );

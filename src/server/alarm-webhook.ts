@@ -4,6 +4,7 @@ import { Fault, messageOf } from "#core/fault.ts";
 import type { SendAlarm } from "#perf/alarms/send-alarms.ts";
 
 const timeoutMs = 10_000;
+const leastSecret = 16;
 
 /** Where alarms go, and the file with the secret that signs them. */
 export interface AlarmWebhook {
@@ -13,7 +14,7 @@ export interface AlarmWebhook {
 
 /**
  * Returns how alarms are sent: POST of JSON, with `grange-signature: sha256=HEX`, the HMAC of the body by the secret.
- * Throws `Fault("invalid_argument")` when the secret cannot be read or is empty.
+ * Throws `Fault("invalid_argument")` when the secret cannot be read or is short.
  */
 export function sendToAlarmWebhook({ url, secretFile }: AlarmWebhook): SendAlarm {
   const secret = readSecret(secretFile);
@@ -53,6 +54,9 @@ function readSecret(file: string): string {
       { cause },
     );
   }
-  if (secret !== "") return secret;
-  throw new Fault("invalid_argument", `${file} is empty; write the alarm webhook's secret into it`);
+  if (secret.length >= leastSecret) return secret;
+  throw new Fault(
+    "invalid_argument",
+    `the secret of the alarm webhook in ${file} has fewer than ${leastSecret} characters: make one with \`openssl rand -hex 32\``,
+  );
 }
