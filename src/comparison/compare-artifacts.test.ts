@@ -324,3 +324,40 @@ test("700 cases of three metrics are compared in less than 50 ms", () => {
 
   expect(Math.min(...runs)).toBeLessThan(50);
 });
+
+test("summaries are the same whether the cases of one metric are asked for or of all", () => {
+  const metrics = [instructions, size, time, { ...instructions, name: "aside", decides: false }];
+  const values = (n: number, factor: number) => ({
+    instructions: 1_000 * n * factor,
+    size: 10 + (factor === 1 ? 0 : n % 3),
+    time: n * factor,
+    aside: n,
+  });
+  const side = (factor: (n: number) => number) =>
+    Array.from({ length: 12 }, (_, n) =>
+      measured(values(n, factor(n)), {
+        case: aCase(`b${n}`),
+        fingerprint: n === 11 ? `of ${factor(n)}` : "f1",
+      }),
+    );
+  const input = {
+    metrics,
+    before: side(() => 1),
+    // None, far below the least threshold, just above it, and much.
+    after: [...side((n) => [1, 1.0001, 1.0021, 1.2][n % 4] ?? 1), measured({ size: 3 })],
+    pairs: [{ ...pairedTimes(0.2), case: aCase("b3") }],
+  };
+  const all = compared(input).summaries;
+
+  for (const { name } of metrics) {
+    const { summaries } = compared({ ...input, metric: name });
+    expect(summaries.map(rounded)).toEqual(all.map(rounded));
+  }
+  expect(all.map(({ metric }) => metric)).toEqual(["instructions", "size", "time", "aside"]);
+});
+
+/** Sums in another order differ in their last digits. */
+function rounded(summary: MetricSummary): MetricSummary {
+  const { accumulated } = summary;
+  return { ...summary, accumulated: accumulated === null ? null : Number(accumulated.toFixed(12)) };
+}

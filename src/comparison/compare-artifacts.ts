@@ -4,6 +4,7 @@ import type { ArtifactsToCompare } from "./artifacts-to-compare.ts";
 import { compareCase } from "./compare-case.ts";
 import { matchCases } from "./match-cases.ts";
 import { missingAltogether, missingCase, newlyBroken } from "./missing-cases.ts";
+import { addPlainCase, noPlainCases, type PlainCases } from "./plain-cases.ts";
 import { summarise } from "./summarise.ts";
 
 export type { ArtifactsToCompare, BenchmarkFailure } from "./artifacts-to-compare.ts";
@@ -24,8 +25,13 @@ export function compareArtifacts(input: ArtifactsToCompare): ComparedArtifacts {
   const found: CaseComparison[] = [];
   const pooledP: (number | null)[] = [];
   const missing: MissingCase[] = [];
+  const plainOf = new Map<string, PlainCases>();
   for (const metric of input.metrics) {
+    const isSummary = input.metric !== undefined && metric.name !== input.metric;
+    const plain = noPlainCases();
+    plainOf.set(metric.name, plain);
     for (const each of matched) {
+      if (isSummary && addPlainCase(plain, each, metric)) continue;
       const compared = compareCase(each, metric, input);
       if (compared?.kind === "compared") {
         found.push(compared.comparison);
@@ -42,8 +48,13 @@ export function compareArtifacts(input: ArtifactsToCompare): ComparedArtifacts {
     if (list === undefined) byMetric.set(each.metric, [each]);
     else list.push(each);
   }
+  const summaries = input.metrics.flatMap(({ name }) => {
+    const its = byMetric.get(name) ?? [];
+    const plain = plainOf.get(name) ?? noPlainCases();
+    return its.length + plain.count === 0 ? [] : [summarise(name, its, plain)];
+  });
   return {
-    summaries: [...byMetric].map(([metric, its]) => summarise(metric, its)),
+    summaries,
     cases: input.metric === undefined ? cases : (byMetric.get(input.metric) ?? []),
     missing: input.metric === undefined ? missingAltogether(matched, input.errors) : missing,
     newlyBroken: newlyBroken(input.errors),

@@ -5,9 +5,14 @@ import type {
   Tally,
 } from "#api/benchmark-comparison.ts";
 import { deservesAttention, directionOf, joinDirections } from "./direction.ts";
+import { noPlainCases, type PlainCases } from "./plain-cases.ts";
 
 /** What the cases of one metric come to. */
-export function summarise(metric: string, cases: readonly CaseComparison[]): MetricSummary {
+export function summarise(
+  metric: string,
+  cases: readonly CaseComparison[],
+  plain: PlainCases = noPlainCases(),
+): MetricSummary {
   const relevant = cases.filter((each) => each.relevant);
   const primary = relevant.filter(({ category }) => category === "primary");
   const secondary = relevant.filter(({ category }) => category === "secondary");
@@ -17,15 +22,16 @@ export function summarise(metric: string, cases: readonly CaseComparison[]): Met
     ...summaries,
     direction: joinDirections([summaries.primary.direction, summaries.secondary.direction]),
     deservesAttention: deservesAttention(primary.map(asRelevant), secondary.map(asRelevant)),
-    accumulated: accumulatedOver(cases),
+    accumulated: accumulatedOver(cases, plain),
     // Of hints nobody asked for a verdict: told, they would drown those that ask for more runs.
     undecided: cases.filter(
       ({ verdict, evidence }) => verdict === "undecided" && evidence.by === "pairs",
     ).length,
     unlikeMachines: cases.filter(({ verdict }) => verdict === "unlike-machines").length,
-    hints: cases.filter(
-      ({ verdict, evidence }) => verdict === "undecided" && evidence.by === "hint",
-    ).length,
+    hints:
+      plain.hints +
+      cases.filter(({ verdict, evidence }) => verdict === "undecided" && evidence.by === "hint")
+        .length,
   };
 }
 
@@ -65,9 +71,8 @@ function tally(cases: readonly CaseComparison[]): Tally {
   };
 }
 
-function accumulatedOver(cases: readonly CaseComparison[]): number | null {
-  let before = 0;
-  let after = 0;
+function accumulatedOver(cases: readonly CaseComparison[], plain: PlainCases): number | null {
+  let { before, after } = plain;
   for (const each of cases) {
     if (each.verdict === "unlike-machines") continue;
     before += each.before;

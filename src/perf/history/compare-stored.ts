@@ -29,12 +29,14 @@ export interface ToCompare {
   readonly after: LineArtifact;
   /** Cases of this metric only; undefined: of all. */
   readonly metric: string | undefined;
+  /** What `predecessorsOf` says of `before`, where somebody has asked already. */
+  readonly predecessors?: readonly number[] | undefined;
 }
 
 /** Compares what is stored of two artifacts. Reads in three round trips, four where series have gaps. */
 export async function compareStored(
   tx: Tx,
-  { suite, before, after, metric }: ToCompare,
+  { suite, before, after, metric, predecessors }: ToCompare,
 ): Promise<ComparedArtifacts & { readonly metrics: readonly Metric[] }> {
   const ids = [before.id, after.id];
   const [cases, fingerprints, ordinals, figures, warned, pairs, failed, earlier, limits] =
@@ -46,7 +48,7 @@ export async function compareStored(
       warningsOf(tx, ids),
       pairsOf(tx, after.id, before.id),
       errorsOf(tx, ids),
-      predecessorsOf(tx, suite.suite, before),
+      predecessors ?? predecessorsOf(tx, suite.suite, before),
       limitsOf(tx, ids),
     ]);
   const metrics = metricsOf(suite);

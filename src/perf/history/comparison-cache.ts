@@ -36,18 +36,22 @@ export function comparisonCache(db: Db) {
   return {
     async get(query: ComparisonQuery, known?: string): Promise<ShelvedComparison> {
       const asked = await askComparison(db, query);
-      const key = await contentKey(db, asked);
+      const predecessors = await predecessorsOf(db, asked.suite.suite, asked.before);
+      const key = await contentKey(db, asked, predecessors);
       if (key === known) return { key, comparison: undefined };
-      const make = () => db.transaction((tx) => readComparison(tx, asked));
+      const make = () => db.transaction((tx) => readComparison(tx, asked, predecessors));
       return { key, comparison: await cache.get(key, make) };
     },
   };
 }
 export type ComparisonCache = ReturnType<typeof comparisonCache>;
 
-async function contentKey(tx: Tx, asked: ComparisonAsked): Promise<string> {
+async function contentKey(
+  tx: Tx,
+  asked: ComparisonAsked,
+  near: readonly number[],
+): Promise<string> {
   const { suite, suiteDigest, before, after, metric, neighbours } = asked;
-  const near = await predecessorsOf(tx, suite.suite, before);
   const [counts, accepted] = await Promise.all([
     countWhatItRestsOn(tx, { before: before.id, after: after.id, predecessors: near }),
     acceptedDigest(tx, [before.id, ...near]),

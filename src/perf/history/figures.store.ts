@@ -44,29 +44,56 @@ export async function ordinalsOf(tx: Tx, suite: string): Promise<Map<string, num
 }
 
 /** A result, all its metrics by their ordinals (the first at 0). */
-const Figures = z.object({
-  artifactId: z.number(),
-  caseId: z.number(),
-  environmentId: z.number(),
-  collector: z.string(),
-  least: z.array(z.number().nullable()),
-  scatter: z.array(z.number().nullable()).nullable(),
-});
-export type Figures = z.infer<typeof Figures>;
+export interface Figures {
+  readonly artifactId: number;
+  readonly caseId: number;
+  readonly environmentId: number;
+  readonly collector: string;
+  readonly least: readonly (number | null)[];
+  readonly scatter: readonly (number | null)[] | null;
+}
 
-/** All results of some artifacts, those measured last first. JSON is what the driver reads fastest. */
-export function figuresOf(tx: Tx, artifactIds: readonly number[]): Promise<Figures[]> {
-  return tx.many(
-    Figures,
+const Values = z.array(z.array(z.number().nullable()));
+const FigureColumns = z.object({
+  artifacts: z.array(z.number()),
+  cases: z.array(z.number()),
+  environments: z.array(z.number()),
+  collectors: z.array(z.string()),
+  least: Values,
+  scatter: z.array(z.array(z.number().nullable()).nullable()),
+});
+
+/**
+ * All results of some artifacts, those measured last first. In columns: to read a row for each of fourteen hundred results
+ * takes longer than all else of them.
+ */
+export async function figuresOf(tx: Tx, artifactIds: readonly number[]): Promise<Figures[]> {
+  const [columns] = await tx.many(
+    FigureColumns,
     sql`
-      select artifact_id as "artifactId", case_id as "caseId", environment_id as "environmentId",
-             collector_name as collector, array_to_json(least) as least,
-             array_to_json(scatter) as scatter
-      from benchmark_result
-      where artifact_id = any(${artifactIds}::int[])
-      order by measured_at desc, environment_id desc
+      select json_agg(artifact_id) as artifacts, json_agg(case_id) as cases,
+             json_agg(environment_id) as environments, json_agg(collector_name) as collectors,
+             json_agg(least) as least, json_agg(scatter) as scatter
+      from (
+        select artifact_id, case_id, environment_id, collector_name, least, scatter
+        from benchmark_result
+        where artifact_id = any(${artifactIds}::int[])
+        order by measured_at desc, environment_id desc
+        offset 0
+      ) as result
+      having count(*) > 0
     `,
   );
+  if (columns === undefined) return [];
+  const { artifacts, cases, environments, collectors, least, scatter } = columns;
+  return artifacts.map((artifactId, i) => ({
+    artifactId,
+    caseId: cases[i] ?? 0,
+    environmentId: environments[i] ?? 0,
+    collector: collectors[i] ?? "",
+    least: least[i] ?? [],
+    scatter: scatter[i] ?? null,
+  }));
 }
 
 const Warned = z.object({
@@ -99,16 +126,15 @@ export interface Wanted {
   readonly until: number;
 }
 
-const Past = z.object({
-  at: z.array(z.number()).nullable(),
-  values: z.array(z.number()).nullable(),
-});
+/** Series of one metric from which on results of all cases are read, and not those of each by itself. */
+const manySeries = 60;
 
 /**
  * Values of some series at some artifacts, in the artifacts' order, by the wishes' positions.
  *
- * Only the metrics asked for travel, not whole results: of eight metrics that is an eighth. They come unsorted, each
- * with its place: to sort twenty thousand takes PostgreSQL longer than to find them.
+ * Only the metrics asked for travel, not whole results: of eight metrics that is an eighth. Of a metric that is wanted of
+ * many cases, all results of an artifact are read in one go, as they lie; to join twenty thousand of them with what
+ * is wanted would take PostgreSQL three times as long.
  */
 export async function valuesAt(
   tx: Tx,
@@ -117,40 +143,116 @@ export async function valuesAt(
 ): Promise<Map<number, number[]>> {
   if (artifactIds.length === 0 || wanted.length === 0) return new Map();
   const width = artifactIds.length;
-  const [past] = await tx.many(
-    Past,
-    sql`
-      select array_to_json(array_agg((which - 1) * ${width}::int + place - 1)) as at,
-             array_to_json(array_agg(least[ordinal])) as values
-      from unnest(${wanted.map((each) => each.caseId)}::int[],
-                  ${wanted.map((each) => each.environmentId)}::int[],
-                  ${wanted.map((each) => each.ordinal)}::int[],
-                  ${wanted.map((each) => each.until)}::int[])
-             with ordinality as wanted (case_id, environment_id, ordinal, until, which)
-      join (
-        select place, result.case_id, result.environment_id, result.least
-        from unnest(${artifactIds}::int[]) with ordinality as line (artifact_id, place)
-        cross join lateral (
-          select case_id, environment_id, least from benchmark_result
-          where artifact_id = line.artifact_id
-          -- Kept apart: a plan for any arrays would look for each case by itself, and takes four times as long.
-          offset 0
-        ) as result
-      ) as past using (case_id, environment_id)
-      where place <= until and least[ordinal] is not null
-    `,
-  );
   const placed = new Float64Array(wanted.length * width).fill(Number.NaN);
-  past?.at?.forEach((at, i) => {
-    placed[at] = past.values?.[i] ?? Number.NaN;
+  const of = new Map<number, number[]>();
+  wanted.forEach(({ ordinal }, which) => {
+    const known = of.get(ordinal);
+    if (known === undefined) of.set(ordinal, [which]);
+    else known.push(which);
   });
+  const few = [...of.values()].filter(({ length }) => length < manySeries).flat();
+  const many = [...of].filter(([, { length }]) => length >= manySeries);
+  await Promise.all([
+    placeEach(tx, artifactIds, wanted, few, placed),
+    ...many.map(([ordinal, which]) => placeAll(tx, artifactIds, wanted, which, ordinal, placed)),
+  ]);
   const histories = new Map<number, number[]>();
-  wanted.forEach((_, which) => {
+  wanted.forEach(({ until }, which) => {
     const values: number[] = [];
-    for (const value of placed.subarray(which * width, (which + 1) * width)) {
+    for (const value of placed.subarray(which * width, which * width + Math.min(until, width))) {
       if (!Number.isNaN(value)) values.push(value);
     }
     if (values.length > 0) histories.set(which, values);
   });
   return histories;
+}
+
+const OfArtifact = z.object({
+  place: z.number(),
+  environmentId: z.number(),
+  cases: z.array(z.number()),
+  values: z.array(z.number().nullable()),
+});
+
+/** One metric of all results of the artifacts; those wanted find their place. */
+async function placeAll(
+  tx: Tx,
+  artifactIds: readonly number[],
+  wanted: readonly Wanted[],
+  which: readonly number[],
+  ordinal: number,
+  placed: Float64Array,
+): Promise<void> {
+  const rows = await tx.many(
+    OfArtifact,
+    sql`
+      select (place - 1)::int as place, result.environment_id as "environmentId", result.cases, result.values
+      from unnest(${artifactIds}::int[]) with ordinality as line (artifact_id, place)
+      cross join lateral (
+        select environment_id, array_to_json(array_agg(case_id)) as cases,
+               array_to_json(array_agg(least[${ordinal}::int])) as values
+        from benchmark_result
+        where artifact_id = line.artifact_id
+        group by environment_id
+        -- Kept apart: a plan for any arrays would look for each case by itself, and takes many times as long.
+        offset 0
+      ) as result
+    `,
+  );
+  const places = new Map<number, Map<number, number>>();
+  for (const each of which) {
+    const { caseId, environmentId } = wanted[each] as Wanted;
+    let cases = places.get(environmentId);
+    if (cases === undefined) {
+      cases = new Map();
+      places.set(environmentId, cases);
+    }
+    cases.set(caseId, each);
+  }
+  for (const { place, environmentId, cases, values } of rows) {
+    const here = places.get(environmentId);
+    cases.forEach((caseId, i) => {
+      const at = here?.get(caseId);
+      if (at !== undefined) placed[at * artifactIds.length + place] = values[i] ?? Number.NaN;
+    });
+  }
+}
+
+const Found = z.object({
+  at: z.array(z.number()).nullable(),
+  values: z.array(z.number()).nullable(),
+});
+
+/** Some series each by itself, from the index of a series. */
+async function placeEach(
+  tx: Tx,
+  artifactIds: readonly number[],
+  wanted: readonly Wanted[],
+  which: readonly number[],
+  placed: Float64Array,
+): Promise<void> {
+  if (which.length === 0) return;
+  const width = artifactIds.length;
+  const some = which.map((each) => wanted[each] as Wanted);
+  const [found] = await tx.many(
+    Found,
+    sql`
+      select array_to_json(array_agg(wanted.which * ${width}::int + line.place - 1)) as at,
+             array_to_json(array_agg(result.value)) as values
+      from unnest(${which}::int[],
+                  ${some.map((each) => each.caseId)}::int[],
+                  ${some.map((each) => each.environmentId)}::int[],
+                  ${some.map((each) => each.ordinal)}::int[]) as wanted (which, case_id, environment_id, ordinal)
+      cross join lateral (
+        select artifact_id, least[wanted.ordinal] as value from benchmark_result
+        where case_id = wanted.case_id and artifact_id = any(${artifactIds}::int[])
+          and environment_id = wanted.environment_id and least[wanted.ordinal] is not null
+        offset 0
+      ) as result
+      join unnest(${artifactIds}::int[]) with ordinality as line (artifact_id, place) using (artifact_id)
+    `,
+  );
+  found?.at?.forEach((at, i) => {
+    placed[at] = found.values?.[i] ?? Number.NaN;
+  });
 }

@@ -82,9 +82,13 @@ async function tagged(tx: Tx, suite: string, tag: string): Promise<LineArtifact>
 }
 
 /** Two artifacts compared as pages and commands show it. */
-export async function readComparison(tx: Tx, asked: ComparisonAsked): Promise<Comparison> {
+export async function readComparison(
+  tx: Tx,
+  asked: ComparisonAsked,
+  predecessors?: readonly number[],
+): Promise<Comparison> {
   const { suite, before, after, metric } = asked;
-  const compared = await compareStored(tx, asked);
+  const compared = await compareStored(tx, { ...asked, predecessors });
   return {
     suite: suite.suite,
     before: endOf(before),
