@@ -41,7 +41,9 @@ export interface ClaimDispatcher {
   wake(by?: string): void;
   /** Answers all that wait with nothing: they come again, and are looked at anew. */
   turnAway(): void;
-  /** How often that has happened. */
+  /** Answers what waits for these worker processes with nothing. Who of them still listens comes again. */
+  dismiss(instanceIds: ReadonlySet<string>): void;
+  /** How often `turnAway` was called. */
   generation(): number;
   /** The lane of what a worker process was handed last, here. */
   lastLaneOf(instanceId: string): number | undefined;
@@ -258,6 +260,16 @@ export function claimDispatcher(parts: {
       for (const waiter of waiters) waiter.isTurnedAway = true;
       putBack(
         waiters.filter(({ isServed }) => !isServed),
+        [],
+      );
+    },
+
+    dismiss(instanceIds) {
+      const dismissed = [...waiting].filter(({ worker }) => instanceIds.has(worker.instanceId));
+      // Who is served at this moment gives back what it gets.
+      for (const waiter of dismissed) waiter.isGone = true;
+      putBack(
+        dismissed.filter(({ isServed }) => !isServed),
         [],
       );
     },

@@ -5,7 +5,7 @@ import { type Sql, sql } from "#db/sql.ts";
 import { ExecutionId, type Outcome } from "./execution.ts";
 import type { FinishedExecution, Usage } from "./finished-execution.ts";
 import { HandedOutRow, handedOutColumns } from "./handed-out.store.ts";
-import type { Lease } from "./lease.ts";
+import type { Lease, WorkerProcess } from "./lease.ts";
 
 const LeaseRow = z.object({ executionId: ExecutionId, attempt: z.number(), epoch: z.number() });
 
@@ -50,6 +50,64 @@ export function lockLeased(tx: Tx, ids: readonly ExecutionId[], now: Date): Prom
       order by id
       for update
     `,
+  );
+}
+
+/** A lease that a worker names, and which one. */
+export interface NamedLease {
+  readonly lease: Lease;
+  readonly by: WorkerProcess;
+}
+
+const RevivedLease = LeaseRow.extend({ worker: z.string(), hasStarted: z.boolean() });
+
+/**
+ * Gives leases back, until a time, to workers that lost them and name them now, when nobody was handed the execution
+ * since: it waits in the queue with the attempt and epoch of the lease. Its attempt is then under way again. Returns
+ * those that are held again.
+ *
+ * Skips executions that another transaction holds (SKIP LOCKED): those are being handed out or cancelled. So nobody
+ * waits here, and no deadlock with the locks that the caller has already can come of it.
+ */
+export async function reviveLostLeases(
+  tx: Tx,
+  named: readonly NamedLease[],
+  until: Date,
+): Promise<z.infer<typeof RevivedLease>[]> {
+  if (named.length === 0) return [];
+  return tx.many(
+    RevivedLease,
+    sql`
+    with late as (
+      select execution.id, execution.attempt, execution.epoch, late.worker, late.instance
+      from execution join unnest(
+        ${named.map(({ lease }) => lease.executionId)}::uuid[],
+        ${named.map(({ lease }) => lease.attempt)}::integer[],
+        ${named.map(({ lease }) => lease.epoch)}::bigint[],
+        ${named.map(({ by }) => by.name)}::text[],
+        ${named.map(({ by }) => by.instanceId)}::text[]
+      ) as late (id, attempt, epoch, worker, instance) using (id, attempt, epoch)
+      where execution.state = 'queued'
+      order by execution.id
+      for update of execution skip locked
+    ),
+    lost as (
+      delete from execution_attempt using late
+      where execution_id = late.id and execution_attempt.attempt = late.attempt
+        and execution_attempt.epoch = late.epoch and execution_attempt.worker = late.worker and outcome = 'worker_lost'
+      returning execution_id, late.attempt, late.epoch, late.worker, late.instance, leased_at, started_at,
+        timeout_ms
+    )
+    update execution
+    set state = 'leased', worker = lost.worker, worker_instance = lost.instance,
+        leased_at = lost.leased_at, leased_until = ${until}, started_at = lost.started_at,
+        timeout_ms = coalesce(lost.timeout_ms, execution.timeout_ms)
+    from lost
+    where execution.id = lost.execution_id and state = 'queued'
+      and execution.attempt = lost.attempt and execution.epoch = lost.epoch
+    returning execution.id as "executionId", execution.attempt, execution.epoch, execution.worker,
+      execution.started_at is not null as "hasStarted"
+  `,
   );
 }
 
@@ -183,6 +241,18 @@ export function expiredLeases(tx: Tx, now: Date, most: number): Promise<Lease[]>
       order by leased_until limit ${most}
     `,
   );
+}
+
+/** The worker processes that hold some of these leases now. */
+export async function holdersOfLeases(tx: Tx, leases: readonly Lease[]): Promise<string[]> {
+  const rows = await tx.many(
+    z.object({ instanceId: z.string() }),
+    sql`
+      select distinct worker_instance as "instanceId" from execution
+      where id = any(${leases.map(({ executionId }) => executionId)}::uuid[]) and state = 'leased'
+    `,
+  );
+  return rows.map(({ instanceId }) => instanceId);
 }
 
 /** Leases that were to be cancelled before `asked`, and are still there. */

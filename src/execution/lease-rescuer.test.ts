@@ -42,6 +42,8 @@ test("a server that slept gives workers time for a heartbeat, and no more than t
     heartbeatMs,
     graceMs: leaseMs,
     cancelGraceMs: 1e9,
+
+    dismiss: async () => {},
     settle: async ({ end }) => void ended.push(end.kind),
   });
 

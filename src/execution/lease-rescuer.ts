@@ -5,7 +5,7 @@ import type { IdleState } from "#core/idle-state.ts";
 import { startPacedTimer } from "#core/paced-timer.ts";
 import type { Service } from "#core/service.ts";
 import type { Db } from "#db/db.ts";
-import { expiredLeases, overdueCancellations } from "./end-leases.store.ts";
+import { expiredLeases, holdersOfLeases, overdueCancellations } from "./end-leases.store.ts";
 import type { EndingLease } from "./settle-leases.ts";
 
 /** Leases looked at in one go. */
@@ -38,6 +38,11 @@ export function leaseRescuer(parts: {
    */
   readonly graceMs: number;
   readonly cancelGraceMs: number;
+  /**
+   * Told of worker processes before what they held goes back into the queue: claims of theirs that wait are to be answered
+   * with nothing. Their connections may be dead, and would be handed it.
+   */
+  readonly dismiss: (instanceIds: readonly string[]) => Promise<void>;
   readonly settle: (ending: EndingLease) => Promise<unknown>;
 }): LeaseRescuer {
   const later = (ms: number) => parts.clock.now().getTime() + ms;
@@ -62,6 +67,7 @@ export function leaseRescuer(parts: {
     await endAll(overdue.map((lease) => ({ lease, end: { kind: "cancel-overdue" } })));
     if (now.getTime() < graceUntil) return overdue.length;
     const expired = await expiredLeases(parts.db, now, most);
+    if (expired.length > 0) await parts.dismiss(await holdersOfLeases(parts.db, expired));
     await endAll(expired.map((lease) => ({ lease, end: { kind: "expired" } })));
     if (expired.length > 0) parts.logger.warn({ leases: expired.length }, "took leases back");
     return overdue.length + expired.length;

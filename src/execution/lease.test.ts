@@ -162,6 +162,155 @@ describe("a lease", () => {
     ).toEqual(["silent worker_lost", "other succeeded"]);
   });
 
+  test("that was lost is ended by its late report, while nobody was handed the execution since", async () => {
+    const clock = movableClock();
+    const [queue, secondServer] = [await open({ clock }), await open({ clock })];
+    const [worker, other] = [aWorker("away"), aWorker("other")];
+    await queue.register(worker);
+    await queue.register(other);
+    const { executionId: id } = await queue.submit(aRequest());
+    const [held] = await queue.claim(worker, 1, 1_000, never);
+    const lease = held?.lease ?? { executionId: id, attempt: 0, epoch: 0 };
+    const startedAt = clock.now();
+    await queue.started(lease, startedAt);
+    clock.pass(queue.times.leaseMs);
+    expect(await queue.rescue()).toBe(1);
+    const done = { lease, outcome: "succeeded", exitCode: 0, result: new Uint8Array([7]) } as const;
+
+    // Not for who never had it, or does not say who it is; nor under another epoch.
+    expect(await queue.finish({ ...done, by: other })).toBe("refused");
+    expect(await queue.finish(done)).toBe("refused");
+    const otherEpoch = { ...lease, epoch: lease.epoch + 1 };
+    expect(await queue.finish({ ...done, by: worker, lease: otherEpoch })).toBe("refused");
+    // Two servers get it at once, as when the answer of the first was lost.
+    const verdicts = await Promise.all([
+      queue.finish({ ...done, by: worker }),
+      secondServer.finish({ ...done, by: worker }),
+    ]);
+
+    expect(verdicts.toSorted()).toEqual(["accepted", "refused"]);
+    expect(finished).toMatchObject([{ id, attempt: 1, worker: "away", startedAt }]);
+    expect(await readAttempts(db, id)).toMatchObject([{ attempt: 1, outcome: "succeeded" }]);
+    expect(await queue.claim(other, 1, 0, never)).toEqual([]);
+  });
+
+  test("that was lost, and is reported while another server hands out its execution, goes to one of both", async () => {
+    const clock = movableClock();
+    const [queue, secondServer] = [await open({ clock }), await open({ clock })];
+    const [worker, other] = [aWorker("away"), aWorker("other")];
+    await queue.register(worker);
+    await queue.register(other);
+    for (let round = 0; round < 20; round++) {
+      finished.length = 0;
+      const { executionId: id } = await queue.submit(aRequest());
+      const [held] = await queue.claim(worker, 1, 1_000, never);
+      const lease = held?.lease ?? { executionId: id, attempt: 0, epoch: 0 };
+      clock.pass(queue.times.leaseMs);
+      await queue.rescue();
+      await queue.register(other);
+      const done = { outcome: "succeeded", exitCode: 0, result: new Uint8Array() } as const;
+
+      const [verdict, handedOut] = await Promise.all([
+        queue.finish({ ...done, lease, by: worker }),
+        secondServer.claim(other, 1, 0, never),
+      ]);
+
+      expect(handedOut).toHaveLength(verdict === "accepted" ? 0 : 1);
+      for (const { lease: again } of handedOut)
+        expect(await queue.finish({ ...done, lease: again, by: other })).toBe("accepted");
+      expect(finished.map(({ attempt }) => attempt)).toEqual([verdict === "accepted" ? 1 : 2]);
+    }
+  });
+
+  test("that was lost goes on with a heartbeat that names it, while nobody was handed the execution since", async () => {
+    const clock = movableClock();
+    const progress: string[] = [];
+    const hooks = {
+      onProgress: async (_: unknown, some: readonly { kind: string }[]) => () =>
+        void progress.push(...some.map(({ kind }) => kind)),
+    };
+    const queue = await open({ clock, hooks });
+    const secondServer = await open({ clock });
+    const [worker, other] = [aWorker("away"), aWorker("other")];
+    await queue.register(worker);
+    await queue.register(other);
+    const { executionId: id } = await queue.submit(aRequest());
+    const [held] = await queue.claim(worker, 1, 1_000, never);
+    const lease = held?.lease ?? { executionId: id, attempt: 0, epoch: 0 };
+    const leases = [lease];
+    await queue.started(lease, clock.now());
+    clock.pass(queue.times.leaseMs);
+    await queue.rescue();
+
+    // Both at once; and another worker that names it gets nothing by that.
+    const [answer, foreign] = await Promise.all([
+      secondServer.heartbeat({ worker, leases, draining: false }),
+      queue.heartbeat({ worker: other, leases, draining: false }),
+    ]);
+
+    expect(answer.lost).toEqual([]);
+    expect(foreign.lost).toEqual(leases);
+    expect(await queue.claim(other, 1, 0, never)).toEqual([]);
+    const [again] = await readExecutions(db, [id]);
+    expect(again).toMatchObject({ attempt: 1, state: { kind: "leased", worker: "away" } });
+    expect(await readAttempts(db, id)).toEqual([]);
+
+    clock.pass(queue.times.leaseMs);
+    await queue.rescue();
+    await queue.heartbeat({ worker, leases, draining: false });
+    expect(progress).toEqual(["started", "queued", "queued", "started"]);
+    clock.pass(queue.times.leaseMs);
+    await queue.rescue();
+    await queue.register(other);
+    expect(await queue.claim(other, 1, 1_000, never)).toHaveLength(1);
+    expect((await queue.heartbeat({ worker, leases, draining: false })).lost).toEqual(leases);
+  });
+
+  test("that runs out takes the waiting claims of its worker along, at whichever server they wait", async () => {
+    const clock = movableClock();
+    const [queue, secondServer] = [await open({ clock }), await open({ clock })];
+    const [silent, other] = [aWorker("silent"), aWorker("other")];
+    await queue.register(silent);
+    await queue.register(other);
+    await queue.submit(aRequest());
+    const [held] = await queue.claim(silent, 1, 1_000, never);
+    const waiting = [
+      queue.claim(silent, 1, 60_000, never),
+      secondServer.claim(silent, 1, 60_000, never),
+    ];
+    // Both wait once claims behind them were looked at.
+    await Promise.all([queue.claim(other, 1, 0, never), secondServer.claim(other, 1, 0, never)]);
+    clock.pass(queue.times.leaseMs);
+
+    await queue.rescue();
+
+    expect(await Promise.all(waiting)).toEqual([[], []]);
+    const lease = held?.lease ?? { executionId: executionId(), attempt: 0, epoch: 0 };
+    const beat = { worker: silent, leases: [lease], draining: false };
+    expect((await queue.heartbeat(beat)).lost).toEqual([]);
+  });
+
+  test("of a process that was started anew is ended by the result that its predecessor kept", async () => {
+    const queue = await open();
+    const [first, second] = [aWorker("again"), aWorker("again")];
+    const done = { outcome: "succeeded", exitCode: 0, result: new Uint8Array() } as const;
+    await queue.register(first);
+    await queue.submit(aRequest());
+    await queue.submit(aRequest());
+    const held = await queue.claim(first, 2, 1_000, never);
+    const [before, after] = held.map(({ lease }) => lease);
+    if (before === undefined || after === undefined) throw new Error("two were to be handed out");
+
+    expect(await queue.finish({ ...done, lease: before, by: second })).toBe("accepted");
+    await queue.register(second);
+    expect(await queue.finish({ ...done, lease: after, by: second })).toBe("accepted");
+
+    expect(finished.map(({ attempt, worker }) => `${worker} ${attempt}`)).toEqual([
+      "again 1",
+      "again 1",
+    ]);
+  });
+
   test("is lost five times at most; then the execution ends as worker_lost", async () => {
     const clock = movableClock();
     const queue = await open({ clock });

@@ -8,6 +8,8 @@ export const queueChannel = "grange_queue";
 export const executionChannel = "grange_execution";
 /** Leased executions are to be cancelled. Payload: the instance id of the worker process that holds them. */
 export const cancellationChannel = "grange_cancellation";
+/** Leases of worker processes ran out. Payload: their instance ids, separated by commas. */
+export const silentWorkerChannel = "grange_silent_worker";
 /** A log grew. Payload: the execution's id. */
 export const logChannel = "grange_execution_log";
 
@@ -58,4 +60,12 @@ export async function notifyCancellations(tx: Tx, instances: readonly string[]):
 
 export async function notifyLog(tx: Tx, id: ExecutionId): Promise<void> {
   await tx.run(sql`select pg_notify(${logChannel}, ${id}::text)`);
+}
+
+/** Tells all servers of worker processes whose leases ran out. */
+export async function notifySilentWorkers(tx: Tx, instanceIds: readonly string[]): Promise<void> {
+  for (let from = 0; from < instanceIds.length; from += idsPerPayload) {
+    const payload = instanceIds.slice(from, from + idsPerPayload).join(",");
+    await tx.run(sql`select pg_notify(${silentWorkerChannel}, ${payload})`);
+  }
 }

@@ -32,13 +32,16 @@ import {
   executionChannel,
   logChannel,
   notifyExecutions,
+  notifySilentWorkers,
   queueChannel,
+  silentWorkerChannel,
 } from "./notify.store.ts";
 import { commitWithoutWaiting, preferIndexes } from "./prefer-indexes.store.ts";
 import { projectsOfExecutions } from "./projects-of-executions.ts";
 import type { QueueHooks } from "./queue-hooks.ts";
 import { type QueueTimes, usualTimes } from "./queue-times.ts";
 import { readExecutions } from "./read-executions.store.ts";
+import { reviveLeases } from "./revive-leases.ts";
 import { type EndingLease, settleLeases } from "./settle-leases.ts";
 import { sizeChooser } from "./size-chooser.ts";
 import type { Analyzer } from "./size-class-roles.ts";
@@ -168,12 +171,24 @@ export async function openExecutionQueue(parts: {
     return said.map((lease) => current.has(leaseKey(lease)));
   });
 
-  const beating = coalescer((beats: readonly Heartbeat[]) =>
-    db.transaction((tx) => {
-      const now = clock.now();
-      return takeHeartbeats(tx, beats, now, times.leaseMs);
-    }),
-  );
+  const beating = coalescer(async (beats: readonly Heartbeat[]) => {
+    const answers = await db.transaction((tx) =>
+      takeHeartbeats(tx, beats, clock.now(), times.leaseMs),
+    );
+    const answered = beats.flatMap((beat, at) => {
+      const answer = answers[at];
+      return answer === undefined ? [] : [{ beat, answer }];
+    });
+    if (answered.every(({ answer }) => answer.lost.length === 0)) return answers;
+    const revived = await db.transaction(async (tx) => {
+      await preferIndexes(tx);
+      // The next heartbeat extends them by what the worker asked for.
+      const until = new Date(clock.now().getTime() + times.leaseMs);
+      return reviveLeases(tx, answered, until, hooks);
+    });
+    revived.after();
+    return revived.answers;
+  });
 
   const lookingUp = coalescer(async (workers: readonly WorkerProcess[]) => {
     const known = await knownWorkers(db, workers);
@@ -201,6 +216,10 @@ export async function openExecutionQueue(parts: {
     heartbeatMs: times.heartbeatMs,
     graceMs: times.graceMs,
     cancelGraceMs: times.cancelGraceMs,
+    async dismiss(instanceIds) {
+      service.dismiss(new Set(instanceIds));
+      await notifySilentWorkers(db, instanceIds);
+    },
     settle: end,
   });
 
@@ -220,6 +239,7 @@ export async function openExecutionQueue(parts: {
   const listeners = await Promise.all([
     db.listen(queueChannel, (payload) => service.wake(payload)),
     db.listen(drainChannel, () => service.turnAway()),
+    db.listen(silentWorkerChannel, (payload) => service.dismiss(new Set(payload.split(",")))),
     db.listen(cancellationChannel, (payload) => cancellations.changed(payload)),
     db.listen(executionChannel, (payload) => {
       if (payload === "") watch.changedAll();

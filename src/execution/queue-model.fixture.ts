@@ -17,6 +17,8 @@ interface Expected {
   isUnwanted: boolean;
   unwantedSince: number;
   worker: number;
+  /** It waits again since its lease was given up for lost, and nobody was handed it since. */
+  isLost: boolean;
 }
 
 export interface World {
@@ -41,6 +43,8 @@ export const step = fc.oneof(
   fc.record({
     kind: fc.constant("finish" as const),
     lease: fc.nat(),
+    /** Whether the report says whose it is; without that, no lost lease is given back. */
+    isNamed: fc.boolean(),
     outcome: fc.constantFrom<FinishReport["outcome"]>(
       "succeeded",
       "failed",
@@ -85,7 +89,11 @@ export async function drain(db: Db, world: World): Promise<void> {
     await take({ kind: "claim", worker: 0, most: 3 }, 0, world);
     for (const [index, lease] of world.leases.entries())
       if (isHeld(world, lease))
-        await take({ kind: "finish", lease: index, outcome: "succeeded" }, 1, world);
+        await take(
+          { kind: "finish", lease: index, isNamed: false, outcome: "succeeded" },
+          1,
+          world,
+        );
   }
   await compare(db, world);
   assert.deepEqual(
@@ -97,6 +105,12 @@ export async function drain(db: Db, world: World): Promise<void> {
 function isHeld({ expected }: World, lease: Lease): boolean {
   const each = expected.get(lease.executionId);
   return each?.state === "leased" && each.attempt === lease.attempt && each.epoch === lease.epoch;
+}
+
+/** Its worker has it again when it names it, in a heartbeat or a report of its end. */
+function mayBeRevived({ expected }: World, lease: Lease): boolean {
+  const each = expected.get(lease.executionId);
+  return each?.state === "queued" && each.isLost && each.epoch === lease.epoch;
 }
 
 function lose(each: Expected, counts = true): void {
@@ -130,6 +144,7 @@ export async function take(each: Step, server: number, world: World): Promise<vo
           isUnwanted: false,
           unwantedSince: 0,
           worker: -1,
+          isLost: false,
         });
       else {
         const joined = expected.get(id);
@@ -155,6 +170,7 @@ export async function take(each: Step, server: number, world: World): Promise<vo
           epoch: one.epoch + 1,
           until: now + leaseMs,
           worker: each.worker,
+          isLost: false,
           hasStarted: false,
         });
         assert.deepEqual(
@@ -168,15 +184,18 @@ export async function take(each: Step, server: number, world: World): Promise<vo
     case "finish": {
       const lease = pick(each.lease);
       if (lease === undefined) return;
+      const one = expected.get(lease.executionId) as Expected;
+      const isLate = each.isNamed && mayBeRevived(world, lease);
       const verdict = await queue.finish({
         lease,
+        ...(each.isNamed ? { by: workers[one.worker] as (typeof workers)[0] } : {}),
         outcome: each.outcome,
         exitCode: 0,
         result: new Uint8Array(),
       });
-      assert.equal(verdict, isHeld(world, lease) ? "accepted" : "refused");
+      assert.equal(verdict, isHeld(world, lease) || isLate ? "accepted" : "refused");
       if (verdict === "refused") return;
-      const one = expected.get(lease.executionId) as Expected;
+      one.isLost = false;
       if (each.outcome === "cancelled" || each.outcome === "infrastructure_error") lose(one);
       else one.state = "finished";
       return;
@@ -207,14 +226,20 @@ export async function take(each: Step, server: number, world: World): Promise<vo
         draining: false,
       });
       // A lease is extended by the worker that holds it, and by nobody else who names it.
+      // So is one that was lost, as long as nobody was handed the execution since.
       const isItsOwn = (lease: Lease) =>
-        isHeld(world, lease) && expected.get(lease.executionId)?.worker === each.worker;
+        (isHeld(world, lease) || mayBeRevived(world, lease)) &&
+        expected.get(lease.executionId)?.worker === each.worker;
       assert.deepEqual(
         new Set(answer.lost.map(leaseKey)),
         new Set(named.filter((lease) => !isItsOwn(lease)).map(leaseKey)),
       );
       for (const lease of named.filter(isItsOwn))
-        (expected.get(lease.executionId) as Expected).until = now + leaseMs;
+        Object.assign(expected.get(lease.executionId) as Expected, {
+          state: "leased",
+          until: now + leaseMs,
+          isLost: false,
+        });
       return;
     }
     case "pass":
@@ -225,7 +250,10 @@ export async function take(each: Step, server: number, world: World): Promise<vo
       for (const one of expected.values()) {
         if (one.state !== "leased") continue;
         if (one.isUnwanted && one.unwantedSince + cancelGraceMs <= now) one.state = "finished";
-        else if (one.until <= now) lose(one);
+        else if (one.until <= now) {
+          lose(one);
+          one.isLost = true;
+        }
       }
       return;
     }
@@ -245,7 +273,10 @@ export async function take(each: Step, server: number, world: World): Promise<vo
       await queue.register(worker);
       workers[each.worker] = worker;
       for (const one of expected.values())
-        if (one.state === "leased" && one.worker === each.worker) lose(one);
+        if (one.state === "leased" && one.worker === each.worker) {
+          lose(one);
+          one.isLost = true;
+        }
       return;
     }
   }

@@ -12,11 +12,13 @@ import {
   finishHeld,
   type HeldRow,
   lockLeased,
+  type NamedLease,
   recordAttempts,
   requeueHeld,
+  reviveLostLeases,
 } from "./end-leases.store.ts";
 import { endedView } from "./ended-view.ts";
-import type { ExecutionId, Outcome } from "./execution.ts";
+import type { Outcome } from "./execution.ts";
 import type { FinishedExecution, Usage } from "./finished-execution.ts";
 import { type Lease, leaseKey, type WorkerProcess } from "./lease.ts";
 import { dropAttemptLogs } from "./log.store.ts";
@@ -64,8 +66,9 @@ const fewEndings = 16;
 /**
  * Ends leases: each execution is finished, or goes back into the queue.
  *
- * Only the current lease of an execution can be ended. All else, a late report or one that was sent
- * twice, is refused and changes nothing. What is decided is decided under the locks of the rows.
+ * Only the current lease of an execution can be ended, or the last one, by a report that comes after it was given up
+ * for lost, while nobody was handed the execution since. All else, such as a report that was sent twice, is refused
+ * and changes nothing. What is decided is decided under the locks of the rows.
  */
 export async function settleLeases(
   tx: Tx,
@@ -83,9 +86,8 @@ export async function settleLeases(
     readonly isTakenOver?: boolean;
   },
 ): Promise<Settled> {
-  const ids = endings.map(({ lease }) => lease.executionId);
   if (endings.length <= fewEndings) await preferKnownPlans(tx);
-  const { locked, served, known } = await holdAll(tx, ids, rules);
+  const { locked, served, known } = await holdAll(tx, endings, rules);
   const held = new Map(locked.map((row) => [leaseKey({ ...row, executionId: row.id }), row]));
   const finished: (FinishedExecution & { readonly epoch: number })[] = [];
   const ended: ExecutionView[] = [];
@@ -98,7 +100,7 @@ export async function settleLeases(
     const key = leaseKey(ending.lease);
     const row = held.get(key);
     if (row === undefined) return "refused";
-    if (ending.by !== undefined && ending.by.instanceId !== row.workerInstance) return "refused";
+    if (!mayEnd(ending, row)) return "refused";
     // Extended since it was found: its worker was told so, and goes on.
     if (ending.end.kind === "expired" && !row.isOver) return "refused";
     held.delete(key);
@@ -201,7 +203,7 @@ export async function settleLeases(
 /** What ends, under the locks of its rows, and what is served by it. `known`: whether that is so. */
 async function holdAll(
   tx: Tx,
-  ids: readonly ExecutionId[],
+  endings: readonly EndingLease[],
   {
     now,
     hooks,
@@ -216,6 +218,7 @@ async function holdAll(
   readonly served: readonly string[] | undefined;
   readonly known: Promise<unknown>;
 }> {
+  const ids = endings.map(({ lease }) => lease.executionId);
   if (assumed !== undefined && hooks.assumeUnserved !== undefined) {
     const known = together([assumeHeld(tx, assumed), hooks.assumeUnserved(tx, ids)]);
     // Heard of with what is sent behind it.
@@ -223,7 +226,26 @@ async function holdAll(
     return { locked: assumed, served: [], known };
   }
   const [locked, served] = await together([lockLeased(tx, ids, now), hooks.servedBy?.(tx, ids)]);
-  return { locked, served, known: Promise.resolve() };
+  const held = new Set(locked.map(({ id }) => id));
+  const late = endings.filter(({ lease }) => !held.has(lease.executionId)).flatMap(reportedLease);
+  if (late.length === 0) return { locked, served, known: Promise.resolve() };
+  await reviveLostLeases(tx, late, now);
+  const revived = await lockLeased(
+    tx,
+    late.map(({ lease }) => lease.executionId),
+    now,
+  );
+  return { locked: [...locked, ...revived], served, known: Promise.resolve() };
+}
+
+function reportedLease({ lease, by, end }: EndingLease): NamedLease[] {
+  return by === undefined || end.kind !== "reported" ? [] : [{ lease, by }];
+}
+
+/** The process that was handed it; or one of the same name that took over the results that were kept on its disk. */
+function mayEnd({ by, end }: EndingLease, held: HeldRow): boolean {
+  if (by === undefined || by.instanceId === held.workerInstance) return true;
+  return end.kind === "reported" && by.name === held.worker;
 }
 
 /** A worker's clock may be wrong; nothing starts before it was handed out, or later than it ends. */

@@ -30,21 +30,29 @@ export async function standingOfWorker(
 
 const Held = z.object({
   executionId: ExecutionId,
+  /** Also while it waits again because that worker was lost: its result may still come, and is taken until another one has it. */
   isLeased: z.boolean(),
   attempt: z.number(),
   epoch: z.number(),
-  /** Of the worker that holds it; null when nobody does. */
+  /** Of that worker; null when nobody holds it. */
   principal: z.string().nullable(),
 });
 export type Held = z.infer<typeof Held>;
 
-/** Who holds executions now, and under which epoch. Those that are gone are left out. */
+/** Who holds executions now, or did until it was lost and nobody was handed them since, and under which epoch. Those that are gone are left out. */
 export function holdersOf(tx: Tx, ids: readonly ExecutionId[]): Promise<Held[]> {
   return tx.many(
     Held,
     sql`
-      select execution.id as "executionId", state = 'leased' as "isLeased", attempt, epoch, principal
-      from execution left join worker on state = 'leased' and worker.name = execution.worker
+      select execution.id as "executionId", state = 'leased' or worker.name is not null as "isLeased", execution.attempt,
+        execution.epoch, worker.principal
+      from execution
+      left join execution_attempt as lost on state = 'queued' and lost.execution_id = execution.id
+        and lost.attempt = execution.attempt and lost.epoch = execution.epoch
+        and lost.outcome = 'worker_lost'
+      cross join lateral (
+        select case state when 'leased' then execution.worker else lost.worker end as name) as holder
+      left join worker on worker.name = holder.name
       where execution.id = any(${ids}::uuid[])
     `,
   );

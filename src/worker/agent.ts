@@ -156,6 +156,8 @@ export class Agent implements Service {
         this.#underWay.thereIsRoom();
         this.#parts.logger.info("takes work again: its disk has room");
       }
+      await this.#membership.untilHeard(signal);
+      if (signal.aborted) return;
       try {
         await this.#claim(most);
         failures = 0;

@@ -12,6 +12,7 @@ import type { AgentParts } from "./agent-parts.ts";
 import type { FarmContact } from "./farm-contact.ts";
 import { isHeartbeatDue, type LastHeartbeat } from "./heartbeat-due.ts";
 import { registerWorker } from "./register-worker.ts";
+import { isPassing } from "./retry-window.ts";
 
 /** The farm is there, and will not have this worker: its name, its token or its rights are not right. */
 const refusals: ReadonlySet<string> = new Set([
@@ -41,6 +42,9 @@ export class FarmMembership {
   readonly #contact: FarmContact;
   readonly #holder: Holder;
   #heartbeatMs = 0;
+  /** Heartbeats do not reach the farm. */
+  #isAway = false;
+  readonly #heard = new Set<() => void>();
 
   constructor(
     parts: Pick<AgentParts, "farm" | "identity" | "config" | "facilities" | "retryWindow">,
@@ -97,6 +101,28 @@ export class FarmMembership {
     }
   }
 
+  /**
+   * Resolves when the farm has heard of all that the worker holds, as far as it was out of reach in between.
+   *
+   * Leases may have been lost meanwhile. They are given back with a heartbeat, unless somebody was handed the executions: who
+   * claimed before it could be that somebody.
+   */
+  async untilHeard(signal: AbortSignal): Promise<void> {
+    while (this.#isAway && this.#holder.leases().length > 0 && !signal.aborted) {
+      let hear = () => {};
+      const heard = new Promise<void>((resolve) => (hear = resolve));
+      this.#heard.add(hear);
+      await Promise.race([heard, this.#holder.changed()]);
+      this.#heard.delete(hear);
+    }
+  }
+
+  #setAway(isAway: boolean): void {
+    this.#isAway = isAway;
+    this.#parts.retryWindow.farmIsAway(isAway);
+    if (!isAway) for (const hear of this.#heard) hear();
+  }
+
   /** Sends heartbeats, as often as the farm asked for at registration, until it is over. */
   async heartbeats(over: AbortSignal): Promise<void> {
     const { farm, identity } = this.#parts;
@@ -121,11 +147,13 @@ export class FarmMembership {
           intervalsAgo: 0,
         };
         this.#contact.answered();
+        this.#setAway(false);
         for (const lease of answer.lost) this.#holder.ended(lease, "lost");
         for (const lease of answer.cancelled) this.#holder.ended(lease, "cancelled");
         if (answer.unknownWorker) await this.register();
       } catch (reason) {
         last = undefined;
+        this.#setAway(isPassing(reason));
         this.#contact.failed(reason, "the farm does not hear this worker");
       }
     }

@@ -20,6 +20,9 @@ export function isPassing(reason: unknown): boolean {
  */
 export class RetryWindow {
   #ms = leastMs;
+  #isFarmAway = false;
+  /** When the farm was heard again last; by `performance.now()`. */
+  #backAt = 0;
   readonly #over = new AbortController();
 
   get ms(): number {
@@ -29,6 +32,15 @@ export class RetryWindow {
   /** As the farm grants leases of this length. */
   outlast(leaseMs: number): void {
     this.#ms = Math.max(leastMs, leaseMs);
+  }
+
+  /**
+   * Whether heartbeats reach the farm. While they do not, nothing is given up, however long that takes: the worker gets
+   * no other work meanwhile, and the first heartbeat after it says what it still holds.
+   */
+  farmIsAway(isAway: boolean): void {
+    if (this.#isFarmAway && !isAway) this.#backAt = performance.now();
+    this.#isFarmAway = isAway;
   }
 
   /** The worker is to end: what fails now has failed. */
@@ -43,10 +55,11 @@ export class RetryWindow {
       try {
         return await call();
       } catch (reason) {
+        const since = Math.max(begun, this.#backAt);
         const isSpent =
           this.#over.signal.aborted ||
           signal?.aborted === true ||
-          performance.now() - begun > this.#ms;
+          (!this.#isFarmAway && performance.now() - since > this.#ms);
         if (!isPassing(reason) || isSpent) throw reason;
         await rest(backoffMs(failures, Math.random()), this.#over.signal);
       }

@@ -8,7 +8,11 @@ const cases = [
   { how: "silent", length: "shorter" },
   { how: "refusing", length: "longer" },
   { how: "silent", length: "longer" },
+  { how: "refusing", length: "until another worker has it" },
+  { how: "silent", length: "until another worker has it" },
 ] as const;
+
+const wayOf = (how: string, length: string) => `${how}-${length.replaceAll(" ", "-")}`;
 
 const lines = Array.from({ length: 30 }, (_, i) => `line ${i + 1}`);
 
@@ -36,7 +40,7 @@ beforeAll(async () => {
     sampleRepository({ ".grange/farm.yml": definitions }),
   ]);
   for (const { how, length } of cases) {
-    const way = `${how}-${length}`;
+    const way = wayOf(how, length);
     const proxy = await breakableProxy(farm.url);
     proxies.set(way, proxy);
     farm.startWorker({
@@ -58,7 +62,7 @@ afterAll(async () => {
 
 /** Runs the case's job, and breaks the network once the job has begun to print. */
 async function beginAndBreak(how: Breakage, length: string) {
-  const way = `${how}-${length}`;
+  const way = wayOf(how, length);
   const proxy = proxies.get(way);
   if (proxy === undefined) throw new Error(`there is no worker for ${way}`);
   const { id } = await farm.submit({ repository: repository.path, parameters: { way } });
@@ -91,13 +95,36 @@ test.concurrent.each(cases.filter(({ length }) => length === "shorter"))(
   },
 );
 
+/** The farm no longer says that the job runs. */
+function untilLeaseIsOver(id: string) {
+  return farm.until(id, ({ jobList: [job] }) => job?.state !== "running");
+}
+
 test.concurrent.each(cases.filter(({ length }) => length === "longer"))(
-  "a network that is $how for more than a lease costs an attempt, and the late result is refused",
+  "a network that is $how for more than a lease costs no attempt, when nobody else took the job",
   async ({ how, length }) => {
     const { id, proxy } = await beginAndBreak(how, length);
 
-    // The lease has run out: the farm no longer says that the job runs.
-    await farm.until(id, ({ jobList: [job] }) => job?.state !== "running");
+    await untilLeaseIsOver(id);
+    proxy.mend();
+
+    expect(await outcome(id)).toMatchObject({
+      state: "succeeded",
+      runList: [{ number: 1, cause: "first", attempt: 1, outcome: "succeeded" }],
+      printed: lines,
+    });
+  },
+);
+
+test.concurrent.each(cases.filter(({ length }) => length.startsWith("until")))(
+  "a network that is $how $length costs an attempt, and the late result is refused",
+  async ({ how, length }) => {
+    const { id, proxy } = await beginAndBreak(how, length);
+
+    const way = wayOf(how, length);
+    await untilLeaseIsOver(id);
+    farm.startWorker({ name: `other-${way}`, env: { GRANGE_WORKER_PLATFORM: `way=${way}` } });
+    await farm.until(id, ({ jobList: [job] }) => job?.state === "running");
     proxy.mend();
 
     expect(await outcome(id)).toMatchObject({

@@ -21,7 +21,8 @@ export const file_grange_worker_v1_worker: GenFile = /*@__PURE__*/
 
 /**
  * A worker's right to an execution, until a time. The epoch goes up at every
- * hand-out; every call about a lease names it, and is refused when it is over.
+ * hand-out; every call about a lease names it, and is refused when it is over. A lease
+ * that was lost goes on with a heartbeat or ends with Finish, until somebody is handed the execution.
  *
  * @generated from message grange.worker.v1.Lease
  */
@@ -879,7 +880,7 @@ export const FinishResponse_Verdict = {
   PUBLISHED: 1,
 
   /**
-   * The lease was over. Nothing was published.
+   * The lease was over, and the execution was handed out anew, or ended. Nothing was published.
    *
    * @generated from enum value: REFUSED = 2;
    */
