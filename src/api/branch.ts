@@ -60,6 +60,17 @@ export const NextDefinitions = z.object({
 });
 export type NextDefinitions = z.infer<typeof NextDefinitions>;
 
+/** What the farm noticed by itself in the repository that is the source of a branch's definitions. */
+export const NoticedDefinitions = z.object({
+  /** The newest commit that was read, its catalog, and since when. Null until one was. */
+  commit: z.string().nullable(),
+  catalog: z.string().nullable(),
+  since: Time.nullable(),
+  /** For people: why it cannot be read at present. */
+  problem: z.string().nullable(),
+});
+export type NoticedDefinitions = z.infer<typeof NoticedDefinitions>;
+
 export const Branch = z.object({
   repository: z.string(),
   /** `*` stands for all branches. */
@@ -72,6 +83,8 @@ export const Branch = z.object({
   /** What its last graph was made of, or what was pushed for it since. */
   catalog: BranchCatalog.nullable(),
   next: NextDefinitions,
+  /** Null where its source is no other repository at a revision that may move, or was not looked at yet. */
+  noticed: NoticedDefinitions.nullable(),
 });
 export type Branch = z.infer<typeof Branch>;
 

@@ -17,7 +17,9 @@ import { forgetWorkers } from "#execution/worker.store.ts";
 import { forgetOldBuilds, forgetUnusedIndexes } from "#granaries/forget-unused.ts";
 import { forgetApproximations } from "#graphs/approximations/approximation.store.ts";
 import { passCancellationsOn } from "#graphs/cancel-graph.ts";
+import type { CatalogServices } from "#graphs/catalogs/graph-definitions.ts";
 import { isProtectedBranch } from "#graphs/catalogs/is-protected-branch.ts";
+import { watchDefinitions, watchEveryMs } from "#graphs/catalogs/watch-definitions.ts";
 import { expireJobs } from "#graphs/expiry/expire-jobs.ts";
 import { coalesceJobs } from "#graphs/ranges/coalesce-jobs.ts";
 import { rollUpGraphs } from "#graphs/times/graph-times.store.ts";
@@ -75,8 +77,10 @@ export function startHousekeeping(services: {
   /** How long a client waits for a worker that does not exist. */
   readonly unservedMs: number;
   readonly idle: IdleState;
+  readonly definitions: CatalogServices;
 }): Service {
-  const { db, queue, operations, uploads, clock, logger, labTimes, unservedMs, idle } = services;
+  const { db, queue, operations, uploads, clock, logger, labTimes, unservedMs, idle, definitions } =
+    services;
   const openSince = clock.now();
   const ago = (ms: number) => new Date(clock.now().getTime() - ms);
   const tasks: readonly Task[] = [
@@ -163,6 +167,12 @@ export function startHousekeeping(services: {
       async run() {
         while ((await expireJobs(db, queue, clock.now())) > 0);
       },
+    },
+    {
+      name: "look for new definitions where branches have theirs",
+      everyMs: watchEveryMs,
+      staysOnTime: true,
+      run: () => watchDefinitions(definitions, clock.now()),
     },
     {
       name: "let newer jobs answer for older ones that wait",

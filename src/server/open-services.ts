@@ -272,6 +272,7 @@ export async function openServices(
         labTimes: times,
         sendAlarm: config.alarmWebhook && sendToAlarmWebhook(config.alarmWebhook),
         unservedMs: config.unservedMs ?? usualUnservedMs,
+        definitions: { db, access, git, mirrors, evaluator, cache },
       }),
     );
     const { pricePerWorkerMinute } = config;

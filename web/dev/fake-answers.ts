@@ -141,6 +141,7 @@ function said(farm: FakeFarm, repository: string, branch: string): Branch {
     catalog:
       branch === "*" ? null : { branch, catalog, commit: null, setBy: "anyone", since: aTime },
     next: { catalog: branch === "*" ? null : catalog, commit: null, problem: null },
+    noticed: null,
   });
 }
 

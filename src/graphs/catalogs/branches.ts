@@ -23,6 +23,7 @@ import { repositoryFor, requireRepository } from "./known-repository.store.ts";
 import { lastDefinitions, nextDefinitions } from "./next-definitions.ts";
 import { requireBranchName } from "./require-branch-name.ts";
 import { templatesOf } from "./template-catalog.ts";
+import { noticedDefinitions } from "./watched-definitions.store.ts";
 
 /** Branches of a repository that the farm has anything to say of: `*` first, then by name. */
 export async function listBranches(
@@ -94,11 +95,14 @@ type KnownBranch = Omit<Branch, "next">;
 async function branchOf(tx: Tx, repository: string, branch: string): Promise<KnownBranch> {
   const { generic, own } = await saidOfBranch(tx, repository, branch);
   const isGeneric = branch === allBranches;
+  const resolved = resolveBranch(generic, own);
+  const { source } = resolved;
   return {
     repository,
     branch,
     own: (isGeneric ? generic : own) ?? null,
-    resolved: resolveBranch(generic, own),
+    resolved,
+    noticed: source.kind === "repository" ? ((await noticedDefinitions(tx, source)) ?? null) : null,
     history: await branchHistory(tx, repository, branch),
     catalog: (await branchCatalog(tx, repository, branch)) ?? null,
   };

@@ -103,9 +103,10 @@ export async function graphDefinitions(
       );
     }
     case "repository": {
-      const other = await services.mirrors.fetchCommit(source.repository, source.rev ?? "HEAD");
-      const name = await services.db.transaction((tx) => nameRepository(tx, other.repository));
-      return ofCommit(services, name, other, undefined);
+      return definitionsAt(
+        services,
+        await services.mirrors.fetchCommit(source.repository, source.rev ?? "HEAD"),
+      );
     }
     case "directory":
       return ofFiles(services, await readDefinitionsDirectory(source.path));
@@ -120,6 +121,15 @@ export async function graphDefinitions(
       );
     }
   }
+}
+
+/** The definitions that stand in a commit of another repository than that of the graph. Throws `DefinitionProblems`. */
+export async function definitionsAt(
+  services: CatalogServices,
+  other: FetchedCommit,
+): Promise<GraphDefinitions> {
+  const name = await services.db.transaction((tx) => nameRepository(tx, other.repository));
+  return ofCommit(services, name, other, undefined);
 }
 
 /** What is wanted of definitions, and what the branch says anyway. */
@@ -267,9 +277,7 @@ async function pointedAt(
   const { repository, commit } = pointer;
   const other = await fetchSource(services, { repository, commit }, own.by);
   if (other instanceof Fault) throw refuse(`cannot be followed: ${other.message}`);
-  const name = await services.db.transaction((tx) => nameRepository(tx, other.repository));
-  const definitions = await ofCommit(services, name, other, undefined);
-  return { ...definitions, isOfCommit: true };
+  return { ...(await definitionsAt(services, other)), isOfCommit: true };
 }
 
 function nameOfBranch({ repository, branch }: GraphPlace): string {

@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import type { Branch, BranchChange } from "#api/branch.ts";
+import type { Branch, BranchChange, NoticedDefinitions } from "#api/branch.ts";
 import { Copyable } from "../../parts/copy.tsx";
 import { definitionText } from "../../parts/definition-text.ts";
 import { Ago } from "../../parts/times.tsx";
@@ -13,7 +13,7 @@ interface Props {
 }
 
 export function BranchDetail({ repository, branch, branches }: Props) {
-  const { catalog, next, resolved } = branch;
+  const { catalog, next, noticed, resolved } = branch;
   return (
     <section className="branch-detail" aria-label={nameOfBranch(branch.branch)}>
       <div>
@@ -42,6 +42,7 @@ export function BranchDetail({ repository, branch, branches }: Props) {
             </span>
           )}
         </p>
+        {noticed === null ? null : <Noticed noticed={noticed} />}
         {catalog === null || catalog.catalog === next.catalog ? null : (
           <p className="row facts-line">
             <span>
@@ -110,5 +111,22 @@ function Change({ change }: { readonly change: BranchChange }) {
         </pre>
       </details>
     </li>
+  );
+}
+
+/** What the farm noticed in the repository that the definitions come from, without a submission. */
+function Noticed({ noticed }: { readonly noticed: NoticedDefinitions }) {
+  const { catalog, commit, since, problem } = noticed;
+  return (
+    <p className="row facts-line">
+      {catalog === null || commit === null || since === null ? null : (
+        <span>
+          its source has commit <code>{commit.slice(0, 10)}</code>, definitions{" "}
+          <Copyable text={catalog} shown={catalog.slice(0, 8)} label="catalog" />, noticed{" "}
+          <Ago time={since} />
+        </span>
+      )}
+      {problem === null ? null : <span className="problem">Its source: {problem}</span>}
+    </p>
   );
 }

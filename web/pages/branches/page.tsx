@@ -26,6 +26,7 @@ export function BranchesPage() {
       history: [],
       catalog: null,
       next: { catalog: null, commit: null, problem: null },
+      noticed: null,
     });
   usePageTitle("Branches", name);
   const show = (branch: string) => void navigate({ search: { branch }, replace: true });
