@@ -39,9 +39,6 @@ export function NewGraphPage() {
     rev: choice.rev ?? "HEAD",
   });
   const settled = useSettled(written, settledAfterMs);
-  useEffect(() => {
-    if (settled !== first) void navigate({ search: settled, replace: true });
-  }, [settled, first, navigate]);
   const preview = useQuery(previewQuery(complete(settled)));
   const catalog = useQuery(catalogQuery(preview.data?.catalog));
   const submit = useMutation({
@@ -53,6 +50,11 @@ export function NewGraphPage() {
     },
     onSuccess: ({ id }) => navigate({ to: "/graphs/$id", params: { id } }),
   });
+  // Who has submitted is on the way to the graph, and not to be called back to another address of this page.
+  const isLeaving = submit.isPending || submit.isSuccess;
+  useEffect(() => {
+    if (settled !== first && !isLeaving) void navigate({ search: settled, replace: true });
+  }, [settled, first, isLeaving, navigate]);
   usePageTitle("New graph");
   const isSettled = settled === written && !preview.isFetching;
 
