@@ -75,7 +75,7 @@ test("two servers that look at once read each source once, and none before its t
     watchDefinitions(farm.services, after(11)),
   ]);
 
-  const [one = 0, other = 0] = both;
+  const [one, other] = both;
   expect(one + other).toBe(1);
   expect(await watchDefinitions(farm.services, after(11.5))).toBe(0);
 });
