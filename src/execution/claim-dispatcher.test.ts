@@ -40,7 +40,7 @@ test("a wake-up that comes between a transaction's look and its commit is not lo
   await service.stop();
 });
 
-test("a desk whose claims found nothing rests", async () => {
+test("a dispatcher whose claims found nothing rests", async () => {
   const paced = pacedDb(db);
   const service = aService(paced.db);
   const worker = aWorker("w");
@@ -71,7 +71,7 @@ test("a desk whose claims found nothing rests", async () => {
 });
 
 test("who asks after one of its kind found nothing looks only when there is news", async () => {
-  // Given a desk at which a claim found nothing
+  // Given a dispatcher at which a claim found nothing
   const paced = pacedDb(db);
   const service = aService(paced.db);
   const { claim, leave } = await claimant(service, "w");
@@ -123,7 +123,7 @@ test("what a transaction submits after its look is handed out with it, too", asy
 
   await service.transaction(async (tx) => {
     await submitExecutions(tx, [aRequest()], new Date());
-    service.lookAhead(tx)();
+    service.lookEarly(tx)();
     await submitExecutions(tx, [aRequest()], new Date());
   });
 
@@ -141,12 +141,12 @@ test("what is sent before a look, and known after it, is handed out by that look
   let looks = 0;
 
   await service.transaction(async (tx) => {
-    let sawAll = () => {};
+    let confirmLook = () => {};
     await submitExecutions(tx, [aRequest()], new Date(), () => {
-      sawAll = service.lookAhead(tx);
+      confirmLook = service.lookEarly(tx);
       looks++;
     });
-    sawAll();
+    confirmLook();
   });
 
   expect(await waiting).toHaveLength(1);
@@ -165,7 +165,7 @@ test("a look that came before its execution was cancelled gives nobody anything"
   await service.transaction(async (tx) => {
     const request = aRequest();
     await submitExecutions(tx, [request], new Date());
-    service.lookAhead(tx)();
+    service.lookEarly(tx)();
     await cancelQueued(tx, [request.id], new Date());
   });
   await paced.untilIdle();

@@ -8,17 +8,12 @@ import { recentlyUsed } from "#core/recently-used.ts";
 import type { Db, Tx } from "#db/db.ts";
 import { withCommit } from "#db/with-commit.ts";
 import type { AnnouncedExecutions } from "./announced-executions.ts";
-import {
-  claimRound,
-  type HandedBefore,
-  kindOf,
-  type Look,
-  lookAhead,
-  type Round,
-} from "./claim-round.ts";
+import { claimRound, type HandedBefore, kindOf, type Look, lookAhead } from "./claim-round.ts";
+import { nextRoundState, type RoundState } from "./claim-state.ts";
 import type { LeasedExecution } from "./lease.ts";
 import type { LeasesHere } from "./leases-here.ts";
-import { tellQueueAs } from "./notify.store.ts";
+import { type QueueTransactions, queueTransactions } from "./queue-transactions.ts";
+import { type WaitingClaim, WaitingClaims } from "./waiting-claims.ts";
 import type { RegisteredWorker } from "./worker.store.ts";
 
 export interface Claim {
@@ -29,17 +24,17 @@ export interface Claim {
   readonly signal: AbortSignal;
   /** It is to take nothing; it waits here only so as not to ask all the time. */
   readonly isResting?: boolean;
-  /** `generation` when what is known of the worker was asked for. */
+  /** `generation` when the row of the worker was read. Where they differ, the row may be out of date. */
   readonly asOf?: number;
 }
 
 /** Where the claims of a server wait for work. */
-export interface ClaimDispatcher {
+export interface ClaimDispatcher extends QueueTransactions {
   /** Waits for work; answers nothing when the wait is over. */
   claim(claim: Claim): Promise<LeasedExecution[]>;
-  /** Looks for work, if somebody waits for it. Told `by` this desk itself, it has looked already. */
+  /** Looks for work, if somebody waits for it. Notifications that this dispatcher sent itself (`by`) are ignored. */
   wake(by?: string): void;
-  /** Answers all that wait with nothing: they come again, and are looked at anew. */
+  /** Answers all that wait with nothing: their workers come again, and their rows are read again. */
   turnAway(): void;
   /** Answers what waits for these worker processes with nothing. Who of them still listens comes again. */
   dismiss(instanceIds: ReadonlySet<string>): void;
@@ -47,58 +42,19 @@ export interface ClaimDispatcher {
   generation(): number;
   /** The lane of what a worker process was handed last, here. */
   lastLaneOf(instanceId: string): number | undefined;
-  /**
-   * Runs a transaction, and serves the waiting claims at its end, inside it.
-   *
-   * What it puts into the queue is thus handed out by the commit that accepts it. When
-   * a deadlock is broken at its expense, all of it is repeated.
-   */
-  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
-  /**
-   * In such a transaction, when a statement that puts something into the queue was sent: looks behind it, while
-   * the rest is done. Answers how to say that by now the queue was told of no more than that.
-   */
-  lookAhead(tx: Tx): () => void;
   stop(): Promise<void>;
 }
 
-interface Waiter extends Claim {
-  readonly kind: string;
-  /** Set while a transaction serves it. */
-  isServed: boolean;
-  /** Set when it is to be answered, with work or without. */
-  isTurnedAway: boolean;
-  /** Set when nobody waits for the answer any more. */
-  isGone: boolean;
-  answer(leased: LeasedExecution[]): void;
-}
-
-/** A transaction of this desk. */
-interface Running {
-  /** How often it has put something into the queue. */
-  readonly told: () => number;
-  waiters: Waiter[];
-  /** `told`: how often it had when it looked; undefined while that is not known. */
-  look: (LookNow & { readonly told: number | undefined }) | undefined;
-}
-
-interface LookNow {
-  /** The news that it cannot have seen come later. */
-  readonly news: number;
-  readonly found: Promise<Look | undefined>;
-}
-
-const mostTries = 5;
-/** Kinds of workers of which it is known that nothing is left for them. */
-const mostKinds = 1_000;
 /** Worker processes of which it is remembered what they had last. */
 const mostRemembered = 10_000;
 /** Kinds of work of which it is remembered who had them last, at 150 bytes each. */
 const mostAlike = 50_000;
 
 /**
- * One round at a time serves all that wait here: nobody races for what another one gets,
- * and a thousand idle workers cost as much as one of each kind.
+ * Hands work out to the claims that wait at this server.
+ *
+ * One round at a time serves all of them: nobody races for what another one gets, and a thousand idle
+ * workers cost as much as one of each kind. `claim-state.ts` lists the states of a claim and of the rounds.
  */
 export function claimDispatcher(parts: {
   readonly db: Db;
@@ -117,151 +73,85 @@ export function claimDispatcher(parts: {
   readonly giveBack: (leased: readonly LeasedExecution[]) => void;
 }): ClaimDispatcher {
   const name = randomUUID();
-  const waiting = new Set<Waiter>();
-  const running = new WeakMap<Tx, Running>();
-  let round: Promise<void> | undefined;
-  let isDue = false;
-  let isStopped = false;
-  let generation = 0;
+  const claims = new WaitingClaims(parts.giveBack);
   const before: HandedBefore = {
     lanes: recentlyUsed<number>(mostRemembered),
     alike: recentlyUsed<string>(mostAlike),
   };
-  // How often something may have come into the queue; and as of when there was nothing for a kind.
-  let news = 0;
-  const emptyAsOf = recentlyUsed<number>(mostKinds);
+  let generation = 0;
+  let round: RoundState = "idle";
+  let rounds: Promise<void> | undefined;
   const endPoll = startPacedTimer(parts.pollMs, parts.idle, () => wake());
   const busy = parts.idle?.onBusy(() => wake());
 
-  const serve = async (tx: Tx, waiters: readonly Waiter[], ahead: LookNow | undefined) => {
+  const serve = (tx: Tx, served: readonly WaitingClaim[], early: Look | undefined) => {
     const now = parts.clock.now();
     const until = new Date(now.getTime() + parts.leaseMs);
     const { overdueAfterMs, told, leases } = parts;
-    const times = { now, until, overdueAfterMs, told, leases };
-    const asOf = ahead?.news ?? news;
-    const { over } = await claimRound(tx, waiters, before, times, await ahead?.found);
-    await withCommit(tx, over);
-    return { over, asOf };
+    return claimRound(tx, served, before, { now, until, overdueAfterMs, told, leases }, early);
   };
 
-  /** After the commit. */
-  const learn = ({ exhausted }: Round, asOf: number) => {
-    for (const kind of exhausted) emptyAsOf.set(kind, asOf);
-  };
-
-  const mayFind = ({ kind }: Waiter) => emptyAsOf.peek(kind) !== news;
-
-  const take = (isWorthIt: (waiter: Waiter) => boolean): Waiter[] => {
-    const waiters = [...waiting].filter(
-      (waiter) => !waiter.isServed && !waiter.isResting && isWorthIt(waiter),
-    );
-    for (const waiter of waiters) waiter.isServed = true;
-    return waiters;
-  };
-
-  const putBack = (
-    waiters: readonly Waiter[],
-    leasedPerClaim: readonly (readonly LeasedExecution[])[],
-  ) => {
-    waiters.forEach((waiter, i) => {
-      const leased = leasedPerClaim[i] ?? [];
-      waiter.isServed = false;
-      if (leased.length === 0 && !waiter.isGone && !waiter.isTurnedAway) return;
-      if (waiter.isGone && leased.length > 0) parts.giveBack(leased);
-      waiting.delete(waiter);
-      waiter.answer(waiter.isGone ? [] : [...leased]);
-    });
-  };
-
-  const rounds = async () => {
-    await Promise.resolve();
-    while (isDue && !isStopped) {
-      isDue = false;
-      const waiters = take(mayFind);
-      if (waiters.length === 0) {
-        // Those who serve them may have looked already, and look again at their end.
-        isDue = true;
-        break;
-      }
-      try {
-        const { over, asOf } = await parts.db.transaction((tx) => serve(tx, waiters, undefined));
-        const round = await over;
-        learn(round, asOf);
-        putBack(waiters, round.leasedPerClaim);
-        isDue ||= round.hasMore;
-      } catch (reason) {
-        // The claims wait on; the next wake-up or poll tries again.
-        parts.logger.warn({ reason: messageOf(reason) }, "could not look for work");
-        putBack(waiters, []);
-      }
+  const serveOnce = async (served: readonly WaitingClaim[]) => {
+    try {
+      const { over, asOf } = await parts.db.transaction(async (tx) => {
+        const asOf = claims.changes;
+        const { over } = await serve(tx, served, undefined);
+        await withCommit(tx, over);
+        return { over, asOf };
+      });
+      const { exhausted, leasedPerClaim, hasMore } = await over;
+      claims.nothingFor(exhausted, asOf);
+      claims.served(served, leasedPerClaim);
+      if (hasMore) round = nextRoundState(round, "asked");
+    } catch (reason) {
+      // The claims wait on; the next wake-up or poll tries again.
+      parts.logger.warn({ reason: messageOf(reason) }, "could not look for work");
+      claims.served(served, []);
     }
-    round = undefined;
   };
 
-  const look = () => {
-    if (waiting.size === 0 || isStopped) return;
-    isDue = true;
-    round ??= rounds();
+  const runRounds = async () => {
+    await Promise.resolve();
+    while (round === "due") {
+      const served = claims.take((claim) => claims.mayFind(claim));
+      round = nextRoundState(round, served.length === 0 ? "nobody-to-serve" : "begun");
+      if (served.length === 0) break;
+      await serveOnce(served);
+      round = nextRoundState(round, "ended");
+    }
+    rounds = undefined;
+  };
+
+  const ask = () => {
+    if (claims.size === 0) return;
+    round = nextRoundState(round, "asked");
+    if (round === "due") rounds ??= runRounds();
   };
 
   const wake = (by?: string) => {
     if (by === name) return;
-    news++;
-    look();
+    claims.queueChanged();
+    ask();
   };
 
-  const tryTransaction = async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
-    let current: Running | undefined;
-    try {
-      const done = await parts.db.transaction(async (tx) => {
-        const run: Running = { told: tellQueueAs(tx, name), waiters: [], look: undefined };
-        current = run;
-        running.set(tx, run);
-        const value = await work(tx);
-        const told = run.told() > 0;
-        const ahead = run.look?.told === run.told() ? run.look : undefined;
-        // Who came after the look has its own.
-        if (!ahead) run.waiters.push(...take((waiter) => told || mayFind(waiter)));
-        const served = run.waiters.length === 0 ? undefined : await serve(tx, run.waiters, ahead);
-        return { value, told, ...served };
-      });
-      const { waiters } = current ?? { waiters: [] };
-      const served = await done.over;
-      if (done.told) news++;
-      // What it put there itself, its round has seen.
-      if (served) learn(served, (done.asOf ?? 0) + (done.told ? 1 : 0));
-      putBack(waiters, served?.leasedPerClaim ?? []);
-      // Those who came while this was under way have not looked yet, and a wake-up meanwhile
-      // was for work that this may not have seen.
-      const tried = new Set(waiters);
-      const isMissed =
-        isDue ||
-        [...waiting].some((waiter) => !waiter.isResting && !tried.has(waiter) && mayFind(waiter));
-      if (served?.hasMore || isMissed) look();
-      return done.value;
-    } catch (reason) {
-      putBack(current?.waiters ?? [], []);
-      wake();
-      throw reason;
-    }
-  };
+  const transactions = queueTransactions(parts.db, {
+    name,
+    claims,
+    serve,
+    lookEarly: lookAhead,
+    isRoundDue: () => round === "due" || round === "owed",
+    ask,
+  });
 
   return {
+    ...transactions,
     wake,
-
     generation: () => generation,
-
     lastLaneOf: (instanceId) => before.lanes.peek(instanceId),
 
     turnAway() {
       generation++;
-      const waiters = [...waiting];
-      // Who is served at this moment leaves with what it gets.
-      for (const waiter of waiters) waiter.isTurnedAway = true;
-      putBack(
-        waiters.filter(({ isServed }) => !isServed),
-        [],
-      );
+      claims.allEnded("turned-away");
     },
 
     dismiss(instanceIds) {
@@ -275,78 +165,36 @@ export function claimDispatcher(parts: {
     },
 
     claim({ worker, most, waitMs, signal, isResting = false, asOf = generation }) {
-      if (isStopped) throw new Fault("unavailable", "the server is stopping");
+      if (round === "stopped") throw new Fault("unavailable", "the server is stopping");
       return new Promise((resolve) => {
-        const leave = () => {
-          waiter.isGone = true;
-          if (!waiter.isServed) putBack([waiter], []);
-        };
-        // A claim that is being served when its wait is over takes what it gets.
-        const giveUp = () => {
-          if (waiter.isServed) timer = setTimeout(giveUp, 5);
-          else leave();
-        };
-        let timer = setTimeout(giveUp, waitMs);
-        const waiter: Waiter = {
+        const leave = () => claims.ended(claim, "left");
+        const timer = setTimeout(() => claims.ended(claim, "wait-over"), waitMs);
+        const claim: WaitingClaim = {
           worker,
           kind: kindOf(worker),
           most,
-          waitMs,
-          signal,
-          isResting,
-          isServed: false,
-          isTurnedAway: false,
-          isGone: false,
+          state: { kind: isResting ? "resting" : "waiting" },
           answer(leased) {
             clearTimeout(timer);
             signal.removeEventListener("abort", leave);
             resolve(leased);
           },
         };
-        waiting.add(waiter);
+        claims.add(claim);
         if (signal.aborted || asOf !== generation) leave();
         else {
           signal.addEventListener("abort", leave, { once: true });
-          if (mayFind(waiter)) look();
+          if (claims.mayFind(claim)) ask();
         }
       });
     },
 
-    async transaction(work) {
-      for (let tries = 1; ; tries++) {
-        try {
-          return await tryTransaction(work);
-        } catch (reason) {
-          if (!(reason instanceof Fault && reason.code === "aborted") || tries === mostTries)
-            throw reason;
-        }
-      }
-    },
-
-    lookAhead(tx) {
-      const run = running.get(tx);
-      if (run === undefined) return () => {};
-      run.waiters.push(...take(() => true));
-      if (run.waiters.length === 0) return () => {};
-      const found = lookAhead(tx, run.waiters);
-      // Whoever ends the transaction hears of it.
-      found.catch(() => {});
-      const look = { news, found };
-      run.look = { ...look, told: undefined };
-      return () => {
-        if (run.look?.found === found) run.look = { ...look, told: run.told() };
-      };
-    },
-
     async stop() {
-      isStopped = true;
+      round = nextRoundState(round, "stopped");
       endPoll();
       busy?.stop();
-      await round;
-      for (const waiter of waiting) {
-        waiter.isGone = true;
-        if (!waiter.isServed) putBack([waiter], []);
-      }
+      await rounds;
+      claims.allEnded("left");
     },
   };
 }

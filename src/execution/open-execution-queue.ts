@@ -99,12 +99,12 @@ export async function openExecutionQueue(parts: {
   const chooser = sizeChooser(parts.analyzer, logger);
   const submitIn = async (tx: Tx, requests: readonly ExecutionRequest[]) => {
     const foreseen = await oracle.foresee(tx, requests);
-    let sawAll = () => {};
+    let confirmLook = () => {};
     const submitted = await submitExecutions(tx, foreseen, clock.now(), () => {
-      sawAll = service.lookAhead(tx);
+      confirmLook = service.lookEarly(tx);
     });
     // Who was joined may have gone forward since.
-    if (submitted.every(({ isNew }) => isNew)) sawAll();
+    if (submitted.every(({ isNew }) => isNew)) confirmLook();
     return submitted;
   };
   const submitting = coalescer(async (requests: readonly ExecutionRequest[]) => {

@@ -1,0 +1,148 @@
+/**
+ * Where a worker's claim stands at the server that it waits at.
+ *
+ *     waiting  -- taken -------------------------> served
+ *     waiting  -- wait-over, turned-away, left --> answered   (with nothing)
+ *     resting  -- wait-over, turned-away, left --> answered   (with nothing)
+ *     served   -- wait-over, turned-away --------> served     (then: answer)
+ *     served   -- left --------------------------> served     (then: give back)
+ *     served   -- found -------------------------> answered   (with the work; given back after left)
+ *     served   -- nothing-found -----------------> waiting, or answered as `then` says
+ *
+ * While a claim is served, one transaction may lease work for it. So it is not answered before that transaction
+ * has ended: what was leased would be lost until the lease ends.
+ */
+export type ClaimState =
+  | { readonly kind: "waiting" }
+  /** It takes nothing, since its worker is drained; it waits so as not to come again all the time. */
+  | { readonly kind: "resting" }
+  | {
+      readonly kind: "served";
+      /** What happens when nothing was found: it waits on, it is answered, or nobody waits for the answer any more. */
+      readonly then: "wait" | "answer" | "give-back";
+    }
+  | { readonly kind: "answered" };
+
+export type ClaimEvent =
+  /** A transaction looks for work for it. */
+  | "taken"
+  /** It has waited as long as it wanted to. */
+  | "wait-over"
+  /** What is known of its worker may be wrong: the worker is to come again. */
+  | "turned-away"
+  /** Nobody waits for the answer any more. */
+  | "left"
+  /** The transaction that served it has leased work for it, and is committed. */
+  | "found"
+  /** The transaction that served it has leased nothing, or was rolled back. */
+  | "nothing-found";
+
+/** What is to be done for a claim after an event. */
+export type ClaimEffect = "none" | "answer-with-nothing" | "answer-with-work" | "give-work-back";
+
+export interface ClaimStep {
+  readonly state: ClaimState;
+  readonly effect: ClaimEffect;
+}
+
+/** Decides what an event means for a claim. Throws where the event cannot happen in that state. */
+export function nextClaimState(state: ClaimState, event: ClaimEvent): ClaimStep {
+  switch (state.kind) {
+    case "waiting":
+    case "resting":
+      return ofUnserved(state, event);
+    case "served":
+      return ofServed(state, event);
+    case "answered":
+      if (event === "wait-over" || event === "turned-away" || event === "left")
+        return { state, effect: "none" };
+      throw impossible(state, event);
+  }
+}
+
+type Unserved = Extract<ClaimState, { kind: "waiting" | "resting" }>;
+type Served = Extract<ClaimState, { kind: "served" }>;
+
+function ofUnserved(state: Unserved, event: ClaimEvent): ClaimStep {
+  switch (event) {
+    case "taken":
+      if (state.kind === "resting") throw impossible(state, event);
+      return { state: { kind: "served", then: "wait" }, effect: "none" };
+    case "wait-over":
+    case "turned-away":
+    case "left":
+      return { state: answered, effect: "answer-with-nothing" };
+    case "found":
+    case "nothing-found":
+      throw impossible(state, event);
+  }
+}
+
+function ofServed(state: Served, event: ClaimEvent): ClaimStep {
+  switch (event) {
+    case "taken":
+      throw impossible(state, event);
+    case "wait-over":
+    case "turned-away":
+      return {
+        state: state.then === "wait" ? { kind: "served", then: "answer" } : state,
+        effect: "none",
+      };
+    case "left":
+      return { state: { kind: "served", then: "give-back" }, effect: "none" };
+    case "found":
+      return {
+        state: answered,
+        effect: state.then === "give-back" ? "give-work-back" : "answer-with-work",
+      };
+    case "nothing-found":
+      return state.then === "wait"
+        ? { state: { kind: "waiting" }, effect: "none" }
+        : { state: answered, effect: "answer-with-nothing" };
+  }
+}
+
+const answered: ClaimState = { kind: "answered" };
+
+function impossible(state: ClaimState, event: ClaimEvent): Error {
+  return new Error(`a claim that is ${state.kind} cannot be ${event}`);
+}
+
+/**
+ * Whether a round of the server looks for work.
+ *
+ *     idle     -- asked --------------> due        (a round is to be started)
+ *     owed     -- asked --------------> due        (a round is to be started)
+ *     due      -- begun --------------> looking
+ *     due      -- nobody-to-serve ----> owed
+ *     looking  -- asked --------------> due        (the same round looks once more)
+ *     looking  -- ended --------------> idle
+ *     due      -- ended --------------> due
+ *     any      -- stopped ------------> stopped
+ *
+ * `owed`: all claims that may find something are served by transactions at this moment. These look at their end, and
+ * then ask again where they may have missed something.
+ */
+export type RoundState = "idle" | "owed" | "due" | "looking" | "stopped";
+
+export type RoundEvent = "asked" | "begun" | "nobody-to-serve" | "ended" | "stopped";
+
+/** Decides what an event means for the rounds of a server. Throws where the event cannot happen in that state. */
+export function nextRoundState(state: RoundState, event: RoundEvent): RoundState {
+  if (state === "stopped" || event === "stopped") return "stopped";
+  switch (event) {
+    case "asked":
+      return "due";
+    case "begun":
+      if (state === "due") return "looking";
+      break;
+    case "nobody-to-serve":
+      if (state === "due") return "owed";
+      break;
+    case "ended":
+      if (state === "looking") return "idle";
+      if (state === "due") return "due";
+      break;
+  }
+  throw new Error(`a round that is ${state} cannot be ${event}`);
+}

@@ -1,0 +1,137 @@
+import { Fault } from "#core/fault.ts";
+import type { Db, Tx } from "#db/db.ts";
+import { withCommit } from "#db/with-commit.ts";
+import type { Look, Round } from "./claim-round.ts";
+import { tellQueueAs } from "./notify.store.ts";
+import type { WaitingClaim, WaitingClaims } from "./waiting-claims.ts";
+
+/** How often a transaction is tried that PostgreSQL breaks off, for example to end a deadlock. */
+const mostTries = 5;
+
+/** What was found before the end of a transaction. */
+interface EarlyLook {
+  /** The count of changes of which the look has seen all. */
+  readonly asOf: number;
+  readonly found: Promise<Look | undefined>;
+  /** How often the transaction had put something into the queue before the look; undefined while that is not known. */
+  readonly queuedBefore: number | undefined;
+}
+
+/** A transaction that is open. */
+interface OpenTransaction {
+  /** How often it has put something into the queue so far. */
+  readonly queuedCount: () => number;
+  /** Claims that it serves. */
+  readonly claims: WaitingClaim[];
+  early: EarlyLook | undefined;
+}
+
+/** What transactions use of the dispatcher. */
+export interface Serving {
+  /** The name under which this server notifies the queue. */
+  readonly name: string;
+  readonly claims: WaitingClaims;
+  /** Hands work out to claims; resolves when the last statement is sent. */
+  serve(
+    tx: Tx,
+    claims: readonly WaitingClaim[],
+    early: Look | undefined,
+  ): Promise<{ readonly over: Promise<Round> }>;
+  /** Finds what the first claims could be handed. */
+  lookEarly(tx: Tx, claims: readonly WaitingClaim[]): Promise<Look | undefined>;
+  /** Whether a round is due that has not begun. */
+  isRoundDue(): boolean;
+  /** Asks for a round. */
+  ask(): void;
+}
+
+export interface QueueTransactions {
+  /**
+   * Runs a transaction, and serves the waiting claims at its end, inside it.
+   *
+   * What it puts into the queue is thus handed out by the commit that accepts it. When
+   * a deadlock is broken at its expense, all of it is repeated.
+   */
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /**
+   * Looks for work in a transaction that has sent what it puts into the queue, while it does the rest. Call what is
+   * returned to confirm that by then nothing more was put there; without that the transaction looks again at its end.
+   */
+  lookEarly(tx: Tx): () => void;
+}
+
+export function queueTransactions(db: Db, serving: Serving): QueueTransactions {
+  const { claims } = serving;
+  const open = new WeakMap<Tx, OpenTransaction>();
+
+  const tryOnce = async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
+    let current: OpenTransaction | undefined;
+    try {
+      const done = await db.transaction(async (tx) => {
+        const own: OpenTransaction = {
+          queuedCount: tellQueueAs(tx, serving.name),
+          claims: [],
+          early: undefined,
+        };
+        current = own;
+        open.set(tx, own);
+        const value = await work(tx);
+        return { value, ...(await serveAtEnd(tx, own)) };
+      });
+      const served = current?.claims ?? [];
+      const round = await done.over;
+      if (done.hasQueued) claims.queueChanged();
+      // What the transaction put into the queue itself, its round has seen.
+      if (round) claims.nothingFor(round.exhausted, done.asOf + (done.hasQueued ? 1 : 0));
+      claims.served(served, round?.leasedPerClaim ?? []);
+      // Claims that came meanwhile have not looked yet; and a change meanwhile may be of work that this has not seen.
+      if (round?.hasMore || serving.isRoundDue() || claims.isAnyMissed(served)) serving.ask();
+      return done.value;
+    } catch (reason) {
+      claims.served(current?.claims ?? [], []);
+      claims.queueChanged();
+      serving.ask();
+      throw reason;
+    }
+  };
+
+  const serveAtEnd = async (tx: Tx, own: OpenTransaction) => {
+    const hasQueued = own.queuedCount() > 0;
+    const early = own.early?.queuedBefore === own.queuedCount() ? own.early : undefined;
+    // Claims that came after an early look have a look of their own.
+    if (!early) own.claims.push(...claims.take((claim) => hasQueued || claims.mayFind(claim)));
+    const asOf = early?.asOf ?? claims.changes;
+    if (own.claims.length === 0) return { hasQueued, asOf, over: undefined };
+    const { over } = await serving.serve(tx, own.claims, await early?.found);
+    await withCommit(tx, over);
+    return { hasQueued, asOf, over };
+  };
+
+  return {
+    async transaction(work) {
+      for (let tries = 1; ; tries++) {
+        try {
+          return await tryOnce(work);
+        } catch (reason) {
+          const isBrokenOff = reason instanceof Fault && reason.code === "aborted";
+          if (!isBrokenOff || tries === mostTries) throw reason;
+        }
+      }
+    },
+
+    lookEarly(tx) {
+      const own = open.get(tx);
+      if (own === undefined) return () => {};
+      own.claims.push(...claims.take(() => true));
+      if (own.claims.length === 0) return () => {};
+      const found = serving.lookEarly(tx, own.claims);
+      // Whoever ends the transaction gets the error.
+      found.catch(() => {});
+      const look = { asOf: claims.changes, found };
+      own.early = { ...look, queuedBefore: undefined };
+      return () => {
+        if (own.early?.found === found) own.early = { ...look, queuedBefore: own.queuedCount() };
+      };
+    },
+  };
+}
