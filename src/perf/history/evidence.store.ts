@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Tx } from "#db/db.ts";
-import { sql } from "#db/sql.ts";
+import { type Sql, sql } from "#db/sql.ts";
 
 const Values = z.array(z.number().nullable());
 
@@ -43,6 +43,21 @@ const lastComparisons = 200;
 
 /** The 95th percentile of |relative change| of equal artifacts, of the cases that some artifacts were measured in. */
 export function noiseOf(tx: Tx, artifactIds: readonly number[]) {
+  return noiseIn(
+    tx,
+    sql`
+      select case_id from benchmark_result where artifact_id = any(${artifactIds}::int[])
+      union select case_id from benchmark_pair where artifact_id = any(${artifactIds}::int[])
+    `,
+  );
+}
+
+/** The same, of the cases named. */
+export function noiseOfCases(tx: Tx, caseIds: readonly number[]) {
+  return noiseIn(tx, sql`select unnest(${caseIds}::int[])`);
+}
+
+function noiseIn(tx: Tx, cases: Sql) {
   return tx.many(
     Limit,
     sql`
@@ -52,9 +67,7 @@ export function noiseOf(tx: Tx, artifactIds: readonly number[]) {
         select case_id, metric, environment_id, change,
                row_number() over (partition by case_id, metric, environment_id order by at desc) as nth
         from benchmark_noise
-        where case_id in (
-          select case_id from benchmark_result where artifact_id = any(${artifactIds}::int[])
-          union select case_id from benchmark_pair where artifact_id = any(${artifactIds}::int[]))
+        where case_id in (${cases})
       ) as comparison
       where nth <= ${lastComparisons}
       group by 1, 2, 3

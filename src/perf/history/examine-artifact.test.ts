@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { sql } from "#db/sql.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { emptyLab, labEpoch, storeArtifact } from "../perf.fixture.ts";
 import { examineNext } from "./examine-artifact.ts";
@@ -69,6 +70,37 @@ describe("what an artifact's results show", () => {
       { artifact: "n21", metric: "instructions", direction: "regressed", case: aCase() },
     ]);
     expect(listed.steps[0]?.change).toBeCloseTo(0.1, 3);
+  });
+
+  test("no step of a noisy metric that self-tests of its case know as noise", async () => {
+    const line = await aLine(db, 30);
+    // Numbered before, so that no artifact has the number of the case.
+    for (let n = 0; n < 40; n++)
+      await storeFigures(db, {
+        artifact: nth(line, 1),
+        case: aCase({ benchmark: `b${n}` }),
+        values: { instructions: 1 },
+      });
+    const levels = [...about(1, 20), ...about(1.03, 10)];
+    for (const [i, value] of levels.entries())
+      await storeFigures(db, { artifact: nth(line, i + 1), values: { "wall-time": value } });
+    const stepsOfTime = async () => {
+      const of = { suite: "demo", case: aCase(), metric: "wall-time" };
+      const { changePoints } = await readSeries(db, { ...of, kind: "master", samples: false });
+      return changePoints.length;
+    };
+    await examined([nth(line, 30)]);
+    expect(await stepsOfTime()).toBe(1);
+
+    await db.run(sql`
+      insert into benchmark_noise (case_id, metric, environment_id, at, change)
+      select benchmark_case.id, ordinal, environment.id, ${labEpoch}, 0.05
+      from benchmark_case, benchmark_metric, benchmark_environment as environment
+      where benchmark = 'alpha' and benchmark_metric.name = 'wall-time'
+    `);
+    await examined([nth(line, 30)], later(60));
+
+    expect(await stepsOfTime()).toBe(0);
   });
 
   test("one value apart waits for the next", async () => {

@@ -12,7 +12,7 @@ import {
   type KnownPoint,
   keepPoints,
 } from "./change-point.store.ts";
-import { noiseOf } from "./evidence.store.ts";
+import { noiseOfCases } from "./evidence.store.ts";
 import { ordinalsOf } from "./figures.store.ts";
 import { type FoundStep, findSteps, settleSteps } from "./find-steps.ts";
 import { seriesKey } from "./history-wanted.ts";
@@ -78,7 +78,7 @@ interface ToExamine {
 async function examineCases(db: Db, of: ToExamine): Promise<void> {
   const { window, cases, metrics, ordinals, now } = of;
   const own = window.indexOf(of.artifactId);
-  const [series, noise] = await Promise.all([seriesAt(db, window, cases), noiseOf(db, cases)]);
+  const [series, noise] = await Promise.all([seriesAt(db, window, cases), noiseOfCases(db, cases)]);
   const limits = new Map(
     noise.map((each) => [seriesKey(each.caseId, each.environmentId, each.metric), each.change]),
   );
