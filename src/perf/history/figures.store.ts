@@ -2,6 +2,7 @@ import { z } from "zod";
 import { TestCase } from "#core/test-case.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
+import { NumberLists, Numbers, NumbersOrNull, Texts } from "./number-columns.ts";
 
 /** Its words were checked when they were stored; a thousand patterns matched again would take longer than to read it. */
 export const StoredCase = z.object({
@@ -16,13 +17,42 @@ export const StoredCase = z.object({
 
 export const caseColumns = sql`id, section, benchmark, profile, scenario, backend, target`;
 
-/** All cases of a suite, by their numbers. */
+const CaseColumns = z.object({
+  ids: Numbers,
+  sections: z.array(TestCase.shape.section),
+  benchmarks: Texts,
+  profiles: Texts,
+  scenarios: Texts,
+  backends: Texts,
+  targets: Texts,
+});
+
+/** All cases of a suite, by their numbers. In columns, as `figuresOf`. */
 export async function casesOf(tx: Tx, suite: string): Promise<Map<number, TestCase>> {
-  const rows = await tx.many(
-    StoredCase,
-    sql`select ${caseColumns} from benchmark_case where suite = ${suite}`,
+  const [columns] = await tx.many(
+    CaseColumns,
+    sql`
+      select json_agg(id) as ids, json_agg(section) as sections, json_agg(benchmark) as benchmarks,
+             json_agg(profile) as profiles, json_agg(scenario) as scenarios, json_agg(backend) as backends,
+             json_agg(target) as targets
+      from benchmark_case where suite = ${suite} having count(*) > 0
+    `,
   );
-  return new Map(rows.map(({ id, ...testCase }) => [id, testCase]));
+  if (columns === undefined) return new Map();
+  const { ids, sections, benchmarks, profiles, scenarios, backends, targets } = columns;
+  return new Map(
+    ids.map((id, i) => [
+      id,
+      {
+        section: sections[i] ?? "compile",
+        benchmark: benchmarks[i] ?? "",
+        profile: profiles[i] ?? "",
+        scenario: scenarios[i] ?? "",
+        backend: backends[i] ?? "",
+        target: targets[i] ?? "",
+      },
+    ]),
+  );
 }
 
 /** Fingerprints by their environments' numbers. */
@@ -53,14 +83,13 @@ export interface Figures {
   readonly scatter: readonly (number | null)[] | null;
 }
 
-const Values = z.array(z.array(z.number().nullable()));
 const FigureColumns = z.object({
-  artifacts: z.array(z.number()),
-  cases: z.array(z.number()),
-  environments: z.array(z.number()),
-  collectors: z.array(z.string()),
-  least: Values,
-  scatter: z.array(z.array(z.number().nullable()).nullable()),
+  artifacts: Numbers,
+  cases: Numbers,
+  environments: Numbers,
+  collectors: Texts,
+  least: NumberLists,
+  scatter: NumberLists,
 });
 
 /**
@@ -170,8 +199,8 @@ export async function valuesAt(
 const OfArtifact = z.object({
   place: z.number(),
   environmentId: z.number(),
-  cases: z.array(z.number()),
-  values: z.array(z.number().nullable()),
+  cases: Numbers,
+  values: NumbersOrNull,
 });
 
 /** One metric of all results of the artifacts; those wanted find their place. */
@@ -219,8 +248,8 @@ async function placeAll(
 }
 
 const Found = z.object({
-  at: z.array(z.number()).nullable(),
-  values: z.array(z.number()).nullable(),
+  at: Numbers.nullable(),
+  values: Numbers.nullable(),
 });
 
 /** Some series each by itself, from the index of a series. */

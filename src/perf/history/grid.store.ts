@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { caseColumns, StoredCase } from "./figures.store.ts";
+import { Numbers } from "./number-columns.ts";
 
 /** Words of which one must fit; empty: any. */
 export interface CaseFilter {
@@ -68,8 +69,8 @@ export async function measuredBetween(
 const GridRow = z.object({
   caseId: z.number(),
   environmentId: z.number(),
-  artifactIds: z.array(z.number()),
-  values: z.array(z.number()),
+  artifactIds: Numbers,
+  values: Numbers,
 });
 
 /** One metric of some cases at some artifacts. */

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { TestCase } from "#core/test-case.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
+import { Numbers, Texts } from "./number-columns.ts";
 
 /** The number of a case; undefined: nothing was ever measured of it. */
 export async function findCase(tx: Tx, suite: string, of: TestCase): Promise<number | undefined> {
@@ -19,12 +20,12 @@ export async function findCase(tx: Tx, suite: string, of: TestCase): Promise<num
 const Stretch = z.object({
   environmentId: z.number(),
   collector: z.string(),
-  places: z.array(z.number()),
-  artifactIds: z.array(z.number()),
-  artifacts: z.array(z.string()),
+  places: Numbers,
+  artifactIds: Numbers,
+  artifacts: Texts,
   /** Milliseconds since 1970. */
-  datedAt: z.array(z.number()),
-  values: z.array(z.number()),
+  datedAt: Numbers,
+  values: Numbers,
 });
 
 export interface StoredSeriesPoint {
