@@ -82,7 +82,7 @@ test.each([
   "a:\tb\n",
   "- a\n",
   "a: [b\n",
-  "a: 1",
+  "a: |\n  1",
   "a: 0x10\n",
   "__proto__: 1\n",
   "---\na: 1\n---\nb: 1\n",
@@ -134,12 +134,13 @@ test("whatever a text becomes by chance, it is read as the package reads it, or 
     insert: fc.constantFrom("", ...pieces),
   });
   fc.assert(
-    fc.property(fc.array(change, { minLength: 1, maxLength: 4 }), (changes) => {
-      const text = changes.reduce(
+    fc.property(fc.array(change, { minLength: 1, maxLength: 4 }), fc.boolean(), (changes, cut) => {
+      const changed = changes.reduce(
         (before, { at, remove, insert }) =>
           before.slice(0, at) + insert + before.slice(at + remove),
         usual,
       );
+      const text = cut ? changed.trimEnd() : changed;
       const plainly = readPlainYaml(text);
 
       expect(plainly).toEqual(secondOpinion(text, plainly));
@@ -148,11 +149,18 @@ test("whatever a text becomes by chance, it is read as the package reads it, or 
   );
 });
 
+test.each(["version: 1", "jobs:\n  a: {needs: []}", "jobs:\n  a: x\n# the end"])(
+  "a last line without its end is plain all the same: %j",
+  (text) => {
+    expect(readPlainYaml(text)).toEqual(wholly(text));
+  },
+);
+
 test("short texts of nothing but signs are read as the package reads them, or left to it", () => {
   const signs = fc.array(fc.constantFrom(...pieces, "k: ", "k:\n", "k:\n  "), { maxLength: 12 });
   fc.assert(
-    fc.property(signs, (parts) => {
-      const text = `k: ${parts.join("")}\n`;
+    fc.property(signs, fc.constantFrom("\n", ""), (parts, end) => {
+      const text = `k: ${parts.join("")}${end}`;
       const plainly = readPlainYaml(text);
 
       expect(plainly).toEqual(secondOpinion(text, plainly));

@@ -19,9 +19,11 @@ const strange = /[^\n\x20-\x7e\u00a0-\u2027\u202a-\ud7ff\ue000-\ufdcf\ufdf0-\ufe
 export function readPlainYaml(
   text: string,
 ): { readonly value: unknown; readonly offsets: ReadonlyMap<string, number> } | undefined {
-  if (!text.endsWith("\n") || strange.test(text)) return undefined;
+  if (strange.test(text)) return undefined;
+  // How a literal text ends depends on it.
+  if (!text.endsWith("\n") && literal.test(text)) return undefined;
   try {
-    const reader = new PlainReader(text);
+    const reader = new PlainReader(withLastNewline(text));
     return { value: reader.all(), offsets: reader.jobOffsets };
   } catch (reason) {
     if (reason instanceof NotPlain) return undefined;
@@ -31,7 +33,7 @@ export function readPlainYaml(
 
 /** Returns the line, counted from 1, of the first part that `readPlainYaml` does not read. */
 export function lineBeyondPlain(text: string): number {
-  const reader = new PlainReader(text);
+  const reader = new PlainReader(withLastNewline(text));
   try {
     reader.all();
   } catch (reason) {
@@ -39,6 +41,13 @@ export function lineBeyondPlain(text: string): number {
     return reader.line;
   }
   return text.slice(0, Math.max(0, text.search(strange))).split("\n").length;
+}
+
+/** A line that begins a literal or a folded text. */
+const literal = /[|>][-+0-9]*$/m;
+
+function withLastNewline(text: string): string {
+  return text.endsWith("\n") ? text : `${text}\n`;
 }
 
 class PlainReader {
