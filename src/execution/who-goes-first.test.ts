@@ -75,6 +75,45 @@ test("all of the top class goes before anything else, though many lanes are open
   );
 });
 
+test("under contention of many owners, workers and two servers, whatever becomes free goes to the top class", async () => {
+  const { clock, queue } = await aFarm();
+  const secondServer = await queues.open({ clock });
+  const serverOf = (i: number) => (i % 2 === 0 ? queue : secondServer);
+  const workers = Array.from({ length: 6 }, (_, i) => aWorker(`busy-${i}`, { sizeClass: 2 }));
+  for (const worker of workers) await queue.register(worker);
+  const usual = Array.from({ length: 60 }, (_, i) =>
+    aRequest({ invocation: `i${i % 20}`, owner: `o${i % 10}`, sizeClass: 2, priority: 1_000 }),
+  );
+  await submitAll(queue, usual, new Date(clock.now().getTime() - 60 * minute));
+  const claimAll = async () => {
+    const claims = workers.map(async (worker, i) => {
+      const [leased] = await serverOf(i).claim(worker, 1, 0, never);
+      return leased === undefined ? [] : [leased.lease];
+    });
+    return (await Promise.all(claims)).flat();
+  };
+  const busy = await claimAll();
+  const top = Array.from({ length: 9 }, (_, i) =>
+    aRequest({ top: true, owner: `o${i % 3}`, sizeClass: i % 2 === 0 ? 1 : 2, priority: -500 }),
+  );
+  await Promise.all(top.map((each, i) => serverOf(i).submit(each)));
+
+  const handedOut: string[] = [];
+  let held = busy;
+  for (let round = 0; round < 3; round++) {
+    await Promise.all(
+      held.map((lease, i) => serverOf(i).finish({ lease, outcome: "failed", exitCode: 1 })),
+    );
+    held = await claimAll();
+    handedOut.push(...held.map(({ executionId }) => executionId));
+  }
+
+  expect(busy).toHaveLength(6);
+  expect(handedOut).toHaveLength(18);
+  expect(handedOut.slice(0, 6).every((id) => top.some((each) => each.id === id))).toBe(true);
+  expect(top.every(({ id }) => handedOut.slice(0, 12).includes(id))).toBe(true);
+});
+
 test.each([
   { what: "is in the queue", isLeased: false },
   { what: "comes back to it", isLeased: true },

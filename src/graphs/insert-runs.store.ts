@@ -4,6 +4,7 @@ import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import type { ExecutionId } from "#execution/execution.ts";
 import { yieldOf } from "./advancing/yield-of.ts";
+import { namedWhereFew } from "./few-jobs.store.ts";
 import { findingColumns } from "./finding-columns.ts";
 import type { JobKey } from "./run.store.ts";
 
@@ -68,6 +69,7 @@ export async function insertRuns(tx: Tx, runs: readonly NewRun[]): Promise<void>
       update edge set taken = source.yield, stale = source.stale
       from new, job as source
       where edge.graph_id = new.graph_id and edge.job = new.job
+        and ${namedWhereFew(runs, sql`edge.graph_id`, sql`edge.job`)}
         and source.graph_id = edge.graph_id and source.name = edge.on_job
         and edge.on_job is distinct from new.without
       returning edge.graph_id, edge.job, edge.stale
@@ -77,7 +79,7 @@ export async function insertRuns(tx: Tx, runs: readonly NewRun[]): Promise<void>
     from (
       select graph_id, job, count(*) filter (where stale) as stale_edges from taking group by graph_id, job
     ) as taken
-    where job.graph_id = taken.graph_id and job.name = taken.job
+    where job.graph_id = taken.graph_id and job.name = taken.job and ${namedWhereFew(runs)}
   `);
   await tx.run(sql`
     with new as (
@@ -93,7 +95,8 @@ export async function insertRuns(tx: Tx, runs: readonly NewRun[]): Promise<void>
           -- What is queued still waits for its start.
           expires_at = case when new.state = 'queued' then job.expires_at end,
           yield = coalesce(new.yield, job.yield)
-      from new where job.graph_id = new.graph_id and job.name = new.job
+      from new
+      where job.graph_id = new.graph_id and job.name = new.job and ${namedWhereFew(runs)}
       returning job.graph_id, job.name, job.runs, job.wanted_by, job.wanted_why, job.wanted_at, job.ready_at
     )
     insert into run (graph_id, job, number, cause, served_by, state, outcome, exit_code, message, action_digest,

@@ -1,6 +1,7 @@
 import type { GraphState } from "#api/job-state.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
+import { namedWhereFew } from "../few-jobs.store.ts";
 import type { LockedGraph } from "./advance.store.ts";
 import type { Advance } from "./advance-graph.ts";
 import { countsAfter, graphState } from "./graph-state.ts";
@@ -96,6 +97,7 @@ async function saveJobs(tx: Tx, advances: readonly GraphAdvance[]): Promise<void
             wanted text, reason text, open_edges integer, failed_edges integer, runs integer,
             yield text, stale_edges integer, stale boolean)
     where job.graph_id = c.graph_id and job.name = c.name
+      and ${namedWhereFew(rows.map(({ graph_id: graphId, name: job }) => ({ graphId, job })))}
   `);
 }
 
