@@ -155,13 +155,7 @@ export function claimDispatcher(parts: {
     },
 
     dismiss(instanceIds) {
-      const dismissed = [...waiting].filter(({ worker }) => instanceIds.has(worker.instanceId));
-      // Who is served at this moment gives back what it gets.
-      for (const waiter of dismissed) waiter.isGone = true;
-      putBack(
-        dismissed.filter(({ isServed }) => !isServed),
-        [],
-      );
+      claims.allEnded("left", ({ worker }) => instanceIds.has(worker.instanceId));
     },
 
     claim({ worker, most, waitMs, signal, isResting = false, asOf = generation }) {

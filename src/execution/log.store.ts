@@ -10,7 +10,14 @@ import { notifyLog } from "./notify.store.ts";
 export const longestLogBytes = 64 * 1024 * 1024;
 
 export interface LogAppended {
-  /** Where the next chunk begins. */
+  /** A part of a log; `offset` counts its bytes from the beginning. */
+export interface LogChunk {
+  readonly lease: Lease;
+  readonly offset: number;
+  readonly bytes: Uint8Array;
+}
+
+/** Where the next chunk begins. */
   readonly nextOffset: number;
   readonly accepted: boolean;
 }
@@ -23,7 +30,7 @@ export interface LogAppended {
  */
 export async function appendLogChunk(
   tx: Tx,
-  chunk: { readonly lease: Lease; readonly offset: number; readonly bytes: Uint8Array },
+  chunk: LogChunk,
   limit: number = longestLogBytes,
 ): Promise<LogAppended | undefined> {
   const { lease } = chunk;

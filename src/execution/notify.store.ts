@@ -8,7 +8,7 @@ export const queueChannel = "grange_queue";
 export const executionChannel = "grange_execution";
 /** Leased executions are to be cancelled. Payload: the instance id of the worker process that holds them. */
 export const cancellationChannel = "grange_cancellation";
-/** Leases of worker processes ran out. Payload: their instance ids, separated by commas. */
+/** Leases of worker processes ran out. Payload: who tells it, and their instance ids, separated by commas. */
 export const silentWorkerChannel = "grange_silent_worker";
 /** A log grew. Payload: the execution's id. */
 export const logChannel = "grange_execution_log";
@@ -62,10 +62,14 @@ export async function notifyLog(tx: Tx, id: ExecutionId): Promise<void> {
   await tx.run(sql`select pg_notify(${logChannel}, ${id}::text)`);
 }
 
-/** Tells all servers of worker processes whose leases ran out. */
-export async function notifySilentWorkers(tx: Tx, instanceIds: readonly string[]): Promise<void> {
+/** Tells all servers of worker processes whose leases ran out. `by` names who tells it, and need not hear it. */
+export async function notifySilentWorkers(
+  tx: Tx,
+  by: string,
+  instanceIds: readonly string[],
+): Promise<void> {
   for (let from = 0; from < instanceIds.length; from += idsPerPayload) {
-    const payload = instanceIds.slice(from, from + idsPerPayload).join(",");
+    const payload = [by, ...instanceIds.slice(from, from + idsPerPayload)].join(",");
     await tx.run(sql`select pg_notify(${silentWorkerChannel}, ${payload})`);
   }
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import type { Clock } from "#core/clock.ts";
 import { coalescer } from "#core/coalescer.ts";
@@ -5,47 +6,35 @@ import { Fault } from "#core/fault.ts";
 import { intervalsPerIdleHeartbeat } from "#core/idle-heartbeats.ts";
 import type { IdleState } from "#core/idle-state.ts";
 import { startPacedTimer } from "#core/paced-timer.ts";
-import type { Db, Tx } from "#db/db.ts";
-import { together } from "#db/together.ts";
+import type { Db } from "#db/db.ts";
 import { announcedExecutions } from "./announced-executions.ts";
 import { cancelExecutions } from "./cancel-executions.ts";
 import { heldCancellations } from "./cancellation.store.ts";
 import { cancellationService } from "./cancellation-service.ts";
 import { claimDispatcher } from "./claim-dispatcher.ts";
-import { drainChannel } from "./drain.store.ts";
-import { durationOracle } from "./duration-oracle.ts";
-import { ExecutionId, type ExecutionRequest } from "./execution.ts";
 import type { ExecutionQueue } from "./execution-queue.ts";
 import { executionWatch } from "./execution-watch.ts";
-import { type Heartbeat, takeHeartbeats } from "./heartbeat.ts";
+import { heartbeatBatches } from "./heartbeat-batches.ts";
 import { hedges } from "./hedges.ts";
 import { judgeReport } from "./judge-report.ts";
-import { currentLeases, markStarted } from "./lease.store.ts";
-import { type Lease, leaseKey, type WorkerProcess } from "./lease.ts";
+import type { Lease, WorkerProcess } from "./lease.ts";
+import { leaseEndings } from "./lease-endings.ts";
 import { grantedLeaseMs } from "./lease-length.ts";
 import { leaseRescuer } from "./lease-rescuer.ts";
+import { leaseStarts } from "./lease-starts.ts";
 import { leasesHere } from "./leases-here.ts";
-import { appendLogChunk } from "./log.store.ts";
+import { logService } from "./log-service.ts";
 import { lookAheadService } from "./look-ahead-service.ts";
-import {
-  cancellationChannel,
-  executionChannel,
-  logChannel,
-  notifyExecutions,
-  notifySilentWorkers,
-  queueChannel,
-  silentWorkerChannel,
-} from "./notify.store.ts";
-import { commitWithoutWaiting, preferIndexes } from "./prefer-indexes.store.ts";
+import { notifySilentWorkers } from "./notify.store.ts";
 import { projectsOfExecutions } from "./projects-of-executions.ts";
 import type { QueueHooks } from "./queue-hooks.ts";
+import { listenToQueue } from "./queue-notifications.ts";
 import { type QueueTimes, usualTimes } from "./queue-times.ts";
 import { readExecutions } from "./read-executions.store.ts";
-import { reviveLeases } from "./revive-leases.ts";
-import { type EndingLease, settleLeases } from "./settle-leases.ts";
+import type { EndingLease } from "./settle-leases.ts";
 import { sizeChooser } from "./size-chooser.ts";
 import type { Analyzer } from "./size-class-roles.ts";
-import { submitExecutions } from "./submit-executions.store.ts";
+import { submissions } from "./submissions.ts";
 import { untilCancelled } from "./until-cancelled.ts";
 import { knownWorkers } from "./worker.store.ts";
 import { workerNameService } from "./worker-name-service.ts";
@@ -65,16 +54,13 @@ export async function openExecutionQueue(parts: {
   const { db, clock, logger } = parts;
   const hooks = parts.hooks ?? {};
   const times = { ...usualTimes, ...parts.times };
+  const self = randomUUID();
   const watch = executionWatch((ids) => readExecutions(db, ids));
-  const logFollowers = new Set<(id: ExecutionId | undefined) => void>();
-  const tellLog = (id: ExecutionId | undefined) => {
-    for (const grown of logFollowers) grown(id);
-  };
-
+  const logs = logService(db);
   const projects = projectsOfExecutions(db);
   const told = announcedExecutions(clock);
   const leases = leasesHere();
-  const service = claimDispatcher({
+  const dispatcher = claimDispatcher({
     db,
     clock,
     logger,
@@ -91,104 +77,22 @@ export async function openExecutionQueue(parts: {
     db,
     clock,
     overdueAfterMs: times.overdueAfterMs,
-    lastLaneOf: (instanceId) => service.lastLaneOf(instanceId),
+    lastLaneOf: (instanceId) => dispatcher.lastLaneOf(instanceId),
     told,
   });
 
-  const oracle = durationOracle(clock);
   const chooser = sizeChooser(parts.analyzer, logger);
-  const submitIn = async (tx: Tx, requests: readonly ExecutionRequest[]) => {
-    const foreseen = await oracle.foresee(tx, requests);
-    let confirmLook = () => {};
-    const submitted = await submitExecutions(tx, foreseen, clock.now(), () => {
-      confirmLook = service.lookEarly(tx);
-    });
-    // Who was joined may have gone forward since.
-    if (submitted.every(({ isNew }) => isNew)) confirmLook();
-    return submitted;
-  };
-  const submitting = coalescer(async (requests: readonly ExecutionRequest[]) => {
-    const sized = await chooser.choose(requests);
-    return service.transaction((tx) => submitIn(tx, sized));
+  const submitting = submissions({ clock, queue: dispatcher, chooser });
+  const ending = leaseEndings({
+    clock,
+    queue: dispatcher,
+    leases,
+    watch,
+    hooks,
+    mostAttempts: times.mostAttempts,
   });
-
-  // Their news comes from here, with the commit; the notification would have everybody look.
-  const settling = new Set<ExecutionId>();
-  const ending = coalescer(async (endings: readonly EndingLease[]) => {
-    const ids = endings.map(({ lease }) => lease.executionId);
-    for (const id of ids) settling.add(id);
-    const taken = leases.take(endings);
-    let assumed = taken;
-    const settled = service.transaction(async (tx) => {
-      await preferIndexes(tx);
-      const { mostAttempts } = times;
-      const assuming = assumed;
-      assumed = undefined;
-      if (assuming === undefined && taken !== undefined) leases.doubt(taken);
-      return settleLeases(tx, endings, {
-        now: clock.now(),
-        mostAttempts,
-        hooks,
-        assumed: assuming,
-      });
-    });
-    try {
-      watch.ended((await settled).ended);
-    } finally {
-      settling.clear();
-      watch.changed(ids);
-    }
-    const { verdicts, afterCommit } = await settled;
-    afterCommit();
-    return verdicts;
-  });
-
-  const starting = coalescer(async (started: readonly { lease: Lease; at: Date }[]) => {
-    const said = started.map(({ lease }) => lease);
-    for (const lease of said) leases.forget(lease);
-    const { current, after } = await db.transaction(async (tx) => {
-      // Only pages would miss it, should a crash forget it.
-      await commitWithoutWaiting(tx);
-      await preferIndexes(tx);
-      const news = await markStarted(tx, started, clock.now());
-      const [current, after] = await together([
-        currentLeases(tx, said),
-        news.length === 0
-          ? undefined
-          : hooks.onProgress?.(
-              tx,
-              news.map(({ executionId: id, attempt }) => ({ id, kind: "started", attempt })),
-            ),
-        // This server hears of it, too: nobody waits for it so eagerly as for an end.
-        notifyExecutions(
-          tx,
-          news.map(({ executionId }) => executionId),
-        ),
-      ]);
-      return { current: new Set(current.map(leaseKey)), after };
-    });
-    after?.();
-    return said.map((lease) => current.has(leaseKey(lease)));
-  });
-
-  const beating = coalescer(async (beats: readonly Heartbeat[]) => {
-    const answers = await db.transaction((tx) =>
-      takeHeartbeats(tx, beats, clock.now(), times.leaseMs),
-    );
-    const answered = beats.flatMap((beat, at) => {
-      const answer = answers[at];
-      return answer === undefined ? [] : [{ beat, answer }];
-    });
-    if (answered.every(({ answer }) => answer.lost.length === 0)) return answers;
-    const revived = await db.transaction(async (tx) => {
-      await preferIndexes(tx);
-      // The next heartbeat extends them by what the worker asked for.
-      const until = new Date(clock.now().getTime() + times.leaseMs);
-      return reviveLeases(tx, answered, until, hooks);
-    });
-    revived.after();
-    return revived.answers;
-  });
+  const starting = leaseStarts({ db, clock, leases, hooks });
+  const beating = heartbeatBatches({ db, clock, leaseMs: times.leaseMs, hooks });
 
   const lookingUp = coalescer(async (workers: readonly WorkerProcess[]) => {
     const known = await knownWorkers(db, workers);
@@ -217,8 +121,8 @@ export async function openExecutionQueue(parts: {
     graceMs: times.graceMs,
     cancelGraceMs: times.cancelGraceMs,
     async dismiss(instanceIds) {
-      service.dismiss(new Set(instanceIds));
-      await notifySilentWorkers(db, instanceIds);
+      dispatcher.dismiss(new Set(instanceIds));
+      await notifySilentWorkers(db, self, instanceIds);
     },
     settle: end,
   });
@@ -230,26 +134,20 @@ export async function openExecutionQueue(parts: {
     hooks,
     idle: parts.idle,
     mostAttempts: times.mostAttempts,
-    transaction: (work) => service.transaction(work),
+    transaction: (work) => dispatcher.transaction(work),
     changed: (ids) => watch.changed(ids),
   });
 
   const cancellations = cancellationService({ db, clock });
 
-  const listeners = await Promise.all([
-    db.listen(queueChannel, (payload) => service.wake(payload)),
-    db.listen(drainChannel, () => service.turnAway()),
-    db.listen(silentWorkerChannel, (payload) => service.dismiss(new Set(payload.split(",")))),
-    db.listen(cancellationChannel, (payload) => cancellations.changed(payload)),
-    db.listen(executionChannel, (payload) => {
-      if (payload === "") watch.changedAll();
-      else watch.changed((payload.split(",") as ExecutionId[]).filter((id) => !settling.has(id)));
-    }),
-    db.listen(logChannel, (payload) => {
-      const id = ExecutionId.safeParse(payload);
-      tellLog(id.success ? id.data : undefined);
-    }),
-  ]);
+  const stopListening = await listenToQueue(db, {
+    self,
+    dispatcher,
+    cancellations,
+    watch,
+    endings: ending,
+    logs,
+  });
   // The net under the notifications, should the listening connection be dead and not know it.
   const endSweep = startPacedTimer(times.sweepEveryMs, parts.idle, () => watch.changedAll());
 
@@ -257,8 +155,8 @@ export async function openExecutionQueue(parts: {
     times,
     submit: (request) => submitting.add(request),
     chooseSizes: (requests) => chooser.choose(requests),
-    submitIn,
-    transaction: (work) => service.transaction(work),
+    submitIn: submitting.submitIn,
+    transaction: (work) => dispatcher.transaction(work),
     follow: (id, signal, first) => watch.follow(id, signal, first),
     waitForEnd: (id, signal) => watch.waitForEnd(id, signal),
 
@@ -287,7 +185,7 @@ export async function openExecutionQueue(parts: {
     },
 
     async claim(process, most, waitMs, signal) {
-      const asOf = service.generation();
+      const asOf = dispatcher.generation();
       const worker = await lookingUp.add(process);
       if (worker === undefined) {
         throw new Fault(
@@ -297,7 +195,7 @@ export async function openExecutionQueue(parts: {
       }
       if (most < 1) return [];
       const isResting = worker.draining;
-      const leased = await service.claim({ worker, most, waitMs, signal, isResting, asOf });
+      const leased = await dispatcher.claim({ worker, most, waitMs, signal, isResting, asOf });
       projects.handedOut(leased);
       return leased;
     },
@@ -318,19 +216,8 @@ export async function openExecutionQueue(parts: {
       return end(await judgeReport(report, hooks, (id) => projects.of(id)));
     },
 
-    appendLog: async (chunk) => {
-      const appended = await db.transaction(async (tx) => {
-        // The worker keeps the log; what a crash forgets it sends again when it sees the gap.
-        await commitWithoutWaiting(tx);
-        return appendLogChunk(tx, chunk);
-      });
-      if (appended?.accepted) tellLog(chunk.lease.executionId);
-      return appended;
-    },
-    onLog(grown) {
-      logFollowers.add(grown);
-      return () => logFollowers.delete(grown);
-    },
+    appendLog: logs.append,
+    onLog: logs.onLog,
 
     rescue: () => rescuer.rescueOnce(),
     lookAfterHedges: () => secondRuns.lookAfter(),
@@ -338,12 +225,7 @@ export async function openExecutionQueue(parts: {
     async stop() {
       endSweep();
       cancellations.stop();
-      await Promise.all([
-        rescuer.stop(),
-        secondRuns.stop(),
-        service.stop(),
-        ...listeners.map((each) => each.stop()),
-      ]);
+      await Promise.all([rescuer.stop(), secondRuns.stop(), dispatcher.stop(), stopListening()]);
       await Promise.all([submitting, ending, starting, beating].map((each) => each.idle()));
     },
   };

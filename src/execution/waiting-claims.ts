@@ -92,9 +92,12 @@ export class WaitingClaims {
     this.#happened(claim, event, []);
   }
 
-  /** Ends the waiting of all. */
-  allEnded(event: "turned-away" | "left"): void {
-    for (const claim of this.#claims) this.#happened(claim, event, []);
+  /** Ends the waiting of all, or of those that `isMeant` names. */
+  allEnded(
+    event: "turned-away" | "left",
+    isMeant: (claim: WaitingClaim) => boolean = () => true,
+  ): void {
+    for (const claim of this.#claims) if (isMeant(claim)) this.#happened(claim, event, []);
   }
 
   #happened(claim: WaitingClaim, event: ClaimEvent, leased: readonly LeasedExecution[]): void {

@@ -1,0 +1,55 @@
+import type { Db } from "#db/db.ts";
+import type { CancellationService } from "./cancellation-service.ts";
+import type { ClaimDispatcher } from "./claim-dispatcher.ts";
+import { drainChannel } from "./drain.store.ts";
+import { ExecutionId } from "./execution.ts";
+import type { ExecutionWatch } from "./execution-watch.ts";
+import type { LeaseEndings } from "./lease-endings.ts";
+import type { LogService } from "./log-service.ts";
+import {
+  cancellationChannel,
+  executionChannel,
+  logChannel,
+  queueChannel,
+  silentWorkerChannel,
+} from "./notify.store.ts";
+
+/** Who of a server hears what all servers of a database tell each other. */
+export interface NotifiedParts {
+  /** The name under which this server tells of silent workers. */
+  readonly self: string;
+  readonly dispatcher: Pick<ClaimDispatcher, "wake" | "turnAway" | "dismiss">;
+  readonly cancellations: Pick<CancellationService, "changed">;
+  readonly watch: Pick<ExecutionWatch, "changed" | "changedAll">;
+  readonly endings: Pick<LeaseEndings, "isEnding">;
+  readonly logs: Pick<LogService, "grew">;
+}
+
+/** Listens to notifications of the queue. Returns the function that ends it. */
+export async function listenToQueue(db: Db, parts: NotifiedParts): Promise<() => Promise<void>> {
+  const { self, dispatcher, cancellations, watch, endings, logs } = parts;
+  const listeners = await Promise.all([
+    db.listen(queueChannel, (payload) => dispatcher.wake(payload)),
+    db.listen(drainChannel, () => dispatcher.turnAway()),
+    db.listen(silentWorkerChannel, (payload) => {
+      const [by, ...instanceIds] = payload.split(",");
+      // Claims that came since this server told of it are of workers that are there again.
+      if (by !== self) dispatcher.dismiss(new Set(instanceIds));
+    }),
+    db.listen(cancellationChannel, (payload) => cancellations.changed(payload)),
+    db.listen(executionChannel, (payload) => {
+      if (payload === "") watch.changedAll();
+      else {
+        const ids = payload.split(",") as ExecutionId[];
+        watch.changed(ids.filter((id) => !endings.isEnding(id)));
+      }
+    }),
+    db.listen(logChannel, (payload) => {
+      const id = ExecutionId.safeParse(payload);
+      logs.grew(id.success ? id.data : undefined);
+    }),
+  ]);
+  return async () => {
+    await Promise.all(listeners.map((each) => each.stop()));
+  };
+}
