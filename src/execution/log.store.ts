@@ -9,15 +9,15 @@ import { notifyLog } from "./notify.store.ts";
 /** What is kept of one attempt's log while it is not a blob. */
 export const longestLogBytes = 64 * 1024 * 1024;
 
-export interface LogAppended {
-  /** A part of a log; `offset` counts its bytes from the beginning. */
+/** A part of a log; `offset` counts its bytes from the beginning. */
 export interface LogChunk {
   readonly lease: Lease;
   readonly offset: number;
   readonly bytes: Uint8Array;
 }
 
-/** Where the next chunk begins. */
+export interface LogAppended {
+  /** Where the next chunk begins. */
   readonly nextOffset: number;
   readonly accepted: boolean;
 }
