@@ -12,9 +12,9 @@ import {
 const states: Readonly<Record<string, ClaimState>> = {
   waiting: { kind: "waiting" },
   resting: { kind: "resting" },
-  "served, then wait": { kind: "served", then: "wait" },
-  "served, then answer": { kind: "served", then: "answer" },
-  "served, then give-back": { kind: "served", then: "give-back" },
+  "served, then wait": { kind: "served", afterwards: "wait" },
+  "served, then answer": { kind: "served", afterwards: "answer" },
+  "served, then give-back": { kind: "served", afterwards: "give-back" },
   answered: { kind: "answered" },
 };
 const events: readonly ClaimEvent[] = [
@@ -55,16 +55,24 @@ const steps: Readonly<Record<string, readonly [string, ClaimEffect]>> = {
   "answered: left": ["answered", "none"],
 };
 
-describe("a claim", () => {
-  test.each(Object.keys(states).flatMap((name) => events.map((event) => [name, event] as const)))(
-    "that is %s: %s",
-    (name, event) => {
-      const state = states[name] ?? { kind: "answered" };
-      const step = steps[`${name}: ${event}`];
+const allClaimSteps = Object.entries(states).flatMap(([name, state]) =>
+  events.map((event) => ({ name, state, event, step: steps[`${name}: ${event}`] })),
+);
 
-      if (step === undefined) expect(() => nextClaimState(state, event)).toThrow("cannot be");
-      else
-        expect(nextClaimState(state, event)).toEqual({ state: states[step[0]], effect: step[1] });
+describe("a claim", () => {
+  test.each(allClaimSteps.filter(({ step }) => step !== undefined))(
+    "that is $name: $event",
+    ({ state, event, step }) => {
+      const [next = "", effect] = step ?? [];
+
+      expect(nextClaimState(state, event)).toEqual({ state: states[next], effect });
+    },
+  );
+
+  test.each(allClaimSteps.filter(({ step }) => step === undefined))(
+    "that is $name cannot be $event",
+    ({ state, event }) => {
+      expect(() => nextClaimState(state, event)).toThrow("cannot be");
     },
   );
 });
@@ -88,15 +96,25 @@ const roundSteps: Readonly<Record<string, RoundState>> = {
   "due: ended": "due",
 };
 
-describe("the rounds of a server", () => {
-  test.each(roundStates.flatMap((state) => roundEvents.map((event) => [state, event] as const)))(
-    "that are %s: %s",
-    (state, event) => {
-      const isOver = state === "stopped" || event === "stopped";
-      const next = isOver ? "stopped" : roundSteps[`${state}: ${event}`];
+const allRoundSteps = roundStates.flatMap((state) =>
+  roundEvents.map((event) => {
+    const isOver = state === "stopped" || event === "stopped";
+    return { state, event, next: isOver ? "stopped" : roundSteps[`${state}: ${event}`] };
+  }),
+);
 
-      if (next === undefined) expect(() => nextRoundState(state, event)).toThrow("cannot be");
-      else expect(nextRoundState(state, event)).toBe(next);
+describe("the rounds of a server", () => {
+  test.each(allRoundSteps.filter(({ next }) => next !== undefined))(
+    "that are $state: $event",
+    ({ state, event, next }) => {
+      expect(nextRoundState(state, event)).toBe(next);
+    },
+  );
+
+  test.each(allRoundSteps.filter(({ next }) => next === undefined))(
+    "that are $state cannot be $event",
+    ({ state, event }) => {
+      expect(() => nextRoundState(state, event)).toThrow("cannot be");
     },
   );
 });

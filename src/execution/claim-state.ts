@@ -4,10 +4,10 @@
  *     waiting  -- taken -------------------------> served
  *     waiting  -- wait-over, turned-away, left --> answered   (with nothing)
  *     resting  -- wait-over, turned-away, left --> answered   (with nothing)
- *     served   -- wait-over, turned-away --------> served     (then: answer)
- *     served   -- left --------------------------> served     (then: give back)
+ *     served   -- wait-over, turned-away --------> served     (afterwards: answer)
+ *     served   -- left --------------------------> served     (afterwards: give back)
  *     served   -- found -------------------------> answered   (with the work; given back after left)
- *     served   -- nothing-found -----------------> waiting, or answered as `then` says
+ *     served   -- nothing-found -----------------> waiting, or answered as `afterwards` says
  *
  * While a claim is served, one transaction may lease work for it. So it is not answered before that transaction
  * has ended: what was leased would be lost until the lease ends.
@@ -19,7 +19,7 @@ export type ClaimState =
   | {
       readonly kind: "served";
       /** What happens when nothing was found: it waits on, it is answered, or nobody waits for the answer any more. */
-      readonly then: "wait" | "answer" | "give-back";
+      readonly afterwards: "wait" | "answer" | "give-back";
     }
   | { readonly kind: "answered" };
 
@@ -67,7 +67,7 @@ function ofUnserved(state: Unserved, event: ClaimEvent): ClaimStep {
   switch (event) {
     case "taken":
       if (state.kind === "resting") throw impossible(state, event);
-      return { state: { kind: "served", then: "wait" }, effect: "none" };
+      return { state: { kind: "served", afterwards: "wait" }, effect: "none" };
     case "wait-over":
     case "turned-away":
     case "left":
@@ -85,18 +85,18 @@ function ofServed(state: Served, event: ClaimEvent): ClaimStep {
     case "wait-over":
     case "turned-away":
       return {
-        state: state.then === "wait" ? { kind: "served", then: "answer" } : state,
+        state: state.afterwards === "wait" ? { kind: "served", afterwards: "answer" } : state,
         effect: "none",
       };
     case "left":
-      return { state: { kind: "served", then: "give-back" }, effect: "none" };
+      return { state: { kind: "served", afterwards: "give-back" }, effect: "none" };
     case "found":
       return {
         state: answered,
-        effect: state.then === "give-back" ? "give-work-back" : "answer-with-work",
+        effect: state.afterwards === "give-back" ? "give-work-back" : "answer-with-work",
       };
     case "nothing-found":
-      return state.then === "wait"
+      return state.afterwards === "wait"
         ? { state: { kind: "waiting" }, effect: "none" }
         : { state: answered, effect: "answer-with-nothing" };
   }

@@ -55,5 +55,9 @@ export function leaseEndings(parts: {
     afterCommit();
     return verdicts;
   });
-  return { add: batches.add, idle: batches.idle, isEnding: (id) => underWay.has(id) };
+  return {
+    add: (ending) => batches.add(ending),
+    idle: () => batches.idle(),
+    isEnding: (id) => underWay.has(id),
+  };
 }

@@ -155,7 +155,7 @@ export async function openExecutionQueue(parts: {
     times,
     submit: (request) => submitting.add(request),
     chooseSizes: (requests) => chooser.choose(requests),
-    submitIn: submitting.submitIn,
+    submitIn: (tx, requests) => submitting.submitIn(tx, requests),
     transaction: (work) => dispatcher.transaction(work),
     follow: (id, signal, first) => watch.follow(id, signal, first),
     waitForEnd: (id, signal) => watch.waitForEnd(id, signal),
@@ -216,8 +216,8 @@ export async function openExecutionQueue(parts: {
       return end(await judgeReport(report, hooks, (id) => projects.of(id)));
     },
 
-    appendLog: logs.append,
-    onLog: logs.onLog,
+    appendLog: (chunk) => logs.append(chunk),
+    onLog: (grown) => logs.onLog(grown),
 
     rescue: () => rescuer.rescueOnce(),
     lookAfterHedges: () => secondRuns.lookAfter(),

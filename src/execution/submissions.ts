@@ -36,5 +36,9 @@ export function submissions(parts: {
     const sized = await chooser.choose(requests);
     return queue.transaction((tx) => submitIn(tx, sized));
   });
-  return { add: batches.add, idle: batches.idle, submitIn };
+  return {
+    add: (request) => batches.add(request),
+    idle: () => batches.idle(),
+    submitIn,
+  };
 }
