@@ -196,6 +196,7 @@ const ownerOf: Record<string, string> = {
       "benchmark_leader",
       "benchmark_unexamined",
       "benchmark_alarm",
+      "benchmark_measured",
     ].map((table) => [table, "perf"]),
   ),
   action_result: "actions",

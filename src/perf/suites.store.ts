@@ -94,7 +94,7 @@ export function countArtifacts(tx: Tx) {
     sql`
       select suite, count(*) as artifacts,
              count(*) filter (where exists (
-               select from benchmark_result as result where result.artifact_id = artifact.id)) as measured
+               select from benchmark_measured where artifact_id = artifact.id)) as measured
       from benchmark_artifact as artifact
       group by suite
     `,

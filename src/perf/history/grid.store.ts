@@ -58,7 +58,7 @@ export async function measuredBetween(
       where suite = ${of.suite} and kind = ${of.kind}
         and dated_at >= coalesce(${of.from}::timestamptz, '-infinity')
         and dated_at <= coalesce(${of.to}::timestamptz, 'infinity')
-        and exists (select from benchmark_result as result where result.artifact_id = artifact.id)
+        and exists (select from benchmark_measured where artifact_id = artifact.id)
       order by dated_at desc, tag desc
       limit ${of.most}
     `,

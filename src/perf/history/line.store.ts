@@ -17,7 +17,7 @@ const columns = sql`
   artifact.id, artifact.tag, artifact.kind, artifact.dated_at as "datedAt", artifact.commit_sha as commit,
   artifact.parent_id as "parentId"
 `;
-const isMeasured = sql`exists (select from benchmark_result as result where result.artifact_id = artifact.id)`;
+const isMeasured = sql`exists (select from benchmark_measured where artifact_id = artifact.id)`;
 
 export async function artifactByTag(
   tx: Tx,

@@ -23,8 +23,9 @@ export async function countWhatItRestsOn(
     RestsOn,
     sql`
       select
-        (select coalesce(sum(iterations), 0)::int from benchmark_result where artifact_id = any(${both}::int[])) as iterations,
-        (select count(*)::int from benchmark_result where artifact_id = any(${of.predecessors}::int[])) as predecessors,
+        (select coalesce(sum(iterations), 0)::int from benchmark_measured where artifact_id = any(${both}::int[])) as iterations,
+        (select coalesce(sum(results), 0)::int from benchmark_measured
+         where artifact_id = any(${of.predecessors}::int[])) as predecessors,
         (select count(*)::int from benchmark_pair
          where artifact_id = ${of.after} and against_id = ${of.before}) as pairs,
         (select count(*)::int from benchmark_error where artifact_id = any(${both}::int[])) as errors,

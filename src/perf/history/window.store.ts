@@ -10,7 +10,7 @@ export async function windowAbout(
   artifactId: number,
   most: { readonly before: number; readonly after: number },
 ): Promise<number[]> {
-  const isMeasured = sql`exists (select from benchmark_result as result where result.artifact_id = artifact.id)`;
+  const isMeasured = sql`exists (select from benchmark_measured where artifact_id = artifact.id)`;
   const rows = await tx.many(
     Place,
     sql`
