@@ -145,10 +145,10 @@ test("a commit is measured with its parents, and its comparison says what it cha
   expect(shown).toContain(`grange bench report ${request.id.slice(0, 8)}`);
   const { requests } = Requests.parse(await json(["bench", "requests"]));
   expect(requests.map(({ artifact }) => artifact)).toContain(tag(stepAt - 1));
-  // Nobody had measured any: each parent asked for its own, back to the first, and they were measured in that order.
+  // Each parent asked for its own, back to the one that was asked for before, and they were measured in that order.
   const measured = requests.filter(({ state }) => state === "completed");
   const inOrder = measured.toSorted((a, b) => (a.startedAt ?? "").localeCompare(b.startedAt ?? ""));
-  expect(inOrder.map(({ artifact }) => artifact)).toEqual(line.tags.slice(0, stepAt + 1));
+  expect(inOrder.map(({ artifact }) => artifact)).toEqual(line.tags.slice(1, stepAt + 1));
 
   const report = await told(["bench", "report", request.id.slice(0, 8)]);
   expect(report).toContain(`${tag(stepAt - 1)} → ${tag(stepAt)}`);
