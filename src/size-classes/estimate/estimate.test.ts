@@ -90,12 +90,48 @@ test("without CPU times, durations on several classes tell how it scales", () =>
   expect(expectedOn(given, 1) / durationOn(parallel, 1)).toBeCloseTo(1, 1);
 });
 
-test("a change of what it does is followed after two runs", () => {
+test.each([
+  { runs: 2, least: 60_000 },
+  { runs: 3, least: 75_000 },
+])("after $runs runs that do five times as much, the next is expected to", ({ runs, least }) => {
   const given = known(
-    history("action", [...times(10, serial, 2), ...times(2, { serialMs: 100_000 }, 2, 20)]),
+    history("action", [...times(10, serial, 2), ...times(runs, { serialMs: 100_000 }, 2, 20)]),
   );
 
-  expect(expectedOn(given, 1)).toBeGreaterThan(80_000);
+  expect(expectedOn(given, 1)).toBeGreaterThan(least);
+});
+
+const light: Work = { serialMs: 2_000 };
+
+/** Two runs with much work, three with little, and so on, the latest last. */
+function alternating(rounds: number) {
+  return Array.from({ length: rounds }, (_, round) => [
+    ...times(2, parallel, 8, 1 + 5 * round),
+    ...times(3, light, 2, 3 + 5 * round),
+  ]).flat();
+}
+
+test("regimes that alternate stay a mixture, whichever was last", () => {
+  const runs = alternating(6);
+  const mean = (2 * durationOn(parallel, 1) + 3 * durationOn(light, 1)) / 5;
+
+  for (const last of [0, 1, 2, 3, 4]) {
+    const given = known(history("action", runs.slice(0, runs.length - last)));
+
+    expect(expectedOn(given, 1) / mean).toBeGreaterThan(0.3);
+    expect(expectedOn(given, 1) / mean).toBeLessThan(2.2);
+  }
+});
+
+test("each regime scales by itself", () => {
+  const given = known(history("action", alternating(6)));
+
+  const [least, greatest] = given.parts.map(({ expectedMs, scalings }) => ({
+    expectedMs,
+    serial: scalings[0] ?? 0,
+  }));
+  expect(least?.serial).toBeGreaterThan(0.9);
+  expect(greatest?.serial).toBeLessThan(0.01);
 });
 
 test.each([
@@ -114,33 +150,55 @@ test.each([
 );
 
 const small: Work = { ...serial, peakMemoryBytes: GiB };
-const outOfMemory = ended("out_of_memory", 2, 10, { peakMemoryBytes: 8 * GiB });
+const large: Work = { ...serial, peakMemoryBytes: 12 * GiB };
+/** An execution that had too little on class 1 and enough on class 4. */
+const short = (number: number) => [
+  ended("out_of_memory", 1, number, { peakMemoryBytes: 4 * GiB }),
+  ran(large, 4, number + 0.5),
+];
 
-test("out of memory rules a class and the lesser ones out at once", () => {
-  const given = known(history("action", [...times(5, small, 1), outOfMemory]));
+test("where nothing else is known, out of memory rules a class and the lesser ones out", () => {
+  const given = known(history("action", [ended("out_of_memory", 2, 1)]));
 
   expect([1, 2].map((sizeClass) => riskOn(given, sizeClass))).toEqual([1, 1]);
   expect(riskOn(given, 8)).toBeLessThan(0.5);
 });
 
-test("a failure with all of the memory in use rules a class out like out of memory", () => {
-  const failure = ended("failed", 1, 10, { peakMemoryBytes: 3.9 * GiB });
+test("one execution of many that ran out of memory is as likely again as it was", () => {
+  const given = known(history("action", [...times(18, small, 1), ...short(20)]));
+  const later = known(history("action", [...times(18, small, 1), ...short(20), ran(small, 1, 22)]));
 
-  expect(riskOn(known(history("action", [...times(5, small, 1), failure])), 1)).toBe(1);
+  expect(riskOn(given, 1)).toBeLessThan(0.6);
+  expect(riskOn(later, 1)).toBeLessThan(0.12);
+  expect(riskOn(given, 4)).toBeLessThan(0.1);
 });
 
-test("a later success on the class takes that back", () => {
-  const given = known(history("action", [...times(5, small, 1), outOfMemory, ran(small, 2, 11)]));
+test("two executions in a row that ran out of memory are a change", () => {
+  const given = known(history("action", [...times(10, small, 1), ...short(20), ...short(22)]));
 
-  expect(riskOn(given, 2)).toBeLessThan(1);
+  expect(riskOn(given, 1)).toBeGreaterThan(0.7);
 });
 
-test("so do five successes elsewhere that needed far less, and four do not", () => {
-  const after = (count: number) =>
-    riskOn(known(history("action", [outOfMemory, ...times(count, small, 8, 11)])), 2);
+test("a hidden shortage counts by what the retry needed", () => {
+  const given = known(
+    history("action", [
+      ended("failed", 1, 1, { peakMemoryBytes: 3.9 * GiB }),
+      ran(large, 4, 2),
+      ended("failed", 1, 3, { peakMemoryBytes: 3.9 * GiB }),
+      ran(large, 4, 4),
+    ]),
+  );
 
-  expect(after(4)).toBe(1);
-  expect(after(5)).toBeLessThan(0.1);
+  expect(riskOn(given, 1)).toBeGreaterThan(0.9);
+});
+
+test("out of memory counts where nobody measured memory", () => {
+  const unmeasured = [1, 2, 3].flatMap((i) => [
+    ended("out_of_memory", 1, 10 * i, { peakMemoryBytes: undefined }),
+    ran(small, 2, 10 * i + 1),
+  ]);
+
+  expect(riskOn(known(history("action", unmeasured)), 1)).toBe(1);
 });
 
 test("classes that fail what a greater one then does are risky", () => {

@@ -1,9 +1,11 @@
 import type { KeyHistory } from "../key-history.ts";
 import type { OfferedClass } from "../strategy.ts";
+import type { ActionRegimes, SpeedUp } from "./action-regimes.ts";
 import { type ClassDigest, digestOf, type KeyDigest } from "./key-digest.ts";
 import { type LogNormal, quantile, tail } from "./log-normal.ts";
+import { nearLimit } from "./near-limit.ts";
+import { togetherOf } from "./regimes.ts";
 import { onCpus, priorOfScalings, scalingsOfAction, scalingsOfMixture } from "./scaling.ts";
-import { type Shortage, shortageOf } from "./shortage.ts";
 
 /** Where nothing is known: 2 s on one CPU, and one in twenty takes over 25 s. */
 const workOfAnything: LogNormal = { mu: Math.log(2_000), sigma: 1.5 };
@@ -30,21 +32,39 @@ export interface ClassEstimate {
   readonly memoryRisk: number;
   /** That it fails or ends for its time, and would not on a greater class. */
   readonly slowRisk: number;
-  readonly shortage: Shortage | undefined;
 }
 
 /** What is known of the next run of an action, on every class at once. */
 export interface Estimate {
   /** Milliseconds on one CPU. */
   readonly work: LogNormal;
-  readonly memory: LogNormal;
+  /** Bytes: the regimes that the action's own runs had, else one. */
+  readonly memory: readonly Part[];
   /** How likely each of `scalings` is. */
   readonly scalings: Float64Array;
+  /** The regimes that the next run may be of: its own runs', else one. */
+  readonly parts: readonly WorkPart[];
   /** Of the action itself; undefined before its first run. */
-  readonly own: KeyDigest | undefined;
+  readonly own: OwnDigest | undefined;
   /** Runs of its like, the nearest of them. */
   readonly likeRuns: number;
   readonly classes: readonly ClassEstimate[];
+}
+
+/** What the action's own runs teach. */
+export type OwnDigest = KeyDigest & { readonly teaches: { readonly kind: "of-one-action" } };
+
+/** A spread, and the chance that it is the one that the next run is of. */
+export interface Part {
+  readonly share: number;
+  readonly spread: LogNormal;
+}
+
+/** What the next run may be like: so much work, that scales so. */
+export interface WorkPart extends Part {
+  readonly expectedMs: number;
+  readonly scalings: Float64Array;
+  readonly speedUps: readonly SpeedUp[];
 }
 
 export function estimate(
@@ -55,58 +75,114 @@ export function estimate(
   const cpusOf = (sizeClass: number) => cpusLike(classes, sizeClass);
   let work = workOfAnything;
   let memory = memoryOfAnything;
-  let memoryAbove = memory;
   let likely = priorOfScalings;
-  let own: KeyDigest | undefined;
+  let own: OwnDigest | undefined;
   let likeRuns = 0;
   for (let i = histories.length - 1; i >= 0; i--) {
     const history = histories[i];
     if (history === undefined || history.runs.size === 0) continue;
     const digest = digestOf(history);
+    const { teaches } = digest;
     if (digest.runs === 0) continue;
-    if (history.level === "action") {
-      own = digest;
-      memoryAbove = memory;
-      work = pulled(digest.work, digest.workWeight, work);
-      memory = pulled(digest.memory, digest.memoryWeight, memory);
-      likely = scalingsOfAction(likely, digest, cpusOf);
-    } else {
+    if (isOfOneAction(digest)) own = digest;
+    else if (teaches.kind === "of-many-actions") {
       likeRuns = digest.runs;
-      work = mixed(digest.work, digest.workWeight, work);
-      memory = mixed(digest.memory, digest.memoryWeight, memory);
-      memoryAbove = memory;
+      work = mixed(teaches.work, teaches.workWeight, work);
+      memory = mixed(teaches.memory, teaches.memoryWeight, memory);
       likely = scalingsOfMixture(likely, digest, cpusOf);
     }
   }
-  const shortages = classes.map((offered) => own && shortageOf(own, offered));
+  const parts = workParts(own?.teaches, work, likely, cpusOf);
+  const needs = memoryParts(own?.teaches, memory);
+  const expectedWorkMs = parts.reduce((sum, part) => sum + part.share * part.expectedMs, 0);
   return {
-    work,
-    memory,
-    scalings: likely,
+    work: togetherOf(parts),
+    memory: needs,
+    parts,
+    scalings: scalingsTogether(parts, expectedWorkMs),
     own,
     likeRuns,
     classes: classes.map((offered, i) => {
       const ownOfClass = own?.classes.find((each) => each.sizeClass === offered.sizeClass);
-      const slowness = slownessOn(offered, likely, ownOfClass);
-      const duration = { mu: work.mu + Math.log(slowness), sigma: work.sigma };
-      // A greater class with the same memory or less lacks what this one lacks.
-      const shortage = shortages.find(
-        (each, at) =>
-          each !== undefined && (at >= i || offered.memoryBytes <= (classes[at]?.memoryBytes ?? 0)),
+      const slownesses = parts.map(({ scalings, speedUps }) =>
+        slownessOn(offered, scalings, speedUps),
+      );
+      const durations = parts.map(({ share, spread }, p) => ({
+        share,
+        spread: { mu: spread.mu + Math.log(slownesses[p] ?? 1), sigma: spread.sigma },
+      }));
+      const expectedMs = parts.reduce(
+        (sum, part, p) => sum + part.share * part.expectedMs * (slownesses[p] ?? 1),
+        0,
       );
       const isLast = i === classes.length - 1;
       return {
         offered,
         own: ownOfClass,
-        slowness,
-        duration,
-        expectedMs: Math.max(1, expected(duration)),
-        memoryRisk: shortage ? 1 : memoryRisk(memory, memoryAbove, offered.memoryBytes),
-        slowRisk: isLast ? 0 : slowRisk(duration, timeoutMs, ownOfClass),
-        shortage,
+        slowness: expectedMs / expectedWorkMs,
+        duration: togetherOf(durations),
+        expectedMs: Math.max(1, expectedMs),
+        memoryRisk: Math.max(
+          memoryRisk(needs, memory, offered.memoryBytes),
+          unmeasuredRisk(own, classes, i),
+        ),
+        slowRisk: isLast ? 0 : slowRisk(durations, timeoutMs, ownOfClass),
       };
     }),
   };
+}
+
+function isOfOneAction(digest: KeyDigest): digest is OwnDigest {
+  return digest.teaches.kind === "of-one-action";
+}
+
+/**
+ * What a regime of which no scaling was seen has from the action's other regimes; the rest is from above. Half, since
+ * nothing speaks for more: with 0.85, alternating regimes cost 4 % more, and nothing cost less.
+ */
+const fromOtherRegimes = 0.5;
+
+function workParts(
+  own: ActionRegimes | undefined,
+  above: LogNormal,
+  likely: Float64Array,
+  cpusOf: (sizeClass: number) => number,
+): WorkPart[] {
+  if (own === undefined || own.work.length === 0)
+    return [
+      { share: 1, spread: above, expectedMs: expected(above), scalings: likely, speedUps: [] },
+    ];
+  const ofAction = scalingsOfAction(likely, own.speedUps, cpusOf);
+  const prior =
+    ofAction === likely
+      ? likely
+      : likely.map(
+          (each, s) => (1 - fromOtherRegimes) * each + fromOtherRegimes * (ofAction[s] ?? 0),
+        );
+  return own.work.map(({ share, weight, work, speedUps }) => {
+    const spread = pulled(work, weight, above);
+    const scalings = own.work.length === 1 ? ofAction : scalingsOfAction(prior, speedUps, cpusOf);
+    return { share, spread, expectedMs: expected(spread), scalings, speedUps };
+  });
+}
+
+/** Weighted by the work that is done so. */
+function scalingsTogether(parts: readonly WorkPart[], expectedWorkMs: number): Float64Array {
+  const [first] = parts;
+  if (parts.length === 1 && first !== undefined) return first.scalings;
+  const sum = new Float64Array(priorOfScalings.length);
+  for (const { share, expectedMs, scalings } of parts)
+    for (let s = 0; s < sum.length; s++)
+      sum[s] = (sum[s] ?? 0) + ((share * expectedMs) / expectedWorkMs) * (scalings[s] ?? 0);
+  return sum;
+}
+
+function memoryParts(own: ActionRegimes | undefined, above: LogNormal): Part[] {
+  if (own === undefined || own.memory.length === 0) return [{ share: 1, spread: above }];
+  return own.memory.map(({ share, weight, spread }) => ({
+    share,
+    spread: pulled(spread, weight, above),
+  }));
 }
 
 /** One action's own runs, pulled to what is above them the more, the fewer they are. */
@@ -141,28 +217,69 @@ function expected({ mu, sigma }: LogNormal): number {
 function slownessOn(
   offered: OfferedClass,
   likely: Float64Array,
-  own: ClassDigest | undefined,
+  speedUps: readonly SpeedUp[],
 ): number {
   const { slowness } = onCpus(offered.cpus);
   let mean = 0;
   for (let s = 0; s < slowness.length; s++) mean += (likely[s] ?? 0) * (slowness[s] ?? 1);
-  if (own === undefined || own.speedUpWeight === 0 || offered.cpus <= 1) return mean;
-  const { speedUpWeight: weight, logSpeedUp } = own;
+  const seen = speedUps.find((each) => each.sizeClass === offered.sizeClass);
+  if (seen === undefined || seen.weight === 0 || offered.cpus <= 1) return mean;
   return Math.exp(
-    (-weight * logSpeedUp + weightOfScalings * Math.log(mean)) / (weight + weightOfScalings),
+    (-seen.weight * seen.log + weightOfScalings * Math.log(mean)) /
+      (seen.weight + weightOfScalings),
   );
 }
 
 /** What is measured is not all that counts against a limit: page tables, what the measuring missed. */
 const memoryMargin = 1.05;
 
-function memoryRisk(memory: LogNormal, above: LogNormal, limit: number): number {
-  const usable = limit / memoryMargin;
-  return (1 - unlikeItself) * tail(memory, usable) + unlikeItself * tail(above, usable);
+function memoryRisk(needs: readonly Part[], above: LogNormal, limit: number): number {
+  return (
+    (1 - unlikeItself) * moreThan(needs, limit) + unlikeItself * tail(above, limit / memoryMargin)
+  );
 }
 
-function slowRisk(duration: LogNormal, timeoutMs: number, own: ClassDigest | undefined): number {
-  const beyond = tail(duration, timeoutMs);
+/**
+ * By how often it ran out of memory there though nobody saw that it had so much, against how often it did not:
+ * memory that is taken at once is gone before somebody looks, and some workers do not measure it.
+ */
+function unmeasuredRisk(
+  own: OwnDigest | undefined,
+  classes: readonly OfferedClass[],
+  place: number,
+): number {
+  if (own === undefined || own.teaches.shortages.length === 0) return 0;
+  const { sizeClass: here = 0, memoryBytes = 0 } = classes[place] ?? {};
+  const isShortHere = (offered: OfferedClass | undefined, sizeClass: number) =>
+    // A greater class with the same memory or less lacks what this one lacks.
+    sizeClass >= here || (offered !== undefined && memoryBytes <= offered.memoryBytes);
+  const short = own.teaches.shortages.filter(({ sizeClass, peakBytes }) => {
+    const on = classes.find((each) => each.sizeClass === sizeClass);
+    const isSeen = on !== undefined && peakBytes >= nearLimit * on.memoryBytes;
+    return !isSeen && isShortHere(on, sizeClass);
+  }).length;
+  if (short === 0) return 0;
+  const enough = own.classes.reduce(
+    (sum, { sizeClass, succeeded }) => sum + (sizeClass <= here ? succeeded : 0),
+    0,
+  );
+  return (short + 1) / (short + enough + 1);
+}
+
+/** That the next run needs more memory than this. */
+export function moreThan(needs: readonly Part[], limit: number): number {
+  let risk = 0;
+  for (const { share, spread } of needs) risk += share * tail(spread, limit / memoryMargin);
+  return risk;
+}
+
+function slowRisk(
+  durations: readonly Part[],
+  timeoutMs: number,
+  own: ClassDigest | undefined,
+): number {
+  let beyond = 0;
+  for (const { share, spread } of durations) beyond += share * tail(spread, timeoutMs);
   if (own === undefined || own.refuted < 0.05) return beyond;
   return Math.max(beyond, own.refuted / (own.refuted + Math.min(own.succeeded, 4) + 0.5));
 }

@@ -1,16 +1,10 @@
 import type { KeyHistory } from "../key-history.ts";
 import { historySize, type PastRun } from "../past-run.ts";
-import { Drift } from "./drift.ts";
+import { type ActionRegimes, ActionSamples } from "./action-regimes.ts";
 import type { LogNormal } from "./log-normal.ts";
 import { Mixture } from "./mixture.ts";
+import { logOutOfMemoryFactor, logStoppedFactor, usualSigma } from "./usual-spread.ts";
 
-/** How much a key's own runs vary around their middle before there are enough to say: by a quarter, up or down. */
-const usualWorkSigma = 0.25;
-const usualMemorySigma = 0.25;
-/** A run that was stopped for its time would have taken longer, say half as long again; nobody knows. */
-const logStoppedFactor = Math.log(1.5);
-/** As above, of one that ran out of memory. */
-const logOutOfMemoryFactor = Math.log(1.5);
 /** Of runs from before a full class's memory reaches: they are there only on classes that are seldom used. */
 const beforeWindowWeight = 0.1;
 /** Speed-ups that count as alike: by an eighth of their logarithm. The last takes all above e^(20/8) = 12. */
@@ -23,18 +17,9 @@ export interface ClassDigest {
   runs: number;
   succeeded: number;
   outOfMemory: number;
-  /** Numbers of runs in time, over all classes; 0 for none. */
-  latestOutOfMemory: number;
-  latestSuccess: number;
-  /** What was used when it ran out of memory, or failed: the most since its last success. */
-  failedPeakBytes: number;
-  latestFailure: number;
   /** Runs of late that failed or ran out of time here, when the next run of the key, on a greater class, succeeded. */
   refuted: number;
-  /** Speed-up over one CPU, of runs whose CPU time is known: how many count, and the mean of its logarithm. */
-  speedUpWeight: number;
-  logSpeedUp: number;
-  /** The same as a histogram instead, for keys that stand for many actions. */
+  /** Speed-ups over one CPU, as a histogram; for keys that stand for many actions. */
   readonly speedUps: Float64Array | undefined;
 }
 
@@ -43,17 +28,23 @@ export interface KeyDigest {
   /** All runs that are remembered. */
   readonly runs: number;
   readonly succeeded: number;
-  /** Milliseconds on one CPU, of one run; and by how many runs it is known. */
-  readonly work: LogNormal;
-  readonly workWeight: number;
-  readonly memory: LogNormal;
-  readonly memoryWeight: number;
   readonly classes: readonly ClassDigest[];
-  /** The peaks of the last runs that succeeded, the latest last; by their number in time. */
-  readonly latestPeaks: readonly { readonly number: number; readonly bytes: number }[];
   /** The longest that it ran and succeeded. */
   readonly longestSuccessMs: number;
+  readonly teaches: Teaches;
 }
+
+/** An action's own runs follow one another; those of a target or a tool are a mixture of many actions. */
+export type Teaches =
+  | ({ readonly kind: "of-one-action" } & ActionRegimes)
+  | {
+      readonly kind: "of-many-actions";
+      /** Milliseconds on one CPU, of one run; and by how many runs it is known. */
+      readonly work: LogNormal;
+      readonly workWeight: number;
+      readonly memory: LogNormal;
+      readonly memoryWeight: number;
+    };
 
 const digests = new WeakMap<KeyHistory, KeyDigest>();
 
@@ -67,19 +58,13 @@ export function digestOf(history: KeyHistory): KeyDigest {
   return digest;
 }
 
-/** Runs whose peaks are kept; more than `shortageOf` asks for. */
-const keptPeaks = 16;
-
 function read(history: KeyHistory): KeyDigest {
-  // An action's own runs follow one another; those of a target or a tool are a mixture of many actions.
   const isMixture = history.level !== "action";
   const lanes = lanesOf(history, isMixture);
   const all = lanes.reduce((sum, { runs }) => sum + runs.length, 0);
   const windowStart = windowStartOf(lanes);
   const speedUps = isMixture ? undefined : speedUpsWithoutCpu(lanes);
-  const work = isMixture ? new Mixture(usualWorkSigma) : new Drift(usualWorkSigma);
-  const memory = isMixture ? new Mixture(usualMemorySigma) : new Drift(usualMemorySigma);
-  const latestPeaks: { number: number; bytes: number }[] = [];
+  const samples = isMixture ? new ManyActions() : new ActionSamples(all);
   let longestSuccessMs = 0;
   let succeeded = 0;
   let failedBefore: Lane | undefined;
@@ -88,60 +73,73 @@ function read(history: KeyHistory): KeyDigest {
     const run = lane.runs[lane.next++];
     if (run === undefined) break;
     const on = lane.digest;
-    const { end, peakMemoryBytes = 0 } = run;
-    const weight = run.at < windowStart ? beforeWindowWeight : 1;
+    const { end } = run;
     on.runs++;
     on.refuted *= refutationMemory;
-    if (end === "succeeded" || end === "timed_out") {
-      const isKnown = run.cpuMs !== undefined && run.cpuMs > 0;
-      const elapsed = Math.log(Math.max(1, run.durationMs));
-      // What waits for something else than a CPU takes as long on any class, so it counts as serial work.
-      const speedUp = isKnown
-        ? Math.max(0, Math.log(run.cpuMs ?? 1) - elapsed)
-        : (speedUps?.[lanes.indexOf(lane)] ?? 0);
-      const changes = work.changes;
-      work.add(elapsed + speedUp + (end === "timed_out" ? logStoppedFactor : 0), weight);
-      // It does other things than before: how they scale is to be learnt anew.
-      if (work.changes > changes) for (const each of lanes) each.digest.speedUpWeight = 0;
-      if (end === "succeeded" && (isKnown || speedUps !== undefined))
-        addSpeedUp(on, speedUp, weight, isKnown);
-    }
+    const isKnown = run.cpuMs !== undefined && run.cpuMs > 0;
+    const elapsed = Math.log(Math.max(1, run.durationMs));
+    // What waits for something else than a CPU takes as long on any class, so it counts as serial work.
+    const speedUp = isKnown
+      ? Math.max(0, Math.log(run.cpuMs ?? 1) - elapsed)
+      : (speedUps?.[lanes.indexOf(lane)] ?? 0);
+    const isSeen = isKnown || speedUps !== undefined;
+    const weight = run.at < windowStart ? beforeWindowWeight : 1;
+    // Compared by durations alone, a speed-up is worth less.
+    const worth = isKnown ? 1 : 0.3;
+    const seen = isSeen ? speedUp : Number.NaN;
+    samples.add(run, on.sizeClass, elapsed + speedUp, seen, worth, weight);
     if (end === "succeeded") {
       succeeded++;
       on.succeeded++;
-      on.latestSuccess = number;
-      on.failedPeakBytes = 0;
+      if (on.speedUps !== undefined && isSeen) addSpeedUp(on.speedUps, speedUp, weight);
       longestSuccessMs = Math.max(longestSuccessMs, run.durationMs);
       // The next run of the key after a failure is most often the retry of the same execution.
       if (failedBefore && failedBefore.digest.sizeClass < on.sizeClass)
         failedBefore.digest.refuted++;
-      if (peakMemoryBytes > 0) {
-        memory.add(Math.log(peakMemoryBytes), weight);
-        if (number > all - keptPeaks) latestPeaks.push({ number, bytes: peakMemoryBytes });
-      }
-    } else {
-      on.latestFailure = number;
-      on.failedPeakBytes = Math.max(on.failedPeakBytes, peakMemoryBytes);
-      if (end === "out_of_memory") {
-        on.outOfMemory++;
-        on.latestOutOfMemory = number;
-        if (peakMemoryBytes > 0)
-          memory.add(Math.log(peakMemoryBytes) + logOutOfMemoryFactor, weight);
-      }
-    }
+    } else if (end === "out_of_memory") on.outOfMemory++;
     failedBefore = end === "failed" ? lane : undefined;
   }
   return {
     runs: all,
     succeeded,
-    work: work.spread(),
-    workWeight: work.weight,
-    memory: memory.spread(),
-    memoryWeight: memory.weight,
     classes: lanes.map(({ digest }) => digest),
-    latestPeaks,
     longestSuccessMs,
+    teaches: samples.teaches(),
   };
+}
+
+/** The runs of many actions, in no order. */
+class ManyActions {
+  readonly #work = new Mixture(usualSigma);
+  readonly #memory = new Mixture(usualSigma);
+
+  /** @param logWork and so on: as in `ActionSamples`. */
+  add(
+    { end, peakMemoryBytes = 0 }: PastRun,
+    _sizeClass: number,
+    logWork: number,
+    _logSpeedUp: number,
+    _worth: number,
+    weight: number,
+  ): void {
+    if (end === "succeeded" || end === "timed_out")
+      this.#work.add(logWork + (end === "timed_out" ? logStoppedFactor : 0), weight);
+    if (peakMemoryBytes > 0 && (end === "succeeded" || end === "out_of_memory"))
+      this.#memory.add(
+        Math.log(peakMemoryBytes) + (end === "out_of_memory" ? logOutOfMemoryFactor : 0),
+        weight,
+      );
+  }
+
+  teaches(): Teaches {
+    return {
+      kind: "of-many-actions",
+      work: this.#work.spread(),
+      workWeight: this.#work.weight,
+      memory: this.#memory.spread(),
+      memoryWeight: this.#memory.weight,
+    };
+  }
 }
 
 /** The runs of one class, on the way through them. */
@@ -182,19 +180,10 @@ function earliest(lanes: readonly Lane[]): Lane {
 
 /** Each later run on the class makes what spoke against it count this much less. */
 const refutationMemory = 0.9;
-/** As in `Drift`. */
-const speedUpMemory = 0.8;
 
-function addSpeedUp(on: ClassDigest, speedUp: number, weight: number, isKnown: boolean): void {
-  if (on.speedUps !== undefined) {
-    const bin = Math.min(speedUpBins - 1, Math.round(speedUp * binsPerLogarithm));
-    on.speedUps[bin] = (on.speedUps[bin] ?? 0) + weight;
-    return;
-  }
-  // Compared by durations alone, it is worth less.
-  const worth = isKnown ? 1 : 0.3;
-  on.speedUpWeight = speedUpMemory * on.speedUpWeight + worth;
-  on.logSpeedUp += ((speedUp - on.logSpeedUp) * worth) / on.speedUpWeight;
+function addSpeedUp(speedUps: Float64Array, speedUp: number, weight: number): void {
+  const bin = Math.min(speedUpBins - 1, Math.round(speedUp * binsPerLogarithm));
+  speedUps[bin] = (speedUps[bin] ?? 0) + weight;
 }
 
 export function logSpeedUpOfBin(bin: number): number {
@@ -228,13 +217,7 @@ function emptyClass(sizeClass: number, isMixture: boolean): ClassDigest {
     runs: 0,
     succeeded: 0,
     outOfMemory: 0,
-    latestOutOfMemory: 0,
-    latestSuccess: 0,
-    failedPeakBytes: 0,
-    latestFailure: 0,
     refuted: 0,
-    speedUpWeight: 0,
-    logSpeedUp: 0,
     speedUps: isMixture ? new Float64Array(speedUpBins) : undefined,
   };
 }

@@ -6,8 +6,6 @@ const usualWeight = 2;
 /** The spread of a quantity over many actions, in no order. */
 export class Mixture {
   weight = 0;
-  /** Never; so that it can stand where a `Drift` does. */
-  readonly changes = 0;
   #sum = 0;
   #squares = 0;
   readonly #usualVariance: number;

@@ -1,3 +1,4 @@
+import type { SpeedUp } from "./action-regimes.ts";
 import { type KeyDigest, logSpeedUpOfBin, speedUpBins } from "./key-digest.ts";
 
 /**
@@ -145,21 +146,18 @@ function computeOfMixture(
 /** What one action's own runs say of it, given what is above it: they all scale alike. */
 export function scalingsOfAction(
   above: Float64Array,
-  digest: KeyDigest,
+  speedUps: readonly SpeedUp[],
   cpusOf: (sizeClass: number) => number,
 ): Float64Array {
-  const seen = digest.classes.filter(
-    (each) => each.speedUpWeight > 0 && cpusOf(each.sizeClass) > 1,
-  );
+  const seen = speedUps.filter((each) => each.weight > 0 && cpusOf(each.sizeClass) > 1);
   if (seen.length === 0) return above;
   const logs = new Float64Array(scalings.length);
   let greatest = Number.NEGATIVE_INFINITY;
   for (let s = 0; s < logs.length; s++) {
     let log = Math.log(Math.max(1e-12, above[s] ?? 0));
     for (const each of seen) {
-      const off =
-        (each.logSpeedUp - (onCpus(cpusOf(each.sizeClass)).logSpeedUp[s] ?? 0)) / speedUpSigma;
-      log -= (each.speedUpWeight * off * off) / 2;
+      const off = (each.log - (onCpus(cpusOf(each.sizeClass)).logSpeedUp[s] ?? 0)) / speedUpSigma;
+      log -= (each.weight * off * off) / 2;
     }
     logs[s] = log;
     greatest = Math.max(greatest, log);

@@ -1,5 +1,5 @@
 import type { Reason } from "../choice.ts";
-import { type ClassEstimate, estimate } from "../estimate/estimate.ts";
+import { type ClassEstimate, type Estimate, estimate, moreThan } from "../estimate/estimate.ts";
 import { tail } from "../estimate/log-normal.ts";
 import type { SizeClassSettings } from "../settings.ts";
 import type { EndedRun, Next, OfferedClass, Situation } from "../strategy.ts";
@@ -36,7 +36,7 @@ export function afterRun(
   if (last.end === "lost") {
     // A worker may have died of the memory that the action took from it.
     const isSuspect =
-      on === undefined || known.own === undefined || known.own.memoryWeight === 0
+      on === undefined || known.own === undefined || known.own.teaches.memory.length === 0
         ? (on?.offered.memoryBytes ?? 0) !== Number.POSITIVE_INFINITY
         : on.memoryRisk > suspectRisk;
     const chosen = isSuspect
@@ -51,7 +51,12 @@ export function afterRun(
   if (greater.length === 0) return { kind: "final" };
 
   if (last.end === "out_of_memory") {
-    const chosen = leastCost(greater, (each) => lacksMemory(last, on, each), settings, situation);
+    const chosen = leastCost(
+      greater,
+      (each) => lacksMemory(last, on, each, known),
+      settings,
+      situation,
+    );
     return again(placeOf(chosen), {
       kind: "retry-after-out-of-memory",
       text: `It ran out of memory on class ${last.sizeClass} after ${seconds(last.durationMs)}; class ${chosen.offered.sizeClass} has ${ratio(chosen.offered, on?.offered)} times as much.`,
@@ -85,7 +90,7 @@ export function afterRun(
   if (doubt === undefined) return { kind: "final" };
   const chosen =
     doubt === "memory"
-      ? leastCost(greater, (each) => lacksMemory(last, on, each), settings, situation)
+      ? leastCost(greater, (each) => lacksMemory(last, on, each, known), settings, situation)
       : (greater.at(-1) as ClassEstimate);
   const why =
     doubt === "memory"
@@ -106,19 +111,27 @@ export function afterRun(
 /** More than this, and a lost worker may have been lost for want of memory. */
 const suspectRisk = 0.02;
 
-/** That a run needs more than a greater class has, given that it needed more than this: half for each doubling. */
+/** How many runs of the action itself that many guesses weigh against. */
+const guessesWeigh = 0.5;
+
+/**
+ * That a run needs more than a greater class has, given that it needed more than this.
+ *
+ * As the action's own runs say that needed more; where there were none, half for each doubling.
+ */
 function lacksMemory(
   last: EndedRun,
   on: ClassEstimate | undefined,
-  greater: ClassEstimate,
+  { offered: { memoryBytes } }: ClassEstimate,
+  { memory, own: ofAction }: Estimate,
 ): number {
-  if (greater.shortage !== undefined) return 1;
   const had = on?.offered.memoryBytes ?? last.peakMemoryBytes ?? 0;
-  const { memoryBytes } = greater.offered;
   if (memoryBytes === Number.POSITIVE_INFINITY) return 0;
   if (memoryBytes <= had) return 1;
-  const byItself = Math.min(1, greater.memoryRisk / Math.max(on?.memoryRisk ?? 1, 1e-9));
-  return Math.max(byItself, had / memoryBytes);
+  const runs = ofAction?.runs ?? 0;
+  const had2 = runs * moreThan(memory, had);
+  const lacks = runs * moreThan(memory, memoryBytes);
+  return (lacks + (guessesWeigh * had) / memoryBytes) / (had2 + guessesWeigh);
 }
 
 function leastCost(

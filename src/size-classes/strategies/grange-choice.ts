@@ -31,9 +31,9 @@ export function choiceOf(
     expectedMs: Math.round(Math.min(on.expectedMs, timeoutMs)),
     timeoutMs,
     hedge:
-      options.mayHedge === false || (known.own?.succeeded ?? 0) < runsToHedge
+      options.mayHedge === false || known.own === undefined || known.own.succeeded < runsToHedge
         ? undefined
-        : hedgeOf(on, classes.slice(chosen + 1), timeoutMs, waiting),
+        : hedgeOf(on, classes.slice(chosen + 1), known.own, timeoutMs, waiting),
     backgroundSizeClass: undefined,
     pageRank: undefined,
     reason,

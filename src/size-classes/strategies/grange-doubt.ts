@@ -1,7 +1,7 @@
 import type { ClassEstimate, Estimate } from "../estimate/estimate.ts";
 import { deviates, quantile } from "../estimate/log-normal.ts";
+import { nearLimit } from "../estimate/near-limit.ts";
 import { serial } from "../estimate/scaling.ts";
-import { nearLimit } from "../estimate/shortage.ts";
 import type { EndedRun } from "../strategy.ts";
 
 export type Doubt = "memory" | "unmeasured" | "slow";

@@ -1,5 +1,5 @@
 import type { Estimate } from "../estimate/estimate.ts";
-import { type Prospect, worthOfSeeing } from "./grange-price.ts";
+import { type Prospect, worthOfKnowing, worthOfSeeing } from "./grange-price.ts";
 
 /** How many executions of an action are to be expected: as many again as there were, within reason. */
 const mostToCome = 30;
@@ -23,9 +23,14 @@ export function exploredInstead(
   const toCome = Math.min(mostToCome, known.own?.runs ?? 0);
   const least = prospects[cheapest];
   if (toCome === 0 || least === undefined) return undefined;
+  let leastExtra = Number.POSITIVE_INFINITY;
+  prospects.forEach(({ total }, place) => {
+    if (place !== cheapest) leastExtra = Math.min(leastExtra, total - least.total);
+  });
+  // Mostly so, and sooner found out than what each class would show.
+  if (worthOfKnowing(known, waiting) * toCome <= leastExtra) return undefined;
   const worths = worthOfSeeing(known, waiting);
-  const workMs = least.estimate.expectedMs / least.estimate.slowness;
-  const worthAt = (place: number) => (worths[place] ?? 0) * workMs * toCome;
+  const worthAt = (place: number) => (worths[place] ?? 0) * toCome;
   let best: Explored | undefined;
   for (let place = 0; place < prospects.length; place++) {
     const prospect = prospects[place];

@@ -123,46 +123,84 @@ function pathOver(
   return { paid, delayMs, total: paid + waiting * delayMs };
 }
 
+/** What it is worth, per execution to come, to know all of how it scales: more than any run can show. */
+export function worthOfKnowing({ classes, parts }: Estimate, waiting: number): number {
+  const tables = classes.map(({ offered }) => onCpus(offered.cpus));
+  const perMs = classes.map(({ offered, memoryRisk }) =>
+    memoryRisk < hopeless ? offered.price + waiting : Number.POSITIVE_INFINITY,
+  );
+  const ofAll = new Float64Array(classes.length);
+  let known = 0;
+  for (const { share, expectedMs, scalings: likely } of parts)
+    for (let s = 0; s < likely.length; s++) {
+      const weight = (likely[s] ?? 0) * share * expectedMs;
+      if (weight === 0) continue;
+      let least = Number.POSITIVE_INFINITY;
+      for (let c = 0; c < ofAll.length; c++) {
+        const cost = weight * (tables[c]?.slowness[s] ?? 1) * (perMs[c] ?? 0);
+        ofAll[c] = (ofAll[c] ?? 0) + cost;
+        if (cost < least) least = cost;
+      }
+      known += least;
+    }
+  const unseen = Math.min(...ofAll);
+  return unseen === Number.POSITIVE_INFINITY ? 0 : Math.max(0, unseen - known);
+}
+
 /**
  * What it is worth, per execution to come, to have seen a run on each class.
  *
- * A run on several CPUs shows how an action scales: those scalings that look alike there stay together, and for each
- * group the best class is taken. What that saves against taking the same class for all is the worth.
+ * A run on several CPUs shows how its regime scales: those scalings that look alike there stay together, and for each
+ * group the best class is taken. What that saves against taking the same class for all is the worth, as often as the run
+ * is of that regime. The other regimes stay what they are.
  */
-export function worthOfSeeing(estimate: Estimate, waiting: number): Float64Array {
-  const { classes, scalings: likely } = estimate;
+export function worthOfSeeing({ classes, parts }: Estimate, waiting: number): Float64Array {
   const worth = new Float64Array(classes.length);
   const perMs = classes.map(({ offered, memoryRisk }) =>
     memoryRisk < hopeless ? offered.price + waiting : Number.POSITIVE_INFINITY,
   );
   const tables = classes.map(({ offered }) => onCpus(offered.cpus));
-  const sums = new Float64Array(classes.length);
-  const leastOfGroup = (members: readonly number[] | undefined): number => {
-    sums.fill(0);
-    const count = members?.length ?? scalings.length;
-    for (let m = 0; m < count; m++) {
-      const s = members === undefined ? m : (members[m] ?? 0);
-      const weight = likely[s] ?? 0;
-      if (weight < 1e-6) continue;
-      for (let c = 0; c < sums.length; c++)
-        sums[c] = (sums[c] ?? 0) + weight * (tables[c]?.slowness[s] ?? 1) * (perMs[c] ?? 0);
-    }
-    let least = Number.POSITIVE_INFINITY;
-    for (let c = 0; c < sums.length; c++) {
-      const sum = sums[c] ?? 0;
-      if (sum < least) least = sum;
-    }
-    return least;
-  };
-  const unseen = leastOfGroup(undefined);
+  const costs = parts.map(({ share, expectedMs, scalings: likely }) =>
+    tables.map(({ slowness }, c) => {
+      let mean = 0;
+      for (let s = 0; s < slowness.length; s++) mean += (likely[s] ?? 0) * (slowness[s] ?? 1);
+      return share * expectedMs * mean * (perMs[c] ?? 0);
+    }),
+  );
+  const ofAll = classes.map((_, c) => costs.reduce((sum, each) => sum + (each[c] ?? 0), 0));
+  const unseen = Math.min(...ofAll);
   if (unseen === Number.POSITIVE_INFINITY) return worth;
-  for (let c = 0; c < classes.length; c++) {
-    const cpus = classes[c]?.offered.cpus ?? 1;
-    if (cpus <= 1) continue;
-    let seen = 0;
-    for (const group of groupsOn(cpus)) seen += leastOfGroup(group);
-    worth[c] = Math.max(0, unseen - seen);
-  }
+  const sums = new Float64Array(classes.length);
+  parts.forEach(({ share, expectedMs, scalings: likely }, p) => {
+    const others = ofAll.map((all, c) => all - (costs[p]?.[c] ?? 0));
+    const leastOfGroup = (members: readonly number[]): number => {
+      sums.fill(0);
+      let reached = 0;
+      for (const s of members) {
+        const weight = likely[s] ?? 0;
+        if (weight < 1e-6) continue;
+        reached += weight;
+        for (let c = 0; c < sums.length; c++)
+          sums[c] = (sums[c] ?? 0) + weight * (tables[c]?.slowness[s] ?? 1);
+      }
+      if (reached === 0) return 0;
+      let least = Number.POSITIVE_INFINITY;
+      for (let c = 0; c < sums.length; c++) {
+        const each = perMs[c] ?? 0;
+        if (each === Number.POSITIVE_INFINITY) continue;
+        const sum = (sums[c] ?? 0) * each * share * expectedMs + reached * (others[c] ?? 0);
+        if (sum < least) least = sum;
+      }
+      return least;
+    };
+    for (let c = 0; c < classes.length; c++) {
+      const cpus = classes[c]?.offered.cpus ?? 1;
+      if (cpus <= 1) continue;
+      let seen = 0;
+      for (const group of groupsOn(cpus)) seen += leastOfGroup(group);
+      worth[c] = (worth[c] ?? 0) + share * Math.max(0, unseen - seen);
+    }
+  });
   return worth;
 }
 

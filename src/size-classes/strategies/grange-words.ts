@@ -39,7 +39,7 @@ function inShort({ estimate: on, total }: Prospect): string {
 
 function against(chosen: Prospect, other: Prospect): string {
   const name = `class ${other.estimate.offered.sizeClass}`;
-  if (other.estimate.shortage !== undefined) return `${name} lacks memory`;
+  if (other.estimate.memoryRisk > 0.5) return `${name} lacks memory`;
   const sooner = chosen.delayMs - other.delayMs;
   const more = amount((other.total - chosen.total) / 1000);
   return sooner > 50
@@ -63,15 +63,12 @@ function nextBest(prospects: readonly Prospect[], chosen: number): Prospect | un
   return best;
 }
 
-export function remarkOf({
-  shortage,
-  memoryRisk,
-  slowRisk,
-  own,
-}: ClassEstimate): string | undefined {
-  if (shortage !== undefined)
-    return `ran out of memory on class ${shortage.sizeClass} ${shortage.times === 1 ? "once" : `${shortage.times} times`}`;
-  if (memoryRisk >= 0.01) return `runs out of memory with ${percent(memoryRisk)}`;
+export function remarkOf({ memoryRisk, slowRisk, own }: ClassEstimate): string | undefined {
+  if (memoryRisk >= 0.01) {
+    const times = own?.outOfMemory ?? 0;
+    const before = times === 0 ? "" : `; it did so ${times === 1 ? "once" : `${times} times`}`;
+    return `runs out of memory with ${percent(memoryRisk)}${before}`;
+  }
   if (slowRisk >= 0.01)
     return own !== undefined && own.refuted > 0.5
       ? "failed here of late, and not on a greater class"

@@ -89,20 +89,45 @@ test("what was tried on more CPUs in vain is not tried again", () => {
   });
 });
 
-test("out of memory moves the next execution to a sufficient class", () => {
-  const known = history("action", [
-    ...times(5, { serialMs: 20_000, peakMemoryBytes: GiB }, 1),
-    ended("out_of_memory", 1, 10, { peakMemoryBytes: 4 * GiB }),
+const hungry = (number: number) => [
+  ended("out_of_memory", 1, number, { durationMs: 6_000, peakMemoryBytes: 4 * GiB }),
+  ran({ serialMs: 20_000, peakMemoryBytes: 26 * GiB }, 8, number + 0.5),
+];
+
+test("an action that runs out of memory each time is moved to a sufficient class", () => {
+  const choice = grange.choose(situation([history("action", [...hungry(1), ...hungry(3)])]));
+
+  expect(choice.sizeClass).toBe(8);
+  expect(choice.alternatives[0]?.risk).toBeGreaterThan(0.9);
+  expect(choice.alternatives[0]?.remark).toMatch(/^runs out of memory with .*; it did so 2 times$/);
+});
+
+test("one run out of memory costs at most one run on a class many times dearer", () => {
+  const usual = times(18, { serialMs: 20_000, peakMemoryBytes: GiB }, 1);
+
+  const later = history("action", [
+    ...usual,
+    ...hungry(20),
+    ran({ serialMs: 20_000, peakMemoryBytes: GiB }, 8, 22),
   ]);
 
-  const choice = grange.choose(situation([known]));
+  expect(grange.choose(situation([later])).sizeClass).toBe(1);
+});
 
-  expect(choice.sizeClass).toBeGreaterThan(1);
-  expect(choice.alternatives[0]).toMatchObject({
-    sizeClass: 1,
-    risk: 1,
-    remark: "ran out of memory on class 1 once",
-  });
+test("where heavy parallel and light serial work alternate, it does not follow the last", () => {
+  const rounds = Array.from({ length: 6 }, (_, round) => [
+    ...times(2, parallel, 8, 1 + 5 * round),
+    ...times(3, { serialMs: 2_000 }, 2, 3 + 5 * round),
+  ]).flat();
+
+  const chosen = [0, 1, 2, 3, 4].map(
+    (less) =>
+      grange.choose(situation([history("action", rounds.slice(0, rounds.length - less))]))
+        .sizeClass,
+  );
+
+  // A great class saves minutes of the heavy runs, and a small one little of the light ones.
+  for (const sizeClass of chosen) expect(sizeClass).toBeGreaterThanOrEqual(4);
 });
 
 test("alternatives carry time, band, cost and risk of each class", () => {
@@ -135,11 +160,25 @@ test("what more CPUs do not help is never ended early", () => {
   expect(grange.choose(situation([history("action", times(5, serial, 8))])).timeoutMs).toBe(hour);
 });
 
-test("a serial action that is later than all but one in a thousand is begun anew beside it", () => {
-  const quick = grange.choose(situation([history("action", times(10, serial, 2))]));
+/** Runs whose times vary, none of them by much more than another. */
+function varying(count: number, longEach = Number.POSITIVE_INFINITY) {
+  return Array.from({ length: count }, (_, i) => {
+    const factor = i % longEach === longEach - 1 ? 12 : [0.55, 1, 1.8][i % 3];
+    return ran({ serialMs: 20_000 * (factor ?? 1) }, 2, i + 1);
+  });
+}
 
-  expect(quick.hedge?.sizeClass).toBe(2);
-  expect(quick.hedge?.afterMs).toBeGreaterThan(1.5 * quick.expectedMs);
+test("an action that is later than all but one in a thousand is begun anew beside it", () => {
+  const choice = grange.choose(situation([history("action", varying(12))]));
+
+  expect(choice.hedge?.sizeClass).toBe(2);
+  expect(choice.hedge?.afterMs).toBeGreaterThan(1.5 * choice.expectedMs);
+});
+
+test("second runs end where late runs came to their end by themselves", () => {
+  const choice = grange.choose(situation([history("action", varying(30, 10))]));
+
+  expect(choice.hedge).toBeUndefined();
 });
 
 test("nothing is begun beside it where a second run costs more than it may save", () => {
