@@ -8,6 +8,7 @@ import type { Tx } from "#db/db.ts";
 import { type CommitEntry, type CommitTree, listCommitTree } from "#git/commit-tree.ts";
 import type { Mirrors } from "#git/fetch-commit.ts";
 import { importTree } from "#git/import-tree.ts";
+import { serverOfLfsConfig } from "#git/lfs/lfs-config.ts";
 import { replacePointers, usesLfs } from "#git/lfs/replace-pointers.ts";
 import type { Git } from "#git/run-git.ts";
 import { readSubmoduleUrls, type Submodule, submodulesOf } from "#git/submodules.ts";
@@ -160,7 +161,11 @@ export class CommitInputReader {
     const imported = await importTree(this.#services, mirror, choose(all));
     const entries =
       lfs && (await this.#usesLfs(commit, mirror, all))
-        ? await replacePointers({ git, store }, commit.url, imported.entries)
+        ? await replacePointers(
+            { git, store, namedServer: () => serverOfLfsConfig(git, mirror, commit.sha) },
+            commit.url,
+            imported.entries,
+          )
         : imported.entries;
     const tree = buildDirectoryTree(entries);
     const root = await uploadDirectories(store, tree);

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Principal } from "#access/principal.ts";
 import { flattenDirectoryTree } from "#cas/flatten-directory-tree.ts";
@@ -130,6 +130,39 @@ describe("submodules", () => {
     });
   });
 
+  test("whose addresses are relative, at each depth to the repository around them, and their LFS files, are read", async () => {
+    const deepest = testRepository(elsewhere);
+    const content = `deep weights ${randomUUID()}`;
+    const hash = createHash("sha256").update(content).digest("hex");
+    deepest.write({
+      ".gitattributes": "*.bin filter=lfs -text\n",
+      "deep.bin": `version https://git-lfs.github.com/spec/v1\noid sha256:${hash}\nsize ${content.length}\n`,
+    });
+    deepest.git("-c", "filter.lfs.clean=cat", "add", "--all");
+    deepest.git("commit", "--quiet", "--message=Begin");
+    const objects = join(deepest.path, ".git/lfs/objects", hash.slice(0, 2), hash.slice(2, 4));
+    mkdirSync(objects, { recursive: true });
+    writeFileSync(join(objects, hash), content);
+    const middle = testRepository(elsewhere);
+    link(middle, "deeper", `../${basename(deepest.path)}`, deepest);
+    const outer = testRepository(elsewhere);
+    outer.write({
+      ".grange/jobs.yml": `version: 1\njobs:\n${jobOf(", inputs: ['third/**/*.bin']")}\n`,
+    });
+    link(outer, "third", `../${basename(middle.path)}`, middle);
+
+    const { id } = await farm.submit({ repository: outer.path });
+    const files: string[] = [];
+    await farm.work(async (_script, _root, root): Promise<Answer> => {
+      for (const entry of root === undefined ? [] : await flattenDirectoryTree(farm.store, root))
+        if (entry.kind === "file") files.push(`${entry.path} ${entry.digest.hash}`);
+      return {};
+    });
+
+    expect(files).toEqual([`third/deeper/deep.bin ${hash}`]);
+    expect(await farm.states(id)).toEqual({ test: "succeeded" });
+  });
+
   test("without an address, or whose commit is gone, are named in an error", async () => {
     const gone = testRepository(elsewhere);
     gone.commit("Begin");
@@ -179,6 +212,11 @@ test("files of Git LFS are read from the repository's own objects, or as pointer
       /lfs\/model\.bin kept by Git LFS: .*does not have the LFS object/,
     ),
   });
+  farm.repository.write({ ".lfsconfig": "[lfs]\n\turl = https://me:secret@lfs.example.org/x\n" });
+  farm.repository.git("add", ".lfsconfig");
+  expect((await digestsOf("")).job?.reason).toMatch(
+    /; its \.lfsconfig names https:\/\/(?:[^:@]*@)?lfs\.example\.org\/x, which the farm does not ask/,
+  );
   expect((await digestsOf(", lfs: false")).digests).not.toContain(hash);
   const directory = join(
     farm.repository.path,

@@ -11,6 +11,8 @@ import { type LfsObject, leastPointerBytes, mostPointerBytes, parsePointer } fro
 export interface LfsServices {
   readonly git: Git;
   readonly store: BlobStore;
+  /** The LFS server that the commit names itself, and that is not asked; looked for when something cannot be had. */
+  readonly namedServer?: (() => Promise<string | undefined>) | undefined;
 }
 
 /** A failure names so many files. */
@@ -39,7 +41,7 @@ export async function usesLfs(
  * A pointer names the content by SHA-256 and size, and so the digest by which the job's inputs are known.
  */
 export async function replacePointers(
-  { git, store }: LfsServices,
+  { git, store, namedServer }: LfsServices,
   repository: string,
   entries: readonly TreeEntry[],
 ): Promise<readonly TreeEntry[]> {
@@ -63,10 +65,19 @@ export async function replacePointers(
     const more = paths.length > mostNamed ? ` and ${paths.length - mostNamed} more` : "";
     const named = `${paths.slice(0, mostNamed).join(", ")}${more}`;
     const fault = Fault.from(reason, `inputs: ${named} kept by Git LFS`);
+    const elsewhere = await namedServer?.();
+    const other =
+      elsewhere === undefined
+        ? ""
+        : `; its .lfsconfig names ${elsewhere}, which the farm does not ask: let the repository's own LFS server have the objects`;
     // To read the pointers is the author's choice.
-    throw new Fault(fault.code, `${fault.message}; "lfs: false" reads the pointers instead`, {
-      cause: reason,
-    });
+    throw new Fault(
+      fault.code,
+      `${fault.message}${other}; "lfs: false" reads the pointers instead`,
+      {
+        cause: reason,
+      },
+    );
   }
   return entries.map((entry) => {
     const object = objects.get(entry.path);
