@@ -1,16 +1,16 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { PlacedArtifact } from "#artifacts/artifact-cache.ts";
 import { compareArtifacts } from "#comparison/compare-artifacts.ts";
-import { fenceHistory } from "#comparison/fence.ts";
 import { relativeRange } from "#comparison/judge-counts.ts";
 import type { MeasuredCase } from "#comparison/measured.ts";
+import { Fault } from "#core/fault.ts";
 import type { TestCase } from "#core/test-case.ts";
 import { measureTest } from "#measuring/measure-test.ts";
+import type { MeasuredIteration } from "#measuring/measured-iteration.ts";
+import { type Random, seededRandom } from "#statistics/seeded-random.ts";
 import { metricsOf } from "#suites/metrics-of.ts";
 import { Suite } from "#suites/suite.ts";
-import { quantile } from "../../quantile.ts";
 import { exactly, forInformation, type Measurement, type Row } from "../../row.ts";
 import { findProgram } from "../find-program.ts";
 import { type CountedProgram, countedPrograms, programsIn } from "./counted-programs.ts";
@@ -18,11 +18,16 @@ import { openCountingPlace } from "./counting-place.ts";
 
 /** Comparisons of equal artifacts, of each program. */
 const comparisons = 50;
+/** Runs that these are drawn from: each comparison has ten of its own choice. */
+const recordedRuns = 30;
 /** Changes of half a per cent, over the quiet programs together. */
 const changes = 20;
 const plantedShare = 0.005;
+const plantedRuns = 10;
 /** Turns of the shell's loop by which its cost is measured. */
 const calibrated = 200;
+/** Somebody else on this machine may fill it meanwhile; then the run is ended, and says so. */
+const mostTries = 5;
 
 const suite = Suite.parse({
   suite: "counts",
@@ -48,7 +53,10 @@ const suite = Suite.parse({
   },
 });
 
-/** What one artifact's counted runs gave. */
+/** As many as a suite takes. */
+const sides = suite.iterations.counted;
+
+/** What counted runs gave. */
 type Counts = readonly number[];
 
 export const countsLong: Measurement = {
@@ -65,36 +73,37 @@ export const countsLong: Measurement = {
         const counter = place.tools.counters[0];
         if (counter === undefined)
           throw new Error("neither perf's hardware counters nor valgrind can count here");
-        const made = new Map<string, Promise<PlacedArtifact>>();
-        const count = async (at: string, name: string, planted = 0): Promise<Counts> => {
-          const folder = join(directory, `${at}-${name}`);
-          const making = made.get(folder) ?? programsIn(folder, { [name]: planted });
-          made.set(folder, making);
-          const artifact = await making;
-          const signal = new AbortController().signal;
-          const runs = await measureTest({ suite, case: caseOf(name), artifact, place, signal });
-          return runs.map(({ values }) => values["instructions"] ?? Number.NaN);
+        const count: Count = async ({ name }, runs, planted = 0) => {
+          const folder = join(directory, `${name}-${planted}`);
+          const artifact = await programsIn(folder, { [name]: planted });
+          return counted(() =>
+            measureTest({
+              suite,
+              case: caseOf(name),
+              artifact,
+              place,
+              signal: new AbortController().signal,
+              iterations: { counted: runs },
+            }),
+          );
         };
-        const how = `${suite.iterations.counted} counted runs of each artifact by ${counter.version}`;
+        const how = `${sides} counted runs on each side by ${counter.version}`;
         const rows: Row[] = [];
         const quiet = countedPrograms.filter(({ isQuiet }) => isQuiet);
-        let [found, planted] = [0, 0];
+        let found = 0;
         for (const program of countedPrograms) {
-          const line = await equalLine(program, count);
-          rows.push(...rowsOfEqual(program, line, how));
-          process.stderr.write(`  ${program.name}: ${line.length} artifacts counted\n`);
-          if (!program.isQuiet) continue;
-          const wanted = changes / quiet.length;
-          planted += wanted;
-          found += await foundOf(program, line, wanted, count);
+          const runs = await count(program, recordedRuns);
+          rows.push(...rowsOfEqual(program, runs, how));
+          process.stderr.write(`  ${program.name}: ${runs.length} runs counted\n`);
+          if (program.isQuiet) found += await foundOf(program, runs, changes / quiet.length, count);
         }
         rows.push(
           exactly(
             `counts: planted +${100 * plantedShare} % in ${quiet.length} quiet programs, told as regressions`,
             found,
-            planted,
-            `of ${planted}`,
-            `${how}; turns of a loop before the program, as many as are ${100 * plantedShare} % of its instructions; no history`,
+            changes,
+            `of ${changes}`,
+            `${how}, drawn from ${plantedRuns} runs with as many turns of a loop before the program as are ${100 * plantedShare} % of its instructions; no history, no self-tests`,
           ),
         );
         return rows;
@@ -107,65 +116,82 @@ export const countsLong: Measurement = {
   },
 };
 
-type Count = (at: string, name: string, planted?: number) => Promise<Counts>;
+type Count = (program: CountedProgram, runs: number, planted?: number) => Promise<Counts>;
 
-/** A main line on which nothing changes. */
-async function equalLine({ name }: CountedProgram, count: Count): Promise<Counts[]> {
-  const line: Counts[] = [];
-  for (let nth = 0; nth <= comparisons; nth++) line.push(await count("equal", name));
-  return line;
+async function counted(measure: () => Promise<MeasuredIteration[]>): Promise<Counts> {
+  for (let tries = 1; ; tries++) {
+    try {
+      const runs = await measure();
+      return runs.map(({ values }) => values["instructions"] ?? Number.NaN);
+    } catch (reason) {
+      const isOfTheMachine = reason instanceof Fault && reason.code === "resource_exhausted";
+      if (!isOfTheMachine || tries >= mostTries) throw reason;
+      process.stderr.write(`  ${reason.message}; again\n`);
+    }
+  }
 }
 
-function rowsOfEqual(program: CountedProgram, line: readonly Counts[], how: string): Row[] {
+function rowsOfEqual(program: CountedProgram, runs: Counts, how: string): Row[] {
   const { name, kind } = program;
-  const told = line.slice(1).filter((after, i) => {
-    const history = line.slice(Math.max(0, i - fenceHistory), i).toReversed();
-    return isTold(name, line[i] ?? [], after, history) !== "no-change";
-  });
-  const scatter = line.map((counts) => relativeRange(counts) ?? 0);
+  const random = seededRandom(`${name}, equal`);
+  const told = Array.from({ length: comparisons }, () => {
+    const drawn = draw(runs, 2 * sides, random);
+    return verdictOf(name, drawn.slice(0, sides), drawn.slice(sides));
+  }).filter((verdict) => verdict !== "no-change");
   return [
     exactly(
       `counts: ${name}, equal artifacts told as changed`,
       told.length,
       0,
       `of ${comparisons}`,
-      `${kind}; ${how}, each artifact compared with the one before, with the history that there is`,
+      `${kind}; ${how}, drawn from ${runs.length} runs; no history, no self-tests`,
     ),
     forInformation(
-      `counts: ${name}, runs of one artifact apart`,
-      100 * quantile(scatter, 0.5),
+      `counts: ${name}, runs apart`,
+      100 * (relativeRange(runs) ?? Number.NaN),
       "%",
-      `median of ${line.length} artifacts; at most ${(100 * Math.max(...scatter)).toFixed(3)} %; ${((line[0]?.[0] ?? 0) / 1e6).toFixed(1)} M instructions`,
+      `the greatest of ${runs.length} runs above the least; ${(Math.min(...runs) / 1e6).toFixed(1)} M instructions`,
     ),
   ];
 }
 
 async function foundOf(
-  { name }: CountedProgram,
-  line: readonly Counts[],
+  program: CountedProgram,
+  usual: Counts,
   wanted: number,
   count: Count,
 ): Promise<number> {
-  const [usual = Number.NaN] = line[0] ?? [];
-  const [longer = Number.NaN] = await count("calibrated", name, calibrated);
-  const turns = Math.ceil((plantedShare * usual * calibrated) / (longer - usual));
+  const least = Math.min(...usual);
+  const longer = Math.min(...(await count(program, sides, calibrated)));
+  const turns = Math.ceil((plantedShare * least * calibrated) / (longer - least));
+  const changed = await count(program, plantedRuns, turns);
+  const random = seededRandom(`${program.name}, changed`);
   let found = 0;
   for (let nth = 0; nth < wanted; nth++) {
-    const after = await count("changed", name, turns);
-    if (isTold(name, line[nth] ?? [], after, []) === "regressed") found += 1;
+    const [before, after] = [draw(usual, sides, random), draw(changed, sides, random)];
+    if (verdictOf(program.name, before, after) === "regressed") found += 1;
   }
   return found;
 }
 
-/** The lab's verdict about two artifacts; `history`: of those before them, the newest first. */
-function isTold(name: string, before: Counts, after: Counts, history: readonly Counts[]): string {
+/** So many of the runs, each at most once. */
+function draw(runs: Counts, wanted: number, random: Random): Counts {
+  const left = [...runs];
+  return Array.from({ length: wanted }, () => {
+    const [taken = Number.NaN] = left.splice(Math.floor(random() * left.length), 1);
+    return taken;
+  });
+}
+
+/** The lab's verdict about two artifacts of which nothing else is known. */
+function verdictOf(name: string, before: Counts, after: Counts): string {
   const { cases } = compareArtifacts({
     metrics: metricsOf(suite),
     metric: "instructions",
     before: [measured(name, before)],
     after: [measured(name, after)],
     categoryOf: () => "primary",
-    historyOf: () => history.map((counts) => Math.min(...counts)),
+    historyOf: () => [],
     pairs: [],
     limitOf: () => undefined,
     errors: { before: [], after: [] },
