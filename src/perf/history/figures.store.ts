@@ -2,7 +2,13 @@ import { z } from "zod";
 import { TestCase } from "#core/test-case.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
-import { NumberLists, Numbers, NumbersOrNull, Texts } from "./number-columns.ts";
+import {
+  NumberListsInText,
+  Numbers,
+  NumbersInText,
+  NumbersOrNullInText,
+  Texts,
+} from "./number-columns.ts";
 
 /** Its words were checked when they were stored; a thousand patterns matched again would take longer than to read it. */
 export const StoredCase = z.object({
@@ -84,12 +90,12 @@ export interface Figures {
 }
 
 const FigureColumns = z.object({
-  artifacts: Numbers,
-  cases: Numbers,
-  environments: Numbers,
+  artifacts: NumbersInText,
+  cases: NumbersInText,
+  environments: NumbersInText,
   collectors: Texts,
-  least: NumberLists,
-  scatter: NumberLists,
+  least: NumberListsInText,
+  scatter: NumberListsInText,
 });
 
 /**
@@ -100,9 +106,10 @@ export async function figuresOf(tx: Tx, artifactIds: readonly number[]): Promise
   const [columns] = await tx.many(
     FigureColumns,
     sql`
-      select json_agg(artifact_id) as artifacts, json_agg(case_id) as cases,
-             json_agg(environment_id) as environments, json_agg(collector_name) as collectors,
-             json_agg(least) as least, json_agg(scatter) as scatter
+      select string_agg(artifact_id::text, ',') as artifacts, string_agg(case_id::text, ',') as cases,
+             string_agg(environment_id::text, ',') as environments, json_agg(collector_name) as collectors,
+             string_agg('[' || array_to_string(least, ',', 'null') || ']', ',') as least,
+             string_agg(coalesce('[' || array_to_string(scatter, ',', 'null') || ']', 'null'), ',') as scatter
       from (
         select artifact_id, case_id, environment_id, collector_name, least, scatter
         from benchmark_result
@@ -198,9 +205,9 @@ export async function valuesAt(
 
 const OfArtifact = z.object({
   place: z.number(),
-  environmentId: z.number(),
-  cases: Numbers,
-  values: NumbersOrNull,
+  environments: NumbersInText,
+  cases: NumbersInText,
+  values: NumbersOrNullInText,
 });
 
 /** One metric of all results of the artifacts; those wanted find their place. */
@@ -215,14 +222,14 @@ async function placeAll(
   const rows = await tx.many(
     OfArtifact,
     sql`
-      select (place - 1)::int as place, result.environment_id as "environmentId", result.cases, result.values
+      select (place - 1)::int as place, result.environments, result.cases, result.values
       from unnest(${artifactIds}::int[]) with ordinality as line (artifact_id, place)
       cross join lateral (
-        select environment_id, array_to_json(array_agg(case_id)) as cases,
-               array_to_json(array_agg(least[${ordinal}::int])) as values
+        select string_agg(environment_id::text, ',') as environments, string_agg(case_id::text, ',') as cases,
+               string_agg(coalesce(least[${ordinal}::int]::text, 'null'), ',') as values
         from benchmark_result
         where artifact_id = line.artifact_id
-        group by environment_id
+        having count(*) > 0
         -- Kept apart: a plan for any arrays would look for each case by itself, and takes many times as long.
         offset 0
       ) as result
@@ -238,10 +245,9 @@ async function placeAll(
     }
     cases.set(caseId, each);
   }
-  for (const { place, environmentId, cases, values } of rows) {
-    const here = places.get(environmentId);
+  for (const { place, environments, cases, values } of rows) {
     cases.forEach((caseId, i) => {
-      const at = here?.get(caseId);
+      const at = places.get(environments[i] ?? 0)?.get(caseId);
       if (at !== undefined) placed[at * artifactIds.length + place] = values[i] ?? Number.NaN;
     });
   }

@@ -20,6 +20,23 @@ export const NumberLists = z.custom<readonly (readonly (number | null)[] | null)
   (value) => Array.isArray(value) && value.every((each) => each === null || areNumbersOrNull(each)),
 );
 
+/**
+ * The same from texts with commas between, as `string_agg` makes them: PostgreSQL takes half the time for these that it takes
+ * for arrays as JSON.
+ */
+export const NumbersInText = z
+  .string()
+  .transform((text) => JSON.parse(`[${text}]`) as unknown)
+  .pipe(Numbers);
+export const NumbersOrNullInText = z
+  .string()
+  .transform((text) => JSON.parse(`[${text}]`) as unknown)
+  .pipe(NumbersOrNull);
+export const NumberListsInText = z
+  .string()
+  .transform((text) => JSON.parse(`[${text}]`) as unknown)
+  .pipe(NumberLists);
+
 export const Texts = z.custom<readonly string[]>(
   (value) => Array.isArray(value) && value.every((each) => typeof each === "string"),
 );
