@@ -172,6 +172,11 @@ test("the history of a case has its commits, and a bisection finds the one that 
   expect(history).toContain(tag(works.length - 1));
   expect(history).toContain("1,200");
 
+  const noise = await told(["bench", "noise", "add"]);
+  expect(noise).toMatch(/ work +exact .*any change +every difference counts/);
+  expect(noise).toMatch(/ user-time +noisy .*told from 1\.00 %/);
+  expect(noise).toContain("/benchmarks/noise?suite=toy");
+
   const stretch = ["--suite", "toy", "--from", tag(0), "--to", tag(works.length - 1)];
   const begun = BenchmarkSearchView.parse(await json(["bench", "bisect", testCase, ...stretch]));
   await until(
