@@ -6,11 +6,17 @@ import { tableLines } from "./terminal/table.ts";
 
 /** A comparison of strategies, for people. */
 export function comparisonLines(comparison: Comparison, paint: Paint): string[] {
-  const { trace, seed, executions, priceOfDelay, sizeClasses, strategies } = comparison;
+  const { trace, seed, executions, seenOnOneCpu, priceOfDelay, sizeClasses, strategies } =
+    comparison;
   const oracle = strategies.find(({ strategy }) => strategy === "oracle");
   const classes = sizeClasses.join("/");
   return [
     `${paint.bold(printableLine(trace))}, seed ${seed}: ${executions} executions; price of delay ${priceOfDelay}.`,
+    ...(seenOnOneCpu > 0
+      ? [
+          `${seenOnOneCpu} of them have only been seen on one CPU, and are taken to be no faster on more.`,
+        ]
+      : []),
     "",
     ...tableLines([
       ["", "cost", "busy", "idle", "50 %", "95 %", "99 %", "makespan", "slow", "failed", "wrongly"],

@@ -10,6 +10,8 @@ export interface Comparison {
   readonly trace: string;
   readonly seed: number;
   readonly executions: number;
+  /** Those that have only been seen on one CPU: they are taken to be no faster on more. */
+  readonly seenOnOneCpu: number;
   readonly priceOfDelay: number;
   readonly sizeClasses: readonly number[];
   readonly strategies: readonly (Figures & { readonly costOverTime: readonly CostPoint[] })[];
@@ -30,6 +32,7 @@ export function compare(
     trace: trace.header.name,
     seed,
     executions: trace.executions.length,
+    seenOnOneCpu: trace.executions.filter((each) => each.seenOnOneCpu === true).length,
     priceOfDelay: settings.priceOfDelay,
     sizeClasses: trace.header.classes.map(({ sizeClass }) => sizeClass),
     strategies: names.map((name) => {

@@ -51,6 +51,11 @@ describe("what was measured", () => {
     expect(work(attempt())).toMatchObject({ serialMs: 4_000, parallelMs: 0, width: 1 });
   });
 
+  test("on one CPU says that nothing is known of more", () => {
+    expect(work(attempt({ sizeClass: 1, cpuMs: 4_000 }))).toMatchObject({ seenOnOneCpu: true });
+    expect(work(attempt({ sizeClass: 2, cpuMs: 4_000 }))).not.toHaveProperty("seenOnOneCpu");
+  });
+
   test("with attempts without memory needs more than they had", () => {
     const told = work(
       attempt({ sizeClass: 1, end: "out_of_memory", peakMemoryBytes: GiB }),

@@ -49,6 +49,7 @@ export function measuredWork(
     ),
     timeoutMs: Math.min(mostMs, Math.max(1, Math.round(timeoutMs))),
     ...(told.end === "failed" && { failsAt: 1 }),
+    ...(cpus <= 1 && { seenOnOneCpu: true }),
     flakyRate: 0,
   };
 }

@@ -97,6 +97,8 @@ export const TraceExecution = z.strictObject({
   ownTimeoutMs: z.number().min(1).max(mostMs).optional(),
   /** It is wrong, and fails on every class, after this share of its time. */
   failsAt: share.optional(),
+  /** It has only been seen on one CPU, so that nobody knows what more would have made of it. */
+  seenOnOneCpu: z.boolean().optional(),
   /** That an attempt fails for no good reason, on whatever class. */
   flakyRate: share.default(0),
 });

@@ -113,10 +113,9 @@ export class Workshop {
       this.#later(pool.of.pool.idleMs, { kind: "idle-over", worker, spell: worker.spell });
   }
 
-  /** One worker for each run that waits; runs in the background get one, so that they come to an end. */
-  #grow({ pool, waiting, background }: Bench, now: number): void {
-    const forBackground = pool.count === 0 && background.count > 0 ? 1 : 0;
-    while (pool.mayGrow && pool.starting < Math.max(waiting.count, forBackground))
+  /** One worker for each run that waits. For runs in the background none is started, as in a farm: they may never run. */
+  #grow({ pool, waiting }: Bench, now: number): void {
+    while (pool.mayGrow && pool.starting < waiting.count)
       this.#later(pool.startDelayMs, { kind: "worker-up", worker: pool.start(now) });
   }
 

@@ -20,8 +20,14 @@ import { dropObservations, takeObservations } from "./observation.store.ts";
 import { observationOf } from "./observation-of.ts";
 import type { OfferedClasses } from "./offered-classes.ts";
 
-/** What ends within so long is learned together: a turn costs as much for fifteen executions as for one. */
-const soonMs = 500;
+/**
+ * How much longer than a turn takes the next waits for, at most: a turn costs as much for fifteen executions as for one.
+ *
+ * So a run is learned from at once where little ends, before its action runs again; and where much ends, learning takes
+ * a tenth of the time at most.
+ */
+const pauseOverTurn = 9;
+const longestPauseMs = 500;
 /** Lessons of a server that died are learned by another after this at the latest. */
 const everyMs = 5_000;
 const perTurn = 200;
@@ -50,6 +56,7 @@ export function learning(parts: {
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
   let isMore = false;
+  let nextAt = 0;
 
   const turn = (most: number, taken: (ids: readonly ExecutionId[]) => void) =>
     db.transaction(async (tx) => {
@@ -89,24 +96,31 @@ export function learning(parts: {
   const run = () => {
     // What is under way may have looked before the newest came.
     isMore = running !== undefined;
-    running ??= learnNow()
+    if (running !== undefined) return;
+    const beganAt = performance.now();
+    running = learnNow()
       .catch((reason: unknown) => {
         if (!isStopped) logger.warn({ reason: messageOf(reason) }, "could not learn; trying again");
       })
       .finally(() => {
         running = undefined;
-        if (isMore && !isStopped) run();
+        const endedAt = performance.now();
+        nextAt = endedAt + Math.min(longestPauseMs, pauseOverTurn * (endedAt - beganAt));
+        if (isMore && !isStopped) service.soon();
       });
   };
   const endPoll = startPacedTimer(everyMs, parts.idle, run);
 
-  return {
+  const service: Learning = {
     soon() {
       if (isStopped || timer !== undefined) return;
-      timer = setTimeout(() => {
-        timer = undefined;
-        run();
-      }, soonMs);
+      timer = setTimeout(
+        () => {
+          timer = undefined;
+          run();
+        },
+        Math.max(0, nextAt - performance.now()),
+      );
       timer.unref();
     },
     learnNow,
@@ -117,6 +131,7 @@ export function learning(parts: {
       await running;
     },
   };
+  return service;
 }
 
 /** Whether it is the database that is busy or away; what a row is to blame for comes again. */

@@ -41,6 +41,18 @@ describe("grange simulate size-classes", () => {
     });
   });
 
+  test("says of how many executions it is not known what more CPUs would do", async () => {
+    const file = join(folder, "one-cpu.jsonl");
+    const { stdout } = await runGrange(["trace", "standard", "flaky"]);
+    const [header] = stdout.split("\n", 1);
+    const work = '"keys":{"action":"a"},"serialMs":1000,"peakMemoryBytes":1000,"timeoutMs":60000';
+    await writeFile(file, `${header}\n{"at":0,${work},"seenOnOneCpu":true}\n{"at":9,${work}}\n`);
+
+    const told = await runGrange([...simulate, "--trace", file, "--strategy", "grange"]);
+
+    expect(told.stdout).toContain("1 of them have only been seen on one CPU");
+  });
+
   test.each([
     [["--trace", "nonesuch"], 1, 'no file "nonesuch", and no standard trace'],
     [["--trace", "flaky", "--strategy", "best"], 2, 'no strategy "best"; there are smallest'],

@@ -1,0 +1,233 @@
+import { historySize, type PastRun } from "../past-run.ts";
+import type { LogNormal } from "./log-normal.ts";
+import { type Regime, regimesOf } from "./regimes.ts";
+import { logOutOfMemoryFactor, logStoppedFactor } from "./usual-spread.ts";
+
+/** Speed-up over one CPU that was seen on a class: how many runs count, and the mean of its logarithm. */
+export interface SpeedUp {
+  readonly sizeClass: number;
+  weight: number;
+  log: number;
+}
+
+/** Runs of an action that do about as much. */
+export interface WorkRegime {
+  /** The chance that the next run is of it. */
+  readonly share: number;
+  /** Milliseconds on one CPU, and by how many runs it is known. */
+  readonly work: LogNormal;
+  readonly weight: number;
+  readonly speedUps: readonly SpeedUp[];
+}
+
+/** A run that was ended in favour of one on a greater class, which succeeded: by its time-out, or by a second run. */
+export interface EndedRun {
+  readonly sizeClass: number;
+  readonly ranMs: number;
+  /** What the run on the greater class did, in milliseconds on one CPU. */
+  readonly workMs: number;
+}
+
+/** What the runs of one action teach, in their order. */
+export interface ActionRegimes {
+  readonly work: readonly WorkRegime[];
+  readonly memory: readonly Regime[];
+  /** How fast it was on each class, whatever it did. */
+  readonly speedUps: readonly SpeedUp[];
+  /** Of what it did in its last runs, in milliseconds on one CPU. */
+  readonly latestLogWorks: readonly number[];
+  readonly endedEarly: readonly EndedRun[];
+  /** Runs that ran out of memory: on which class, and what was measured of them; 0 where nothing was. */
+  readonly shortages: readonly Shortage[];
+}
+
+export interface Shortage {
+  readonly sizeClass: number;
+  readonly peakBytes: number;
+}
+
+/**
+ * Who changes what needs so much memory mostly builds it more than once; one run on a greater class is the price where
+ * it was an outlier. What a run does goes by its input more often. On ten kinds of traces, 0.3 and 0.5 for work cost 1 to 2
+ * % where times have heavy tails, and gained nothing; for memory they cost 0.2 %.
+ */
+const persistenceOfMemory = 0.5;
+const persistenceOfWork = 0;
+/** As many as are remembered of a class. */
+const latest = historySize;
+/** As in `regimesOf`: the last five say most. */
+const speedUpMemory = 0.8;
+
+/** Which part of the buffer has what: of each run that did something, and of each whose memory is known. */
+const parts = {
+  logWork: 0,
+  workWeight: 1,
+  logSpeedUp: 2,
+  worth: 3,
+  sizeClass: 4,
+  logNeed: 5,
+  needWeight: 6,
+  count: 7,
+} as const;
+
+/** A run that came to nothing, until the next one tells whether that is all that is known of its execution. */
+interface Open {
+  readonly run: PastRun;
+  readonly sizeClass: number;
+  readonly logWork: number;
+  readonly weight: number;
+}
+
+// Kept from history to history, since arrays are dear to make beside what is done with them. Each is read to its end
+// before the next begins.
+let room = new Float64Array(0);
+
+/** Collects the runs of one action, the earliest first; one action at a time. */
+export class ActionSamples {
+  readonly #most: number;
+  #works = 0;
+  #needs = 0;
+  readonly #endedEarly: EndedRun[] = [];
+  readonly #shortages: Shortage[] = [];
+  #open: Open | undefined;
+
+  /** @param most So many runs are added at most. */
+  constructor(most: number) {
+    this.#most = most;
+    if (room.length < parts.count * most) room = new Float64Array(parts.count * most);
+  }
+
+  /**
+   * @param logWork Of what it did, in milliseconds on one CPU.
+   * @param logSpeedUp Over one CPU; NaN where nothing was seen of it.
+   * @param worth Of the speed-up: 1 where CPU time was measured.
+   * @param weight 1, and less for runs from before a full class's memory reaches.
+   */
+  add(
+    run: PastRun,
+    sizeClass: number,
+    logWork: number,
+    logSpeedUp: number,
+    worth: number,
+    weight: number,
+  ): void {
+    const before = this.#open;
+    this.#open = undefined;
+    // The next run of the action, on a greater class, is most often the retry of the same execution.
+    const first = before !== undefined && sizeClass > before.sizeClass ? before : undefined;
+    if (before !== undefined && first === undefined) this.#alone(before);
+    if (run.end === "failed") return;
+    if (run.end === "out_of_memory")
+      this.#shortages.push({ sizeClass, peakBytes: run.peakMemoryBytes ?? 0 });
+    if (run.end !== "succeeded") {
+      this.#open = { run, sizeClass, logWork, weight };
+      return;
+    }
+    this.#work(sizeClass, logWork, logSpeedUp, worth, weight);
+    if (first?.run.end === "timed_out")
+      this.#endedEarly.push({
+        sizeClass: first.sizeClass,
+        ranMs: first.run.durationMs,
+        workMs: Math.exp(logWork),
+      });
+    // An attempt that had too little tells more than what was measured of the one that had enough.
+    const short = first?.run.end === "out_of_memory" ? (first.run.peakMemoryBytes ?? 0) : 0;
+    const bytes = Math.max(run.peakMemoryBytes ?? 0, short * justOver);
+    if (bytes > 0) this.#need(Math.log(bytes), weight);
+  }
+
+  teaches(): { readonly kind: "of-one-action" } & ActionRegimes {
+    if (this.#open !== undefined) this.#alone(this.#open);
+    this.#open = undefined;
+    const logWorks = this.#part(parts.logWork, this.#works);
+    const memory = regimesOf(
+      this.#part(parts.logNeed, this.#needs),
+      this.#part(parts.needWeight, this.#needs),
+      persistenceOfMemory,
+    ).all;
+    const { all, places } = regimesOf(
+      logWorks,
+      this.#part(parts.workWeight, this.#works),
+      persistenceOfWork,
+    );
+    const together: SpeedUp[] = [];
+    const each: SpeedUp[][] = all.map(() => []);
+    for (let i = 0; i < logWorks.length; i++) {
+      const log = this.#at(parts.logSpeedUp, i);
+      if (Number.isNaN(log)) continue;
+      const sizeClass = this.#at(parts.sizeClass, i);
+      const worth = this.#at(parts.worth, i);
+      addTo(together, sizeClass, log, worth);
+      if (all.length > 1) addTo(each[places[i] ?? 0] ?? [], sizeClass, log, worth);
+    }
+    return {
+      kind: "of-one-action",
+      work: all.map(({ share, weight, spread }, i) => ({
+        share,
+        weight,
+        work: spread,
+        speedUps: all.length > 1 ? (each[i] ?? []) : together,
+      })),
+      memory,
+      speedUps: together,
+      latestLogWorks: Array.from(logWorks.subarray(-latest)),
+      endedEarly: this.#endedEarly,
+      shortages: this.#shortages,
+    };
+  }
+
+  /** Nothing followed that says what it would have needed: a guess. */
+  #alone({ run, sizeClass, logWork, weight }: Open): void {
+    const { end, peakMemoryBytes = 0 } = run;
+    if (end === "timed_out")
+      this.#work(sizeClass, logWork + logStoppedFactor, Number.NaN, 0, weight);
+    else if (peakMemoryBytes > 0)
+      this.#need(Math.log(peakMemoryBytes) + logOutOfMemoryFactor, weight);
+  }
+
+  #work(
+    sizeClass: number,
+    logWork: number,
+    logSpeedUp: number,
+    worth: number,
+    weight: number,
+  ): void {
+    const at = this.#works++;
+    this.#set(parts.logWork, at, logWork);
+    this.#set(parts.workWeight, at, weight);
+    this.#set(parts.logSpeedUp, at, logSpeedUp);
+    this.#set(parts.worth, at, worth);
+    this.#set(parts.sizeClass, at, sizeClass);
+  }
+
+  #need(logBytes: number, weight: number): void {
+    const at = this.#needs++;
+    this.#set(parts.logNeed, at, logBytes);
+    this.#set(parts.needWeight, at, weight);
+  }
+
+  #set(part: number, at: number, value: number): void {
+    room[part * this.#most + at] = value;
+  }
+
+  #at(part: number, at: number): number {
+    return room[part * this.#most + at] ?? 0;
+  }
+
+  #part(part: number, count: number): Float64Array {
+    return room.subarray(part * this.#most, part * this.#most + count);
+  }
+}
+
+/** What ran out of memory needs at least a little more than it had. */
+const justOver = 1.01;
+
+function addTo(speedUps: SpeedUp[], sizeClass: number, log: number, worth: number): void {
+  let on = speedUps.find((each) => each.sizeClass === sizeClass);
+  if (on === undefined) {
+    on = { sizeClass, weight: 0, log: 0 };
+    speedUps.push(on);
+  }
+  on.weight = speedUpMemory * on.weight + worth;
+  on.log += ((log - on.log) * worth) / on.weight;
+}
