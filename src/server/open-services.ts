@@ -52,11 +52,14 @@ import type { DataDirectory } from "./data-directory.ts";
 import { openForges } from "./forge/open-forges.ts";
 import { wayIn } from "./forge/way-in.ts";
 import { openedWays, sealOpenWays } from "./forge/ways.ts";
-import { startHousekeeping } from "./housekeeping.ts";
+import { labTasks } from "./lab-tasks.ts";
 import { openDatabase } from "./open-database.ts";
+import { startPeriodicTasks } from "./periodic-tasks.ts";
 import { privateHostsNow } from "./private-hosts.ts";
 import { queueHooks } from "./queue-hooks.ts";
+import { queueTasks } from "./queue-tasks.ts";
 import { startEviction } from "./retention/start-eviction.ts";
+import { retentionTasks } from "./retention-tasks.ts";
 import type { Services } from "./services.ts";
 import { openSignIn, type SignInConfig } from "./sign-in/open-sign-in.ts";
 import { signOldResults } from "./sign-old-results.ts";
@@ -261,19 +264,27 @@ export async function openServices(
     );
     const times = labTimesFor(config.benchmarkLeaseMs ?? labTimes.leaseMs);
     keep(
-      startHousekeeping({
-        db,
-        queue,
-        operations,
-        uploads: stores,
-        clock,
-        logger,
-        idle,
-        labTimes: times,
-        sendAlarm: config.alarmWebhook && sendToAlarmWebhook(config.alarmWebhook),
-        unservedMs: config.unservedMs ?? usualUnservedMs,
-        definitions: { db, access, git, mirrors, evaluator, cache },
-      }),
+      startPeriodicTasks(
+        [
+          ...queueTasks({
+            db,
+            queue,
+            operations,
+            clock,
+            unservedMs: config.unservedMs ?? usualUnservedMs,
+            definitions: { db, access, git, mirrors, evaluator, cache },
+          }),
+          ...labTasks({
+            db,
+            clock,
+            logger,
+            labTimes: times,
+            sendAlarm: config.alarmWebhook && sendToAlarmWebhook(config.alarmWebhook),
+          }),
+          ...retentionTasks({ db, clock, uploads: stores }),
+        ],
+        { logger, idle },
+      ),
     );
     const { pricePerWorkerMinute } = config;
     keep(

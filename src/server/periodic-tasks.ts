@@ -1,0 +1,51 @@
+import type { Logger } from "pino";
+import type { IdleState } from "#core/idle-state.ts";
+import { startPacedTimer } from "#core/paced-timer.ts";
+import type { Service } from "#core/service.ts";
+
+/** Work that nobody waits for. Any number of servers may do it at once. */
+export interface PeriodicTask {
+  /** For the log. */
+  readonly name: string;
+  readonly everyMs: number;
+  /** Not put off while the farm is idle: it watches others, not work. */
+  readonly staysOnTime?: true;
+  run(): Promise<unknown>;
+}
+
+/** Runs tasks at their times, each of them one at a time. A failure is logged, and the task runs again at its next time. */
+export function startPeriodicTasks(
+  tasks: readonly PeriodicTask[],
+  { logger, idle }: { readonly logger: Logger; readonly idle: IdleState },
+): Service {
+  const inHand = new Set<Promise<void>>();
+  const endTimers = tasks.map((task) => {
+    let busy = false;
+    const once = async () => {
+      try {
+        await task.run();
+      } catch (reason) {
+        logger.warn(
+          { err: reason, task: task.name },
+          "a periodic task failed; it runs again at its next time",
+        );
+      } finally {
+        busy = false;
+      }
+    };
+    return startPacedTimer(task.everyMs, task.staysOnTime === true ? undefined : idle, () => {
+      if (busy) return;
+      busy = true;
+      const work = once();
+      inHand.add(work);
+      void work.then(() => inHand.delete(work));
+    });
+  });
+
+  return {
+    async stop() {
+      for (const end of endTimers) end();
+      await Promise.all(inHand);
+    },
+  };
+}

@@ -1,0 +1,121 @@
+import type { Clock } from "#core/clock.ts";
+import type { Db } from "#db/db.ts";
+import type { ExecutionQueue } from "#execution/execution-queue.ts";
+import { countDurations } from "#execution/expected-duration.store.ts";
+import { relaxSizes, staleBackgroundRuns } from "#execution/relax-sizes.store.ts";
+import { spillToIdleClass } from "#execution/size-class-spillover.store.ts";
+import { passCancellationsOn } from "#graphs/cancel-graph.ts";
+import type { CatalogServices } from "#graphs/catalogs/graph-definitions.ts";
+import { watchDefinitions, watchEveryMs } from "#graphs/catalogs/watch-definitions.ts";
+import { expireJobs } from "#graphs/expiry/expire-jobs.ts";
+import { coalesceJobs } from "#graphs/ranges/coalesce-jobs.ts";
+import { rollUpGraphs } from "#graphs/times/graph-times.store.ts";
+import { rollUpRuns } from "#graphs/times/run-history.store.ts";
+import { endUnserved } from "#invocations/end-unserved.ts";
+import type { OperationService } from "#invocations/operation-service.ts";
+import { declaredOffers } from "#size-classes/declared-classes.ts";
+
+import type { PeriodicTask } from "./periodic-tasks.ts";
+
+/** A worker that is started anew is back by then; far less than what nobody can serve is kept waiting. */
+const chosenClassAwayMs = 2 * 60_000;
+const keepBackgroundRunsMs = 24 * 60 * 60 * 1_000;
+
+/** Looks after jobs and executions that wait: for a worker, for their time, for somebody else's result. */
+export function queueTasks(parts: {
+  readonly db: Db;
+  readonly queue: ExecutionQueue;
+  readonly operations: OperationService;
+  readonly clock: Clock;
+  /** How long a client waits for a worker that does not exist. */
+  readonly unservedMs: number;
+  readonly definitions: CatalogServices;
+}): PeriodicTask[] {
+  const { db, queue, operations, clock, unservedMs, definitions } = parts;
+  const openSince = clock.now();
+  const ago = (ms: number) => new Date(clock.now().getTime() - ms);
+  return [
+    {
+      // A server may have died between storing a wish to cancel and passing it on.
+      name: "pass cancellations on",
+      everyMs: 5_000,
+      run: () => passCancellationsOn(db, queue),
+    },
+    {
+      name: "cancel what clients have left",
+      everyMs: 5_000,
+      async run() {
+        while ((await operations.sweep()) > 0);
+      },
+    },
+    {
+      name: "end what no worker could ever serve",
+      everyMs: Math.min(30_000, Math.max(1_000, unservedMs / 2)),
+      run: async () =>
+        endUnserved(db, queue, {
+          now: clock.now(),
+          openSince,
+          unservedMs,
+          declared: await declaredOffers(db),
+        }),
+    },
+    {
+      name: "free what waits for a size class that went away",
+      everyMs: 10_000,
+      async run() {
+        // After a time without servers, workers have the whole time to come back.
+        const seenSince = ago(chosenClassAwayMs);
+        if (openSince > seenSince) return;
+        const declared = await declaredOffers(db);
+        while ((await queue.transaction((tx) => relaxSizes(tx, seenSince, declared))) > 0);
+      },
+    },
+    {
+      name: "let idle workers have what waits for a greater size class longer than was foreseen",
+      everyMs: 2_000,
+      run: () =>
+        queue.transaction((tx) => spillToIdleClass(tx, clock.now(), ago(queue.times.leaseMs))),
+    },
+    {
+      name: "end runs that were only to teach, and that nobody had time for",
+      everyMs: 10 * 60_000,
+      run: () =>
+        queue.transaction(async (tx) =>
+          queue.cancel(tx, await staleBackgroundRuns(tx, ago(keepBackgroundRunsMs))),
+        ),
+    },
+    {
+      name: "end the waiting of jobs that waited too long",
+      everyMs: 1_000,
+      async run() {
+        while ((await expireJobs(db, queue, clock.now())) > 0);
+      },
+    },
+    {
+      name: "look for new definitions where branches have theirs",
+      everyMs: watchEveryMs,
+      staysOnTime: true,
+      run: () => watchDefinitions(definitions, clock.now()),
+    },
+    {
+      name: "let newer jobs answer for older ones that wait",
+      everyMs: 1_000,
+      run: () => coalesceJobs(db, queue, clock.now()),
+    },
+    {
+      name: "count what runs and graphs took",
+      everyMs: 3_000,
+      async run() {
+        while (await rollUpRuns(db, clock.now()));
+        while (await rollUpGraphs(db, clock.now()));
+      },
+    },
+    {
+      name: "count how long executions took",
+      everyMs: 3_000,
+      async run() {
+        while (await countDurations(db, clock.now()));
+      },
+    },
+  ];
+}

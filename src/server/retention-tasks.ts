@@ -1,0 +1,130 @@
+import { dayOf } from "#access/blob-writes/write-quota.ts";
+import { forgetWritten } from "#access/blob-writes/written-bytes.store.ts";
+import { forgetUnusedEntries } from "#caches/cache-entry.store.ts";
+import type { Uploads } from "#cas/uploads.ts";
+import type { Clock } from "#core/clock.ts";
+import type { Db } from "#db/db.ts";
+import { forgetDurations } from "#execution/expected-duration.store.ts";
+import { deleteOldExecutions } from "#execution/retention.store.ts";
+import { forgetWorkers } from "#execution/worker.store.ts";
+import { forgetOldBuilds, forgetUnusedIndexes } from "#granaries/forget-unused.ts";
+import { forgetApproximations } from "#graphs/approximations/approximation.store.ts";
+import { isProtectedBranch } from "#graphs/catalogs/is-protected-branch.ts";
+import { deleteOldBuilds } from "#invocations/build-events/build.store.ts";
+import { deleteOldInvocations } from "#invocations/invocation.store.ts";
+import { deleteOldAlarms } from "#perf/alarms/lab-alarm.store.ts";
+import { forgetOldSignIns } from "#sign-in/forget-old.ts";
+import { forgetHistories } from "#size-classes/key-history.store.ts";
+
+import type { PeriodicTask } from "./periodic-tasks.ts";
+
+const dayMs = 24 * 60 * 60 * 1_000;
+/** Runs keep what people ask for; executions are what the queue needed. */
+const keepExecutionsMs = 7 * dayMs;
+/** Longer than a holiday. */
+const keepDurationsMs = 90 * dayMs;
+/** What was built lately, and what became of it. */
+const keepInvocationsMs = 30 * dayMs;
+const keepAlarmsMs = 30 * dayMs;
+const keepSilentWorkersMs = dayMs;
+/** A branch that nobody has built for a month is built anew. */
+const keepCacheEntriesMs = 30 * dayMs;
+const keepCommitIndexesMs = 30 * dayMs;
+/** What the page of savings looks back on. */
+const keepGranaryBuildsMs = 90 * dayMs;
+
+/** Forgets what nobody asks for any more. */
+export function retentionTasks(parts: {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly uploads: Pick<Uploads, "sweep">;
+}): PeriodicTask[] {
+  const { db, clock, uploads } = parts;
+  const ago = (ms: number) => new Date(clock.now().getTime() - ms);
+  return [
+    {
+      name: "forget alarms of the benchmark lab",
+      everyMs: 60 * 60_000,
+      run: () => deleteOldAlarms(db, ago(keepAlarmsMs)),
+    },
+    {
+      name: "forget how long what nobody runs any more took",
+      everyMs: 60 * 60_000,
+      run: () => forgetDurations(db, ago(keepDurationsMs)),
+    },
+    {
+      name: "forget how what nobody runs any more does on size classes",
+      everyMs: 60 * 60_000,
+      run: () => forgetHistories(db, ago(keepDurationsMs)),
+    },
+    {
+      name: "forget workers that are long gone",
+      everyMs: 10 * 60_000,
+      run: () => forgetWorkers(db, ago(keepSilentWorkersMs)),
+    },
+    {
+      name: "forget entries of caches that nobody uses",
+      everyMs: 10 * 60_000,
+      async run() {
+        while ((await forgetUnusedEntries(db, ago(keepCacheEntriesMs))) > 0);
+      },
+    },
+    {
+      name: "forget what was known of actions ahead that nobody runs any more",
+      everyMs: 10 * 60_000,
+      async run() {
+        while ((await forgetApproximations(db, ago(keepDurationsMs))) > 0);
+      },
+    },
+    {
+      name: "forget commit indexes that nobody uses",
+      everyMs: 10 * 60_000,
+      run: () =>
+        forgetUnusedIndexes(db, ago(keepCommitIndexesMs), (repository, branch) =>
+          isProtectedBranch(db, repository, branch),
+        ),
+    },
+    {
+      name: "forget what granaries told of builds long ago",
+      everyMs: 10 * 60_000,
+      run: () => forgetOldBuilds(db, ago(keepGranaryBuildsMs)),
+    },
+    {
+      name: "forget who was signed in",
+      everyMs: 10 * 60_000,
+      run: () => forgetOldSignIns(db, clock.now()),
+    },
+    {
+      name: "forget how much was written on other days",
+      everyMs: 60 * 60_000,
+      // Another server's clock may be behind midnight.
+      run: () => forgetWritten(db, dayOf(ago(dayMs))),
+    },
+    {
+      name: "give up uploads that nobody goes on with",
+      everyMs: 5 * 60_000,
+      run: () => uploads.sweep(),
+    },
+    {
+      name: "delete old invocations",
+      everyMs: 10 * 60_000,
+      async run() {
+        while ((await deleteOldInvocations(db, ago(keepInvocationsMs))) > 0);
+      },
+    },
+    {
+      name: "delete what build tools told long ago",
+      everyMs: 10 * 60_000,
+      async run() {
+        while ((await deleteOldBuilds(db, ago(keepInvocationsMs))) > 0);
+      },
+    },
+    {
+      name: "delete old executions",
+      everyMs: 10 * 60_000,
+      async run() {
+        while ((await deleteOldExecutions(db, ago(keepExecutionsMs))) > 0);
+      },
+    },
+  ];
+}
