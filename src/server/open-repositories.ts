@@ -1,0 +1,55 @@
+import { join } from "node:path";
+import type { Logger } from "pino";
+import type { BlobStore } from "#cas/blob-store.ts";
+import type { Db } from "#db/db.ts";
+import { findWatched } from "#forge/repository.store.ts";
+import { openMirrors } from "#git/fetch-commit.ts";
+import { openGit } from "#git/run-git.ts";
+import { CommitInputReader } from "#graphs/commit-inputs.ts";
+import { repositoryAccess } from "#graphs/repository-access.ts";
+import type { SecretsKey } from "#secrets/secrets-key.ts";
+import type { ServerConfig } from "./config.ts";
+import type { DataDirectory } from "./data-directory.ts";
+import { openForges } from "./forge/open-forges.ts";
+import { openedWays, sealOpenWays } from "./forge/ways.ts";
+import type { Keep } from "./keep-services.ts";
+import { privateHostsNow } from "./private-hosts.ts";
+
+/** Git, the mirrors of repositories, who may read which of them, and the forges that they live at. */
+export async function openRepositories(
+  config: RepositoryConfig,
+  parts: {
+    readonly directory: DataDirectory;
+    readonly db: Db;
+    readonly logger: Logger;
+    /** Where the files of commits go. */
+    readonly store: BlobStore;
+    readonly secretsKey: SecretsKey;
+    readonly keep: Keep;
+  },
+) {
+  const { directory, db, logger, secretsKey, keep } = parts;
+  const privateHosts = privateHostsNow(db, config);
+  const git = keep(await openGit(join(directory.path, "git"), privateHosts));
+  const mirrors = openMirrors({
+    git,
+    directory: directory.mirrors,
+    workingDirectory: process.cwd(),
+  });
+  const inputs = new CommitInputReader({ git, mirrors, db, store: parts.store });
+  const ways = openedWays(db, secretsKey);
+  await sealOpenWays(db, ways);
+  const forges = keep(await openForges(config.githubApp, { git, logger, ways }));
+  const access = repositoryAccess({
+    db,
+    workingDirectory: process.cwd(),
+    sharedDirectories: config.localRepositories ?? [],
+    farmDirectories: [directory.mirrors, directory.blobs],
+  });
+  const isWatched = async (name: string) => (await findWatched(db, name))?.name === name;
+  return { privateHosts, git, mirrors, inputs, forges, access, isWatched };
+}
+
+/** Settings of repositories and forges. */
+export type RepositoryConfig = Parameters<typeof privateHostsNow>[1] &
+  Partial<Pick<ServerConfig, "githubApp" | "localRepositories">>;

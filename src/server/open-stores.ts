@@ -1,0 +1,113 @@
+import type { Logger } from "pino";
+import { openWriteQuota } from "#access/blob-writes/write-quota.ts";
+import type { FarmKey } from "#access/farm-key.ts";
+import { openProjectShare, usualProjectsEach } from "#access/projects/project-share.ts";
+import { projectTrees } from "#actions/project-trees.ts";
+import { resultSeals } from "#actions/result-seals.ts";
+import { openCaches } from "#caches/open-caches.ts";
+import { anyMayBegin, openProjectBlobs } from "#cas/namespaces/project-blobs.ts";
+import { openStoreEviction } from "#cas/namespaces/store-eviction.ts";
+import type { Clock } from "#core/clock.ts";
+import { systemClock } from "#core/clock.ts";
+import { digestKey } from "#core/digest.ts";
+import { protectedDomain } from "#core/trust-domain.ts";
+import type { Db } from "#db/db.ts";
+import { pinnedBlobs } from "#granaries/pinned-blobs.ts";
+import { isProtectedBranch } from "#graphs/catalogs/is-protected-branch.ts";
+import type { ServerConfig } from "./config.ts";
+import type { DataDirectory } from "./data-directory.ts";
+import type { Keep } from "./keep-services.ts";
+import { startEviction } from "./retention/start-eviction.ts";
+import { signOldResults } from "./sign-old-results.ts";
+
+/**
+ * Presence is remembered for the seconds in which a build asks again: far less than an unused blob lives, and as long
+ * as a file that somebody removed behind the farm is claimed to be here.
+ */
+const existence = { ttlMs: 10_000, limit: 200_000 };
+
+/** Blobs and results by project, the caches over them, and what keeps them within their limits. */
+export async function openStores(
+  config: StoreConfig,
+  parts: {
+    readonly directory: DataDirectory;
+    readonly db: Db;
+    readonly clock: Clock;
+    readonly logger: Logger;
+    readonly farmKey: FarmKey;
+    readonly project: string;
+    readonly keep: Keep;
+  },
+) {
+  const { directory, db, clock, logger, farmKey, project, keep } = parts;
+  const stores = await openProjectBlobs({
+    directory: directory.blobs,
+    clock: systemClock,
+    existence,
+    ...(config.mostProjects === undefined ? {} : { mostNamespaces: config.mostProjects }),
+    isCorrupt: (of, digest) =>
+      logger.error({ project: of, blob: digestKey(digest) }, "a blob is corrupt; it was removed"),
+  });
+  const writeQuota = keep(
+    openWriteQuota({ db, clock, logger, bytesPerDay: config.writeQuotaBytes }),
+  );
+  const projectShare = openProjectShare({
+    db,
+    clock,
+    isThere: (name) => stores.has(name),
+    mostEach: config.projectsEach ?? usualProjectsEach,
+  });
+  const storeOf = (name: string) => stores.of(name, anyMayBegin);
+  const blobsOf = (name: string) => storeOf(name).blobs;
+  const { blobs, certain } = storeOf(project);
+
+  const seals = resultSeals(farmKey, ({ project, action, origin }) =>
+    logger.error(
+      { project, action, origin },
+      "a result in the database is not as the farm signed it; nobody is given it",
+    ),
+  );
+  await signOldResults(db, { ...seals, keyId: farmKey.id }, farmKey, clock, logger);
+  const treesOf = projectTrees(blobsOf, seals);
+  const trees = treesOf(project);
+  const caches = keep(openCaches({ db, storeOf, treesOf, clock, logger }));
+  const eviction = keep(
+    startEviction({
+      db,
+      blobsOf,
+      treesOf,
+      disk: await openStoreEviction(directory.blobs),
+      directory: directory.blobs,
+      limitBytes: config.storeLimitBytes,
+      pinned: () =>
+        pinnedBlobs({
+          db,
+          blobsOf,
+          treesOf,
+          clock,
+          logger,
+          domain: protectedDomain,
+          isProtected: (repository, branch) => isProtectedBranch(db, repository, branch),
+        }),
+      clock,
+      logger,
+    }),
+  );
+  return {
+    stores,
+    writeQuota,
+    projectShare,
+    blobsOf,
+    treesOf,
+    blobs,
+    certain,
+    trees,
+    caches,
+    eviction,
+  };
+}
+
+/** Settings of the stores. */
+export type StoreConfig = Partial<
+  Pick<ServerConfig, "storeLimitBytes" | "mostProjects" | "writeQuotaBytes" | "projectsEach">
+>;

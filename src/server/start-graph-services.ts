@@ -1,0 +1,107 @@
+import type { Logger } from "pino";
+import type { OutputTrees } from "#actions/output-trees.ts";
+import type { BlobStore } from "#cas/blob-store.ts";
+import type { Clock } from "#core/clock.ts";
+import type { IdleState } from "#core/idle-state.ts";
+import type { Db } from "#db/db.ts";
+import type { ExecutionQueue } from "#execution/execution-queue.ts";
+import type { Mirrors } from "#git/fetch-commit.ts";
+import type { Git } from "#git/run-git.ts";
+import { CatalogCache } from "#graphs/catalogs/catalog-cache.ts";
+import type { CommitInputReader } from "#graphs/commit-inputs.ts";
+import { TemplateEvaluator } from "#graphs/definitions/template-evaluator.ts";
+import { startGraphRunner } from "#graphs/graph-runner.ts";
+import { serveServerJobs } from "#graphs/kinds/serve-server-jobs.ts";
+import { Webhooks } from "#graphs/kinds/webhooks.ts";
+import { startSearchLoop } from "#graphs/ranges/search-loop.ts";
+import type { RepositoryAccess } from "#graphs/repository-access.ts";
+import type { SecretService } from "#secrets/secret-service.ts";
+import type { ServerConfig } from "./config.ts";
+import type { Keep } from "./keep-services.ts";
+
+export interface GraphServiceParts {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly idle: IdleState;
+  readonly blobs: BlobStore;
+  /** The same blobs; presence is looked up each time. */
+  readonly certain: BlobStore;
+  readonly trees: OutputTrees;
+  readonly inputs: CommitInputReader;
+  readonly project: string;
+  readonly queue: ExecutionQueue;
+  readonly secrets: SecretService;
+  readonly git: Git;
+  readonly mirrors: Mirrors;
+  readonly access: RepositoryAccess;
+  readonly isWatched: (repository: string) => Promise<boolean>;
+  readonly pricePerWorkerMinute: number;
+  readonly webhooks: ServerConfig["webhooks"];
+  readonly keep: Keep;
+}
+
+/** What fills templates, runs graphs and jobs of the server, and searches for commits. */
+export async function startGraphServices(parts: GraphServiceParts) {
+  const { db, clock, logger, idle, certain, blobs, trees, inputs, project, queue, secrets, keep } =
+    parts;
+  const { git, mirrors, access, isWatched, pricePerWorkerMinute } = parts;
+  const evaluator = keep(new TemplateEvaluator());
+  keep(
+    await startGraphRunner({
+      db,
+      store: certain,
+      trees,
+      inputs,
+      project,
+      clock,
+      logger,
+      idle,
+      transaction: (work) => queue.transaction(work),
+      chooseSizes: (requests) => queue.chooseSizes(requests),
+      secrets: (names, place) => secrets.referTo(names, place),
+      hint: (hint) => queue.hintAhead(hint),
+    }),
+  );
+  const webhooks = new Webhooks(parts.webhooks);
+  const cache = new CatalogCache();
+  keep(
+    await serveServerJobs({
+      db,
+      store: blobs,
+      trees,
+      inputs,
+      mirrors,
+      access,
+      evaluator,
+      cache,
+      project,
+      webhooks,
+      queue,
+      clock,
+      logger,
+      idle,
+      transaction: (work) => queue.transaction(work),
+      chooseSizes: (requests) => queue.chooseSizes(requests),
+    }),
+  );
+  keep(
+    await startSearchLoop({
+      db,
+      queue,
+      git,
+      mirrors,
+      access,
+      isWatched,
+      inputs,
+      evaluator,
+      cache,
+      trees,
+      project,
+      pricePerWorkerMinute,
+      logger,
+      idle,
+    }),
+  );
+  return { evaluator, cache };
+}

@@ -1,0 +1,57 @@
+import type { Logger } from "pino";
+import { findArtifacts } from "#artifacts/find-artifacts.ts";
+import type { Clock } from "#core/clock.ts";
+import type { IdleState } from "#core/idle-state.ts";
+import type { Db } from "#db/db.ts";
+import type { PrivateHosts } from "#git/remote-access.ts";
+import { labTimes } from "#perf/lab-times.ts";
+import { reportHooks } from "#perf/reports/make-report.ts";
+import { unservedAnnouncer } from "#perf/requests/announce-unserved.ts";
+import { startBenchmarkCron } from "#perf/requests/cron.ts";
+import { type AskSource, sourceService } from "#perf/requests/source-service.ts";
+import { advanceSearches } from "#perf/searches/advance-searches.ts";
+import { askForFigure } from "#perf/searches/ask-for-figure.ts";
+import type { Keep } from "./keep-services.ts";
+
+export interface LabServiceParts {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly idle: IdleState;
+  readonly privateHosts: () => Promise<PrivateHosts>;
+  /** How often requests are made; the lab's usual period when absent. */
+  readonly everyMs: number | undefined;
+  readonly keep: Keep;
+}
+
+/** What finds artifacts of benchmark suites, and makes benchmark requests by itself. */
+export async function startLabServices(parts: LabServiceParts) {
+  const { db, clock, logger, idle, privateHosts, keep } = parts;
+  const ending = new AbortController();
+  const ask: AskSource = async (suite, options) =>
+    findArtifacts(suite, { ...options, privateHosts: await privateHosts() });
+  const sources = sourceService({ db, clock, ask, signal: ending.signal });
+  keep(
+    await startBenchmarkCron({
+      db,
+      clock,
+      logger,
+      idle,
+      hooks: reportHooks,
+      sources,
+      everyMs: parts.everyMs,
+      alsoThen: {
+        "advance searches": () =>
+          advanceSearches(
+            db,
+            clock.now(),
+            askForFigure(() => clock.now()),
+          ),
+        "announce unserved jobs": unservedAnnouncer({ db, clock, times: labTimes, logger }),
+      },
+    }),
+  );
+  keep({ stop: async () => ending.abort() });
+
+  return { sources };
+}
