@@ -164,6 +164,7 @@ export class Agent implements Service {
       } catch (reason) {
         if (signal.aborted) return;
         failures++;
+        this.#membership.failed(reason);
         this.#contact.failed(reason, "the farm gives no work");
         await rest(backoffMs(failures, Math.random()), signal);
       }

@@ -117,6 +117,11 @@ export class FarmMembership {
     }
   }
 
+  /** Notes that a call failed as one does when the farm is out of reach: the next heartbeat finds out. */
+  failed(reason: unknown): void {
+    if (isPassing(reason)) this.#setAway(true);
+  }
+
   #setAway(isAway: boolean): void {
     this.#isAway = isAway;
     this.#parts.retryWindow.farmIsAway(isAway);
