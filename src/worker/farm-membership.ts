@@ -21,6 +21,9 @@ const refusals: ReadonlySet<string> = new Set([
   "unauthenticated",
 ]);
 
+/** A heartbeat that takes longer may be lost: an answer that comes before its own comes from before an absence. */
+const slowHeartbeatMs = 1_000;
+
 /** How long one call waits for cancellations: about once a minute for a worker that has work. */
 const cancellationsWaitMs = 55_000;
 
@@ -44,6 +47,8 @@ export class FarmMembership {
   #heartbeatMs = 0;
   /** Heartbeats do not reach the farm. */
   #isAway = false;
+  /** When the heartbeat under way was sent, by `performance.now()`; undefined while none is. */
+  #beatSentAt: number | undefined;
   readonly #heard = new Set<() => void>();
 
   constructor(
@@ -108,13 +113,18 @@ export class FarmMembership {
    * claimed before it could be that somebody.
    */
   async untilHeard(signal: AbortSignal): Promise<void> {
-    while (this.#isAway && this.#holder.leases().length > 0 && !signal.aborted) {
+    while (this.#mayBeAway() && this.#holder.leases().length > 0 && !signal.aborted) {
       let hear = () => {};
       const heard = new Promise<void>((resolve) => (hear = resolve));
       this.#heard.add(hear);
       await Promise.race([heard, this.#holder.changed()]);
       this.#heard.delete(hear);
     }
+  }
+
+  #mayBeAway(): boolean {
+    const sentAt = this.#beatSentAt;
+    return this.#isAway || (sentAt !== undefined && performance.now() - sentAt > slowHeartbeatMs);
   }
 
   /** Notes that a call failed as one does when the farm is out of reach: the next heartbeat finds out. */
@@ -141,10 +151,12 @@ export class FarmMembership {
       last = last && { ...last, intervalsAgo: last.intervalsAgo + 1 };
       if (!isHeartbeatDue({ leaseCount: leases.length, isDraining: draining, trouble }, last))
         continue;
+      this.#beatSentAt = performance.now();
       try {
         const answer = await farm.heartbeat(
           create(HeartbeatRequestSchema, { ...identity, leases, draining, trouble }),
         );
+        this.#beatSentAt = undefined;
         last = {
           wasDraining: draining,
           trouble,
@@ -157,6 +169,7 @@ export class FarmMembership {
         for (const lease of answer.cancelled) this.#holder.ended(lease, "cancelled");
         if (answer.unknownWorker) await this.register();
       } catch (reason) {
+        this.#beatSentAt = undefined;
         last = undefined;
         this.#setAway(isPassing(reason));
         this.#contact.failed(reason, "the farm does not hear this worker");
