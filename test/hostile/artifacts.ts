@@ -200,10 +200,12 @@ const served: readonly Case[] = [
           assert.equal(text.headers.get("x-content-type-options"), "nosniff");
           assert.match(text.headers.get("content-security-policy") ?? "", /sandbox/);
         }
-        const html = await farm.ask(`${path}?as=html&type=text/html&name=x.html`, undefined, {
-          headers: { accept: "text/html" },
-        });
+        const wanting = { headers: { accept: "text/html" } };
+        const html = await farm.ask(`${path}?as=html&name=x.html`, undefined, wanting);
         isNoPage(html.headers);
+        const typed = await farm.ask(`${path}?type=text/html`, undefined, wanting);
+        assert.equal(typed.status, 400);
+        assert.equal(typed.headers.get("content-type"), "application/json");
       },
     }),
   ),
