@@ -4,6 +4,7 @@ import { largeGraph } from "./large-graph.ts";
 import { countsLong } from "./noise/counts-rows.ts";
 import { noiseLong, noiseQuick } from "./noise/noise-rows.ts";
 import { sentencesListed, sentencesPassing } from "./sentences.ts";
+import { ccacheBesideGranary } from "./shared-cache/ccache-beside-granary.ts";
 import { sizeClassRows } from "./size-classes/size-class-rows.ts";
 
 /** What the five papers ask for, sentence by sentence. */
@@ -18,5 +19,7 @@ export const seedsShow: Show = {
     noiseLong,
     countsLong,
     ...sizeClassRows,
+    ccacheBesideGranary(34),
+    ccacheBesideGranary(140),
   ],
 };
