@@ -88,6 +88,11 @@ export async function reviveLostLeases(
         ${named.map(({ by }) => by.instanceId)}::text[]
       ) as late (id, attempt, epoch, worker, instance) using (id, attempt, epoch)
       where execution.state = 'queued'
+        -- Before the lock: a worker that never had the lease must not take the row from the one that had it.
+        and exists (
+          select from execution_attempt as had
+          where had.execution_id = execution.id and had.attempt = execution.attempt
+            and had.epoch = execution.epoch and had.worker = late.worker and had.outcome = 'worker_lost')
       order by execution.id
       for update of execution skip locked
     ),
