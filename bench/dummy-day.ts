@@ -14,7 +14,7 @@ import { nameRepository } from "#graphs/repository.store.ts";
 import { withBenchDatabase } from "./bench-database.ts";
 import { jobsPerPush, type Push, somePushes } from "./day-of-dummies.ts";
 
-export interface DayAsked {
+export interface DayRequested {
   /** Jobs in all, about. */
   readonly jobs: number;
   /** Pushes; by default as many as their 127 jobs each make `jobs`. */
@@ -52,11 +52,11 @@ const dayMs = 24 * 3_600_000;
 const kindsOfPush = 40;
 
 /** Replays a day's jobs on a database of its own, with a clock that jumps from one event to the next. */
-export function replayDay(asked: DayAsked): Promise<DayReplayed> {
+export function replayDay(asked: DayRequested): Promise<DayReplayed> {
   return withBenchDatabase((db) => replayDayOn(db, asked));
 }
 
-export async function replayDayOn(db: Db, asked: DayAsked): Promise<DayReplayed> {
+export async function replayDayOn(db: Db, asked: DayRequested): Promise<DayReplayed> {
   const { gridSeconds = 30, seed } = asked;
   const count = asked.graphs ?? Math.ceil(asked.jobs / jobsPerPush);
   const jobs = count * jobsPerPush;

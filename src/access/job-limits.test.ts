@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { askedTooMuch, costCapOf, jobLimits } from "./job-limits.ts";
+import { costCapOf, jobLimits, requestedTooMuch } from "./job-limits.ts";
 import type { Grant } from "./principal.ts";
 
 const plain: Grant = {
@@ -26,7 +26,7 @@ describe("what a job may ask for", () => {
     ["no other label", { label: "OSFamily=*" }, { gpu: "yes" }, "gpu=yes"],
     ["instructions are no labels", { label: "OSFamily=*" }, { network: "yes" }, undefined],
   ])("%s", (_, limit, platform, expected) => {
-    expect(askedTooMuch(platform, [{ ...plain, ...limit }])).toBe(expected);
+    expect(requestedTooMuch(platform, [{ ...plain, ...limit }])).toBe(expected);
   });
 
   test("is what one grant allows, not what two allow apart", () => {
@@ -35,8 +35,10 @@ describe("what a job may ask for", () => {
       { ...plain, pool: "release", sizeClassCap: 1 },
     ];
 
-    expect(askedTooMuch({ pool: "release", "size-class": "8" }, [small, release])).toBeDefined();
-    expect(askedTooMuch({ pool: "release" }, [small, release])).toBeUndefined();
+    expect(
+      requestedTooMuch({ pool: "release", "size-class": "8" }, [small, release]),
+    ).toBeDefined();
+    expect(requestedTooMuch({ pool: "release" }, [small, release])).toBeUndefined();
   });
 
   test("has no limit where one grant has none", () => {
@@ -60,7 +62,7 @@ describe("what a job may ask for", () => {
       fc.property(grants, platforms, ({ pool, sizeClassCap }, platform) => {
         const wide: Grant = { ...plain, ...(pool === undefined ? {} : { pool }) };
         const narrow: Grant = { ...wide, ...(sizeClassCap === undefined ? {} : { sizeClassCap }) };
-        const isAllowed = (grant: Grant) => askedTooMuch(platform, [grant]) === undefined;
+        const isAllowed = (grant: Grant) => requestedTooMuch(platform, [grant]) === undefined;
         expect(isAllowed(narrow) && !isAllowed(wide)).toBe(false);
       }),
     );

@@ -2,7 +2,7 @@ import type { Verb } from "#core/verb.ts";
 import { matchesPattern } from "./matches-pattern.ts";
 import { type Grant, grantsFor, type Principal, type Where } from "./principal.ts";
 
-type Asked = Readonly<Record<string, string | number | boolean>>;
+type Requested = Readonly<Record<string, string | number | boolean>>;
 
 /** Properties that tell the farm how to run a job, or have a limit of their own: no label names them. */
 const noLabels: ReadonlySet<string> = new Set([
@@ -41,12 +41,15 @@ function isUnlimited({ pool, label, sizeClassCap }: Grant): boolean {
  *
  * One grant must allow the whole job: what two allow apart, nobody has allowed together.
  */
-export function askedTooMuch(platform: Asked, limits: readonly Grant[]): string | undefined {
+export function requestedTooMuch(
+  platform: Requested,
+  limits: readonly Grant[],
+): string | undefined {
   const refusals = limits.map((grant) => beyond(platform, grant));
   return refusals.includes(undefined) ? undefined : refusals[0];
 }
 
-function beyond(platform: Asked, { pool, label, sizeClassCap }: Grant): string | undefined {
+function beyond(platform: Requested, { pool, label, sizeClassCap }: Grant): string | undefined {
   const asksPool = String(platform["pool"] ?? "default");
   if (pool !== undefined && !matchesPattern(pool, asksPool)) return `the pool ${asksPool}`;
   for (const name of sizeClassCap === undefined ? [] : sizeProperties) {

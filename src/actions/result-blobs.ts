@@ -15,7 +15,7 @@ import type { OutputTrees } from "./output-trees.ts";
 const treesAtOnce = 4;
 
 /** Blobs asked for at once: more would hold up the event loop. */
-const askedAtOnce = 4_096;
+const requestedAtOnce = 4_096;
 
 /**
  * Every blob that a result refers to: output files, Trees and all files in them,
@@ -57,9 +57,9 @@ export async function missingBlobsOf(
   const blobs = await blobsOfResult(trees, result, by);
   const turn = takingTurns();
   const missing: Digest[] = [];
-  for (let asked = 0; asked < blobs.length; asked += askedAtOnce) {
+  for (let asked = 0; asked < blobs.length; asked += requestedAtOnce) {
     await turn();
-    missing.push(...(await trees.store.findMissing(blobs.slice(asked, asked + askedAtOnce))));
+    missing.push(...(await trees.store.findMissing(blobs.slice(asked, asked + requestedAtOnce))));
   }
   return missing;
 }

@@ -46,7 +46,7 @@ export const ChangePointView = z.object({
   fingerprint: z.string(),
   foundAt: Time,
   standing: z.enum(["found", "accepted", "dismissed"]),
-  saidBy: z.string().nullable(),
+  statedBy: z.string().nullable(),
   note: z.string().nullable(),
 });
 export type ChangePointView = z.infer<typeof ChangePointView>;

@@ -67,7 +67,7 @@ export const ExecutionDetail = z.object({
     }),
   ),
   /** Who asked for it: operations of invocations, the newest first. */
-  askedBy: z.array(
+  requestedBy: z.array(
     z.object({
       project: z.string(),
       invocation: z.string(),

@@ -39,7 +39,7 @@ export const LateBecause = z.enum([
 ]);
 export type LateBecause = z.infer<typeof LateBecause>;
 
-export const AskedResult = z.object({
+export const RequestedResult = z.object({
   namespace: z.string().max(32),
   key: ShortText,
   source: ResultSource,
@@ -53,7 +53,7 @@ export const AskedResult = z.object({
   waitedMs: Count,
   savedMs: Count.nullable(),
 });
-export type AskedResult = z.infer<typeof AskedResult>;
+export type RequestedResult = z.infer<typeof RequestedResult>;
 
 export const UsedIndex = z.object({
   source: z.enum(["commit", "tree", "ancestor", "branch", "repository"]),
@@ -125,7 +125,7 @@ export const GranaryBuildReport = z.object({
   /** What was cut, so that cut is not taken for all. */
   truncated: z.array(z.enum(["asked", "index", "prefetch-bytes", "prefetch-results"])).max(4),
   /** The first of each kind, at most 2,000 in all; misses and late ones go before hits. */
-  asked: z.array(AskedResult).max(2_000),
+  asked: z.array(RequestedResult).max(2_000),
 });
 export type GranaryBuildReport = z.infer<typeof GranaryBuildReport>;
 

@@ -70,7 +70,7 @@ export const Run = z.object({
   number: z.number().int(),
   cause: RunCause,
   /** Who asked for it, and in which words: `alice retriggered build`. Null where nobody did. */
-  askedBy: z.string().nullable(),
+  requestedBy: z.string().nullable(),
   why: z.string().nullable(),
   servedBy: RunServer,
   state: z.enum(["queued", "waiting", "running", "finished"]),

@@ -1,7 +1,7 @@
 import type { GranaryBuildReport } from "./granary.ts";
 
 /** Fewer say nothing of a build. */
-const leastAsked = 8;
+const leastRequested = 8;
 /** Some of what is made anew comes out as what was there, and so counts as asked for. */
 const nearlyAll = 0.9;
 
@@ -20,8 +20,10 @@ export function otherKeys(
   const { indexes, counts, bytes, asked } = report;
   const { local, prefetched, fetched, missed, unreachable } = counts;
   const all = local + prefetched + fetched + missed + unreachable;
-  const isOfThis = indexes.some(({ distance, entries }) => distance <= 1 && entries >= leastAsked);
-  if (!isOfThis || all < leastAsked || missed < all * nearlyAll) return undefined;
+  const isOfThis = indexes.some(
+    ({ distance, entries }) => distance <= 1 && entries >= leastRequested,
+  );
+  if (!isOfThis || all < leastRequested || missed < all * nearlyAll) return undefined;
   if (bytes.transferred === 0 || bytes.wasted < bytes.transferred * nearlyAll) return undefined;
   return asked.some(({ namespace }) => namespace === "ccache") ? "ccache" : "other";
 }

@@ -18,7 +18,7 @@ const suite = smallSuite();
 const { signal } = new AbortController();
 
 function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), "grange-shelf-"));
+  const path = mkdtempSync(join(tmpdir(), "grange-artifacts-"));
   onTestFinished(() => rm(path, { recursive: true, force: true }));
   return path;
 }
@@ -40,7 +40,7 @@ function blob(bytes: Buffer): { component: Component; fetchBlob: () => AsyncIter
   };
 }
 
-test("a shelf is closed to other users, also one that was open", async () => {
+test("a cache is closed to other users, also one that was open", async () => {
   const directory = folder();
   await mkdir(join(directory, "kept"), { mode: 0o755 });
 
@@ -261,7 +261,7 @@ describe("within its limit", () => {
       .toSorted();
   }
 
-  test("the shelf keeps what was used last, and what is in use", async () => {
+  test("the cache keeps what was used last, and what is in use", async () => {
     const directory = folder();
     const cache = await cacheIn(directory, { limitBytes: 2_500, fetchBlob: fetchBlob as never });
     if (a === undefined || b === undefined || c === undefined) throw new Error("three are needed");
@@ -294,8 +294,8 @@ describe("within its limit", () => {
     await mkdir(join(directory, "held", key), { recursive: true });
     await writeFile(join(directory, "held", key, `${dead}-0`), "");
     await writeFile(join(directory, "locks", key), `${dead}\n`);
-    await writeFile(join(directory, "locks", "shelf"), `${dead}\n`);
-    await writeFile(join(directory, "locks", `shelf.${dead}-2`), `${dead}\n`);
+    await writeFile(join(directory, "locks", "cache"), `${dead}\n`);
+    await writeFile(join(directory, "locks", `cache.${dead}-2`), `${dead}\n`);
 
     const cache = await cacheIn(directory, { limitBytes: 500, fetchBlob: fetchBlob as never });
     if (a === undefined) throw new Error("one is needed");

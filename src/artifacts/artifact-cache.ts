@@ -11,7 +11,7 @@ import { getPackage } from "./get-package.ts";
 import { toolOf } from "./tool-of.ts";
 import { unpackTarball } from "./unpack-tarball.ts";
 
-/** A folder on the shelf. Nobody may write into it. */
+/** A folder in the cache. Nobody may write into it. */
 export interface PlacedFolder {
   readonly directory: string;
 }

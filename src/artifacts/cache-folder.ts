@@ -36,12 +36,13 @@ export async function openCacheFolder(directory: string, limitBytes: number): Pr
   const own = ownOwner();
   let count = 0;
   const alone = <T>(signal: AbortSignal, work: () => Promise<T>) =>
-    holdingLock(at("locks", "shelf"), signal, work);
+    holdingLock(at("locks", "cache"), signal, work);
   await removeRubbish();
 
   return {
     async hold(key, make, signal) {
-      if (!/^[0-9a-f]{64}$/.test(key)) throw new Fault("internal", `"${key}" is no key of a shelf`);
+      if (!/^[0-9a-f]{64}$/.test(key))
+        throw new Fault("internal", `"${key}" is no key of the artifact cache`);
       for (;;) {
         const held = await alone(signal, () => holdIfKept(key));
         if (held !== undefined) return held;
@@ -78,7 +79,7 @@ export async function openCacheFolder(directory: string, limitBytes: number): Pr
     }
   }
 
-  /** Under the lock of the shelf: nothing goes away between the look and the mark. */
+  /** Under the lock of the cache: nothing goes away between the look and the mark. */
   async function holdIfKept(key: string): Promise<HeldFolder | undefined> {
     if (!(await exists(at("kept", key)))) return undefined;
     const mark = at("held", key, `${own}-${count++}`);
@@ -100,7 +101,7 @@ export async function openCacheFolder(directory: string, limitBytes: number): Pr
     await utimes(at("kept", key, "bytes"), now, now).catch(() => {});
   }
 
-  /** Under the lock of the shelf. The least recently used go first; what somebody holds stays, whatever the limit. */
+  /** Under the lock of the cache. The least recently used go first; what somebody holds stays, whatever the limit. */
   async function keepWithinLimit(): Promise<void> {
     const kept = await Promise.all(
       (await readdir(at("kept"))).map(async (key) => {

@@ -21,7 +21,7 @@ export async function holdingLock<T>(
 
 async function waitForLock(file: string, signal: AbortSignal): Promise<HeldLock> {
   for (;;) {
-    const taken = await takeLock(file, "a shelf of artifacts");
+    const taken = await takeLock(file, "a cache of artifacts");
     if ("lock" in taken) return taken.lock;
     await rest(lookEveryMs, signal);
     if (signal.aborted)

@@ -1,6 +1,6 @@
 import { Fault } from "#core/fault.ts";
 import { notAllowed, plainRules } from "./plain-rules.ts";
-import type { CacheRequest, ToolRules, Wish } from "./tool-rules.ts";
+import type { CacheRequest, Lookup, ToolRules } from "./tool-rules.ts";
 
 /** Under which name what was put to `/ac/HASH` is kept. */
 export const resultKey = (hash: string) => `ac/${hash}`;
@@ -12,7 +12,7 @@ export const resultKey = (hash: string) => `ac/${hash}`;
  */
 export const bazelRules: ToolRules = {
   ...plainRules,
-  wishOf({ method, path, isFolder }: CacheRequest): Wish {
+  lookupOf({ method, path, isFolder }: CacheRequest): Lookup {
     const [kind, hash = "", ...more] = path;
     if ((kind !== "ac" && kind !== "cas") || isFolder || more.length > 0) {
       throw new Fault("not_found", "Bazel's cache has ac/HASH and cas/HASH, and nothing else");

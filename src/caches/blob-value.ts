@@ -1,7 +1,7 @@
 import type { BlobStore } from "#cas/blob-store.ts";
 import type { Digest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
-import type { Value, ValueWish } from "./caches.ts";
+import type { Value, ValueLookup } from "./caches.ts";
 
 /** A value of so many bytes is read as one, and is right or no hit. */
 export const inOnePiece = 256 * 1024;
@@ -12,24 +12,24 @@ const noBytes = new Uint8Array();
 export async function blobValue(
   blobs: BlobStore,
   digest: Digest,
-  wish: ValueWish,
+  lookup: ValueLookup,
 ): Promise<Value | undefined> {
   try {
-    if (wish.headOnly) {
+    if (lookup.headOnly) {
       const missing = await blobs.findMissing([digest]);
       return missing.length === 0 ? { kind: "bytes", digest, bytes: noBytes } : undefined;
     }
-    if (digest.sizeBytes <= inOnePiece && wish.range === undefined) {
+    if (digest.sizeBytes <= inOnePiece && lookup.range === undefined) {
       const bytes = await blobs.get(digest);
       return bytes && { kind: "bytes", digest, bytes };
     }
-    if (wish.certain && digest.sizeBytes > 0) {
+    if (lookup.certain && digest.sizeBytes > 0) {
       // Reading a part checks the whole.
       const first = await blobs.read(digest, { offset: 0, limit: 1 });
       if (first === undefined) return undefined;
       for await (const _ of first);
     }
-    const chunks = await blobs.read(digest, wish.range);
+    const chunks = await blobs.read(digest, lookup.range);
     return chunks && { kind: "stream", digest, chunks };
   } catch (reason) {
     if (reason instanceof Fault && reason.code === "data_loss") return undefined;

@@ -15,7 +15,7 @@ export type Value =
       readonly chunks: AsyncIterable<Uint8Array>;
     };
 
-export interface ValueWish {
+export interface ValueLookup {
   readonly range?: ByteRange;
   /** Only whether it is there. */
   readonly headOnly?: boolean;
@@ -29,10 +29,10 @@ export interface Caches extends Service {
   find(name: EntryName): Promise<CacheEntry | undefined>;
   findMany(names: readonly EntryName[]): Promise<CacheEntry[]>;
   /** An entry's bytes; undefined when they are gone, and then it is an entry no more. */
-  valueOf(entry: CacheEntry, wish: ValueWish): Promise<Value | undefined>;
+  valueOf(entry: CacheEntry, lookup: ValueLookup): Promise<Value | undefined>;
   /** A blob that anybody put into the project, by its hash. */
   blobWith(project: string, hash: string): Promise<Digest | undefined>;
-  blobValue(project: string, digest: Digest, wish: ValueWish): Promise<Value | undefined>;
+  blobValue(project: string, digest: Digest, lookup: ValueLookup): Promise<Value | undefined>;
   /**
    * An ActionResult all of whose blobs are there, from whoever made it; or what was put in place of one.
    * `domain` is the reader's; `protected` when absent.
@@ -40,7 +40,7 @@ export interface Caches extends Service {
   actionResult(
     name: EntryName,
     hash: string,
-    wish: ValueWish,
+    lookup: ValueLookup,
     domain?: TrustDomain,
   ): Promise<Value | undefined>;
   /** The result of an action that somebody put there over HTTP, for those who ask by gRPC. */

@@ -1,6 +1,6 @@
 import { Fault } from "#core/fault.ts";
-import { plainRules, plainWish } from "./plain-rules.ts";
-import type { CacheRequest, ToolRules, Wish } from "./tool-rules.ts";
+import { plainLookup, plainRules } from "./plain-rules.ts";
+import type { CacheRequest, Lookup, ToolRules } from "./tool-rules.ts";
 
 /**
  * ccache over HTTP. Its layouts differ in where slashes are: `KEY`, `ab/cdef…` and `ac/64-hex-digits`.
@@ -10,11 +10,11 @@ import type { CacheRequest, ToolRules, Wish } from "./tool-rules.ts";
  */
 export const ccacheRules: ToolRules = {
   ...plainRules,
-  wishOf({ method, path, isFolder }: CacheRequest): Wish {
+  lookupOf({ method, path, isFolder }: CacheRequest): Lookup {
     const isKey = path.length <= 3 && path.every((part) => /^[A-Za-z0-9_-]{1,128}$/.test(part));
     if (isFolder || !isKey) {
       throw new Fault("invalid_argument", `"${path.join("/")}" is no key of ccache's`);
     }
-    return plainWish(method, path.join("/"), ["GET", "HEAD", "PUT", "DELETE"]);
+    return plainLookup(method, path.join("/"), ["GET", "HEAD", "PUT", "DELETE"]);
   },
 };

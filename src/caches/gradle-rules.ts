@@ -1,15 +1,15 @@
 import { Fault } from "#core/fault.ts";
-import { plainRules, plainWish } from "./plain-rules.ts";
-import type { CacheRequest, ToolRules, Wish } from "./tool-rules.ts";
+import { plainLookup, plainRules } from "./plain-rules.ts";
+import type { CacheRequest, Lookup, ToolRules } from "./tool-rules.ts";
 
 /** Gradle's HttpBuildCache. It takes 413 for "too large, carry on", and other failures for a broken cache. */
 export const gradleRules: ToolRules = {
   ...plainRules,
-  wishOf({ method, path, isFolder }: CacheRequest): Wish {
+  lookupOf({ method, path, isFolder }: CacheRequest): Lookup {
     const [key = "", ...more] = path;
     if (isFolder || more.length > 0 || !/^[A-Za-z0-9_-]{1,128}$/.test(key)) {
       throw new Fault("invalid_argument", `"${path.join("/")}" is no key of Gradle's`);
     }
-    return plainWish(method, key, ["GET", "HEAD", "PUT"]);
+    return plainLookup(method, key, ["GET", "HEAD", "PUT"]);
   },
 };

@@ -1,16 +1,16 @@
 import { Fault } from "#core/fault.ts";
-import { plainRules, plainWish } from "./plain-rules.ts";
-import type { CacheRequest, ToolRules, Wish } from "./tool-rules.ts";
+import { plainLookup, plainRules } from "./plain-rules.ts";
+import type { CacheRequest, Lookup, ToolRules } from "./tool-rules.ts";
 
 /** Names of a granary's own making: of dune's rules (`v4/KEY`), and of build systems that speak its protocol. */
 export const namedRules: ToolRules = {
   ...plainRules,
-  wishOf({ method, path, isFolder }: CacheRequest): Wish {
+  lookupOf({ method, path, isFolder }: CacheRequest): Lookup {
     const isKey = path.length <= 3 && path.every(isWord);
     if (isFolder || !isKey) {
       throw new Fault("invalid_argument", `"${path.join("/")}" is no name of a result`);
     }
-    return plainWish(method, path.join("/"), ["GET", "HEAD", "PUT", "DELETE"]);
+    return plainLookup(method, path.join("/"), ["GET", "HEAD", "PUT", "DELETE"]);
   },
 };
 

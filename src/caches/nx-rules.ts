@@ -1,6 +1,6 @@
 import { Fault } from "#core/fault.ts";
 import { notAllowed, plainRules, textAnswer } from "./plain-rules.ts";
-import type { CacheRequest, Refusal, ToolRules, Wish } from "./tool-rules.ts";
+import type { CacheRequest, Lookup, Refusal, ToolRules } from "./tool-rules.ts";
 
 /**
  * Nx's self-hosted cache. Its contract: what is there is never overwritten (409).
@@ -12,7 +12,7 @@ import type { CacheRequest, Refusal, ToolRules, Wish } from "./tool-rules.ts";
 export const nxRules: ToolRules = {
   ...plainRules,
   isFragile: true,
-  wishOf({ method, path, isFolder }: CacheRequest): Wish {
+  lookupOf({ method, path, isFolder }: CacheRequest): Lookup {
     const [version, cache, key = "", ...more] = path;
     const isCache = version === "v1" && cache === "cache" && more.length === 0 && !isFolder;
     if (!isCache || !/^[A-Za-z0-9_-]{1,128}$/.test(key)) {

@@ -14,7 +14,7 @@ import {
   replaceEntries,
   touchEntries,
 } from "./cache-entry.store.ts";
-import type { Caches, Value, ValueWish } from "./caches.ts";
+import type { Caches, Value, ValueLookup } from "./caches.ts";
 import { forgetGone } from "./forget-gone.ts";
 import { resultPutFor } from "./result-put-for.ts";
 import { resultUnder } from "./result-under.ts";
@@ -71,9 +71,9 @@ export function openCaches(parts: {
       );
   }
 
-  async function valueOf(entry: CacheEntry, wish: ValueWish): Promise<Value | undefined> {
+  async function valueOf(entry: CacheEntry, lookup: ValueLookup): Promise<Value | undefined> {
     const blobs = blobsOf(entry.project);
-    const value = await blobValue(blobs, entry.digest, wish);
+    const value = await blobValue(blobs, entry.digest, lookup);
     if (value === undefined) forget(entry);
     else if (clock.now().getTime() - entry.lastUsedAt.getTime() > touchAfterMs) {
       // The blob, too: reading it does not extend its life.
@@ -92,8 +92,8 @@ export function openCaches(parts: {
     findMany: (names) => (names.length === 0 ? Promise.resolve([]) : entriesNamed(db, names)),
     valueOf,
     blobWith: (project, hash) => storeOf(project).files.withHash(hash),
-    blobValue: (project, digest, wish) => blobValue(blobsOf(project), digest, wish),
-    actionResult: (name, hash, wish, domain) => resultUnder(results, name, hash, wish, domain),
+    blobValue: (project, digest, lookup) => blobValue(blobsOf(project), digest, lookup),
+    actionResult: (name, hash, lookup, domain) => resultUnder(results, name, hash, lookup, domain),
     resultPutFor: (project, action) => resultPutFor(results, project, action),
 
     async take(project, chunks) {

@@ -1,4 +1,4 @@
-import type { Answer, ToolRules, Wish } from "./tool-rules.ts";
+import type { Answer, Lookup, ToolRules } from "./tool-rules.ts";
 
 /** Without a charset: Nx compares the type letter by letter. So the text keeps to ASCII where we write it. */
 export function textAnswer(status: number, text: string): Answer {
@@ -23,7 +23,7 @@ export function notAllowed(method: string, allowed: string): Answer {
 }
 
 /** What a method asks of a key that may be written again, of those methods that a tool uses. */
-export function plainWish(method: string, key: string, allowed: readonly string[]): Wish {
+export function plainLookup(method: string, key: string, allowed: readonly string[]): Lookup {
   if (allowed.includes(method)) {
     if (method === "GET" || method === "HEAD") return { kind: "read", key };
     if (method === "PUT") return { kind: "write", key, attributes: {}, again: "replace" };
@@ -33,7 +33,7 @@ export function plainWish(method: string, key: string, allowed: readonly string[
 }
 
 /** What tools have in common that look at statuses alone. */
-export const plainRules: Omit<ToolRules, "wishOf"> = {
+export const plainRules: Omit<ToolRules, "lookupOf"> = {
   hitHeaders: () => ({}),
   written: () => textAnswer(200, ""),
   removed: (existed) => (existed ? { status: 204 } : textAnswer(404, "there is no such entry")),

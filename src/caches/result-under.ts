@@ -7,7 +7,7 @@ import { protectedDomain, type TrustDomain } from "#core/trust-domain.ts";
 import type { Db } from "#db/db.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { asActionResult } from "./as-action-result.ts";
-import type { Value, ValueWish } from "./caches.ts";
+import type { Value, ValueLookup } from "./caches.ts";
 import type { CacheEntry, EntryName } from "./tool-rules.ts";
 
 /** What was put in the place of results. */
@@ -16,7 +16,7 @@ export interface EntriesWithResults {
   /** Those that are read as one. */
   readonly mostResultBytes: number;
   readonly find: (name: EntryName) => Promise<CacheEntry | undefined>;
-  readonly valueOf: (entry: CacheEntry, wish: ValueWish) => Promise<Value | undefined>;
+  readonly valueOf: (entry: CacheEntry, lookup: ValueLookup) => Promise<Value | undefined>;
 }
 
 /**
@@ -28,14 +28,14 @@ export async function resultUnder(
   parts: EntriesWithResults & { readonly db: Db },
   name: EntryName,
   hash: string,
-  wish: ValueWish,
+  lookup: ValueLookup,
   domain: TrustDomain = protectedDomain,
 ): Promise<Value | undefined> {
   const trees = parts.treesOf(name.project);
   const entry = await parts.find(name);
   // No tool writes results so large.
   if (entry !== undefined && entry.digest.sizeBytes > parts.mostResultBytes) {
-    return parts.valueOf(entry, wish);
+    return parts.valueOf(entry, lookup);
   }
   const value = entry && (await parts.valueOf(entry, {}));
   if (value?.kind === "bytes") {

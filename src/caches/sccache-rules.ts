@@ -1,7 +1,7 @@
 import { Fault } from "#core/fault.ts";
 import { davOfFile, davOfFolder } from "./multi-status.ts";
-import { notAllowed, plainRules, plainWish, textAnswer } from "./plain-rules.ts";
-import type { CacheRequest, Refusal, ToolRules, Wish } from "./tool-rules.ts";
+import { notAllowed, plainLookup, plainRules, textAnswer } from "./plain-rules.ts";
+import type { CacheRequest, Lookup, Refusal, ToolRules } from "./tool-rules.ts";
 
 const methods = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "PROPFIND", "MKCOL"];
 
@@ -17,7 +17,7 @@ const methods = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "PROPFIND", "MKCOL"]
  */
 export const sccacheRules: ToolRules = {
   ...plainRules,
-  wishOf({ method, path, isFolder, rawPath }: CacheRequest): Wish {
+  lookupOf({ method, path, isFolder, rawPath }: CacheRequest): Lookup {
     if (method === "OPTIONS") {
       return {
         kind: "answer",
@@ -43,7 +43,7 @@ export const sccacheRules: ToolRules = {
       const answer = method === "DELETE" ? { status: 204 } : notAllowed(method, methods.join(", "));
       return { kind: "answer", answer };
     }
-    return plainWish(method, key, methods);
+    return plainLookup(method, key, methods);
   },
   written: () => ({ status: 201 }),
   refused({ status, message }: Refusal, method: string) {

@@ -3,26 +3,26 @@ import type { CacheTool } from "#api/tool-cache.ts";
 import { Fault } from "#core/fault.ts";
 import { cacheAddressOf } from "./cache-address.ts";
 import { rulesOf } from "./rules-of.ts";
-import type { Wish } from "./tool-rules.ts";
+import type { Lookup } from "./tool-rules.ts";
 
 const hash = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
 
-function wish(
+function lookup(
   method: string,
   tool: CacheTool,
   path: string,
   headers: Readonly<Record<string, string>> = {},
-): Wish {
+): Lookup {
   const address = cacheAddressOf(`/cache/p/${tool}${path}`);
-  return rulesOf[tool].wishOf({ ...address, method, header: (name) => headers[name] });
+  return rulesOf[tool].lookupOf({ ...address, method, header: (name) => headers[name] });
 }
 
-function statusOf(asked: Wish): number {
+function statusOf(asked: Lookup): number {
   return asked.kind === "answer" ? asked.answer.status : 0;
 }
 
 describe("recorded requests of real tools are understood", () => {
-  test.each<[CacheTool, string, string, Partial<Wish>]>([
+  test.each<[CacheTool, string, string, Partial<Lookup>]>([
     ["bazel", "GET", `/ac/${hash}`, { kind: "read-action-result", hash, key: `ac/${hash}` }],
     ["bazel", "PUT", `/ac/${hash}`, { kind: "write", key: `ac/${hash}`, again: "replace" }],
     ["bazel", "GET", `/cas/${hash}`, { kind: "read-blob", hash }],
@@ -51,7 +51,7 @@ describe("recorded requests of real tools are understood", () => {
     ],
     ["turborepo", "GET", "/v8/artifacts/64f2", { kind: "read", key: "slug:/64f2" }],
   ])("%s: %s %s", (tool, method, path, expected) => {
-    expect(wish(method, tool, path)).toMatchObject(expected);
+    expect(lookup(method, tool, path)).toMatchObject(expected);
   });
 
   test.each<[CacheTool, string, string, number]>([
@@ -68,7 +68,7 @@ describe("recorded requests of real tools are understood", () => {
     ["ccache", "POST", "/a", 405],
     ["gradle", "POST", "/a", 405],
   ])("%s: %s %s is answered %i at once", (tool, method, path, status) => {
-    expect(statusOf(wish(method, tool, path))).toBe(status);
+    expect(statusOf(lookup(method, tool, path))).toBe(status);
   });
 });
 
@@ -96,7 +96,7 @@ describe("what no tool asks is refused", () => {
     ["results", "/.."],
     ["dune", "/v4/."],
   ])("%s %s", (tool, path) => {
-    expect(() => wish("GET", tool, path)).toThrow(Fault);
+    expect(() => lookup("GET", tool, path)).toThrow(Fault);
   });
 });
 
@@ -111,7 +111,7 @@ describe("turborepo", () => {
   test("keeps what it will want to hear again, and nothing else", () => {
     const { "user-agent": _, ...kept } = headers;
 
-    expect(wish("PUT", "turborepo", "/v8/artifacts/a", headers)).toMatchObject({
+    expect(lookup("PUT", "turborepo", "/v8/artifacts/a", headers)).toMatchObject({
       attributes: kept,
     });
   });
@@ -123,11 +123,11 @@ describe("turborepo", () => {
     ["x-artifact-tag", "a".repeat(601)],
     ["x-artifact-sha", "../etc"],
   ])("takes no %s: %s", (name, value) => {
-    expect(() => wish("PUT", "turborepo", "/v8/artifacts/a", { [name]: value })).toThrow(Fault);
+    expect(() => lookup("PUT", "turborepo", "/v8/artifacts/a", { [name]: value })).toThrow(Fault);
   });
 
   test("describes artifacts, and says null of those that are not there", () => {
-    const asked = wish("POST", "turborepo", "/v8/artifacts?slug=farm");
+    const asked = lookup("POST", "turborepo", "/v8/artifacts?slug=farm");
     if (asked.kind !== "look") throw new Error(asked.kind);
 
     const keys = asked.keysIn(Buffer.from('{"hashes":["a","b"]}'));
@@ -158,7 +158,7 @@ describe("turborepo", () => {
   test.each(["", "{", "[]", '{"hashes":[1]}', '{"hashes":["../a"]}'])(
     "asks for no artifacts by %s",
     (body) => {
-      const asked = wish("POST", "turborepo", "/v8/artifacts");
+      const asked = lookup("POST", "turborepo", "/v8/artifacts");
       if (asked.kind !== "look") throw new Error(asked.kind);
 
       expect(() => asked.keysIn(Buffer.from(body))).toThrow(Fault);

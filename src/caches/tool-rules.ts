@@ -38,7 +38,7 @@ export interface NewCacheEntry extends EntryName {
 }
 
 /** What a request asks for. */
-export type Wish =
+export type Lookup =
   | { readonly kind: "read"; readonly key: string }
   /** Of two that were written under one key, `replace` keeps the last, `refuse` the first. */
   | {
@@ -77,7 +77,7 @@ export interface Refusal {
 /** How one tool speaks to its cache. Pure: values in, values out. */
 export interface ToolRules {
   /** Throws `invalid_argument` for what is not of this tool. */
-  wishOf(request: CacheRequest): Wish;
+  lookupOf(request: CacheRequest): Lookup;
   /** What a hit says beside its bytes. */
   hitHeaders(attributes: Attributes): Readonly<Record<string, string>>;
   written(key: string): Answer;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Fault } from "#core/fault.ts";
 import { jsonAnswer, notAllowed, plainRules } from "./plain-rules.ts";
-import type { Answer, Attributes, CacheRequest, ToolRules, Wish } from "./tool-rules.ts";
+import type { Answer, Attributes, CacheRequest, Lookup, ToolRules } from "./tool-rules.ts";
 
 const Hash = z.string().regex(/^[A-Za-z0-9_-]{1,128}$/);
 
@@ -31,7 +31,7 @@ const preflight: Answer = {
  */
 export const turborepoRules: ToolRules = {
   ...plainRules,
-  wishOf(request: CacheRequest): Wish {
+  lookupOf(request: CacheRequest): Lookup {
     const { method, path, isFolder } = request;
     const [version, artifacts, last, ...more] = path;
     const isOurs = version === "v8" && artifacts === "artifacts" && more.length === 0;
@@ -90,7 +90,7 @@ function attributesOf(request: CacheRequest): Attributes {
 
 const Question = z.object({ hashes: z.array(Hash).max(10_000) });
 
-function describeArtifacts(team: string): Wish {
+function describeArtifacts(team: string): Lookup {
   let hashes: readonly string[] = [];
   return {
     kind: "look",

@@ -2,7 +2,7 @@ import { messageOf } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import { exitCodes } from "./exit-code.ts";
 import { type ProcessLogger, processLogger } from "./process-logger.ts";
-import { stopWish } from "./until-told-to-stop.ts";
+import { stopRequest } from "./until-told-to-stop.ts";
 
 export interface ServiceOptions {
   readonly name: string;
@@ -25,7 +25,7 @@ export async function runService<Started extends Ending>(
   start: (logger: ProcessLogger["logger"]) => Promise<Started>,
   ready: (started: Started) => object,
 ): Promise<never> {
-  const wish = stopWish(options.endWithParent === true);
+  const wanted = stopRequest(options.endWithParent === true);
   const { logger, flush } = processLogger(options.logLevel, options.name);
   const end = (exitCode: number): never => {
     flush();
@@ -47,7 +47,7 @@ export async function runService<Started extends Ending>(
   say({ ready: true, ...ready(started) });
   const never = new Promise<never>(() => {});
   const failed = (started.failed ?? never).then((why) => ({ why, exitCode: exitCodes.failed }));
-  const done = Promise.race([wish.told, started.over ?? never]);
+  const done = Promise.race([wanted.told, started.over ?? never]);
   const { why, exitCode } = await Promise.race([
     failed,
     done.then((why) => ({ why, exitCode: exitCodes.ok })),

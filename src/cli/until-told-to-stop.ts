@@ -1,4 +1,4 @@
-export interface StopWish {
+export interface StopRequest {
   /** Resolves with the reason when it is time to end. */
   readonly told: Promise<string>;
 }
@@ -8,7 +8,7 @@ export interface StopWish {
  * the end of its parent, which closes the pipe on stdin. Made before anything is
  * started, so that no wish to stop is missed meanwhile.
  */
-export function stopWish(endsWithParent: boolean): StopWish {
+export function stopRequest(endsWithParent: boolean): StopRequest {
   const told = new Promise<string>((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
       let times = 0;

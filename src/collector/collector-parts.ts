@@ -24,7 +24,7 @@ export interface CollectorParts {
 /** The wish to end. */
 export interface Ending {
   /** Nothing new is begun. */
-  readonly wish: AbortSignal;
+  readonly wanted: AbortSignal;
   /** What runs is killed. */
   readonly now: AbortSignal;
 }

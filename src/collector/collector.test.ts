@@ -369,7 +369,7 @@ describe("on a busy machine", () => {
     expect(farm.storedOf("a")).toMatchObject([{ iterations: [{ warnings: [] }] }]);
   });
 
-  test.each([{ onLoad: "flag" as const }, { onLoad: "wait" as const, busyPatienceMs: 0 }])(
+  test.each([{ onLoad: "flag" as const }, { onLoad: "wait" as const, busyWaitLimitMs: 0 }])(
     "told otherwise, it measures and flags its figures ($onLoad)",
     async (more) => {
       bench.busy = busy;

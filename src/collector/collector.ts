@@ -11,7 +11,7 @@ import type { CollectorParts } from "./collector-parts.ts";
 import { HeldJob } from "./held-job.ts";
 import { refuseTarget } from "./refuse-target.ts";
 import { runJob } from "./run-job.ts";
-import { selfTest, selfTestWish } from "./self-test.ts";
+import { selfTest, selfTestRequest } from "./self-test.ts";
 import { selfTestDue } from "./self-test-due.ts";
 import { mayDoLater, standingOf } from "./standing.ts";
 import { endsForUpdate } from "./update.ts";
@@ -29,7 +29,7 @@ const shortestIdleMs = 1_000;
 export class Collector implements Service {
   readonly #parts: CollectorParts;
   readonly #incarnation = randomUUID();
-  readonly #wish = new AbortController();
+  readonly #wanted = new AbortController();
   readonly #now = new AbortController();
   readonly #startedAt: Date;
   #told: { readonly facts: string; readonly welcome: CollectorWelcome } | undefined;
@@ -53,8 +53,8 @@ export class Collector implements Service {
 
   /** Hands back what it has, after a while in which a test may end; called a second time, at once. */
   async stop(): Promise<void> {
-    if (this.#wish.signal.aborted) this.#now.abort();
-    this.#wish.abort();
+    if (this.#wanted.signal.aborted) this.#now.abort();
+    this.#wanted.abort();
     const ended = new AbortController();
     void rest(this.#parts.config.drainMs, ended.signal).then(() => this.#now.abort());
     await this.#loop;
@@ -62,7 +62,7 @@ export class Collector implements Service {
   }
 
   async #run(): Promise<void> {
-    const { signal } = this.#wish;
+    const { signal } = this.#wanted;
     for (let failures = 0; !signal.aborted; ) {
       try {
         const over = await this.#turn();
@@ -92,7 +92,7 @@ export class Collector implements Service {
       selfTestDue: isDue,
     } = await lab.claim(
       { incarnation: this.#incarnation, waitMs: config.claimWaitMs },
-      this.#wish.signal,
+      this.#wanted.signal,
     );
     contact.answered();
     if (await this.#isToUpdate(job, serverVersion)) {
@@ -107,10 +107,10 @@ export class Collector implements Service {
     this.#because = because;
     await spool.dropOld(clock.now().getTime());
     if (this.#isSelfTestDue(isDue)) await this.#testItself(welcome);
-    const askedMs = performance.now() - asked;
+    const requestedMs = performance.now() - asked;
     await rest(
-      Math.max(0, Math.min(shortestIdleMs, config.claimWaitMs) - askedMs),
-      this.#wish.signal,
+      Math.max(0, Math.min(shortestIdleMs, config.claimWaitMs) - requestedMs),
+      this.#wanted.signal,
     );
     return undefined;
   }
@@ -128,7 +128,7 @@ export class Collector implements Service {
     const { lab, config, logger } = this.#parts;
     const welcome = await lab.hello(
       { incarnation: this.#incarnation, version: config.version, environment },
-      this.#wish.signal,
+      this.#wanted.signal,
     );
     refuseTarget(config, welcome);
     if (!this.#told) {
@@ -163,13 +163,13 @@ export class Collector implements Service {
   async #handBack(job: ClaimedBenchmarkJob, welcome: CollectorWelcome): Promise<void> {
     const held = this.#hold(job, welcome);
     const end = { outcome: "handed-back", why: "the collector ends for an update" } as const;
-    for (let failures = 1; !held.gone && !this.#wish.signal.aborted; failures++) {
+    for (let failures = 1; !held.gone && !this.#wanted.signal.aborted; failures++) {
       try {
-        await this.#parts.lab.end(job.id, { holder: held.holder, end }, this.#wish.signal);
+        await this.#parts.lab.end(job.id, { holder: held.holder, end }, this.#wanted.signal);
         break;
       } catch (reason) {
         if (standingOf(reason) !== "away") break;
-        await rest(backoffMs(failures, Math.random()), this.#wish.signal);
+        await rest(backoffMs(failures, Math.random()), this.#wanted.signal);
       }
     }
     await held.over();
@@ -181,7 +181,7 @@ export class Collector implements Service {
     this.#because = null;
     logger.info({ job: id, purpose, attempt, artifact: job.artifact.tag }, "has a job");
     const held = this.#hold(job, welcome);
-    const ending = { wish: this.#wish.signal, now: this.#now.signal };
+    const ending = { wanted: this.#wanted.signal, now: this.#now.signal };
     try {
       if (memory.now.requestId !== requestId) await memory.keep({ requestId });
       const outcome = await runJob(this.#parts, job, held, welcome.fingerprint, ending);
@@ -192,7 +192,7 @@ export class Collector implements Service {
     } finally {
       await held.over();
     }
-    if (this.#failures > 0) await rest(machineRestMs(this.#failures, Math.random()), ending.wish);
+    if (this.#failures > 0) await rest(machineRestMs(this.#failures, Math.random()), ending.wanted);
   }
 
   #hold({ id, epoch }: ClaimedBenchmarkJob, { heartbeatMs }: CollectorWelcome): HeldJob {
@@ -213,7 +213,7 @@ export class Collector implements Service {
     const { measured, selfTestAtMs } = memory.now;
     if (measured === undefined) return false;
     return selfTestDue({
-      isWanted: existsSync(selfTestWish(config.dataDir)),
+      isWanted: existsSync(selfTestRequest(config.dataDir)),
       isDue: isDue && config.selfTest,
       atMinutes: config.selfTestAt,
       triedAt: selfTestAtMs === undefined ? undefined : new Date(selfTestAtMs),
@@ -237,7 +237,7 @@ export class Collector implements Service {
       }
     })();
     try {
-      await selfTest(this.#parts, this.#incarnation, this.#wish.signal);
+      await selfTest(this.#parts, this.#incarnation, this.#wanted.signal);
     } finally {
       over.abort();
       await saying;

@@ -25,7 +25,7 @@ export const CollectorConfig = z.object({
   /** `wait`: for a quiet machine, but not for ever; then figures are flagged. `refuse`: for ever. `flag`: not at all. */
   onLoad: z.enum(["wait", "refuse", "flag"]).default("wait"),
   /** How long `wait` waits. */
-  busyPatienceMs: z
+  busyWaitLimitMs: z
     .int()
     .nonnegative()
     .default(15 * 60_000),

@@ -28,7 +28,7 @@ test.each([
     flagged: false,
   },
 ] as const)("a machine that is $is, told to $policy: $kind", ({ kind, flagged, ...asked }) => {
-  const decision = onLoad({ ...asked, patienceMs: 10 });
+  const decision = onLoad({ ...asked, waitLimitMs: 10 });
 
   expect(decision.kind).toBe(kind);
   expect("warning" in decision).toBe(flagged);

@@ -3,18 +3,18 @@ export type OnLoad =
   | { readonly kind: "begin"; readonly warning?: string }
   | { readonly kind: "wait"; readonly why: string };
 
-export interface LoadAsked {
+export interface LoadRequested {
   readonly policy: "wait" | "refuse" | "flag";
   /** Undefined: the machine is quiet. */
   readonly busy: string | undefined;
   readonly waitedMs: number;
-  readonly patienceMs: number;
+  readonly waitLimitMs: number;
 }
 
 /** Whether measuring begins beside what else runs on the machine. */
-export function onLoad({ policy, busy, waitedMs, patienceMs }: LoadAsked): OnLoad {
+export function onLoad({ policy, busy, waitedMs, waitLimitMs }: LoadRequested): OnLoad {
   if (busy === undefined) return { kind: "begin" };
-  if (policy === "flag" || (policy === "wait" && waitedMs >= patienceMs))
+  if (policy === "flag" || (policy === "wait" && waitedMs >= waitLimitMs))
     return { kind: "begin", warning: busy };
   return { kind: "wait", why: busy };
 }

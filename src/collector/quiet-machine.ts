@@ -34,7 +34,7 @@ export async function quietMachine(
       policy: config.onLoad,
       busy: busyText(isFirst ? load : { ...load, averagePerCpu: 0 }),
       waitedMs: performance.now() - begun,
-      patienceMs: config.busyPatienceMs,
+      waitLimitMs: config.busyWaitLimitMs,
     });
     if (decision.kind === "begin") {
       if (decision.warning !== undefined)

@@ -28,7 +28,7 @@ export async function runJob(
   const { lab, spool, contact, logger } = parts;
   let end = await endOf(parts, claimed, job, fingerprint, ending);
   // A job whose results are still here is not over, whatever came of it.
-  const isTold = await tellResults(parts, job, !ending.wish.aborted, ending.now);
+  const isTold = await tellResults(parts, job, !ending.wanted.aborted, ending.now);
   if (!isTold) end = handedBack;
   for (let failures = 1; !job.gone; failures++) {
     try {
@@ -46,8 +46,8 @@ export async function runJob(
       if (standingOf(reason) !== "away") job.lose("lost");
       else contact.failed(reason, "a job's end waits for the server");
       // Without it the lease runs out; then the attempt counts.
-      if (ending.wish.aborted) return undefined;
-      await rest(backoffMs(failures, Math.random()), AbortSignal.any([job.signal, ending.wish]));
+      if (ending.wanted.aborted) return undefined;
+      await rest(backoffMs(failures, Math.random()), AbortSignal.any([job.signal, ending.wanted]));
     }
   }
   logger.warn({ job: job.id, why: job.gone }, "dropped a job that is no longer ours");
@@ -70,7 +70,7 @@ async function endOf(
 ): Promise<JobEnd> {
   const { bench, spool, memory, logger } = parts;
   // Nothing of ours is lost while the test is not begun; then it may end within a while.
-  const unbegun = AbortSignal.any([job.signal, ending.wish]);
+  const unbegun = AbortSignal.any([job.signal, ending.wanted]);
   const placed: PlacedArtifact[] = [];
   try {
     for (const [name, kept] of spool.of(job.id)) {
@@ -83,7 +83,7 @@ async function endOf(
     if (left.length === 0) return { outcome: "success" };
 
     const got = await getArtifacts(parts, claimed, placed, unbegun);
-    if ("outcome" in got) return job.gone || !ending.wish.aborted ? got : handedBack;
+    if ("outcome" in got) return job.gone || !ending.wanted.aborted ? got : handedBack;
     const lock = await parts.lock.take(unbegun, (holder) =>
       logger.info({ holder }, "waits for another that measures on this machine"),
     );
@@ -95,7 +95,7 @@ async function endOf(
       await lock?.release();
     }
   } catch (reason) {
-    if (ending.wish.aborted || job.gone) return handedBack;
+    if (ending.wanted.aborted || job.gone) return handedBack;
     logger.error({ err: reason }, "the collector could not do a job");
     return { outcome: "transient", error: errorText(reason) };
   } finally {
@@ -142,7 +142,7 @@ async function measureAll(
   ending: Ending,
 ): Promise<JobEnd> {
   const { bench, spool, memory, logger, clock } = parts;
-  const unbegun = AbortSignal.any([job.signal, ending.wish]);
+  const unbegun = AbortSignal.any([job.signal, ending.wanted]);
   const begun = AbortSignal.any([job.signal, ending.now]);
   const done = [...memory.doneOf(job.id, fingerprint)];
   const troubles: string[] = [];

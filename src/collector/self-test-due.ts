@@ -1,4 +1,4 @@
-export interface SelfTestAsked {
+export interface SelfTestRequested {
   /** Somebody asked for one. */
   readonly isWanted: boolean;
   /** The server says that it is time. */
@@ -15,7 +15,7 @@ export interface SelfTestAsked {
 const againMs = 60 * 60_000;
 
 /** Whether to compare an artifact with itself now, while there is nothing else to do. */
-export function selfTestDue(asked: SelfTestAsked): boolean {
+export function selfTestDue(asked: SelfTestRequested): boolean {
   const { triedAt, startedAt, now, atMinutes } = asked;
   if (asked.isWanted) return true;
   if (asked.isDue && (!triedAt || now.getTime() - triedAt.getTime() >= againMs)) return true;

@@ -28,7 +28,7 @@ const tellMs = 10 * 60_000;
 export type SelfTested = Omit<ReportSelfTest, "incarnation"> & ReportedSelfTest;
 
 /** A file in the data directory that asks a running collector for a self-test. */
-export function selfTestWish(dataDir: string): string {
+export function selfTestRequest(dataDir: string): string {
   return join(dataDir, "self-test-wanted");
 }
 
@@ -45,7 +45,7 @@ export async function selfTest(
   const { memory, clock, logger } = parts;
   // Tried once, also when nothing comes of it: the next is tomorrow's.
   await memory.keep({ selfTestAtMs: clock.now().getTime() });
-  await rm(selfTestWish(parts.config.dataDir), { force: true });
+  await rm(selfTestRequest(parts.config.dataDir), { force: true });
   try {
     const result = await compareWithItself(parts, signal);
     if (signal.aborted) return undefined;

@@ -5,7 +5,7 @@ export interface UpdateTried {
   readonly atMs: number;
 }
 
-export interface UpdateAsked {
+export interface UpdateRequested {
   readonly own: string;
   readonly server: string;
   /** Whose jobs it did last. */
@@ -23,7 +23,14 @@ const againMs = 60 * 60_000;
  * Whether to end for an update now: between requests, never inside one. All figures of a request come from one
  * version, unless somebody stops the collector.
  */
-export function endsForUpdate({ own, server, current, next, tried, nowMs }: UpdateAsked): boolean {
+export function endsForUpdate({
+  own,
+  server,
+  current,
+  next,
+  tried,
+  nowMs,
+}: UpdateRequested): boolean {
   if (own === server) return false;
   if (next !== undefined && next === current) return false;
   const wasTried = tried?.from === own && tried.to === server && nowMs - tried.atMs < againMs;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { entry } from "./entries.fixture.ts";
-import { filterByDiff, stillAskedFor } from "./filter-by-diff.ts";
+import { filterByDiff, stillRequested } from "./filter-by-diff.ts";
 
 test.each([
   { inputs: ["src/a.c"], changed: ["src/a.c"], dropped: true },
@@ -47,7 +47,7 @@ test("without any change everything is expected; when nobody knows, everything l
 });
 
 test("likelihood only falls with distance", () => {
-  const all = Array.from({ length: 100 }, (_, distance) => stillAskedFor(distance));
+  const all = Array.from({ length: 100 }, (_, distance) => stillRequested(distance));
 
   expect(all).toEqual([...all].sort((a, b) => b - a));
 });

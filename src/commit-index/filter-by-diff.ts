@@ -31,9 +31,9 @@ export function filterByDiff(
   if (changedPaths?.length === 0) {
     return { expected: entries.map((entry) => ({ entry, confidence: 1 })), dropped: [] };
   }
-  const likely = stillAskedFor(distance);
+  const likely = stillRequested(distance);
   // A dirty tree's own commit: something changed, however near it is.
-  const unknown = changedPaths === undefined ? likely : Math.min(likely, stillAskedFor(1));
+  const unknown = changedPaths === undefined ? likely : Math.min(likely, stillRequested(1));
   const changed = changedPaths && changesOf(changedPaths);
   const expected: ExpectedEntry[] = [];
   const dropped: IndexEntry[] = [];
@@ -67,7 +67,7 @@ const measured: readonly (readonly [number, number])[] = [
   [64, 0.3],
 ];
 
-export function stillAskedFor(distance: number): number {
+export function stillRequested(distance: number): number {
   const after = measured.findIndex(([at]) => at >= distance);
   const [to, from] = [measured[after], measured[after - 1]];
   if (to === undefined) return 0.3;

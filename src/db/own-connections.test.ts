@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
 import { freshDatabase } from "../../test/support/fresh-db.ts";
-import { askedConnection, requireOwnConnections } from "./own-connections.ts";
+import { requestedConnection, requireOwnConnections } from "./own-connections.ts";
 
 const url = await freshDatabase();
 
 test("connections to PostgreSQL itself are their users' own", async () => {
-  await expect(requireOwnConnections(() => askedConnection(url))).resolves.toBeUndefined();
+  await expect(requireOwnConnections(() => requestedConnection(url))).resolves.toBeUndefined();
 });
 
 test("connections that take turns on one of the server's are refused, with what to do", async () => {
   // As a pooler does it between transactions
-  const shared = await askedConnection(url);
+  const shared = await requestedConnection(url);
   const open = async () => ({ backend: () => shared.backend(), close: async () => {} });
 
   await expect(requireOwnConnections(open)).rejects.toThrow(
@@ -23,7 +23,7 @@ test("connections that take turns on one of the server's are refused, with what 
 test("a database that cannot be reached is told as that", async () => {
   const nobody = "postgres://grange@127.0.0.1:1/grange";
 
-  await expect(requireOwnConnections(() => askedConnection(nobody))).rejects.toMatchObject({
+  await expect(requireOwnConnections(() => requestedConnection(nobody))).rejects.toMatchObject({
     code: "unavailable",
   });
 });

@@ -3,7 +3,7 @@ import { Fault } from "#core/fault.ts";
 import { databaseFault } from "./database-fault.ts";
 
 /** A connection to a database that is asked one thing. */
-export interface AskedConnection {
+export interface RequestedConnection {
   /** The number of the server's process that answers it. */
   backend(): Promise<number>;
   close(): Promise<void>;
@@ -16,8 +16,10 @@ export interface AskedConnection {
  * Of two connections that are both open, each has a process of its own, unless the second is given the one that the first
  * has just used.
  */
-export async function requireOwnConnections(open: () => Promise<AskedConnection>): Promise<void> {
-  const opened: AskedConnection[] = [];
+export async function requireOwnConnections(
+  open: () => Promise<RequestedConnection>,
+): Promise<void> {
+  const opened: RequestedConnection[] = [];
   try {
     const backends: number[] = [];
     for (let count = 0; count < 2; count++) {
@@ -36,7 +38,7 @@ export async function requireOwnConnections(open: () => Promise<AskedConnection>
   );
 }
 
-export async function askedConnection(url: string): Promise<AskedConnection> {
+export async function requestedConnection(url: string): Promise<RequestedConnection> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
   client.on("error", () => {});
   try {

@@ -43,7 +43,7 @@ function sound(next: AfterAttempt, held: HeldRow): AfterAttempt {
     soundChoice(chosen, {
       least: held.leastSizeClass,
       most: held.mostSizeClass ?? undefined,
-      timeoutMs: held.askedTimeoutMs,
+      timeoutMs: held.requestedTimeoutMs,
     });
   if (next.kind === "again") {
     const chosen = within(next.chosen);

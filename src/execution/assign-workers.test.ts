@@ -42,7 +42,7 @@ test("one who had it all before gets no second thing while another has none", ()
   expect(assignWorkers(seekers, [of(1, "a"), of(1, "a"), of(1, "a")], 500)).toEqual([0, 1, 0]);
 });
 
-test("everybody gets as many seats as they asked for, in turns, and no seat is doubled", () => {
+test("everybody gets as many assignments as it asked for, in turns, and none is given twice", () => {
   const seekers = fc.array(
     fc.record({
       most: fc.integer({ min: 1, max: 5 }),

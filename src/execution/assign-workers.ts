@@ -37,7 +37,7 @@ export function assignWorkers(
   return seated.slice(0, mostAssignments);
 }
 
-/** Seats everybody once: first those who had its like, then those who come back to a lane, then the others as they came. */
+/** Assigns each worker once: first those who had its like, then those who come back to a lane, then the others as they came. */
 function assignmentTurn(
   seekers: readonly Seeker[],
   things: readonly Taken[],

@@ -16,7 +16,7 @@ import type { RegisteredWorker } from "./worker.store.ts";
 
 /** Executions handed out by one statement at most. */
 const mostPerRound = 500;
-/** Candidates beyond the seats, for those that another server takes meanwhile. */
+/** Candidates beyond the assignments, for those that another server takes meanwhile. */
 const spare = 32;
 
 export interface ClaimingWorker {

@@ -94,7 +94,7 @@ describe("claim", () => {
     await one.transaction(async () => {});
     await Promise.all(Array.from({ length: 200 }, () => one.submit(aRequest())));
 
-    const hauls = await Promise.all(
+    const leasedPerClaim = await Promise.all(
       workers.map(async (worker, i) => {
         const queue = i % 2 ? one : two;
         const taken: string[] = [];
@@ -107,8 +107,8 @@ describe("claim", () => {
       }),
     );
 
-    expect(hauls.flat()).toHaveLength(200);
-    expect(new Set(hauls.flat()).size).toBe(200);
+    expect(leasedPerClaim.flat()).toHaveLength(200);
+    expect(new Set(leasedPerClaim.flat()).size).toBe(200);
   });
 
   test("waits until there is work, and is woken by another server's submission", async () => {

@@ -30,7 +30,7 @@ export const HandedOutRow = z.object({
   kin: z.array(z.string()),
   owner: z.string(),
   title: z.string(),
-  askedTimeoutMs: z.number(),
+  requestedTimeoutMs: z.number(),
 });
 export type HandedOutRow = z.infer<typeof HandedOutRow>;
 
@@ -41,4 +41,4 @@ export const handedOutColumns = sql`
   queued_at as "queuedAt", leased_at as "leasedAt", timeout_ms as "timeoutMs", requirements,
   least_size_class as "leastSizeClass", most_size_class as "mostSizeClass",
   is_sized as "isSized", size_retries as "sizeRetries", hedge_of as "hedgeOf", kin, owner, title,
-  coalesce(asked_timeout_ms, timeout_ms) as "askedTimeoutMs"`;
+  coalesce(asked_timeout_ms, timeout_ms) as "requestedTimeoutMs"`;

@@ -6,8 +6,8 @@
  * is a longest; and a shorter lease than everybody's would be lost between two heartbeats.
  */
 export function grantedLeaseMs(
-  askedMs: number | null,
+  requestedMs: number | null,
   times: { readonly leaseMs: number; readonly longestLeaseMs: number },
 ): number {
-  return Math.max(times.leaseMs, Math.min(askedMs ?? 0, times.longestLeaseMs));
+  return Math.max(times.leaseMs, Math.min(requestedMs ?? 0, times.longestLeaseMs));
 }

@@ -414,14 +414,14 @@ describe("a lease", () => {
 });
 
 describe("a long lease", () => {
-  const askedMs = 20 * 60_000;
+  const requestedMs = 20 * 60_000;
 
   test("is as short as others until its worker shows that it has the work", async () => {
     // A machine that died while its claim waited: what it was handed, it never got.
     const clock = movableClock();
     const queue = await open({ clock });
-    const far = aWorker("far", { leaseMs: askedMs });
-    expect(await queue.register(far)).toBe(askedMs);
+    const far = aWorker("far", { leaseMs: requestedMs });
+    expect(await queue.register(far)).toBe(requestedMs);
     await queue.submit(aRequest());
     await queue.claim(far, 1, 1_000, never);
 
@@ -433,14 +433,14 @@ describe("a long lease", () => {
   test("is long once the start is told, before any heartbeat", async () => {
     const clock = movableClock();
     const queue = await open({ clock });
-    const far = aWorker("far", { leaseMs: askedMs });
+    const far = aWorker("far", { leaseMs: requestedMs });
     await queue.register(far);
     await queue.submit(aRequest());
     const [held] = await queue.claim(far, 1, 1_000, never);
     if (held === undefined) throw new Error("nothing was handed out");
 
     await queue.started(held.lease, clock.now());
-    clock.pass(askedMs - 1);
+    clock.pass(requestedMs - 1);
 
     expect(await queue.rescue()).toBe(0);
     clock.pass(1);
@@ -450,7 +450,7 @@ describe("a long lease", () => {
   test("is extended by its own length, and leaves the leases of others short", async () => {
     const clock = movableClock();
     const queue = await open({ clock });
-    const [far, near] = [aWorker("far", { leaseMs: askedMs }), aWorker("near")];
+    const [far, near] = [aWorker("far", { leaseMs: requestedMs }), aWorker("near")];
     await queue.register(far);
     await queue.register(near);
     await queue.submit(aRequest());
@@ -467,7 +467,7 @@ describe("a long lease", () => {
     clock.pass(queue.times.leaseMs);
 
     expect(await queue.rescue()).toBe(1);
-    clock.pass(askedMs - queue.times.leaseMs - 1);
+    clock.pass(requestedMs - queue.times.leaseMs - 1);
     expect(await queue.rescue()).toBe(0);
     clock.pass(1);
     expect(await queue.rescue()).toBe(1);

@@ -29,7 +29,7 @@ function aRow(invocation = "i"): HandedOutRow {
     kin: [],
     owner: "",
     title: "",
-    askedTimeoutMs: 1_000,
+    requestedTimeoutMs: 1_000,
   };
 }
 

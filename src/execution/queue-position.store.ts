@@ -40,7 +40,7 @@ export type QueuePosition =
       readonly laneRunning: number;
     };
 
-const Asked = z.object({
+const Requested = z.object({
   state: z.enum(["queued", "leased", "finished"]),
   worker: z.string().nullable(),
   requirements: z.string(),
@@ -53,7 +53,7 @@ const Asked = z.object({
   queuedAt: z.date(),
   row: z.string(),
 });
-type Asked = z.infer<typeof Asked>;
+type Requested = z.infer<typeof Requested>;
 
 /**
  * What an execution waits for in the queue; undefined when it is over, or nobody knows it.
@@ -69,7 +69,7 @@ export async function queuePosition(
 ): Promise<QueuePosition | undefined> {
   await preferIndexes(tx);
   const [asked] = await tx.many(
-    Asked,
+    Requested,
     sql`
       select state, worker, requirements, size_class as "sizeClass", invocation, lane,
         owner_lane as "ownerLane", place, priority,

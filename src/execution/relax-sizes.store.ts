@@ -35,7 +35,7 @@ export async function relaxSizes(
     if (isServed(kind, offers)) continue;
     // As nearly always, nobody comes here.
     for (const bounds of await boundsOf(tx, kind)) {
-      const asked = asAsked(kind, bounds);
+      const asked = asRequested(kind, bounds);
       if (isServed(asked, offers)) count += await relax(tx, kind, bounds, textOf(asked));
     }
   }
@@ -46,7 +46,7 @@ function isServed(kind: QueuedKind, offers: readonly SeenOffer[]): boolean {
   return offers.some((offer) => isServedBy(kind, offer));
 }
 
-function asAsked({ requirements }: QueuedKind, { least, most }: Bounds): QueuedKind {
+function asRequested({ requirements }: QueuedKind, { least, most }: Bounds): QueuedKind {
   const { [greatestSizeClass]: _, ...unbounded } = requirements;
   const bound = most === null ? {} : { [greatestSizeClass]: String(most) };
   return { requirements: { ...unbounded, ...bound }, sizeClass: least };

@@ -28,7 +28,7 @@ export function sizeChooser(analyzer: Analyzer | undefined, logger: Logger): Siz
         return requests.map((request, i) => {
           try {
             const chosen = selectors[i]?.select();
-            const sound = chosen && soundChoice(chosen, askedIn(request));
+            const sound = chosen && soundChoice(chosen, requestedIn(request));
             return sound === undefined ? request : { ...request, chosen: sound };
           } catch (reason) {
             warn(reason);
@@ -68,7 +68,7 @@ function calm(learner: Learner, warn: (reason: unknown) => void): Learner {
   };
 }
 
-function askedIn({ sizeClass, mostSizeClass, timeoutMs }: ExecutionRequest) {
+function requestedIn({ sizeClass, mostSizeClass, timeoutMs }: ExecutionRequest) {
   return { least: sizeClass, most: mostSizeClass, timeoutMs };
 }
 

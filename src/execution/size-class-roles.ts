@@ -1,7 +1,7 @@
 import type { Platform } from "#core/platform.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
-import type { AskedSizeClasses } from "./asked-size-classes.ts";
 import type { ExecutionId, ExecutionRequest, Outcome } from "./execution.ts";
+import type { RequestedSizeClasses } from "./requested-size-classes.ts";
 
 // All that the queue knows of choosing size classes: the three roles of the seed (Buildbarn's ADR 7). Its
 // Selector is `Analyzed.select`; what a Learner must remember between servers is in `SizeDecision`.
@@ -86,8 +86,8 @@ export interface SizedExecution {
   readonly domain: TrustDomain;
   readonly kin: readonly string[];
   readonly requirements: Platform;
-  readonly asked: AskedSizeClasses;
-  readonly askedTimeoutMs: number;
+  readonly asked: RequestedSizeClasses;
+  readonly requestedTimeoutMs: number;
   readonly decisions: readonly (Omit<ChosenSize, "hedge"> & { readonly number: number })[];
   readonly attempts: readonly EndedRun[];
 }

@@ -11,7 +11,7 @@ import { preferIndexes } from "./prefer-indexes.store.ts";
 import { type QueuedKind, queuedKinds } from "./queued-kinds.store.ts";
 
 /** Who waits no longer than this, or than twice what was foreseen, waits as was chosen. */
-const patienceMs = 10_000;
+const waitLimitMs = 10_000;
 /** Where it is this likely to come to nothing, a lesser class is no help. */
 const hopeless = 0.5;
 
@@ -82,7 +82,7 @@ async function spill(tx: Tx, kind: QueuedKind, to: Idle, now: Date): Promise<Exe
             select from size_class_decision as decision
             where decision.execution_id = execution.id and number = 1 and strategy = 'grange'
               and execution.queued_at < ${now}::timestamptz - interval '1 millisecond' * greatest(
-                ${patienceMs}::double precision,
+                ${waitLimitMs}::double precision,
                 2 * ${ofAlternative("waitMs", kind.sizeClass)})
               and ${ofAlternative("risk", to.sizeClass)} < ${hopeless}::double precision)
         order by place limit ${to.free}

@@ -99,7 +99,7 @@ const Facts = z.object({
   requirements: z.string().transform((text) => Platform.parse(JSON.parse(text))),
   least: z.number(),
   most: z.number().nullable(),
-  askedTimeoutMs: z.number(),
+  requestedTimeoutMs: z.number(),
 });
 
 const AttemptRow = z.object({
@@ -118,7 +118,7 @@ export async function sizedExecution(tx: Tx, id: ExecutionId): Promise<SizedExec
     Facts,
     sql`
       select project, domain, kin, requirements, least_size_class as least, most_size_class as most,
-        coalesce(asked_timeout_ms, timeout_ms) as "askedTimeoutMs"
+        coalesce(asked_timeout_ms, timeout_ms) as "requestedTimeoutMs"
       from execution where id = ${id} and is_sized and state = 'leased'
     `,
   );

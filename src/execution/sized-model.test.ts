@@ -26,7 +26,7 @@ afterAll(() => db.close());
 const mostAttempts = 3;
 const leaseMs = 1_000;
 const cancelGraceMs = 700;
-const askedTimeoutMs = 60_000;
+const requestedTimeoutMs = 60_000;
 const sizes = [1, 2, 4] as const;
 
 const step = fc.oneof(
@@ -107,7 +107,7 @@ async function take(each: Step, server: number, world: World): Promise<void> {
   const recent = (index: number) => leases.at(-1 - index)?.lease;
   switch (each.kind) {
     case "submit": {
-      const asked = { actionDigest: actionDigest(`${each.action}`), timeoutMs: askedTimeoutMs };
+      const asked = { actionDigest: actionDigest(`${each.action}`), timeoutMs: requestedTimeoutMs };
       const { executionId, isNew } = await queue.submit(aRequest(asked));
       if (isNew) submitted.push(executionId);
       return;
@@ -202,7 +202,7 @@ const rows = () =>
 async function checkAll(ended: Map<ExecutionId, string>): Promise<void> {
   const all = await rows();
   for (const row of all) {
-    expect(row.timeoutMs).toBeLessThanOrEqual(askedTimeoutMs);
+    expect(row.timeoutMs).toBeLessThanOrEqual(requestedTimeoutMs);
     expect(row.lost).toBeLessThanOrEqual(mostAttempts + 1);
     const over = Array.from({ length: row.attempt }, (_, i) => i + 1);
     expect(row.attempts).toEqual(row.state === "leased" ? over.slice(0, -1) : over);

@@ -30,7 +30,7 @@ export async function sizeStanding(tx: Tx, id: ExecutionId): Promise<SizeStandin
 
 const SizedRun = z.object({
   /** For whom it is: the execution itself, or the one that it runs beside. */
-  askedId: ExecutionId,
+  requestedId: ExecutionId,
   executionId: ExecutionId,
   attempt: z.number(),
   sizeClass: z.number(),
@@ -63,7 +63,7 @@ export function sizedRuns(tx: Tx, ids: readonly ExecutionId[]): Promise<SizedRun
         union all
         select hedge_of, id from execution where hedge_of = any(${ids}::uuid[])
       )
-      select asked_id as "askedId", execution_id as "executionId", attempt.attempt,
+      select asked_id as "requestedId", execution_id as "executionId", attempt.attempt,
         coalesce(attempt.size_class, execution.size_class) as "sizeClass", attempt.worker,
         attempt.leased_at as "leasedAt", attempt.started_at as "startedAt",
         attempt.finished_at as "finishedAt", attempt.outcome,

@@ -1,4 +1,4 @@
-import type { AskedSizeClasses } from "./asked-size-classes.ts";
+import type { RequestedSizeClasses } from "./requested-size-classes.ts";
 import type { ChosenSize } from "./size-class-roles.ts";
 
 /** About 24 days; longer than anything is expected to take. */
@@ -12,7 +12,7 @@ const longestMs = 2 ** 31 - 1;
  */
 export function soundChoice(
   chosen: ChosenSize,
-  asked: AskedSizeClasses & { readonly timeoutMs: number },
+  asked: RequestedSizeClasses & { readonly timeoutMs: number },
 ): ChosenSize | undefined {
   const { sizeClass, hedge } = chosen;
   if (!isWithin(sizeClass, asked)) return undefined;
@@ -31,7 +31,7 @@ export function soundChoice(
   };
 }
 
-function isWithin(sizeClass: number, { least, most = Infinity }: AskedSizeClasses): boolean {
+function isWithin(sizeClass: number, { least, most = Infinity }: RequestedSizeClasses): boolean {
   return Number.isInteger(sizeClass) && sizeClass >= least && sizeClass <= most;
 }
 

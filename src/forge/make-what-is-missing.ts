@@ -175,7 +175,7 @@ async function makeGraph(
         sha,
         pull: pull ?? undefined,
         name: named ?? "grange",
-        wasAskedFor: false,
+        wasRequested: false,
       },
       clock.now(),
     ),

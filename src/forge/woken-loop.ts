@@ -26,30 +26,30 @@ export function wokenLoop({
   readonly onTrouble: (reason: unknown) => void;
 }): WokenLoop {
   const stopping = new AbortController();
-  let isNews = true;
+  let isNew = true;
   let timer: NodeJS.Timeout | undefined;
   let rouse: (() => void) | undefined;
 
   const rest = (ms: number) =>
     new Promise<void>((resolve) => {
       rouse = resolve;
-      if (isNews || stopping.signal.aborted) return resolve();
+      if (isNew || stopping.signal.aborted) return resolve();
       timer = setTimeout(resolve, ms);
       timer.unref();
     });
 
   const working = (async () => {
     while (!stopping.signal.aborted) {
-      isNews = false;
+      isNew = false;
       let restMs = periodMs(idle, lookMs);
       try {
         const next = await pass(stopping.signal);
-        if (next === "more") isNews = true;
+        if (next === "more") isNew = true;
         else if (next !== undefined) {
           restMs = Math.max(leastRestMs, Math.min(restMs, next.getTime() - Date.now()));
         }
       } catch (reason) {
-        isNews = false;
+        isNew = false;
         if (!stopping.signal.aborted) onTrouble(reason);
       }
       await rest(restMs);
@@ -58,7 +58,7 @@ export function wokenLoop({
   })();
 
   const wake = () => {
-    isNews = true;
+    isNew = true;
     rouse?.();
   };
   const busy = idle.onBusy(wake);

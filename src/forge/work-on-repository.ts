@@ -31,10 +31,10 @@ export async function workOnNext(
   let keptAt = Date.now();
   const beat = setInterval(() => {
     if (Date.now() - keptAt >= times.leaseMs) lose();
-    const askedAt = Date.now();
+    const requestedAt = Date.now();
     keepHolding(db, holding, untilOf()).then(
       (isOurs) => {
-        if (isOurs) keptAt = askedAt;
+        if (isOurs) keptAt = requestedAt;
         else lose();
       },
       (reason: unknown) => logger.warn({ reason: messageOf(reason) }, "a lease was not renewed"),

@@ -50,7 +50,7 @@ const columns: Sql = {
   values: [],
 };
 
-export interface IndexWish {
+export interface IndexRequest {
   readonly project: string;
   readonly domains: readonly TrustDomain[];
   readonly repository: string;
@@ -64,18 +64,18 @@ export interface IndexWish {
 const mostOfEach = 3;
 
 /** All indexes that could serve a build, in no order. */
-export function candidateIndexes(tx: Tx, wish: IndexWish): Promise<StoredIndex[]> {
-  const same = sql`project = ${wish.project} and domain = any(${wish.domains}::text[])
-    and repository = ${wish.repository} and environment = ${wish.environment}`;
+export function candidateIndexes(tx: Tx, request: IndexRequest): Promise<StoredIndex[]> {
+  const same = sql`project = ${request.project} and domain = any(${request.domains}::text[])
+    and repository = ${request.repository} and environment = ${request.environment}`;
   return tx.many(
     StoredIndex,
     sql`
-      (select ${columns} from commit_index where ${same} and commit = any(${wish.commits}::text[]))
+      (select ${columns} from commit_index where ${same} and commit = any(${request.commits}::text[]))
       union
-      (select ${columns} from commit_index where ${same} and tree = ${wish.tree} and tree <> ''
+      (select ${columns} from commit_index where ${same} and tree = ${request.tree} and tree <> ''
         order by updated_at desc limit ${mostOfEach})
       union
-      (select ${columns} from commit_index where ${same} and branch = ${wish.branch} and branch <> ''
+      (select ${columns} from commit_index where ${same} and branch = ${request.branch} and branch <> ''
         order by updated_at desc limit ${mostOfEach})
     `,
   );
@@ -84,14 +84,14 @@ export function candidateIndexes(tx: Tx, wish: IndexWish): Promise<StoredIndex[]
 /** A repository's newest, of whatever branch. */
 export function newestOfRepository(
   tx: Tx,
-  wish: Pick<IndexWish, "project" | "domains" | "repository" | "environment">,
+  request: Pick<IndexRequest, "project" | "domains" | "repository" | "environment">,
 ): Promise<StoredIndex[]> {
   return tx.many(
     StoredIndex,
     sql`
       select ${columns} from commit_index
-      where project = ${wish.project} and domain = any(${wish.domains}::text[])
-        and repository = ${wish.repository} and environment = ${wish.environment}
+      where project = ${request.project} and domain = any(${request.domains}::text[])
+        and repository = ${request.repository} and environment = ${request.environment}
       order by updated_at desc limit ${mostOfEach}
     `,
   );

@@ -29,7 +29,7 @@ interface FetchParts {
   readonly sentLately: SentLately;
 }
 
-type Wish =
+type Request =
   | { readonly kind: "result"; readonly item: FetchItem; readonly name: string }
   | {
       readonly kind: "blob";
@@ -55,11 +55,11 @@ export function fetchOrder(
       `an order of ${items.length} is over ${mostItems}; make several`,
     );
   }
-  const wishes = new Map(items.map(wishOf).map((wish) => [wish.name, wish]));
-  return thingsFor(parts, project, [...wishes.values()]);
+  const requests = new Map(items.map(wantedOf).map((request) => [request.name, request]));
+  return thingsFor(parts, project, [...requests.values()]);
 }
 
-function wishOf(item: FetchItem): Wish {
+function wantedOf(item: FetchItem): Request {
   switch (item.item.case) {
     case "result":
       return { kind: "result", item, name: keyText(keyOf(item.item.value)) };
@@ -72,69 +72,70 @@ function wishOf(item: FetchItem): Wish {
   }
 }
 
-async function* thingsFor(parts: FetchParts, project: string, wishes: readonly Wish[]) {
-  for (let at = 0; at < wishes.length; at += itemsAtOnce) {
-    yield* thingsOfSome(parts, project, wishes.slice(at, at + itemsAtOnce));
+async function* thingsFor(parts: FetchParts, project: string, requests: readonly Request[]) {
+  for (let at = 0; at < requests.length; at += itemsAtOnce) {
+    yield* thingsOfSome(parts, project, requests.slice(at, at + itemsAtOnce));
   }
 }
 
 async function* thingsOfSome(
   { blobsOf, results, sentLately }: FetchParts,
   project: string,
-  wishes: readonly Wish[],
+  requests: readonly Request[],
 ): AsyncGenerator<FetchedThing, void, undefined> {
   const blobs = blobsOf(project);
-  const keys = wishes.flatMap(({ item: { item } }) =>
+  const keys = requests.flatMap(({ item: { item } }) =>
     item.case === "result" ? keyOf(item.value) : [],
   );
   const found = keys.length === 0 ? [] : await results.whole(project, keys);
   const byName = new Map(found.map((result) => [keyText(result), result]));
   // After the results: the values of theirs are blobs by now.
-  const digests = wishes.flatMap((wish) => (wish.kind === "blob" ? wish.digest : []));
+  const digests = requests.flatMap((request) => (request.kind === "blob" ? request.digest : []));
   const missing = new Set((await blobs.findMissing(digests)).map(digestKey));
 
-  for (const group of readTogether(wishes)) {
-    const read = await mapAtMost(readsAtOnce, group, async (wish) =>
-      wish.kind === "blob" && isSmall(wish) && !missing.has(digestKey(wish.digest))
-        ? sentLately.get(digestKey(wish.digest), () => readSound(blobs, wish.digest))
+  for (const group of readTogether(requests)) {
+    const read = await mapAtMost(readsAtOnce, group, async (request) =>
+      request.kind === "blob" && isSmall(request) && !missing.has(digestKey(request.digest))
+        ? sentLately.get(digestKey(request.digest), () => readSound(blobs, request.digest))
         : undefined,
     );
-    for (const [i, wish] of group.entries()) {
-      const absent = { kind: "absent", item: wish.item } as const;
-      if (wish.kind === "result") {
-        const result = byName.get(wish.name);
+    for (const [i, request] of group.entries()) {
+      const absent = { kind: "absent", item: request.item } as const;
+      if (request.kind === "result") {
+        const result = byName.get(request.name);
         yield result ? { kind: "result", result: toStoredResult(result) } : absent;
-      } else if (isSmall(wish)) {
+      } else if (isSmall(request)) {
         const data = read[i];
-        const digest = messageIn(wish);
+        const digest = messageIn(request);
         yield data && digest ? { kind: "part", digest, offset: 0, data } : absent;
-      } else if (missing.has(digestKey(wish.digest))) yield absent;
-      else yield* partsOf(blobs, wish);
+      } else if (missing.has(digestKey(request.digest))) yield absent;
+      else yield* partsOf(blobs, request);
     }
   }
 }
 
-type BlobWish = Extract<Wish, { kind: "blob" }>;
+type BlobRequest = Extract<Request, { kind: "blob" }>;
 
-const isSmall = ({ digest }: BlobWish) => digest.sizeBytes <= smallBytes;
+const isSmall = ({ digest }: BlobRequest) => digest.sizeBytes <= smallBytes;
 
 /** The digest as it was asked for: who asked knows it by that. */
-const messageIn = ({ item: { item } }: BlobWish) => (item.case === "blob" ? item.value : undefined);
+const messageIn = ({ item: { item } }: BlobRequest) =>
+  item.case === "blob" ? item.value : undefined;
 
 /** Cut so that what is read whole at one time comes to little. */
-function* readTogether(wishes: readonly Wish[]): Generator<Wish[]> {
-  let group: Wish[] = [];
+function* readTogether(requests: readonly Request[]): Generator<Request[]> {
+  let group: Request[] = [];
   let bytes = 0;
   let most = firstBytes;
-  for (const wish of wishes) {
-    const its = wish.kind === "blob" && isSmall(wish) ? wish.digest.sizeBytes : 0;
+  for (const request of requests) {
+    const its = request.kind === "blob" && isSmall(request) ? request.digest.sizeBytes : 0;
     if (group.length > 0 && bytes + its > most) {
       yield group;
       group = [];
       bytes = 0;
       most = mostReadTogether;
     }
-    group.push(wish);
+    group.push(request);
     bytes += its;
   }
   if (group.length > 0) yield group;
@@ -152,13 +153,13 @@ async function readSound(blobs: BlobStore, digest: Digest): Promise<Uint8Array |
 
 async function* partsOf(
   blobs: BlobStore,
-  wish: BlobWish,
+  request: BlobRequest,
 ): AsyncGenerator<FetchedThing, void, undefined> {
-  const digest = messageIn(wish);
-  const absent = { kind: "absent", item: wish.item } as const;
+  const digest = messageIn(request);
+  const absent = { kind: "absent", item: request.item } as const;
   let offset = 0;
   try {
-    const chunks = await blobs.read(wish.digest);
+    const chunks = await blobs.read(request.digest);
     if (chunks === undefined || digest === undefined) {
       yield absent;
       return;

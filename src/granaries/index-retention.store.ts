@@ -44,7 +44,7 @@ export type TipIndex = z.infer<typeof TipIndex>;
 export function tipsOfBranch(
   tx: Tx,
   { project, repository, branch }: IndexedBranch,
-  wish: {
+  request: {
     readonly domain: TrustDomain;
     readonly most: number;
     readonly mostEnvironments: number;
@@ -59,18 +59,18 @@ export function tipsOfBranch(
           row_number() over (partition by environment order by updated_at desc, commit) as place
         from commit_index
         where project = ${project} and repository = ${repository} and branch = ${branch}
-          and domain = ${wish.domain}
+          and domain = ${request.domain}
       ) as ranked
         join (
           select environment
           from commit_index
           where project = ${project} and repository = ${repository} and branch = ${branch}
-            and domain = ${wish.domain}
+            and domain = ${request.domain}
           group by environment
           order by max(updated_at) desc, environment
-          limit ${wish.mostEnvironments}
+          limit ${request.mostEnvironments}
         ) as lately using (environment)
-      where place <= ${wish.most}
+      where place <= ${request.most}
       order by built_at desc, environment, place
     `,
   );
@@ -94,7 +94,7 @@ export type UnusedIndex = z.infer<typeof UnusedIndex>;
  */
 export function unusedIndexes(
   tx: Tx,
-  wish: {
+  request: {
     readonly before: Date;
     readonly after: string;
     readonly mostNewer: number;
@@ -113,14 +113,14 @@ export function unusedIndexes(
             where other.project = old.project and other.repository = old.repository
               and other.environment = old.environment and other.branch = old.branch and old.branch <> ''
               and other.domain = old.domain and other.updated_at > old.updated_at
-            limit ${wish.mostNewer}
+            limit ${request.mostNewer}
           ) as newer
         ) as newer
       from commit_index as old
-      where last_used_at < ${wish.before}
-        and to_char(last_used_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') || ' ' || commit > ${wish.after}
+      where last_used_at < ${request.before}
+        and to_char(last_used_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') || ' ' || commit > ${request.after}
       order by last_used_at, commit
-      limit ${wish.most}
+      limit ${request.most}
     `,
   );
 }

@@ -44,7 +44,7 @@ export interface ProjectResults {
 }
 
 /** More blobs at once would hold up the event loop, and fit into no message. */
-const askedAtOnce = 4_096;
+const requestedAtOnce = 4_096;
 const mostBlobsOfResult = 20_000;
 const storedAtOnce = 16;
 const treesAtOnce = 8;
@@ -99,9 +99,9 @@ export function projectResults(parts: {
     const { store } = treesOf(project);
     const once = uniqueDigests(digests);
     const missing = new Set<string>();
-    for (let at = 0; at < once.length; at += askedAtOnce) {
+    for (let at = 0; at < once.length; at += requestedAtOnce) {
       await turn();
-      for (const digest of await store.findMissing(once.slice(at, at + askedAtOnce))) {
+      for (const digest of await store.findMissing(once.slice(at, at + requestedAtOnce))) {
         missing.add(digestKey(digest));
       }
     }

@@ -16,7 +16,7 @@ export interface AuditEntry {
   readonly reason?: string | undefined;
 }
 
-/** Remembers a deed in the transaction that does it: neither is there without the other. */
+/** Records an action in the transaction that carries it out: neither is there without the other. */
 export async function recordAudit(tx: Tx, entry: AuditEntry): Promise<void> {
   await tx.run(sql`
     insert into audit_entry (actor, verb, graph_id, job, detail, reason)

@@ -8,7 +8,10 @@ import { Fault } from "#core/fault.ts";
 import { parseMemorySize } from "#core/memory-size.ts";
 import { type Platform, rulesProperty, secretsProperty } from "#core/platform.ts";
 import { type SecretReference, secretsText } from "#core/secret-reference.ts";
-import { type AskedSizeClasses, askedSizeClasses } from "#execution/asked-size-classes.ts";
+import {
+  type RequestedSizeClasses,
+  requestedSizeClasses,
+} from "#execution/requested-size-classes.ts";
 import {
   ActionSchema,
   CommandSchema,
@@ -34,7 +37,7 @@ export interface BuiltAction {
   readonly command: NamedBlob;
   /** For the queue, which need not know the rules: they may be long. */
   readonly platform: Platform;
-  readonly sizeClasses: AskedSizeClasses;
+  readonly sizeClasses: RequestedSizeClasses;
   readonly timeoutMs: number;
 }
 
@@ -84,7 +87,7 @@ export function buildAction(
       }),
     ),
   );
-  return { action, command, platform, sizeClasses: askedSizeClasses(platform), timeoutMs };
+  return { action, command, platform, sizeClasses: requestedSizeClasses(platform), timeoutMs };
 }
 
 function secretsOf(job: JobDefinition, given: readonly SecretReference[] = []): Platform {

@@ -7,8 +7,8 @@ import { advanceStoredGraph, lockGraphs } from "./advancing/advance.store.ts";
 import { recordAudit } from "./audit.store.ts";
 import {
   askToCancel,
-  dropWishes,
-  executionsAskedToEnd,
+  dropRequests,
+  executionsRequestedToEnd,
   finishRunsWithoutExecution,
   finishSharedRuns,
   markCancelled,
@@ -49,11 +49,13 @@ export async function cancelGraph(
       graphId,
       detail: jobs ? { jobs } : {},
     });
-    const waiting = await dropWishes(tx, graphId, jobs);
+    const waiting = await dropRequests(tx, graphId, jobs);
     const running = await askToCancel(tx, graphId, jobs);
     await finishRunsWithoutExecution(tx, graphId);
-    const cancelAsked = graph.cancelAsked || jobs === undefined;
-    await advanceStoredGraph(tx, { ...graph, cancelAsked }, [...new Set([...waiting, ...running])]);
+    const cancelRequested = graph.cancelRequested || jobs === undefined;
+    await advanceStoredGraph(tx, { ...graph, cancelRequested }, [
+      ...new Set([...waiting, ...running]),
+    ]);
     return true;
   });
   if (found) await passCancellationsOn(db, queue);
@@ -67,7 +69,7 @@ export async function cancelGraph(
  * Executions are locked before graphs, so this cannot be part of the transaction above.
  */
 export async function passCancellationsOn(db: Db, queue: CancellingQueue): Promise<void> {
-  const asked = await executionsAskedToEnd(db);
+  const asked = await executionsRequestedToEnd(db);
   if (asked.length === 0) return;
   const after = await queue.transaction(async (tx) => {
     // Who joins an execution holds its row until the new run is stored. From here on, all waiters are known.

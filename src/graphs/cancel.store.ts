@@ -14,7 +14,7 @@ export async function markCancelled(tx: Tx, graphId: GraphId): Promise<void> {
 }
 
 /** Takes back the runs that jobs still wait for; all jobs' when none are named. Answers whose. */
-export async function dropWishes(
+export async function dropRequests(
   tx: Tx,
   graphId: GraphId,
   jobs?: readonly string[],
@@ -74,7 +74,7 @@ export async function finishRunsWithoutExecution(tx: Tx, graphId: GraphId): Prom
 }
 
 /** Executions that serve a run which is to end. */
-export async function executionsAskedToEnd(tx: Tx): Promise<ExecutionId[]> {
+export async function executionsRequestedToEnd(tx: Tx): Promise<ExecutionId[]> {
   const rows = await tx.many(
     Execution,
     sql`

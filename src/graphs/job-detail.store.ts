@@ -68,7 +68,7 @@ const RunRow = z
   .object({
     number: z.number(),
     cause: RunCause,
-    askedBy: z.string().nullable(),
+    requestedBy: z.string().nullable(),
     why: z.string().nullable(),
     servedBy: RunServer,
     state: z.enum(["queued", "waiting", "running", "finished"]),
@@ -113,7 +113,7 @@ export function runsOf(tx: Tx, graphId: GraphId, job: string): Promise<Run[]> {
   return tx.many(
     RunRow,
     sql`
-      select number, cause, asked_by as "askedBy", why, served_by as "servedBy", state, outcome, exit_code as "exitCode", message,
+      select number, cause, asked_by as "requestedBy", why, served_by as "servedBy", state, outcome, exit_code as "exitCode", message,
              coalesce(action_digest, '') as "actionDigest", execution_id as "executionId",
              cached, cached_from_graph as "cachedFromGraph", cached_from_job as "cachedFromJob",
              cached_at as "cachedAt", attempt, worker,

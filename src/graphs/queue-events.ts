@@ -59,7 +59,7 @@ export async function onExecutionsFinished(
     first.finishedAt,
   );
   // A batch's end is not its run's, but pages show it.
-  const goingOn = { outcome: null, failureClass: null, cancelAsked: false };
+  const goingOn = { outcome: null, failureClass: null, cancelRequested: false };
   await passOnEndedRuns(tx, graphs, [
     ...ended,
     ...batches.map(({ graphId, job }) => ({ graphId, job, ...goingOn })),
@@ -90,10 +90,12 @@ async function wantFurtherRuns(
   ended: readonly EndedRun[],
   retry: boolean,
 ): Promise<void> {
-  const cancelled = new Set(graphs.filter(({ cancelAsked }) => cancelAsked).map(({ id }) => id));
+  const cancelled = new Set(
+    graphs.filter(({ cancelRequested }) => cancelRequested).map(({ id }) => id),
+  );
   const inSeries = await goOnWithSeries(
     tx,
-    ended.map((run) => ({ ...run, isLast: run.cancelAsked || cancelled.has(run.graphId) })),
+    ended.map((run) => ({ ...run, isLast: run.cancelRequested || cancelled.has(run.graphId) })),
   );
   if (!retry) return;
   const ofSeries = new Set(inSeries.map((run) => keyOf(run)));
@@ -123,7 +125,7 @@ export async function onExecutionsProgress(
 
 async function retryFailed(tx: Tx, ended: readonly EndedRun[]): Promise<void> {
   // What a person wants to end does not begin again, however it ended.
-  const bad = ended.filter((run) => run.outcome !== "succeeded" && !run.cancelAsked);
+  const bad = ended.filter((run) => run.outcome !== "succeeded" && !run.cancelRequested);
   if (bad.length === 0) return;
   const budgets = new Map((await retryBudgets(tx, bad)).map((row) => [keyOf(row), row]));
   const account = (run: EndedRun) => {

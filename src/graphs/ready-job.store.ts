@@ -4,7 +4,10 @@ import { CommitSha } from "#core/commit-sha.ts";
 import { TrustDomain } from "#core/trust-domain.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
-import { firstRunsAsked, waitsForItsInputs } from "./approximations/waiting-for-inputs.store.ts";
+import {
+  firstRunsRequested,
+  waitsForItsInputs,
+} from "./approximations/waiting-for-inputs.store.ts";
 import type { JobDefinition } from "./definitions/job-definition.ts";
 import { GraphId } from "./graph-id.ts";
 
@@ -54,7 +57,7 @@ export function takeReadyJobs(tx: Tx, most: number, leaseSeconds: number): Promi
         select graph_id, name from job
         where state = 'ready' and kind in ('command', 'graph') and not outside
           and (preparing_until is null or preparing_until <= now())
-          and not (runs = 0 and wanted in ${firstRunsAsked} and exists (
+          and not (runs = 0 and wanted in ${firstRunsRequested} and exists (
             select from job as waiting
             where waiting.graph_id = job.graph_id and waiting.finder = job.name and ${waitsForItsInputs}
           ))

@@ -10,7 +10,7 @@ import type { Source } from "./definitions/sources-key.ts";
 import type { RepositoryAccess } from "./repository-access.ts";
 
 /** Repositories asked at once: each may take a while to answer. */
-const askedAtOnce = 4;
+const requestedAtOnce = 4;
 
 /** Different revisions of other repositories that one graph may read. */
 const mostRevisions = 50;
@@ -39,7 +39,7 @@ export async function resolveSources(
   if (asked.size > mostRevisions) throw tooMany(definitions.jobs, asked.size);
 
   const found = new Map(
-    await mapAtMost(askedAtOnce, [...asked], async ([key, source]) => {
+    await mapAtMost(requestedAtOnce, [...asked], async ([key, source]) => {
       const commit = await fetchSource(services, source, by);
       if (!(commit instanceof Fault))
         services.inputs.know({ url: commit.repository, sha: commit.sha }, commit.mirror);
@@ -75,13 +75,13 @@ const mistakes: ReadonlySet<Fault["code"]> = new Set([
   "permission_denied",
 ]);
 
-interface AskedSource {
+interface RequestedSource {
   readonly job: DefinedJob;
   readonly at: number;
   readonly source: Source;
 }
 
-function sourcesOf(jobs: readonly DefinedJob[]): AskedSource[] {
+function sourcesOf(jobs: readonly DefinedJob[]): RequestedSource[] {
   return jobs
     .filter((job) => job.wanted)
     .flatMap((job) => (job.definition.sources ?? []).map((source, at) => ({ job, at, source })));

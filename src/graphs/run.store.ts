@@ -61,7 +61,7 @@ export type ChangedRun = z.infer<typeof ChangedRun>;
 /** A run that is over. One that was to end may have ended otherwise before the wish reached it. */
 const EndedRun = ChangedRun.extend({
   failureClass: z.string().nullable(),
-  cancelAsked: z.boolean(),
+  cancelRequested: z.boolean(),
   /** Inputs were not in the store; nothing was run. */
   lostInputs: z.boolean().optional(),
 });
@@ -121,7 +121,7 @@ export function finishRuns(tx: Tx, finished: readonly FinishedExecution[]): Prom
         where job.graph_id = ended.graph_id and job.name = ended.job and ended.outcome is not null
       )
       select graph_id as "graphId", job, outcome, failure_class as "failureClass",
-             cancel_asked_at is not null as "cancelAsked", lost_inputs as "lostInputs"
+             cancel_asked_at is not null as "cancelRequested", lost_inputs as "lostInputs"
       from ended
     `,
   );

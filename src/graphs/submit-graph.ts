@@ -14,7 +14,7 @@ import { branchDefinition } from "./catalogs/branch-definition.store.ts";
 import type { CatalogCache } from "./catalogs/catalog-cache.ts";
 import { pointBranchAt } from "./catalogs/catalog-source.store.ts";
 import { chosenValues } from "./catalogs/chosen-values.ts";
-import { graphDefinitions, wishesOf, withPlaces } from "./catalogs/graph-definitions.ts";
+import { graphDefinitions, wantedOf, withPlaces } from "./catalogs/graph-definitions.ts";
 import { holdGraphToCost, holdJobsToLimits } from "./catalogs/hold-to-limits.ts";
 import type { CommitInputReader } from "./commit-inputs.ts";
 import { fillTemplates } from "./definitions/fill-templates.ts";
@@ -113,9 +113,9 @@ export async function submitGraph(
   const { sha, subject, committedAt } = commit;
   const author = commit.author.name;
   const context = { repository, commit: { sha, subject, author, committedAt }, rev, branch };
-  const wishes = wishesOf(request, said);
+  const submissions = wantedOf(request, said);
   const { definitions, planned } = await withPlaces(from, async (templates) => {
-    const filled = await fillTemplates(templates, wishes, context, services.evaluator);
+    const filled = await fillTemplates(templates, submissions, context, services.evaluator);
     return {
       definitions: filled,
       planned:
@@ -156,7 +156,7 @@ export async function submitGraph(
         ? undefined
         : {
             templates: templatesToSign(from.catalog),
-            chosen: chosenValues(from.templates, wishes),
+            chosen: chosenValues(from.templates, submissions),
           },
     );
     const set = request.set === undefined ? origin.set : await joinSet(tx, request.set, id, by);

@@ -62,7 +62,7 @@ test("a peer that is to send something and falls silent is given up; one that se
     maxMessageBytes: 100_000,
     decompress,
     held,
-    patienceMs: 40,
+    waitLimitMs: 40,
   });
   const message = Buffer.concat(framed(Buffer.alloc(50_000)));
   const first = messages.soon();

@@ -14,7 +14,7 @@ export interface IncomingOptions {
   readonly decompress: Decompress;
   readonly held: HeldBytes;
   /** For how long a peer may be silent that has a message to send. Without, for ever. */
-  readonly patienceMs?: number | undefined;
+  readonly waitLimitMs?: number | undefined;
 }
 
 /**
@@ -72,16 +72,16 @@ export class IncomingMessages implements AsyncIterable<Uint8Array> {
 
   /** The next message of a peer that is to send it now. Throws `deadline_exceeded` when it falls silent. */
   async soon(): Promise<Uint8Array | undefined> {
-    const { patienceMs } = this.#options;
-    if (patienceMs === undefined || this.#frames.length > 0 || this.#end !== undefined)
+    const { waitLimitMs } = this.#options;
+    if (waitLimitMs === undefined || this.#frames.length > 0 || this.#end !== undefined)
       return this.next();
     let seen = this.#receivedBytes;
     const timer = setInterval(() => {
       if (this.#receivedBytes - seen < leastProgressBytes) {
-        this.fail(new Fault("deadline_exceeded", `nothing came for ${patienceMs} ms`));
+        this.fail(new Fault("deadline_exceeded", `nothing came for ${waitLimitMs} ms`));
       }
       seen = this.#receivedBytes;
-    }, patienceMs).unref();
+    }, waitLimitMs).unref();
     try {
       return await this.next();
     } finally {

@@ -99,7 +99,7 @@ function remoteBlobsBy(
       const { responses } = await channel.unary(batchReadBlobs, request, options);
       const byKey = new Map(responses.map((response) => [keyOf(response), response]));
       return digests.map((digest) => () => {
-        const response = answered(byKey.get(askedKey(digest)), digest);
+        const response = answered(byKey.get(requestedKey(digest)), digest);
         const fault = faultIn(response.status);
         if (fault?.code === "not_found") return undefined;
         if (fault !== undefined) throw fault;
@@ -120,7 +120,7 @@ function remoteBlobsBy(
       );
       const byKey = new Map(responses.map((response) => [keyOf(response), response]));
       return blobs.map(({ digest }) => () => {
-        const fault = faultIn(answered(byKey.get(askedKey(digest)), digest).status);
+        const fault = faultIn(answered(byKey.get(requestedKey(digest)), digest).status);
         if (fault !== undefined) throw fault;
       });
     },
@@ -154,11 +154,11 @@ async function* inOneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-function askedKey(digest: Digest): string {
+function requestedKey(digest: Digest): string {
   return `${hexOf(digest)}/${digest.sizeBytes}`;
 }
 
-/** The like of `askedKey` in an answer. */
+/** The like of `requestedKey` in an answer. */
 function keyOf({ digest }: { digest?: DigestMessage | undefined }): string {
   return `${digest?.hash}/${digest?.sizeBytes}`;
 }

@@ -44,7 +44,7 @@ export interface StreamOptions {
   /** For those of the connection: none is made before earlier ones are taken. */
   readonly unreadAnswers: FairGate;
   /** For how long the client may be silent where it is its turn. */
-  readonly patienceMs: number;
+  readonly waitLimitMs: number;
 }
 
 /** Decoded, such a message may be many times as large, and holds the event loop for a while. */
@@ -92,7 +92,7 @@ export function serveStream(
     try {
       endStream(stream, context, status);
       // What is still to be sent goes when it is read, or with the stream.
-      stream.setTimeout(options.patienceMs, () => stream.close(constants.NGHTTP2_CANCEL));
+      stream.setTimeout(options.waitLimitMs, () => stream.close(constants.NGHTTP2_CANCEL));
     } catch (reason) {
       // Metadata of a handler that HTTP cannot carry, or a stream that closed just now.
       options.onUnexpected(reason, path);
@@ -137,7 +137,7 @@ export function serveStream(
       maxMessageBytes: options.maxMessageBytes,
       decompress: decompressorFor(headers["grpc-encoding"]?.toString()),
       held: options.held,
-      patienceMs: options.patienceMs,
+      waitLimitMs: options.waitLimitMs,
     });
   } catch (reason) {
     stream.resume();
@@ -207,7 +207,7 @@ function isClientsFault(reason: unknown): boolean {
 async function sendHeld(
   stream: ServerHttp2Stream,
   message: Payload,
-  { unsent, patienceMs }: StreamOptions,
+  { unsent, waitLimitMs }: StreamOptions,
 ): Promise<void> {
   const bytes = message instanceof Uint8Array ? message.byteLength : sizeOf(message);
   try {
@@ -216,7 +216,7 @@ async function sendHeld(
     if (!stream.writableNeedDrain) return await sent;
     // Counts from the last bytes that went, however few.
     const giveUp = () => stream.close(constants.NGHTTP2_CANCEL);
-    stream.setTimeout(patienceMs, giveUp);
+    stream.setTimeout(waitLimitMs, giveUp);
     await sent;
     // Named again, or each message of a long answer would leave a listener behind.
     if (!stream.destroyed) stream.setTimeout(0, giveUp);

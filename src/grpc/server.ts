@@ -23,7 +23,7 @@ export interface GrpcServerOptions {
   /** The same of all connections together; and once more for answers that nobody reads. */
   readonly maxSharedBytes?: number;
   /** For how long a client may be silent that is to send something, or leave unread what it asked for. */
-  readonly patienceMs?: number;
+  readonly waitLimitMs?: number;
   readonly around?: Around;
   readonly onUnexpected?: (reason: unknown, path: string) => void;
   readonly keepAliveMs?: number;
@@ -66,7 +66,7 @@ export function grpcServer(options: GrpcServerOptions): GrpcServer {
     maxMessageBytes: options.maxMessageBytes ?? 4 * 1_048_576 + 65_536,
     around: options.around ?? ((_context, next) => next()),
     onUnexpected: options.onUnexpected ?? (() => {}),
-    patienceMs: options.patienceMs ?? 120_000,
+    waitLimitMs: options.waitLimitMs ?? 120_000,
     line: new CallLine(),
     large: new FairGate(largeAtOnce),
     largeAnswers: new FairGate(largeAnswersAtOnce),

@@ -12,7 +12,7 @@ import {
 import { whyUnserved } from "#execution/why-unserved.ts";
 import type { CancellingQueue } from "./cancel-operations.ts";
 import { notifyOperations } from "./operation.store.ts";
-import { endUnservedOperations, executionsAskedForBefore } from "./unserved-operations.store.ts";
+import { endUnservedOperations, executionsRequestedBefore } from "./unserved-operations.store.ts";
 
 /** How long a client waits for a worker that does not exist. A machine that is started for it is there sooner. */
 export const usualUnservedMs = 15 * 60_000;
@@ -59,7 +59,7 @@ export async function endUnserved(
   if (reasons.size === 0) return 0;
 
   const unserved = new Map<string, ExecutionId[]>();
-  const asked = await executionsAskedForBefore(db, before, mostAtOnce);
+  const asked = await executionsRequestedBefore(db, before, mostAtOnce);
   for (const { id, ...kind } of await queuedAmong(db, asked)) {
     const why = reasons.get(keyOf(kind));
     if (why !== undefined) unserved.set(why, [...(unserved.get(why) ?? []), id]);

@@ -32,7 +32,7 @@ export type OperationUpdate =
   /** By a client or a person; or by the farm, which says why. */
   | { readonly kind: "cancelled"; readonly because: string | undefined };
 
-export interface AskedExecution {
+export interface RequestedExecution {
   readonly id: OperationId;
   readonly request: ExecutionRequest;
   readonly asking: Asking;
@@ -51,7 +51,7 @@ export interface OpenOperation {
 /** Operations as one server sees them. Any number of servers share one database. */
 export interface OperationService extends Service {
   /** Resolves when the operation is durable, and what executes it; "refused" when its invocation was cancelled. */
-  open(asked: AskedExecution): Promise<OpenOperation | "refused">;
+  open(asked: RequestedExecution): Promise<OpenOperation | "refused">;
   find(id: OperationId): Promise<StoredOperation | undefined>;
   /** Says that somebody listens, or asked just now, and then how it stands. */
   attend(id: OperationId): Promise<StoredOperation | undefined>;
@@ -80,7 +80,7 @@ export async function operationService(parts: {
   const watched = watchedOperations();
   const openedAt = clock.now().getTime();
 
-  const opening = coalescer(async (asked: readonly AskedExecution[]) => {
+  const opening = coalescer(async (asked: readonly RequestedExecution[]) => {
     const requests = await queue.chooseSizes(asked.map(({ request }) => request));
     let assumesWanted = true;
     const { opened, after } = await queue.transaction(async (tx) => {

@@ -20,7 +20,7 @@ export interface NewOperation {
 const Inserted = z.object({ id: OperationId, isCancelled: z.boolean() });
 
 /** When they were asked for, and until when somebody listens at least. */
-export interface Asked {
+export interface Requested {
   readonly now: Date;
   readonly watchedUntil: Date;
 }
@@ -32,7 +32,7 @@ export interface Asked {
 export async function insertOperations(
   tx: Tx,
   operations: readonly NewOperation[],
-  asked: Asked,
+  asked: Requested,
 ): Promise<OperationId[]> {
   const inserted = await tx.many(
     Inserted,
@@ -45,7 +45,7 @@ export async function insertOperations(
 export async function insertWantedOperations(
   tx: Tx,
   operations: readonly NewOperation[],
-  asked: Asked,
+  asked: Requested,
 ): Promise<void> {
   await tx.run(sql`
     ${inserting(operations, asked)}
@@ -53,7 +53,7 @@ export async function insertWantedOperations(
   `);
 }
 
-function inserting(operations: readonly NewOperation[], { now, watchedUntil }: Asked): Sql {
+function inserting(operations: readonly NewOperation[], { now, watchedUntil }: Requested): Sql {
   const rows = operations.map(({ asking, ...each }) => ({
     id: each.id,
     execution_id: each.executionId,

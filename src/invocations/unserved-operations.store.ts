@@ -5,7 +5,7 @@ import { ExecutionId } from "#execution/execution.ts";
 import { OperationId } from "./operation.ts";
 
 /** What operations wait for that are open since then or longer, the longest first. */
-export async function executionsAskedForBefore(
+export async function executionsRequestedBefore(
   tx: Tx,
   before: Date,
   most: number,

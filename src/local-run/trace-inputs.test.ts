@@ -168,7 +168,7 @@ test.each(plants.map((plant, at) => ({ ...plant, at })))(
     const found = await trace(repository, `j${at}`);
 
     const names = found.listed.map((directory) => `${directory}/*`);
-    expect([...found.missing, ...names, ...found.askedFor]).toEqual(planted);
+    expect([...found.missing, ...names, ...found.requested]).toEqual(planted);
     expect(found.confirmation).toEqual({ kind: "same" });
     expect(found.end.exitCode).toBe(0);
   },

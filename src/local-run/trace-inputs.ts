@@ -36,7 +36,7 @@ export type Confirmation =
 export interface InputsTrace extends InputsFound {
   readonly job: string;
   /** Files that it does not read, but asks for: a run without them ended in another way and named them. */
-  readonly askedFor: readonly string[];
+  readonly requested: readonly string[];
   /** How it ended with the whole checkout visible, and what it printed. */
   readonly end: LocalEnd;
   readonly log: string;
@@ -112,7 +112,7 @@ export async function traceInputs(
     const readFiles = paths.filter((path) => accesses.read.has(path)).length;
     const facts = { job, ...found, readFiles, ...traced };
     if (!request.confirm)
-      return { ...facts, askedFor: [], confirmation: { kind: "not-asked-for" } };
+      return { ...facts, requested: [], confirmation: { kind: "not-asked-for" } };
     observer.begins("confirming");
     return { ...facts, ...(await confirm(definition, found, traced, paths, attempt)) };
   } finally {
@@ -131,27 +131,27 @@ async function confirm(
   traced: Attempt,
   paths: readonly string[],
   attempt: (definition: JobDefinition, every: boolean) => Promise<Attempt>,
-): Promise<Pick<InputsTrace, "askedFor" | "unused" | "proposal" | "confirmation">> {
+): Promise<Pick<InputsTrace, "requested" | "unused" | "proposal" | "confirmation">> {
   const { outputs: _, ...withoutOutputs } = definition;
   let { proposal, unused } = found;
-  const askedFor: string[] = [];
+  const requested: string[] = [];
   for (let times = 1; ; times++) {
     const again = await attempt({ ...withoutOutputs, inputs: [...proposal] }, false);
     const { end, log } = again;
     if (end.succeeded === traced.end.succeeded && end.exitCode === traced.end.exitCode)
-      return { askedFor, unused, proposal, confirmation: { kind: "same" } };
+      return { requested, unused, proposal, confirmation: { kind: "same" } };
     const given = new Set(filesMeant(paths, proposal));
     const absent = paths.filter((path) => !given.has(path));
-    const named = pathsNamed(log, absent).filter((path) => !askedFor.includes(path));
+    const named = pathsNamed(log, absent).filter((path) => !requested.includes(path));
     if (times === mostConfirmations || (named.length === 0 && unused.length === 0))
-      return { askedFor, unused, proposal, confirmation: { kind: "different", end, log } };
+      return { requested, unused, proposal, confirmation: { kind: "different", end, log } };
     if (named.length > 0) {
       // A directory that it complains about may be that of a file which is declared and not read.
       const means = (pattern: string, path: string) =>
         filesMeant(paths, [pattern]).some((file) => file === path || file.startsWith(`${path}/`));
       const declared = unused.filter((pattern) => named.some((path) => means(pattern, path)));
       const added = named.filter((path) => !declared.some((pattern) => means(pattern, path)));
-      askedFor.push(...added);
+      requested.push(...added);
       unused = unused.filter((pattern) => !declared.includes(pattern));
       proposal = [...proposal, ...declared, ...added];
     } else {

@@ -6,10 +6,10 @@ import type { PlacedArtifact } from "#artifacts/artifact-cache.ts";
 import type { TestCase } from "#core/test-case.ts";
 import { removeTree } from "#machine/remove-tree.ts";
 import { Suite } from "#suites/suite.ts";
-import type { SandboxWish } from "./processes/tools.ts";
+import type { SandboxRequest } from "./processes/tools.ts";
 import { openWorkPlace, type WorkPlace } from "./work-place.ts";
 
-/** A folder for one test, with a place to measure and a shelf that has nothing but what is put there. */
+/** A folder for one test, with a place to measure and an artifact cache that holds nothing but what is put there. */
 export interface Workshop {
   readonly directory: string;
   readonly place: WorkPlace;
@@ -19,7 +19,7 @@ export interface Workshop {
   close(): Promise<void>;
 }
 
-export async function openWorkshop(sandbox: SandboxWish = "auto"): Promise<Workshop> {
+export async function openWorkshop(sandbox: SandboxRequest = "auto"): Promise<Workshop> {
   const directory = await mkdtemp(join(tmpdir(), "grange-measuring-"));
   const notes: string[] = [];
   const place = await openWorkPlace({

@@ -5,9 +5,9 @@ import { planRun } from "./plan-run.ts";
 import { metricsFrom, valuesOf } from "./values-of.ts";
 
 const artifact = {
-  directory: "/shelf/abc",
-  tool: ["node", "/shelf/abc/lib/tsc.js"],
-  env: { LIBRARIES: "/shelf/abc/lib:/usr/lib" },
+  directory: "/cache/abc",
+  tool: ["node", "/cache/abc/lib/tsc.js"],
+  env: { LIBRARIES: "/cache/abc/lib:/usr/lib" },
 };
 const suite = suiteOf({
   backend: {

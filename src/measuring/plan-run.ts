@@ -39,7 +39,7 @@ export function partsOf(suite: Suite, testCase: TestCase): CaseParts {
   return { section, benchmark, backend };
 }
 
-/** Pure: `folders` are those that the command sees, `artifact` what the shelf has placed. */
+/** Pure: `folders` are those that the command sees, `artifact` what the artifact cache has placed. */
 export function planRun(
   suite: Suite,
   testCase: TestCase,
@@ -105,7 +105,7 @@ export function filled(text: string, folders: RunFolders): string {
   );
 }
 
-/** A shelf fills holes with its own folder; a sandbox shows it elsewhere. */
+/** The artifact cache fills placeholders with its own folder; a sandbox shows it elsewhere. */
 function movedPath(text: string, from: string, to: string): string {
   return text === from || text.includes(`${from}/`) ? text.replaceAll(from, to) : text;
 }

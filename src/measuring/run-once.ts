@@ -33,7 +33,7 @@ export interface ProcessResult {
 }
 
 /** A simulator's minutes are longer: it is some thirty to fifty times slower. */
-const simulatorsPatience = 40;
+const simulatorWaitLimit = 40;
 
 /** One process to measure, in fresh folders, with all that goes before it. */
 export async function runOnce(kind: ProcessKind, run: ProcessToRun): Promise<ProcessResult> {
@@ -45,8 +45,8 @@ export async function runOnce(kind: ProcessKind, run: ProcessToRun): Promise<Pro
   const plan = planRun(suite, run.case, artifact, seen, kind);
   await assembleSource(benchmark, source, folders.source);
   for (const name of ownFolders) sandbox.give(folders[name]);
-  const runHere = (argv: readonly string[], patience = 1) =>
-    runCommand(run, plan, argv, folders, patience);
+  const runHere = (argv: readonly string[], waitLimitMs = 1) =>
+    runCommand(run, plan, argv, folders, waitLimitMs);
 
   if (plan.prepare !== undefined) {
     const ended = await runHere(plan.prepare);
@@ -71,7 +71,7 @@ export async function runOnce(kind: ProcessKind, run: ProcessToRun): Promise<Pro
   let meanwhile: Meanwhile;
   let ended: EndedProcess;
   try {
-    ended = await runHere(measured, isSimulated ? simulatorsPatience : 1);
+    ended = await runHere(measured, isSimulated ? simulatorWaitLimit : 1);
   } finally {
     meanwhile = neighbours.end();
   }
@@ -96,14 +96,14 @@ function runCommand(
   plan: RunPlan,
   argv: readonly string[],
   folders: RunFolders,
-  patience: number,
+  waitLimitMs: number,
 ): Promise<EndedProcess> {
   const { sandbox } = place.tools;
   return runBounded({
     argv: sandbox.commandLine(argv, folders),
     cwd: sandbox.workingFolder(folders),
     env: { ...fixedEnvironment(sandbox.seen(folders), searchPath()), ...plan.env },
-    timeoutMs: plan.timeoutMs * patience,
+    timeoutMs: plan.timeoutMs * waitLimitMs,
     signal,
     contained: sandbox.kind !== "none",
     writes: folders.out,

@@ -4,7 +4,7 @@ import { Fault } from "#core/fault.ts";
 import { takeLock } from "#machine/holder-lock.ts";
 import { makePrivateDirectory } from "#machine/make-directory.ts";
 import { removeTree } from "#machine/remove-tree.ts";
-import { findTools, type MeasuringTools, type SandboxWish } from "./processes/tools.ts";
+import { findTools, type MeasuringTools, type SandboxRequest } from "./processes/tools.ts";
 
 /** Where and with what this machine measures. One at a time: two would measure each other. */
 export interface WorkPlace {
@@ -21,7 +21,7 @@ export interface WorkPlaceSettings {
   readonly directory: string;
   readonly cache: Pick<ArtifactCache, "placeSource" | "release">;
   /** `auto`, unless told: bubblewrap where it works, else none, which is told. */
-  readonly sandbox?: SandboxWish | undefined;
+  readonly sandbox?: SandboxRequest | undefined;
   /** Hears each note once. */
   readonly tell?: ((sentence: string) => void) | undefined;
   readonly signal?: AbortSignal | undefined;

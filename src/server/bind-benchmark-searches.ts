@@ -24,16 +24,16 @@ export function bindBenchmarkSearches({
   };
 
   return {
-    async startBenchmarkSearch(wish, by) {
+    async startBenchmarkSearch(wanted, by) {
       requireGrant(by, "benchmark", wholeFarm);
       const id = await db.transaction(async (tx) => {
-        const started = await startBenchmarkSearch(tx, wish, by.name, clock.now());
+        const started = await startBenchmarkSearch(tx, wanted, by.name, clock.now());
         await recordAudit(tx, {
           actor: by.name,
           verb: "benchmark",
-          detail: { search: started, ...wish },
+          detail: { search: started, ...wanted },
         });
-        await tellBenchmarkChange(tx, wish.suite);
+        await tellBenchmarkChange(tx, wanted.suite);
         return started;
       });
       const search = await view(id);

@@ -53,7 +53,7 @@ export interface Feeds {
   readonly benchmarks: ChangeFeed;
 }
 
-/** What the HTTP API offers, made of the rooms. `url` is the farm's own address. */
+/** Binds what the HTTP API offers to the services of the server. `url` is the farm's own address. */
 export function bindFarm(services: Services, feeds: Feeds, url: string): Farm {
   const { db, queue, blobs, clock } = services;
   const waiting = bindWaiting(services);

@@ -10,13 +10,13 @@ import { readBuild } from "#invocations/build-events/build.store.ts";
 import { printedLog } from "#invocations/build-events/build-log.store.ts";
 import { cancelInvocation } from "#invocations/cancel-invocation.ts";
 import { executionsOfInvocation } from "#invocations/operation.store.ts";
-import { oldestOpenExecutions } from "#invocations/pages/asked-by.store.ts";
 import { invocationRow } from "#invocations/pages/invocation-row.store.ts";
 import { listActions } from "#invocations/pages/list-actions.ts";
 import { invocationList } from "#invocations/pages/list-invocations.ts";
 import { listTree } from "#invocations/pages/list-tree.ts";
 import { readExecution } from "#invocations/pages/read-execution.ts";
 import { readInvocation } from "#invocations/pages/read-invocation.ts";
+import { oldestOpenExecutions } from "#invocations/pages/requested-by.store.ts";
 import { invocationWaiting } from "#invocations/pages/why-waiting.ts";
 import { declaredOffers } from "#size-classes/declared-classes.ts";
 import type { Feeds } from "./bind-farm.ts";
@@ -32,7 +32,7 @@ const ofActions: WaitingNames = {
 };
 
 /** Of what an invocation waits for, so many are looked at for one that is still in the queue. */
-const mostAsked = 20;
+const mostRequested = 20;
 
 /** Tools send what they print about once a second. */
 const printedEveryMs = 1_000;
@@ -67,7 +67,7 @@ export function bindInvocations(
     { queued, executing }: { readonly queued: number; readonly executing: number },
   ): Promise<string | null> => {
     if (queued === 0 || executing > 0) return null;
-    for (const id of await oldestOpenExecutions(db, address, mostAsked)) {
+    for (const id of await oldestOpenExecutions(db, address, mostRequested)) {
       const reason = await whyExecutionWaits(Id.parse(id));
       if (reason !== null) return invocationWaiting(queued, reason.sentence);
     }

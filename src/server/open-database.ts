@@ -4,7 +4,7 @@ import type { Service } from "#core/service.ts";
 import type { Db } from "#db/db.ts";
 import { startEmbeddedPostgres } from "#db/embedded/embedded-postgres.ts";
 import { migrate } from "#db/migrate.ts";
-import { askedConnection, requireOwnConnections } from "#db/own-connections.ts";
+import { requestedConnection, requireOwnConnections } from "#db/own-connections.ts";
 import { openPostgres } from "#db/postgres.ts";
 import { serverVersion } from "#db/server-version.ts";
 
@@ -48,7 +48,8 @@ export async function openDatabase(
       );
     }
     const { databaseUrl } = config;
-    if (databaseUrl !== undefined) await requireOwnConnections(() => askedConnection(databaseUrl));
+    if (databaseUrl !== undefined)
+      await requireOwnConnections(() => requestedConnection(databaseUrl));
     await migrate(db);
     const kind = embedded === undefined ? "by URL" : "embedded";
     const openedInMs = Math.round(performance.now() - started);

@@ -13,7 +13,7 @@ import { runManifest } from "./run-manifest.ts";
 const sampleRun: Omit<Run, "outputs"> = {
   number: 1,
   cause: "first",
-  askedBy: null,
+  requestedBy: null,
   why: null,
   servedBy: "execution",
   state: "finished",

@@ -29,7 +29,7 @@ import type { OpenForges } from "./forge/open-forges.ts";
 import type { Eviction } from "./retention/start-eviction.ts";
 import type { SignInModule } from "./sign-in/open-sign-in.ts";
 
-/** The rooms of a running server, furnished. */
+/** The open services of a running server. */
 export interface Services extends Service {
   readonly db: Db;
   readonly databaseDescription: string;

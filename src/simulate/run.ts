@@ -6,7 +6,10 @@ import type { TraceExecution } from "./trace.ts";
 import type { SimulatedWorker } from "./worker-pool.ts";
 
 /** What a strategy says of a run. */
-export type AskedRun = Pick<Choice, "sizeClass" | "isExact" | "expectedMs" | "timeoutMs" | "hedge">;
+export type RequestedRun = Pick<
+  Choice,
+  "sizeClass" | "isExact" | "expectedMs" | "timeoutMs" | "hedge"
+>;
 
 /** A run from the queue to its end. */
 export interface Run {

@@ -6,7 +6,7 @@ import { comeTo } from "./come-to.ts";
 import { EventQueue } from "./event-queue.ts";
 import { drawFor } from "./random.ts";
 import type { ExecutionRecord, RunPurpose, RunRecord, Simulated } from "./records.ts";
-import { type AskedRun, asEndedRun, type Run, type Underway, underwayOf } from "./run.ts";
+import { asEndedRun, type RequestedRun, type Run, type Underway, underwayOf } from "./run.ts";
 import type { Trace } from "./trace.ts";
 import type { SimulatedWorker } from "./worker-pool.ts";
 import { Workshop, type WorkshopEvent } from "./workshop.ts";
@@ -106,7 +106,7 @@ class Simulation {
     };
   }
 
-  #enqueue(of: Underway, purpose: RunPurpose, asked: AskedRun): void {
+  #enqueue(of: Underway, purpose: RunPurpose, asked: RequestedRun): void {
     if (of.begun >= mostRuns) throw this.#tooManyRuns(of);
     const run: Run = {
       of,
@@ -120,7 +120,7 @@ class Simulation {
       state: { kind: "waiting" },
     };
     if (purpose !== "background") of.live.push(run);
-    const worker = this.#workshop.seat(run, this.#now);
+    const worker = this.#workshop.assign(run, this.#now);
     if (worker !== undefined) this.#start(run, worker);
   }
 
@@ -246,7 +246,7 @@ class Simulation {
     of.live = of.live.filter((each) => each !== run);
   }
 
-  #sameAgain({ wanted, isExact, expectedMs, timeoutMs, hedge }: Run): AskedRun {
+  #sameAgain({ wanted, isExact, expectedMs, timeoutMs, hedge }: Run): RequestedRun {
     const { sizeClass } = this.#workshop.classAt(wanted);
     return { sizeClass, isExact, expectedMs, timeoutMs, hedge };
   }

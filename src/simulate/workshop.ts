@@ -54,7 +54,7 @@ export class Workshop {
   }
 
   /** An idle worker for it, of its class or of the least greater one that may; else it waits. */
-  seat(run: Run, now: number): SimulatedWorker | undefined {
+  assign(run: Run, now: number): SimulatedWorker | undefined {
     const most = run.isExact ? run.wanted : this.#benches.length - 1;
     for (let index = run.wanted; index <= most; index += 1) {
       const worker = this.#bench(index).pool.takeIdle();

@@ -4,8 +4,8 @@ import { messageOf } from "#core/fault.ts";
 import { readableDomains } from "#core/readable-domains.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import type { Db } from "#db/db.ts";
-import type { AskedSizeClasses } from "#execution/asked-size-classes.ts";
 import type { ExecutionId, ExecutionRequest } from "#execution/execution.ts";
+import type { RequestedSizeClasses } from "#execution/requested-size-classes.ts";
 import type { Analyzer, Learner, Selector } from "#execution/size-class-roles.ts";
 import { sizedExecution } from "#execution/size-decision.store.ts";
 import { emptyHistory } from "./add-runs.ts";
@@ -49,7 +49,7 @@ export function sizeClassAnalyzer(parts: {
       requests.map((request) =>
         openClasses(
           offers.for(request.platform),
-          askedOf(request),
+          requestedOf(request),
           request.platform,
           offers.ageMs(),
         ),
@@ -145,7 +145,7 @@ export function sizeClassAnalyzer(parts: {
 
 const nothingToChoose: Selector = { select: () => undefined };
 
-function askedOf({ sizeClass, mostSizeClass }: ExecutionRequest): AskedSizeClasses {
+function requestedOf({ sizeClass, mostSizeClass }: ExecutionRequest): RequestedSizeClasses {
   return { least: sizeClass, most: mostSizeClass };
 }
 

@@ -37,7 +37,7 @@ export function learnerOf(parts: {
       const situation = {
         histories,
         classes,
-        timeoutMs: execution.askedTimeoutMs,
+        timeoutMs: execution.requestedTimeoutMs,
         now: now.getTime(),
         draw,
       };

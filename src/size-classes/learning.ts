@@ -28,7 +28,7 @@ import type { OfferedClasses } from "./offered-classes.ts";
  */
 const pauseOverTurn = 9;
 const longestPauseMs = 500;
-/** Lessons of a server that died are learned by another after this at the latest. */
+/** Observations of a server that died are learned by another after this at the latest. */
 const everyMs = 5_000;
 const perTurn = 200;
 
@@ -43,7 +43,7 @@ export interface Learning extends Service {
  * Adds what executions came to to the histories of their keys.
  *
  * Apart from the transaction that ends an execution, since executions of one kind end at the same time and would
- * wait for each other's rows. What is to be learned is durable with the end; each lesson is learned once.
+ * wait for each other's rows. What is to be learned is durable with the end; each observation is learned once.
  */
 export function learning(parts: {
   readonly db: Db;

@@ -15,7 +15,7 @@ export async function noteObservations(tx: Tx, ids: readonly ExecutionId[]): Pro
 const learningLock = 4_027_001;
 
 /**
- * Takes lessons that are to be learned, and removes them; undefined while another server learns.
+ * Takes observations that are to be learned, and removes them; undefined while another server learns.
  *
  * One at a time: histories are read, added to and written back, and nobody's addition may be lost.
  */
@@ -36,7 +36,7 @@ export async function takeObservations(tx: Tx, most: number): Promise<ExecutionI
   return rows.map(({ id }) => id);
 }
 
-/** Gives up lessons that cannot be learned. */
+/** Gives up observations that cannot be learned. */
 export async function dropObservations(tx: Tx, ids: readonly ExecutionId[]): Promise<void> {
   await tx.run(sql`delete from size_class_lesson where execution_id = any(${ids}::uuid[])`);
 }

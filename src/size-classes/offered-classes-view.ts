@@ -102,11 +102,11 @@ export function offeredClassesView(
     declared: readonly DeclaredClass[],
   ): number {
     const hasOwn = up.some((each) => each.sizeClass === sizeClass);
-    const seats = up.filter((each) => each.sizeClass >= sizeClass);
+    const offers = up.filter((each) => each.sizeClass >= sizeClass);
     const rivals = queues.filter(
       ({ kind }) =>
         kind.sizeClass >= sizeClass &&
-        (seats.some((seat) => isServedBy(kind, seat)) ||
+        (offers.some((offer) => isServedBy(kind, offer)) ||
           declared.some((each) => isServedBy(kind, each))),
     );
     const waiting = sum(rivals.map(({ kind }) => kind.executions));
@@ -116,10 +116,10 @@ export function offeredClassesView(
       const most = sum(declared.map((each) => (each.mostWorkers ?? waiting) * each.slotsPerWorker));
       return Math.round(startDelayMs + queuedMs / Math.max(1, Math.min(most, waiting)));
     }
-    const slots = sum(seats.map((seat) => seat.slots));
-    const busy = sum(seats.map((seat) => seat.busySlots));
+    const slots = sum(offers.map((offer) => offer.slots));
+    const busy = sum(offers.map((offer) => offer.busySlots));
     if (slots - busy > waiting) return 0;
-    return Math.round((sum(seats.map((seat) => seat.remainingMs)) + queuedMs) / slots);
+    return Math.round((sum(offers.map((offer) => offer.remainingMs)) + queuedMs) / slots);
   }
 }
 

@@ -55,7 +55,7 @@ export function offeredClasses(parts: {
   let view: ReturnType<typeof offeredClassesView> = () => [];
   // Of this process: the farm's clock may jump when it is set right.
   let lookedAt = Number.NEGATIVE_INFINITY;
-  let askedAt = Number.NEGATIVE_INFINITY;
+  let requestedAt = Number.NEGATIVE_INFINITY;
   let looking: Promise<void> | undefined;
   let next: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -80,7 +80,7 @@ export function offeredClasses(parts: {
       looking = undefined;
     }
     const took = performance.now() - begun;
-    if (isStopped || performance.now() - askedAt > quietAfterMs) return;
+    if (isStopped || performance.now() - requestedAt > quietAfterMs) return;
     clearTimeout(timer);
     timer = setTimeout(() => void begin(), Math.max(everyMs, took / mostOfTime));
     timer.unref();
@@ -106,7 +106,7 @@ export function offeredClasses(parts: {
 
   return {
     for(requirements) {
-      askedAt = performance.now();
+      requestedAt = performance.now();
       if (timer === undefined && looking === undefined) void begin();
       return view(requirements);
     },

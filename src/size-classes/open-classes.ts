@@ -1,6 +1,6 @@
 import { parseMemorySize } from "#core/memory-size.ts";
 import type { Platform } from "#core/platform.ts";
-import type { AskedSizeClasses } from "#execution/asked-size-classes.ts";
+import type { RequestedSizeClasses } from "#execution/requested-size-classes.ts";
 import type { OfferedClass } from "./strategy.ts";
 
 export interface OpenClasses {
@@ -17,7 +17,7 @@ export interface OpenClasses {
  */
 export function openClasses(
   classes: readonly OfferedClass[],
-  { least, most = Infinity }: AskedSizeClasses,
+  { least, most = Infinity }: RequestedSizeClasses,
   platform: Platform,
   /** How long ago the waits were reckoned: what has passed of them is over. */
   ageMs: number,

@@ -35,7 +35,7 @@ export function planJobs(suite: Suite, asked: WhatToMeasure): PlannedJob[] {
     if (section === undefined) return [];
     return targets.flatMap((target) =>
       backends.flatMap((backend) =>
-        profilesAsked(section, asked.profiles).flatMap((profile) =>
+        profilesRequested(section, asked.profiles).flatMap((profile) =>
           jobsOfSets(suite, name, { target, backend, profile, benchmarks: asked.benchmarks }),
         ),
       ),
@@ -47,7 +47,7 @@ function chosen(asked: readonly string[], usual: readonly string[]): string[] {
   return [...new Set(asked.length === 0 ? usual : asked)].toSorted();
 }
 
-function profilesAsked(section: SuiteSection, asked: readonly string[]): string[] {
+function profilesRequested(section: SuiteSection, asked: readonly string[]): string[] {
   const all = profilesOf(section);
   if (all[0] === "") return all;
   return asked.length === 0

@@ -14,7 +14,7 @@ export interface CommentFarm {
 }
 
 const slug = "octo/demo";
-const patienceMs = 300_000;
+const waitLimitMs = 300_000;
 
 export async function openCommentFarm(options: OpenOptions): Promise<OpenSuite<CommentFarm>> {
   const { target: farm, stop } = await openFarm(options);
@@ -56,7 +56,7 @@ async function until<T>(
   what: string,
   look: () => T | undefined | Promise<T | undefined>,
 ): Promise<T> {
-  const deadline = performance.now() + patienceMs;
+  const deadline = performance.now() + waitLimitMs;
   for (;;) {
     const found = await look();
     if (found !== undefined) return found;

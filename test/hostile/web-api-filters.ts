@@ -101,7 +101,7 @@ async function isNoFailure({ ask }: HostileFarm, path: string): Promise<void> {
   assert(text.length < 1_000_000);
 }
 
-export const askedCases: readonly Case[] = [
+export const requestedCases: readonly Case[] = [
   ...filters.map(
     ([path, ...parameters]): Case => ({
       name: `filters of ${path}: ${parameters.join(", ")}`,

@@ -4,7 +4,7 @@ import type { HostileCase, HostileSuite } from "./case.ts";
 import { type ClosedFarm, openClosedFarm } from "./closed-farm.ts";
 import { as, type HostileFarm } from "./hostile-farm.ts";
 import { openFarm } from "./open-farm.ts";
-import { askedCases } from "./web-api-filters.ts";
+import { requestedCases } from "./web-api-filters.ts";
 import { guardedCases } from "./web-api-rights.ts";
 
 interface Farms extends HostileFarm {
@@ -228,7 +228,7 @@ const others: readonly Case[] = [
 export const webApiSuite: HostileSuite<Farms> = {
   interface: "the API over HTTP",
   atLeast: 30,
-  cases: [...askedCases, ...guardedCases, ...others],
+  cases: [...requestedCases, ...guardedCases, ...others],
   async open(options) {
     const [open, closed] = await Promise.all([openFarm(options), openClosedFarm(options)]);
     return {

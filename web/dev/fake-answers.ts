@@ -12,14 +12,14 @@ const aTime = "2026-01-01T12:00:00Z";
 
 const plan: Plan = [["install"], ["lint", "install"], ["unit", "install"], ["pgo", "unit"]];
 
-interface Asked {
+interface Requested {
   readonly switches?: Record<string, unknown>;
   readonly graph?: string | undefined;
   readonly select?: string | undefined;
 }
 
 /** What depends on the choice: the switch `pgo` brings a job along, the graph `tests` leaves one out; a name selects. */
-function jobsOf({ switches, graph, select }: Asked): Plan {
+function jobsOf({ switches, graph, select }: Requested): Plan {
   const chosen = plan.filter(([name]) =>
     name === "pgo" ? switches?.pgo === true : name !== "lint" || graph !== "tests",
   );

@@ -22,11 +22,11 @@ import { FakeRefusal } from "./fake-refusal.ts";
 /** Answers `/benchmarks/…` from a made-up lab. */
 export function answerBenchmarks(
   lab: FakeLab,
-  [kind, id, deed]: readonly string[],
+  [kind, id, action]: readonly string[],
   query: URLSearchParams,
   body: unknown,
 ): unknown {
-  if (body !== undefined) lab.told.push([kind, id, deed].filter(Boolean).join("/"));
+  if (body !== undefined) lab.told.push([kind, id, action].filter(Boolean).join("/"));
   const text = (name: string) => query.get(name) ?? "";
   const metric = query.get("metric") ?? lab.suites[0]?.headline ?? "";
   switch (kind) {
@@ -57,9 +57,9 @@ export function answerBenchmarks(
       lab.said.unshift(SayOfChangePoint.parse(body));
       return {};
     case "searches":
-      return answerSearches(lab, id, deed, body);
+      return answerSearches(lab, id, action, body);
     case "requests":
-      return answerRequests(lab, id, deed, body);
+      return answerRequests(lab, id, action, body);
     default:
       throw new FakeRefusal(404, "not_found", `there is no ${kind}`);
   }
@@ -148,7 +148,7 @@ function gridOf(lab: FakeLab, query: URLSearchParams, metric: string): SeriesGri
 function answerSearches(
   lab: FakeLab,
   id: string | undefined,
-  deed: string | undefined,
+  action: string | undefined,
   body: unknown,
 ) {
   if (id === undefined && body === undefined) return { searches: lab.searches };
@@ -171,7 +171,7 @@ function answerSearches(
     lab.searches.unshift(begun);
     return begun;
   }
-  if (deed === "cancel") {
+  if (action === "cancel") {
     lab.searches = lab.searches.map((each) =>
       each.id === id ? { ...each, state: "cancelled", endedAt: new Date().toISOString() } : each,
     );
@@ -185,7 +185,7 @@ function answerSearches(
 function answerRequests(
   lab: FakeLab,
   id: string | undefined,
-  deed: string | undefined,
+  action: string | undefined,
   body: unknown,
 ) {
   if (id === undefined) {
@@ -214,8 +214,8 @@ function answerRequests(
     lab.requests.find((each) => each.id === id),
     `request ${id}`,
   );
-  if (deed === "report") return reportOf(lab, request);
-  if (deed === "cancel") {
+  if (action === "report") return reportOf(lab, request);
+  if (action === "cancel") {
     request.state = "cancelled";
     request.startedAt ??= new Date().toISOString();
     request.endedAt = new Date().toISOString();

@@ -57,9 +57,9 @@ function planned(
     farm.changed();
   }
   const totals = Object.fromEntries(
-    [...new Set(jobs.map(({ does }) => does))].map((deed) => [
-      deed,
-      jobs.filter(({ does }) => does === deed).length,
+    [...new Set(jobs.map(({ does }) => does))].map((action) => [
+      action,
+      jobs.filter(({ does }) => does === action).length,
     ]),
   );
   return PlannedChange.parse({

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { AskedResult, GranaryBuildReport } from "#api/granary.ts";
+import type { GranaryBuildReport, RequestedResult } from "#api/granary.ts";
 import { FakeGranary } from "./fake-granary.ts";
 
 const hash = (text: string) => createHash("sha256").update(text).digest("hex");
@@ -100,8 +100,8 @@ function madeUpBuild(n: number, now: Date): GranaryBuildReport {
   const isCold = n % 9 === 5;
   const endedAt = now.getTime() - (n * 0.4 * dayMs + 240_000);
   const lengthMs = isCold ? 62_000 : 9_400;
-  const asked = madeUpAsked(n, lengthMs, isCold);
-  const of = (source: AskedResult["source"]) => asked.filter((each) => each.source === source);
+  const asked = madeUpRequested(n, lengthMs, isCold);
+  const of = (source: RequestedResult["source"]) => asked.filter((each) => each.source === source);
   const counts = {
     local: of("local").length,
     prefetched: of("prefetched").length,
@@ -109,7 +109,7 @@ function madeUpBuild(n: number, now: Date): GranaryBuildReport {
     missed: of("missed").length,
     unreachable: of("unreachable").length,
   };
-  const bytesOf = (source: AskedResult["source"]) =>
+  const bytesOf = (source: RequestedResult["source"]) =>
     of(source).reduce((sum, each) => sum + each.bytes, 0);
   return {
     id: uuid(n),
@@ -153,10 +153,10 @@ function madeUpBuild(n: number, now: Date): GranaryBuildReport {
   };
 }
 
-function madeUpAsked(build: number, lengthMs: number, isCold: boolean): AskedResult[] {
+function madeUpRequested(build: number, lengthMs: number, isCold: boolean): RequestedResult[] {
   const late = ["not-indexed", "overtaken", "over-budget"] as const;
   const missing = ["never-made", "incomplete", "quarantined", "cross-check"] as const;
-  return Array.from({ length: 320 }, (_, n): AskedResult => {
+  return Array.from({ length: 320 }, (_, n): RequestedResult => {
     const atMs = Math.round((n / 320) ** 1.3 * lengthMs);
     const kind = (n * 7 + build) % 20;
     const source = isCold

@@ -218,7 +218,7 @@ export function madeUpExecution(
         message: "its worker went silent",
       },
     ],
-    askedBy: [
+    requestedBy: [
       {
         project: detail.project,
         invocation: detail.id,

@@ -46,7 +46,7 @@ function madeUpRun(graph: Graph, job: JobSummary, number: number, last: boolean)
   return {
     number,
     cause: number === 1 ? "first" : "auto-retry",
-    askedBy: number === 1 ? "anyone" : null,
+    requestedBy: number === 1 ? "anyone" : null,
     why: null,
     servedBy: "execution",
     state: finished ? "finished" : job.state === "queued" ? "queued" : "running",

@@ -69,7 +69,7 @@ export function madeUpSeries(
         fingerprint: after.fingerprint,
         foundAt: after.datedAt,
         standing,
-        saidBy: standing === "found" ? null : "ada",
+        statedBy: standing === "found" ? null : "ada",
         note: standing === "found" ? null : "the new checker, as was meant",
       },
     ];

@@ -24,12 +24,12 @@ export interface Lab {
   push(definition: Readonly<Record<string, unknown>>): Promise<void>;
   addCollector(collector: AddCollector): Promise<void>;
   startCollector(name: string): Program;
-  request(wish: SubmitBenchmarkRequest): Promise<z.infer<typeof SubmittedRequest>>;
+  request(wanted: SubmitBenchmarkRequest): Promise<z.infer<typeof SubmittedRequest>>;
   detail(id: string): Promise<RequestDetail>;
   /** Polls through lost servers until the request has ended. */
   untilEnded(id: string): Promise<RequestDetail>;
   compare(query: Readonly<Record<string, string>>): Promise<Comparison>;
-  search(wish: StartBenchmarkSearch): Promise<BenchmarkSearchView>;
+  search(wanted: StartBenchmarkSearch): Promise<BenchmarkSearchView>;
   untilFound(id: string): Promise<BenchmarkSearchView>;
   get<Shape extends z.ZodType>(shape: Shape, path: string): Promise<z.output<Shape>>;
   post<Shape extends z.ZodType>(
@@ -108,14 +108,14 @@ export async function startLab(options: FarmOptions = {}): Promise<Lab> {
       collectors.set(name, program);
       return program;
     },
-    request: (wish) => post(SubmittedRequest, "/requests", wish),
+    request: (wanted) => post(SubmittedRequest, "/requests", wanted),
     untilEnded: (id) =>
       until(
         () => detail(id),
         ({ endedAt }) => endedAt !== null,
       ),
     compare: (query) => get(Comparison, `/compare?${new URLSearchParams(query).toString()}`),
-    search: (wish) => post(BenchmarkSearchView, "/searches", wish),
+    search: (wanted) => post(BenchmarkSearchView, "/searches", wanted),
     untilFound: (id) =>
       until(
         () => searchView(id),

@@ -148,7 +148,7 @@ const attacks: Record<string, () => Promise<void>> = {
   bombs: async () => flood([await bombs()]),
   connections: () =>
     flood(
-      Array.from({ length: 20 }, () => nothingAsked()),
+      Array.from({ length: 20 }, () => nothingRequested()),
       1,
     ),
   "many-calls": () => manyAtOnce(manyDigests(10)),
@@ -178,7 +178,7 @@ async function bombs(): Promise<Call> {
   return [ByteStream.method.write, frame(toBinary(WriteRequestSchema, write))];
 }
 
-function nothingAsked(): Call {
+function nothingRequested(): Call {
   return [findMissingBlobs, frame(new Uint8Array())];
 }
 

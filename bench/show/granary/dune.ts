@@ -11,7 +11,7 @@ const roundTripMs = 20;
 // A build of dune's own sources takes a minute.
 const turns = { toy: roundsOr(10), itself: roundsOr(3) };
 /** More than any of them needs to be fetched. */
-const patience = ["--wait-for-prefetch", "60000"];
+const waitLimitMs = ["--wait-for-prefetch", "60000"];
 
 /** The seed's own case: its tool, its four timings, and a project or two. */
 export const duneTimings: readonly Measurement[] = [
@@ -24,7 +24,7 @@ export const duneTimings: readonly Measurement[] = [
     title: "a real dune 2.9.3: four timings, fetched first, 20 ms",
     long: false,
     measure: () =>
-      measureDune(turns.toy, patience, async (work) => {
+      measureDune(turns.toy, waitLimitMs, async (work) => {
         const project = await duneToy(work);
         return { ...project, name: `${project.name}, fetched first` };
       }),
@@ -50,7 +50,7 @@ export const duneTimings: readonly Measurement[] = [
       }
       return [
         ...(await measureDune(turns.itself, [], (work) => duneItself(work, checkout))),
-        ...(await measureDune(turns.itself, patience, async (work) => {
+        ...(await measureDune(turns.itself, waitLimitMs, async (work) => {
           const project = await duneItself(work, checkout);
           return { ...project, name: `${project.name}, fetched first` };
         })),

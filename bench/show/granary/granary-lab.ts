@@ -76,9 +76,9 @@ export async function startGranaryLab(
     farm,
     line,
     work,
-    async startGranary(wish = {}) {
-      const data = wish.data ?? join(work, `granary-${made++}`);
-      const granary = await openGranary(data, line, wish);
+    async startGranary(request = {}) {
+      const data = request.data ?? join(work, `granary-${made++}`);
+      const granary = await openGranary(data, line, request);
       granaries.push(granary);
       return granary;
     },
@@ -104,12 +104,12 @@ export async function startGranaryLab(
 export async function openGranary(
   data: string,
   line: Pick<SlowLine, "port">,
-  wish: GranaryOptions,
+  request: GranaryOptions,
 ): Promise<Granary> {
   await mkdir(data, { recursive: true });
-  const env = { GRANGE_GRANARY_DATA: data, XDG_RUNTIME_DIR: data, ...wish.env };
-  const where = wish.withoutFarm ? ["--no-farm"] : ["--server", `http://127.0.0.1:${line.port}`];
-  const args = [grange, "granary", "--data", data, ...where, ...(wish.more ?? [])];
+  const env = { GRANGE_GRANARY_DATA: data, XDG_RUNTIME_DIR: data, ...request.env };
+  const where = request.withoutFarm ? ["--no-farm"] : ["--server", `http://127.0.0.1:${line.port}`];
+  const args = [grange, "granary", "--data", data, ...where, ...(request.more ?? [])];
   const program = startProgram(process.execPath, args, { env });
   await Promise.race([
     untilListening(join(data, "endpoint"), program.pid),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { AskedResult } from "#api/granary.ts";
+import type { RequestedResult } from "#api/granary.ts";
 import { GrpcChannel } from "#grpc/channel.ts";
 import { Granaries } from "#proto/grange/granary/v1/granary_pb.ts";
 import { atMost, exactly, type Row } from "../row.ts";
@@ -26,7 +26,7 @@ export interface Fault {
   readonly mostWaitMs?: number;
 }
 
-type Key = Pick<AskedResult, "namespace" | "key">;
+type Key = Pick<RequestedResult, "namespace" | "key">;
 
 /** What was built without faults. */
 export interface Faultless {

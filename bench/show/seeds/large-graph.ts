@@ -112,9 +112,9 @@ function longestAnswer(url: string): { stop(): Promise<number> } {
   let stopped = false;
   const asking = (async () => {
     while (!stopped) {
-      const askedAt = performance.now();
+      const requestedAt = performance.now();
       await (await fetch(`${url}/api/v1/caller`)).arrayBuffer();
-      longest = Math.max(longest, performance.now() - askedAt);
+      longest = Math.max(longest, performance.now() - requestedAt);
       await new Promise((resolve) => setTimeout(resolve, askEveryMs));
     }
   })();

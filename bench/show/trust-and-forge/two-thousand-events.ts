@@ -8,7 +8,7 @@ const plan: Plan = {
   kills: 20,
   seed: 8,
   everyMs: 75,
-  patienceMs: 300_000,
+  waitLimitMs: 300_000,
 };
 
 export const twoThousandEvents: Measurement = {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { spanAsked } from "./byte-range.ts";
+import { spanRequested } from "./byte-range.ts";
 
 test.each([
   [undefined, "all"],
@@ -17,5 +17,5 @@ test.each([
   ["lines=0-1", "all"],
   ["bytes=99999999999999999999-", "all"],
 ] as const)("of ten bytes, %s asks for %o", (header, expected) => {
-  expect(spanAsked(header, 10)).toEqual(expected);
+  expect(spanRequested(header, 10)).toEqual(expected);
 });

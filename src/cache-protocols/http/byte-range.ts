@@ -9,7 +9,7 @@ export interface Span {
  *
  * "all" for no header, for several ranges and for a malformed one: a server may ignore those.
  */
-export function spanAsked(
+export function spanRequested(
   header: string | undefined,
   sizeBytes: number,
 ): Span | "all" | "unsatisfiable" {

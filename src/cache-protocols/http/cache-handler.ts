@@ -42,7 +42,7 @@ export type CacheHandler = (
 ) => boolean;
 
 /** A client that is refused may have sent its body already, or be in the midst of it. */
-const patience = { bytes: 64 * 1024 * 1024, ms: 10_000 };
+const waitLimitMs = { bytes: 64 * 1024 * 1024, ms: 10_000 };
 /** Of one whose user pays for a broken connection; one over which nothing comes is broken all the same. */
 const fragileLimits = { bytes: Number.POSITIVE_INFINITY, ms: 60 * 60_000 };
 
@@ -69,7 +69,7 @@ async function serve(
   expectsContinue: boolean,
 ): Promise<void> {
   const method = request.method ?? "GET";
-  let rules: Omit<ToolRules, "wishOf"> = plainRules;
+  let rules: Omit<ToolRules, "lookupOf"> = plainRules;
   const coming = { isAwaited: expectsContinue };
   try {
     if (!isOurHost(request.headers.host, options.host)) {
@@ -80,17 +80,17 @@ async function serve(
     rules = rulesOf[tool];
     const project = projectOf(address.project);
     const asked: CacheRequest = { ...address, method, header: (name) => headerOf(request, name) };
-    const wish = rulesOf[tool].wishOf(asked);
-    if (wish.kind === "answer" && method === "OPTIONS") {
+    const lookup = rulesOf[tool].lookupOf(asked);
+    if (lookup.kind === "answer" && method === "OPTIONS") {
       // A preflight carries no token.
-      sendAnswer(response, wish.answer, false);
+      sendAnswer(response, lookup.answer, false);
       return;
     }
     const principal = await options.identify(
       authorizationOf(request),
       certificateOf(request.socket),
     );
-    if (wish.kind === "write" || wish.kind === "write-blob" || wish.kind === "remove") {
+    if (lookup.kind === "write" || lookup.kind === "write-blob" || lookup.kind === "remove") {
       requireToWrite(principal, project);
     }
     const exchange: Exchange = {
@@ -107,7 +107,7 @@ async function serve(
       response,
       coming,
     };
-    await carryOut(exchange, wish);
+    await carryOut(exchange, lookup);
   } catch (reason) {
     await refuse(reason, rules, options, request, response, coming.isAwaited);
   }
@@ -128,7 +128,7 @@ function requireToWrite(principal: Principal, project: string): void {
 
 async function refuse(
   reason: unknown,
-  rules: Omit<ToolRules, "wishOf">,
+  rules: Omit<ToolRules, "lookupOf">,
   { logger }: CacheHandlerOptions,
   request: IncomingMessage,
   response: ServerResponse,
@@ -163,7 +163,7 @@ async function refuse(
   if (rules.isFragile) await discard(request, fragileLimits);
   if (response.destroyed) return;
   sendAnswer(response, answer, headOnly);
-  if (!(await discard(request, patience))) request.socket.destroySoon();
+  if (!(await discard(request, waitLimitMs))) request.socket.destroySoon();
 }
 
 /** Turborepo asks no cache unless it has a token: this word says that there is none. */

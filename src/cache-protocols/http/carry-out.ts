@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { CacheTool } from "#api/tool-cache.ts";
-import type { Caches, Value, ValueWish } from "#caches/caches.ts";
-import type { EntryName, ToolRules, Wish } from "#caches/tool-rules.ts";
+import type { Caches, Value, ValueLookup } from "#caches/caches.ts";
+import type { EntryName, Lookup, ToolRules } from "#caches/tool-rules.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
-import { spanAsked } from "./byte-range.ts";
+import { spanRequested } from "./byte-range.ts";
 import { wholeBody } from "./read-body.ts";
 import { sendAnswer, sendChunks, sendHead } from "./send.ts";
 import { takeBlob, takeEntry } from "./take-entry.ts";
@@ -29,18 +29,18 @@ export interface Exchange {
 
 const mostQuestionBytes = 1024 * 1024;
 
-export async function carryOut(exchange: Exchange, wish: Wish): Promise<void> {
+export async function carryOut(exchange: Exchange, lookup: Lookup): Promise<void> {
   const { caches, rules, project, tool, response, method } = exchange;
   const named = (key: string): EntryName => ({ project, tool, key });
   const answer = (told: ReturnType<ToolRules["written"]>) =>
     sendAnswer(response, told, method === "HEAD");
 
-  switch (wish.kind) {
+  switch (lookup.kind) {
     case "answer":
-      return answer(wish.answer);
+      return answer(lookup.answer);
 
     case "read": {
-      const entry = await caches.find(named(wish.key));
+      const entry = await caches.find(named(lookup.key));
       if (entry === undefined) return miss(exchange);
       return serveValue(
         exchange,
@@ -51,7 +51,7 @@ export async function carryOut(exchange: Exchange, wish: Wish): Promise<void> {
     }
 
     case "read-blob": {
-      const digest = await caches.blobWith(project, wish.hash);
+      const digest = await caches.blobWith(project, lookup.hash);
       if (digest === undefined) return miss(exchange);
       return serveValue(exchange, digest.sizeBytes, {}, (how) =>
         caches.blobValue(project, digest, how),
@@ -60,30 +60,30 @@ export async function carryOut(exchange: Exchange, wish: Wish): Promise<void> {
 
     case "read-action-result": {
       const how = { headOnly: method === "HEAD" };
-      const value = await caches.actionResult(named(wish.key), wish.hash, how, exchange.domain);
+      const value = await caches.actionResult(named(lookup.key), lookup.hash, how, exchange.domain);
       if (value === undefined) return miss(exchange);
       return sendValue(exchange, value, {});
     }
 
     case "write": {
-      const entry = { ...named(wish.key), attributes: wish.attributes };
-      await takeEntry(exchange, entry, wish.again);
+      const entry = { ...named(lookup.key), attributes: lookup.attributes };
+      await takeEntry(exchange, entry, lookup.again);
       caches.counter.count(project, tool, "writes");
-      return answer(rules.written(wish.key));
+      return answer(rules.written(lookup.key));
     }
 
     case "write-blob":
-      await takeBlob(exchange, wish.hash);
+      await takeBlob(exchange, lookup.hash);
       caches.counter.count(project, tool, "writes");
-      return answer(rules.written(wish.hash));
+      return answer(rules.written(lookup.hash));
 
     case "remove":
-      return answer(rules.removed(await caches.remove(named(wish.key))));
+      return answer(rules.removed(await caches.remove(named(lookup.key))));
 
     case "look": {
-      const keys = wish.keysIn(await wholeBody(exchange, mostQuestionBytes));
+      const keys = lookup.keysIn(await wholeBody(exchange, mostQuestionBytes));
       const found = await caches.findMany(keys.map(named));
-      return answer(wish.tell(new Map(found.map((entry) => [entry.key, entry]))));
+      return answer(lookup.tell(new Map(found.map((entry) => [entry.key, entry]))));
     }
   }
 }
@@ -100,7 +100,7 @@ async function serveValue(
   exchange: Exchange,
   sizeBytes: number,
   headers: Readonly<Record<string, string>>,
-  open: (wish: ValueWish) => Promise<Value | undefined>,
+  open: (lookup: ValueLookup) => Promise<Value | undefined>,
 ): Promise<void> {
   const { method, rules, request } = exchange;
   const certain = rules.isFragile;
@@ -108,7 +108,7 @@ async function serveValue(
     const value = await open({ headOnly: true });
     return value === undefined ? miss(exchange) : sendValue(exchange, value, headers);
   }
-  const span = spanAsked(request.headers.range, sizeBytes);
+  const span = spanRequested(request.headers.range, sizeBytes);
   if (span === "all") {
     const value = await open({ certain });
     return value === undefined ? miss(exchange) : sendValue(exchange, value, headers);

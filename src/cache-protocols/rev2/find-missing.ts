@@ -18,7 +18,7 @@ import { projectOf } from "./project-of.ts";
 const method = ContentAddressableStorage.method.findMissingBlobs;
 
 /** Asked for and answered at once: more would hold up the event loop. */
-const askedAtOnce = 32;
+const requestedAtOnce = 32;
 /** MD5's, which is the shortest. */
 const leastHashLength = 32;
 
@@ -60,10 +60,10 @@ async function answerTo(
 
   const asked = new Set<string>();
   const answer: Uint8Array[] = [];
-  for (let at = 0; at < messages.length; at += askedAtOnce) {
+  for (let at = 0; at < messages.length; at += requestedAtOnce) {
     await turn();
     const digests: Digest[] = [];
-    for (const message of messages.slice(at, at + askedAtOnce)) {
+    for (const message of messages.slice(at, at + requestedAtOnce)) {
       const digest = fromDigestMessage(message, "a blob", by);
       const key = digestKey(digest);
       if (asked.has(key)) continue;

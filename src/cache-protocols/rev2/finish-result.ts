@@ -9,7 +9,7 @@ import {
   type Command,
   CommandSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
-import { type InlineWishes, inlineOutputs } from "./inline-outputs.ts";
+import { type InlineRequests, inlineOutputs } from "./inline-outputs.ts";
 import { fillLegacySymlinks, mayLackLegacySymlinks } from "./legacy-symlinks.ts";
 
 /** For some tools the action's digest is that of a text of their own, of any size. */
@@ -21,13 +21,13 @@ export async function finishResult(
   blobs: BlobStore,
   actionDigest: Digest,
   result: ActionResult,
-  wishes: InlineWishes,
+  wanted: InlineRequests,
 ): Promise<void> {
   if (mayLackLegacySymlinks(result)) {
     const command = await commandOf(blobs, actionDigest);
     if (command !== undefined) fillLegacySymlinks(result, command);
   }
-  await inlineOutputs(blobs, result, wishes, functionOf(actionDigest));
+  await inlineOutputs(blobs, result, wanted, functionOf(actionDigest));
 }
 
 /** Undefined when it is gone, or when what the digest names is no REv2 action: for some tools it is not. */

@@ -7,7 +7,7 @@ import type {
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 
 /** What a client wants to have inside of the answer, instead of fetching it afterwards. */
-export interface InlineWishes {
+export interface InlineRequests {
   readonly inlineStdout: boolean;
   readonly inlineStderr: boolean;
   /** By the paths of the command. */
@@ -21,7 +21,7 @@ export const mostInlinedBytes = 1_048_576;
 export async function inlineOutputs(
   blobs: BlobStore,
   result: ActionResult,
-  wishes: InlineWishes,
+  wanted: InlineRequests,
   by: DigestFunction,
 ): Promise<void> {
   let room = mostInlinedBytes - result.stdoutRaw.length - result.stderrRaw.length;
@@ -31,12 +31,12 @@ export async function inlineOutputs(
     room -= digest.sizeBytes;
     return blobs.get(digest);
   };
-  if (wishes.inlineStdout && result.stdoutRaw.length === 0)
+  if (wanted.inlineStdout && result.stdoutRaw.length === 0)
     result.stdoutRaw = (await take(result.stdoutDigest)) ?? result.stdoutRaw;
-  if (wishes.inlineStderr && result.stderrRaw.length === 0)
+  if (wanted.inlineStderr && result.stderrRaw.length === 0)
     result.stderrRaw = (await take(result.stderrDigest)) ?? result.stderrRaw;
-  if (wishes.inlineOutputFiles.length === 0) return;
-  const paths = new Set(wishes.inlineOutputFiles);
+  if (wanted.inlineOutputFiles.length === 0) return;
+  const paths = new Set(wanted.inlineOutputFiles);
   for (const file of result.outputFiles) {
     if (!paths.has(file.path)) continue;
     file.contents = (await take(file.digest)) ?? file.contents;

@@ -11,8 +11,8 @@ import type { ApiClient } from "./api-client.ts";
 
 type Caller = Pick<ApiClient, "get" | "post">;
 
-const named = (path: string, name: string, deed: string) =>
-  `/${path}/${encodeURIComponent(name)}/${deed}`;
+const named = (path: string, name: string, action: string) =>
+  `/${path}/${encodeURIComponent(name)}/${action}`;
 
 export function signInCalls({ get, post }: Caller) {
   return {

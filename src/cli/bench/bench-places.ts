@@ -13,7 +13,7 @@ export function benchPlaces(
   base = join(homedir(), ".local", "share", "grange", "bench"),
 ): BenchPlaces {
   const at = (name: string) => join(resolve(base), name);
-  return { results: at("results"), pairs: at("pairs"), cache: at("shelf"), work: at("work") };
+  return { results: at("results"), pairs: at("pairs"), cache: at("artifacts"), work: at("work") };
 }
 
 /** Some 200 versions of a compiler. */

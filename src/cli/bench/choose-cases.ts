@@ -5,7 +5,7 @@ import type { Suite } from "#suites/suite.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** What was asked for; empty: what the suite usually takes. */
-export interface AskedCases {
+export interface RequestedCases {
   readonly sections: readonly string[];
   readonly backends: readonly string[];
   readonly profiles: readonly string[];
@@ -18,7 +18,7 @@ export function chooseCases(
   suite: Suite,
   target: string,
   available: readonly string[],
-  asked: AskedCases,
+  asked: RequestedCases,
 ): TestCase[] {
   const inSections = (names: (section: NonNullable<Suite["compile"]>) => object) =>
     Section.options.flatMap((name) => (suite[name] ? Object.keys(names(suite[name])) : []));

@@ -86,8 +86,8 @@ function describeStart(command: Command, name: string, kind: Kind, what: string)
   withExamples(described, [examples[kind]]);
   described.action((words: string[], options: SearchOptions) =>
     inSession(options, async (session) => {
-      const wish = await wishFrom(session, kind, words, options);
-      const started = await startSearch(session.api, wish);
+      const wanted = await wantedFrom(session, kind, words, options);
+      const started = await startSearch(session.api, wanted);
       return answer(session, options, started, () => [
         ...linesOf(started),
         `\`grange bench searches ${started.id.slice(0, 8)}\` says how far it is.`,
@@ -107,10 +107,10 @@ const examples: Readonly<Record<Kind, readonly [string, string]>> = {
   bisect: ["which day made it slower", `bench bisect rxjs check full native ${stretch}`],
 };
 
-const startSearch = (api: ApiClient, wish: StartBenchmarkSearch) =>
-  api.post(BenchmarkSearchView, "/benchmarks/searches", wish);
+const startSearch = (api: ApiClient, wanted: StartBenchmarkSearch) =>
+  api.post(BenchmarkSearchView, "/benchmarks/searches", wanted);
 
-async function wishFrom(
+async function wantedFrom(
   session: Session,
   kind: Kind,
   words: readonly string[],

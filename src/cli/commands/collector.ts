@@ -149,12 +149,12 @@ function describeSelfTest(command: Command, program: Program): void {
       inSession(options, async (session) => {
         const { collectorConfig } = await import("../collector/run-collector.ts");
         const { directoryLock, testOnce } = await import("#collector/start-collector.ts");
-        const { selfTestWish } = await import("#collector/self-test.ts");
+        const { selfTestRequest } = await import("#collector/self-test.ts");
         const { holderOf } = await import("#machine/holder-lock.ts");
         const { processLogger } = await import("../process-logger.ts");
         const config = await collectorConfig(name, options, program.version, session.api.serverUrl);
         if (holderOf(directoryLock(config.dataDir))) {
-          await writeFile(selfTestWish(config.dataDir), "");
+          await writeFile(selfTestRequest(config.dataDir), "");
           return answer(session, options, { asked: true }, () => [
             `Collector ${name} is running: it tests itself when it has nothing else to do.`,
           ]);

@@ -50,9 +50,18 @@ async function printStream(
 }
 
 function linesOf(execution: ExecutionDetail): string[] {
-  const { askedBy, command, finishedAt, message, outcome, outputs, startedAt, waiting, worker } =
-    execution;
-  const [asker] = askedBy;
+  const {
+    requestedBy,
+    command,
+    finishedAt,
+    message,
+    outcome,
+    outputs,
+    startedAt,
+    waiting,
+    worker,
+  } = execution;
+  const [asker] = requestedBy;
   const name = [asker?.mnemonic ?? "", asker?.target ?? ""].filter((word) => word !== "").join(" ");
   const state = outcome ?? (execution.state === "leased" ? "executing" : execution.state);
   const exit = execution.exitCode === null ? "" : `, exit ${execution.exitCode}`;

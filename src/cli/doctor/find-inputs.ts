@@ -49,7 +49,7 @@ export async function findInputs(
   answer(session, options, { ...trace, end, confirmation: factsOf(trace) }, () =>
     inputsLines(trace),
   );
-  const isComplete = trace.missing.length + trace.listed.length + trace.askedFor.length === 0;
+  const isComplete = trace.missing.length + trace.listed.length + trace.requested.length === 0;
   return isComplete && trace.confirmation.kind !== "different" ? exitCodes.ok : exitCodes.failed;
 }
 

@@ -9,8 +9,8 @@ const width = 100;
 
 /** What `grange doctor --job` prints. */
 export function inputsLines(trace: InputsTrace): string[] {
-  const { missing, listed, askedFor, unused, unusedNeeds, readFiles, end } = trace;
-  const lacks = missing.length + listed.length + askedFor.length > 0;
+  const { missing, listed, requested, unused, unusedNeeds, readFiles, end } = trace;
+  const lacks = missing.length + listed.length + requested.length > 0;
   return [
     `Job "${trace.job}" read ${readFiles === 1 ? "1 file" : `${readFiles} files`} of the checkout.`,
     ...(end.succeeded
@@ -24,7 +24,7 @@ export function inputsLines(trace: InputsTrace): string[] {
       "Listed, but not declared (the names in a directory matter):",
       listed.map((directory) => (directory === "" ? "*" : `${directory}/*`)),
     ),
-    ...section("Not declared, and a run without it fails:", askedFor),
+    ...section("Not declared, and a run without it fails:", requested),
     ...section("Declared, but not read:", unused),
     ...section("Needed for its outputs, which are not read:", unusedNeeds),
     ...(lacks ? [] : ["All that it reads is declared."]),

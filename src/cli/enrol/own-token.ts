@@ -22,7 +22,7 @@ const Kept = z.object({
 type Kept = z.infer<typeof Kept>;
 
 /** A machine may be up before its farm. */
-const patienceMs = 60_000;
+const waitLimitMs = 60_000;
 
 /**
  * The token of this machine's own, of an earlier enrolment with this farm or of the one that is given now.
@@ -30,7 +30,7 @@ const patienceMs = 60_000;
  * May be called with the same enrolment again and again, as a unit of systemd does at every start: it is handed
  * in once. Undefined when there is neither.
  */
-export async function ownToken(wish: {
+export async function ownToken(wanted: {
   readonly server: string;
   readonly ca?: string | undefined;
   /** An enrolment token, or a file that holds one. */
@@ -39,12 +39,12 @@ export async function ownToken(wish: {
   /** Where the machine's token is kept. */
   readonly file: string;
 }): Promise<string | undefined> {
-  const server = new URL(wish.server).origin;
-  const found = await keptIn(wish.file);
+  const server = new URL(wanted.server).origin;
+  const found = await keptIn(wanted.file);
   const kept = found?.server === server ? found : undefined;
-  if (wish.enrol === undefined) return isEnrolled(kept) ? kept.token : undefined;
+  if (wanted.enrol === undefined) return isEnrolled(kept) ? kept.token : undefined;
 
-  const enrolmentToken = await tokenOrFile(wish.enrol);
+  const enrolmentToken = await tokenOrFile(wanted.enrol);
   const enrolment = sha256(enrolmentToken).slice(0, 12);
   const ofThis = kept?.enrolment === enrolment ? kept : undefined;
   if (isEnrolled(ofThis)) return ofThis.token;
@@ -52,11 +52,11 @@ export async function ownToken(wish: {
   // Made here, and on disk before the farm hears of it: a lost answer costs nothing, and no token travels.
   const token = ofThis?.token ?? `grange_${randomBytes(32).toString("base64url")}`;
   const mine = { server, enrolment, token };
-  await keep(wish.file, { ...mine, principal: null });
-  const api = apiClient(wish.server, { token: undefined, ca: wish.ca });
-  const body = { enrolment: enrolmentToken, kind: wish.kind, tokenHash: sha256(token) };
+  await keep(wanted.file, { ...mine, principal: null });
+  const api = apiClient(wanted.server, { token: undefined, ca: wanted.ca });
+  const body = { enrolment: enrolmentToken, kind: wanted.kind, tokenHash: sha256(token) };
   const { principal } = await whileUnreachable(() => api.post(Enrolled, "/enrol", body));
-  await keep(wish.file, { ...mine, principal });
+  await keep(wanted.file, { ...mine, principal });
   return token;
 }
 
@@ -65,7 +65,7 @@ function isEnrolled(kept: Kept | undefined): kept is Kept & { readonly principal
 }
 
 async function whileUnreachable<T>(ask: () => Promise<T>): Promise<T> {
-  const giveUp = Date.now() + patienceMs;
+  const giveUp = Date.now() + waitLimitMs;
   for (let failures = 1; ; failures++) {
     try {
       return await ask();

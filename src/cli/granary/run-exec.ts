@@ -28,7 +28,7 @@ export interface ExecOptions {
 /** A build that nobody helps is not late for it; a machine at work may be slow to answer. */
 const reachMs = 1_000;
 /** Nor for a granary that falls silent once it was asked. */
-const startPatience = { betweenMs: 250, greetMs: reachMs };
+const startWaitLimit = { betweenMs: 250, greetMs: reachMs };
 /** On a machine's first build all its compilers are read once to name its environment. */
 const startBuildMs = 5_000;
 /** Longer ones are no settings of a compiler, and all together are one line. */
@@ -95,7 +95,7 @@ async function help(
       "build",
       startBuildMs + (waitMs ?? 0),
     );
-    const build = await whileItGreets(asked, place.socketPath, startPatience);
+    const build = await whileItGreets(asked, place.socketPath, startWaitLimit);
     const tools = await openToolSettings(
       {
         port: build.port,

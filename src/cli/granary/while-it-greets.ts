@@ -12,11 +12,11 @@ const usual = { betweenMs: 500, greetMs: 2_000 };
 export async function whileItGreets<T>(
   owed: Promise<T>,
   socketPath: string,
-  patience: typeof usual = usual,
+  waitLimitMs: typeof usual = usual,
 ): Promise<T> {
   const answered = new AbortController();
   try {
-    return await Promise.race([owed, untilSilent(socketPath, patience, answered.signal)]);
+    return await Promise.race([owed, untilSilent(socketPath, waitLimitMs, answered.signal)]);
   } finally {
     answered.abort();
   }

@@ -1,4 +1,4 @@
-import type { AskedResult, GranaryBuildReport, LateBecause } from "#api/granary.ts";
+import type { GranaryBuildReport, LateBecause, RequestedResult } from "#api/granary.ts";
 import { becauseAdvice, becauseWords, indexWords } from "#api/granary-words.ts";
 import { otherKeys, otherKeysWords } from "#api/other-keys.ts";
 import { durationText } from "#core/duration-text.ts";
@@ -73,12 +73,12 @@ function otherKeysLines(report: GranaryBuildReport): string[] {
 
 interface Reason {
   readonly because: LateBecause;
-  readonly results: readonly AskedResult[];
+  readonly results: readonly RequestedResult[];
 }
 
 /** What cost most waiting first, then what was made most. */
-function reasonsOf(asked: readonly AskedResult[]): Reason[] {
-  const byReason = new Map<LateBecause, AskedResult[]>();
+function reasonsOf(asked: readonly RequestedResult[]): Reason[] {
+  const byReason = new Map<LateBecause, RequestedResult[]>();
   for (const one of asked) {
     if (one.because === null) continue;
     const known = byReason.get(one.because);
@@ -110,12 +110,12 @@ function reasonLines({ because, results }: Reason): string[] {
   ];
 }
 
-function waitedFor(results: readonly AskedResult[]): number {
+function waitedFor(results: readonly RequestedResult[]): number {
   return results.reduce((sum, { waitedMs }) => sum + waitedMs, 0);
 }
 
 /** What a build lost by it, as far as that is known. */
-function costOf({ source, waitedMs, savedMs }: AskedResult): number {
+function costOf({ source, waitedMs, savedMs }: RequestedResult): number {
   return waitedMs + (source === "missed" || source === "unreachable" ? (savedMs ?? 0) : 0);
 }
 

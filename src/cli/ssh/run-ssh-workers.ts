@@ -1,6 +1,6 @@
 import { type ExitCode, exitCodes } from "../exit-code.ts";
 import type { Session } from "../session.ts";
-import { stopWish } from "../until-told-to-stop.ts";
+import { stopRequest } from "../until-told-to-stop.ts";
 import { accessOf, placeOf, type SshOptions, wantedWorkers } from "./ssh-options.ts";
 import {
   type Done,
@@ -75,7 +75,7 @@ async function runOne(
 async function keepTunnels(opened: readonly Opened[], say: (line: string) => void): Promise<void> {
   say("The tunnel is open until Ctrl-C. A worker runs on without it, and waits for its return.");
   const stop = new AbortController();
-  void stopWish(false).told.then(() => stop.abort());
+  void stopRequest(false).told.then(() => stop.abort());
   await Promise.all(
     opened.map(({ worker: { host, access, settings }, held: { tunnel, moved } }) =>
       keepTunnel(tunnel, { host, access, server: settings.server }, moved, stop.signal, say),

@@ -158,10 +158,10 @@ async function runFarm(
       const about = { api, url: farm.url, token, ca, version, path: config.path };
       const demoFarm = { ...demo, ...about, ...farm, stopping: signals.asked };
       // A signal ends the farm at once; the step under way then fails, and nobody needs to hear of it.
-      await Promise.race([showTheRest(demoFarm, demo, notes), untilAsked(signals)]);
+      await Promise.race([showTheRest(demoFarm, demo, notes), untilRequested(signals)]);
     }
     if (!signals.asked.aborted) notes.line("The farm stays up. Ctrl-C stops it.");
-    await untilAsked(signals);
+    await untilRequested(signals);
     return exitCodes.ok;
   } finally {
     if (signals.asked.aborted) notes.line("Stopping …");
@@ -175,7 +175,7 @@ function usableMemory(): number {
   return Math.min(totalmem(), process.constrainedMemory() || Infinity);
 }
 
-function untilAsked({ asked }: StopSignals): Promise<void> {
+function untilRequested({ asked }: StopSignals): Promise<void> {
   return new Promise((resolve) => {
     if (asked.aborted) resolve();
     // A pending promise keeps nobody awake; the children's pipes do.

@@ -13,12 +13,12 @@ export interface StopSignals {
 /** Listens for the signals that end us: the first asks, the second insists. */
 export function stopSignals(insist: () => void): StopSignals {
   const asked = new AbortController();
-  let askedAt = 0;
+  let requestedAt = 0;
   const hear = () => {
     if (!asked.signal.aborted) {
-      askedAt = Date.now();
+      requestedAt = Date.now();
       asked.abort();
-    } else if (Date.now() - askedAt > echoMs) insist();
+    } else if (Date.now() - requestedAt > echoMs) insist();
   };
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
   for (const signal of signals) process.on(signal, hear);

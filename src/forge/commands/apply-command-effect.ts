@@ -65,7 +65,7 @@ async function bench(
   await db.transaction((tx) =>
     tellOf(
       tx,
-      { repository, kind: "request", subject: request.id, sha, pull, name: "", wasAskedFor: true },
+      { repository, kind: "request", subject: request.id, sha, pull, name: "", wasRequested: true },
       clock.now(),
     ),
   );

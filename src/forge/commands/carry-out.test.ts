@@ -145,7 +145,7 @@ describe("a command", () => {
       sha: aPull.head,
       pull: 7,
       name: "",
-      wasAskedFor: true,
+      wasRequested: true,
     } as const;
     await tellOf(db, { ...told, repository: "other", subject: others }, forgeEpoch);
     await tellOf(db, { ...told, repository: "demo", subject: requestId }, forgeEpoch);
@@ -158,7 +158,7 @@ describe("a command", () => {
   test("to cancel leaves alone what another open pull request with this head waits for", async () => {
     await keepPull(db, "demo", { ...aPull, number: 8, headSince: new Date(0) });
     for (const pull of [7, 8]) {
-      const told = { kind: "request", sha: aPull.head, name: "", wasAskedFor: true } as const;
+      const told = { kind: "request", sha: aPull.head, name: "", wasRequested: true } as const;
       await tellOf(db, { ...told, repository: "demo", subject: requestId, pull }, forgeEpoch);
     }
 

@@ -164,7 +164,7 @@ function decideApproval(
 }
 
 function decideBench(
-  wish: { readonly sha: string; readonly isToWait: boolean; readonly choice: BenchChoice },
+  wanted: { readonly sha: string; readonly isToWait: boolean; readonly choice: BenchChoice },
   by: Principal,
   { pull, policy, name }: CommandCircumstances,
 ): CommandEffect {
@@ -186,11 +186,11 @@ function decideBench(
       break;
   }
   // An approval is of one commit, and of no other of the fork's.
-  if (pull.isFork && !pull.head.startsWith(wish.sha)) {
+  if (pull.isFork && !pull.head.startsWith(wanted.sha)) {
     return answer(
       `Of a fork only the head that was approved is measured: \`${pull.head.slice(0, 12)}\`.`,
     );
   }
-  const sha = pull.head.startsWith(wish.sha) ? pull.head : wish.sha;
-  return { kind: "bench", by, suite, sha, isToWait: wish.isToWait, choice: wish.choice };
+  const sha = pull.head.startsWith(wanted.sha) ? pull.head : wanted.sha;
+  return { kind: "bench", by, suite, sha, isToWait: wanted.isToWait, choice: wanted.choice };
 }

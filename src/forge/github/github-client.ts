@@ -74,7 +74,7 @@ export function githubClient(config: FullGitHubConfig): GitHubClient {
     };
     const isLimited = (seconds: number, _options: unknown, _octokit: unknown, tries: number) => {
       hold(seconds * 1_000);
-      return tries < 2 && seconds * 1_000 <= config.patienceMs;
+      return tries < 2 && seconds * 1_000 <= config.waitLimitMs;
     };
     const octokit = new PacedOctokit({
       baseUrl: config.api,
@@ -106,7 +106,7 @@ export function githubClient(config: FullGitHubConfig): GitHubClient {
         // Who goes on asking under a limit is locked out for longer; all wait, or come back.
         const left = heldUntil - performance.now();
         if (left <= 0) return;
-        if (left > config.patienceMs)
+        if (left > config.waitLimitMs)
           throw new ForgeBusy(`${doing}: GitHub asked to be left alone`, Math.ceil(left));
         await cuttable.wait(left);
       },

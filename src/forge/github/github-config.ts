@@ -25,7 +25,7 @@ export interface GitHubConfig {
    * What the forge may ask us to wait for within a call; a longer wait is the caller's, who holds
    * leases and knows how long.
    */
-  readonly patienceMs?: number;
+  readonly waitLimitMs?: number;
   /** Before a read that failed is tried again; the second time four times that. */
   readonly readAgainMs?: number;
   readonly warn?: (message: string) => void;
@@ -58,7 +58,7 @@ export function fullConfig(config: GitHubConfig): FullGitHubConfig {
     api,
     timeoutMs: config.timeoutMs ?? 15_000,
     pace: { ...usualPace, ...config.pace },
-    patienceMs: config.patienceMs ?? 5_000,
+    waitLimitMs: config.waitLimitMs ?? 5_000,
     readAgainMs: config.readAgainMs ?? 1_000,
     warn: config.warn ?? (() => {}),
     now: config.now ?? (() => new Date()),

@@ -360,7 +360,7 @@ describe("what goes wrong", () => {
 
   test("a secondary limit holds all requests of the installation, for as long as GitHub said", async () => {
     await forge.stop();
-    forge = open({ patienceMs: 0 });
+    forge = open({ waitLimitMs: 0 });
     const pull = await repository.openPull({ files: { "a.txt": "1" } });
     await forge.commentsOf(slug, pull);
     fake.setFaults({ secondaryLimit: 1, retryAfterSeconds: 30 });

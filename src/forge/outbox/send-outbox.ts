@@ -161,10 +161,10 @@ function holdLease({ db, clock, log }: OutboxServices, row: LeasedRow, leaseMs: 
   let keptAt = performance.now();
   let isLost = false;
   const beat = setInterval(() => {
-    const askedAt = performance.now();
+    const requestedAt = performance.now();
     keepLease(db, row, new Date(clock.now().getTime() + leaseMs)).then(
       (isOurs) => {
-        if (isOurs) keptAt = askedAt;
+        if (isOurs) keptAt = requestedAt;
         else isLost = true;
       },
       (reason: unknown) => log("a lease was not renewed", { reason: messageOf(reason) }),

@@ -34,17 +34,17 @@ describe("a pull request's comment", () => {
     },
     {
       what: "somebody asked",
-      request: aRequest({ report: aReport(1_000), wasAskedFor: true }),
+      request: aRequest({ report: aReport(1_000), wasRequested: true }),
       label: false,
     },
     {
       what: "somebody asked, and there was nothing to compare with",
-      request: aRequest({ report: undefined, wasAskedFor: true }),
+      request: aRequest({ report: undefined, wasRequested: true }),
       label: undefined,
     },
     {
       what: "somebody asked, and it failed",
-      request: aRequest({ report: undefined, state: "failed", wasAskedFor: true }),
+      request: aRequest({ report: undefined, state: "failed", wasRequested: true }),
       label: undefined,
     },
   ])("is there when $what", ({ request, label }) => {
@@ -53,8 +53,8 @@ describe("a pull request's comment", () => {
 
   test.each([
     { what: "nothing changed and nobody asked", request: aRequest({ report: aReport(1_000) }) },
-    { what: "it is not over", request: aRequest({ state: "in-progress", wasAskedFor: true }) },
-    { what: "it was cancelled", request: aRequest({ state: "cancelled", wasAskedFor: true }) },
+    { what: "it is not over", request: aRequest({ state: "in-progress", wasRequested: true }) },
+    { what: "it was cancelled", request: aRequest({ state: "cancelled", wasRequested: true }) },
     { what: "there was nothing to compare", request: aRequest({ report: undefined }) },
   ])("is not there when $what", ({ request }) => {
     expect(comment([request])).toBeUndefined();

@@ -6,7 +6,7 @@ import type { RequestToTell } from "./report-source.ts";
 /** A request of a pull request, and why it is told. */
 export interface PullRequestToTell extends RequestToTell {
   readonly sha: string;
-  readonly wasAskedFor: boolean;
+  readonly wasRequested: boolean;
 }
 
 /** What a pull request shows of its measurements. */
@@ -44,7 +44,7 @@ export function pullComment(
     directions.length === 0
       ? undefined
       : directions.some((direction) => direction === "regression" || direction === "mixed");
-  if (!isShown && !latest.some(isNews)) return undefined;
+  if (!isShown && !latest.some(isNew)) return undefined;
 
   const earlier = told.filter((request) => !latest.includes(request));
   const parts = [...latest.flatMap(partsOf), ...earlierPart(earlier)];
@@ -53,11 +53,11 @@ export function pullComment(
 }
 
 /** It is over, and came to something. */
-function isWorthTelling({ state, report, wasAskedFor }: PullRequestToTell): boolean {
+function isWorthTelling({ state, report, wasRequested }: PullRequestToTell): boolean {
   switch (state) {
     case "completed":
     case "failed":
-      return report !== undefined || wasAskedFor;
+      return report !== undefined || wasRequested;
     case "waiting-for-artifacts":
     case "artifacts-ready":
     case "in-progress":
@@ -66,9 +66,9 @@ function isWorthTelling({ state, report, wasAskedFor }: PullRequestToTell): bool
   }
 }
 
-function isNews({ report, wasAskedFor }: PullRequestToTell): boolean {
+function isNew({ report, wasRequested }: PullRequestToTell): boolean {
   return (
-    wasAskedFor ||
+    wasRequested ||
     (report !== undefined && (report.direction !== "none" || report.newlyBroken.length > 0))
   );
 }

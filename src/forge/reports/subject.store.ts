@@ -9,7 +9,7 @@ const Subject = z.object({
   sha: z.string(),
   pull: z.number().nullable(),
   name: z.string(),
-  wasAskedFor: z.boolean(),
+  wasRequested: z.boolean(),
   notedAt: z.date(),
   toldVersion: z.string().nullable(),
   isOver: z.boolean(),
@@ -18,7 +18,7 @@ const Subject = z.object({
 export type Subject = z.infer<typeof Subject>;
 
 const columns = sql`
-  repository, kind, id, sha, pull, name, was_asked_for as "wasAskedFor", noted_at as "notedAt",
+  repository, kind, id, sha, pull, name, was_asked_for as "wasRequested", noted_at as "notedAt",
   told_version as "toldVersion", is_over as "isOver"
 `;
 
@@ -28,10 +28,10 @@ export async function noteSubject(
   subject: Omit<Subject, "toldVersion" | "notedAt" | "isOver">,
   now: Date,
 ): Promise<void> {
-  const { repository, kind, id, sha, pull, name, wasAskedFor } = subject;
+  const { repository, kind, id, sha, pull, name, wasRequested } = subject;
   await tx.run(sql`
     insert into forge_subject as known (repository, kind, id, sha, pull, name, was_asked_for, noted_at)
-    select watched.name, ${kind}, ${id}::uuid, ${sha}, ${pull}::integer, ${name}, ${wasAskedFor}::boolean, ${now}
+    select watched.name, ${kind}, ${id}::uuid, ${sha}, ${pull}::integer, ${name}, ${wasRequested}::boolean, ${now}
     from forge_repository as watched where watched.name = ${repository}
     on conflict (kind, id, repository, coalesce(pull, 0)) do update
     set was_asked_for = true, is_over = false, told_version = null
@@ -114,7 +114,7 @@ export function lockTogether(
       with locked as (
         select ${columns} from forge_subject where kind = ${kind} and ${which} order by id for update
       )
-      select repository, kind, id, sha, pull, name, "wasAskedFor", "notedAt", "toldVersion", "isOver" from locked order by "notedAt" desc, id
+      select repository, kind, id, sha, pull, name, "wasRequested", "notedAt", "toldVersion", "isOver" from locked order by "notedAt" desc, id
     `,
   );
 }

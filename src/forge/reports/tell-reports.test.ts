@@ -60,7 +60,7 @@ const note = (more: Partial<ToldSubject> = {}) =>
       sha,
       pull: 7,
       name: "grange",
-      wasAskedFor: false,
+      wasRequested: false,
       ...more,
     },
     now,
@@ -193,7 +193,7 @@ describe("a request to measure", () => {
     await tell();
     expect(await outbox()).toEqual([]);
 
-    await note({ ...request, wasAskedFor: true });
+    await note({ ...request, wasRequested: true });
     requests.set(two, aRequest({ id: two, report: aReport(1_000) }));
     await tell();
 

@@ -26,7 +26,7 @@ export interface ToldSubject {
   /** Name of the check run of a graph: `grange`, or one for each named graph. */
   readonly name: string;
   /** Somebody asked for it in a comment: told even when nothing changed. */
-  readonly wasAskedFor: boolean;
+  readonly wasRequested: boolean;
 }
 
 /** Notes it, in the transaction that makes the graph's or request's id known. Noted again, nothing changes. */
@@ -48,7 +48,7 @@ export interface ReportServices {
 const watchMs = 14 * 24 * 3_600_000;
 const mostWatched = 5_000;
 /** Told of, and unknown to the farm for so long: it will not come any more. */
-const patienceMs = 24 * 3_600_000;
+const waitLimitMs = 24 * 3_600_000;
 /** Of one pull request, the latest. */
 const mostRequests = 30;
 
@@ -67,7 +67,7 @@ export async function tellReports(services: ReportServices): Promise<number> {
     return version === undefined
       ? !subject.isOver &&
           subject.toldVersion === null &&
-          now.getTime() - subject.notedAt.getTime() > patienceMs
+          now.getTime() - subject.notedAt.getTime() > waitLimitMs
       : version !== subject.toldVersion;
   });
   const done = new Set<string>();
@@ -154,11 +154,11 @@ async function tellRequests(
 ): Promise<ReadonlySet<string>> {
   const over = new Set<string>(together.slice(mostRequests).map(({ id }) => id));
   const requests = [];
-  for (const { id, sha, wasAskedFor } of together.slice(0, mostRequests)) {
+  for (const { id, sha, wasRequested } of together.slice(0, mostRequests)) {
     const request = await source.request(tx, id);
     if (request === undefined) continue;
     if (request.endedAt !== undefined) over.add(id);
-    requests.push({ ...request, sha, wasAskedFor });
+    requests.push({ ...request, sha, wasRequested });
   }
   const [first] = together;
   if (first === undefined || first.pull === null) return over;

@@ -54,7 +54,7 @@ export function aRequest(more: Partial<PullRequestToTell> = {}): PullRequestToTe
     report: aReport(1_100),
     url: "https://farm.test/benchmarks/requests/22222222",
     sha: "a".repeat(40),
-    wasAskedFor: false,
+    wasRequested: false,
     ...more,
   };
 }

@@ -19,7 +19,7 @@ export interface IncomingBody {
 }
 
 /** GitHub gives a webhook up after 10 s. */
-const usualPatience = { waitMs: 4_000, readMs: 5_000 };
+const usualWaitLimits = { waitMs: 4_000, readMs: 5_000 };
 
 /** What holds a body against its signature. */
 export interface BodyCheck {
@@ -40,20 +40,20 @@ export class WebhookBodies {
   readonly #small = new FairGate(smallAtOnce);
   readonly #large = new FairGate(1);
   readonly #directory: string;
-  readonly #patience: typeof usualPatience;
+  readonly #waitLimitMs: typeof usualWaitLimits;
   #room: Buffer | undefined;
 
   /** With where large bodies are kept while they come. */
-  constructor(directory: string, patience = usualPatience) {
+  constructor(directory: string, waitLimitMs = usualWaitLimits) {
     this.#directory = directory;
-    this.#patience = patience;
+    this.#waitLimitMs = waitLimitMs;
   }
 
   /** Reads a body when its turn comes, and has it used. The bytes are others' as soon as `use` has answered. */
   async read<T>(body: IncomingBody, check: BodyCheck, use: (body: Uint8Array) => T): Promise<T> {
     const { statedBytes } = body;
     if ((statedBytes ?? 0) > mostWebhookBytes) throw tooLarge();
-    const { waitMs } = this.#patience;
+    const { waitMs } = this.#waitLimitMs;
     const isSmall = statedBytes !== undefined && statedBytes <= smallBytes;
     const waited = new AbortController();
     const timer = setTimeout(() => waited.abort(busy()), waitMs);
@@ -77,7 +77,7 @@ export class WebhookBodies {
     use: (body: Uint8Array) => T,
   ): Promise<T> {
     const room = Buffer.alloc(statedBytes);
-    const bytes = await receive(stream, statedBytes, this.#patience.readMs, (piece, at) => {
+    const bytes = await receive(stream, statedBytes, this.#waitLimitMs.readMs, (piece, at) => {
       room.set(piece, at);
       check.seen(piece);
     });
@@ -92,7 +92,7 @@ export class WebhookBodies {
   ): Promise<T> {
     const file = await namelessFile(this.#directory);
     try {
-      const { readMs } = this.#patience;
+      const { readMs } = this.#waitLimitMs;
       const bytes = await receive(stream, mostWebhookBytes, readMs, async (piece, at) => {
         check.seen(piece);
         await file.write(piece, 0, piece.byteLength, at);

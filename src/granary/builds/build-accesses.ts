@@ -25,7 +25,7 @@ export interface ResultAccess {
 
 export interface BuildAccesses {
   asked(key: ResultKey, what: ResultRequest, atMs: number, leadMs: number | undefined): void;
-  askedBlob(digest: Digest): void;
+  requestedBlob(digest: Digest): void;
   made(result: GranaryResult, atMs: number): void;
   /** Notes the paths of the repository that a result was made from, where the tool reports them. */
   knowsInputs(key: ResultKey, inputs: readonly string[]): void;
@@ -104,7 +104,7 @@ export function startBuildAccesses(
       });
     },
 
-    askedBlob(digest) {
+    requestedBlob(digest) {
       const key = digestKey(digest);
       for (const name of namedBy.get(key) ?? []) {
         const known = results.get(name);

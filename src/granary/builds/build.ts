@@ -19,7 +19,7 @@ export interface ResultRequest {
 /** The prefetch of one build. The build's own requests always go first. */
 export interface Prefetch {
   /** Resolves when a result or blob in transfer has arrived or failed. Undefined if it is not in transfer. */
-  coming(wish: ResultKey | Digest): Promise<void> | undefined;
+  coming(request: ResultKey | Digest): Promise<void> | undefined;
   /**
    * Resolves when the index has been read. Results that are requested before that, and are in the index, are
    * fetched first. Undefined once the index has been read.
@@ -55,7 +55,7 @@ export interface Build {
   quarantineUpdates?(): Promise<void> | undefined;
   asked(key: ResultKey, what: ResultRequest): void;
   /** Notes that the build read or wrote a blob. */
-  askedBlob(digest: Digest): void;
+  requestedBlob(digest: Digest): void;
   made(result: GranaryResult): void;
   /** Returns how long the result took to make, in ms since its miss, for tools that do not report it. Call it once for each result. */
   tookMs?(key: ResultKey): number | undefined;

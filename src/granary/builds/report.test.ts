@@ -43,7 +43,7 @@ test("tells what came from where, what was early, and what was for nothing", () 
   const local = { ...resultOf("local", [text(20, "d")]), costMs: 40 };
   const unused = digestOf(Buffer.from(text(1_000, "e")));
   accesses.asked(early, asked("prefetched", early, 2), 100, 50);
-  accesses.askedBlob(early.blobs[0] ?? early.value);
+  accesses.requestedBlob(early.blobs[0] ?? early.value);
   accesses.asked(local, asked("local", local), 200, undefined);
   accesses.asked(
     { namespace: "ccache", key: "new" },
@@ -74,7 +74,7 @@ test("what was asked for and what was made are indexed alike, in order of first 
   const hit = resultOf("hit", ["value of hit", "read", "never read"]);
   accesses.asked({ namespace: "ccache", key: "made" }, asked("missed"), 5, undefined);
   accesses.asked(hit, asked("local", hit), 10, undefined);
-  accesses.askedBlob(digestOf(Buffer.from("read")));
+  accesses.requestedBlob(digestOf(Buffer.from("read")));
   accesses.asked({ namespace: "ccache", key: "nobody's" }, asked("missed"), 12, undefined);
   const made = { ...resultOf("made", ["value of made", "output"]), costMs: 33 };
   accesses.made(made, 400);

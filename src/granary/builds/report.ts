@@ -1,7 +1,7 @@
 import type {
-  AskedResult,
   DiskCost,
   GranaryBuildReport,
+  RequestedResult,
   ResultSource,
   UsedIndex,
 } from "#api/granary.ts";
@@ -30,7 +30,7 @@ export interface EndOfBuild {
   readonly truncated: readonly TruncatedMark[];
 }
 
-const mostAsked = 2_000;
+const mostRequested = 2_000;
 
 /** What a build had from where. Of what it asked for, what went wrong is listed first: hits are many. */
 export function reportOf(
@@ -55,9 +55,9 @@ export function reportOf(
     if (one.leadMs !== undefined) leads.push(one.leadMs);
   }
   const { blobs } = end.transferred;
-  const asked = [...accesses].sort(byInterest).slice(0, mostAsked);
+  const asked = [...accesses].sort(byInterest).slice(0, mostRequested);
   const truncated = new Set([...end.truncated, ...end.transferred.truncated]);
-  if (accesses.length > mostAsked) truncated.add("asked");
+  if (accesses.length > mostRequested) truncated.add("asked");
   return {
     id: end.id,
     project: facts.project,
@@ -85,7 +85,7 @@ export function reportOf(
     savedMs: Math.round(savedMs),
     ...(end.diskTrouble === undefined ? {} : { diskTrouble: end.diskTrouble }),
     truncated: [...truncated],
-    asked: asked.map(askedResult),
+    asked: asked.map(requestedResult),
   };
 }
 
@@ -101,7 +101,7 @@ function byInterest(a: ResultAccess, b: ResultAccess): number {
   return interest[a.source] - interest[b.source] || a.atMs - b.atMs;
 }
 
-function askedResult(one: ResultAccess): AskedResult {
+function requestedResult(one: ResultAccess): RequestedResult {
   return {
     namespace: one.key.namespace,
     key: one.key.key,

@@ -114,10 +114,10 @@ export async function startBuild(context: BuildContext, begun: BuildFacts): Prom
       if (what.result === undefined) steps.missed(key, toldMs);
       // An order that is known is not lost by a build that cannot tell its own: indexes keep the earlier time.
       const known = what.isNotedLater === true ? prefetch.firstMs?.(key) : undefined;
-      const askedMs = known ?? Math.max(0, toldMs - what.waitedMs);
-      accesses.asked(key, what, askedMs, prefetch.leadMs(key));
+      const requestedMs = known ?? Math.max(0, toldMs - what.waitedMs);
+      accesses.asked(key, what, requestedMs, prefetch.leadMs(key));
     },
-    askedBlob: (digest) => accesses.askedBlob(digest),
+    requestedBlob: (digest) => accesses.requestedBlob(digest),
     made: (result) => accesses.made(result, elapsedMs()),
     tookMs: (key) => steps.tookMs(key, elapsedMs()),
     knowsInputs: (key, inputs) => accesses.knowsInputs(key, inputs),

@@ -44,9 +44,9 @@ export function openWorkspaceMemory(directory: string): WorkspaceMemory {
       const path = join(directory, `${nameOf(facts, facts.root)}.json`);
       const before = await read(path).catch(() => []);
       const whole = workingSet(before, now);
-      const isNews = now.length > 0 && whole.results.length <= mostResults;
+      const isNew = now.length > 0 && whole.results.length <= mostResults;
       // A full disk costs what the next build would have known.
-      const remembered = isNews ? write(directory, path, whole.results).catch(() => {}) : done;
+      const remembered = isNew ? write(directory, path, whole.results).catch(() => {}) : done;
       return { ...whole, remembered };
     },
   };

@@ -162,7 +162,7 @@ export function startDuneSession(
       build.asked(key, { ...noticed, source: sourceOf(key), result });
     }
     tally.used += 1;
-    for (const blob of result.blobs) build.askedBlob(blob);
+    for (const blob of result.blobs) build.requestedBlob(blob);
   }
 
   async function noteMade(result: GranaryResult, agoMs = 0): Promise<void> {

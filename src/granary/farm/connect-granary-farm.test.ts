@@ -12,7 +12,7 @@ import { slowLine } from "../../../test/support/slow-line.ts";
 import { silentLogger } from "../store/granary-store.fixture.ts";
 import { connectGranaryFarm } from "./connect-granary-farm.ts";
 import { blobMessage, fakeFarm, packed } from "./fake-farm.fixture.ts";
-import type { FetchedThing, FetchWish } from "./granary-farm.ts";
+import type { FetchedThing, FetchRequest } from "./granary-farm.ts";
 import { noFarm } from "./no-farm.ts";
 
 const ccache = (key: string): ResultKey => ({ namespace: "ccache", key });
@@ -164,10 +164,10 @@ test.each([
   ["that is none", async () => noFarm()],
 ])("a farm %s has nothing", async (_, open) => {
   const farm = await open();
-  const wish: FetchWish = { kind: "result", key: ccache("a") };
+  const request: FetchRequest = { kind: "result", key: ccache("a") };
 
   expect(await farm.lookUp("p", [ccache("a")])).toEqual([]);
-  expect(await all(farm.fetch("p", [wish], never))).toEqual([{ kind: "absent", wish }]);
+  expect(await all(farm.fetch("p", [request], never))).toEqual([{ kind: "absent", request }]);
   const build = {
     project: "p",
     repository: "",
@@ -182,7 +182,10 @@ test.each([
 });
 
 describe("fetching", () => {
-  const blob = (text: string): FetchWish => ({ kind: "blob", digest: digestOf(Buffer.from(text)) });
+  const blob = (text: string): FetchRequest => ({
+    kind: "blob",
+    digest: digestOf(Buffer.from(text)),
+  });
   const part = (text: string, of: string, offset: number): FetchedItem =>
     create(FetchedItemSchema, {
       item: {
@@ -195,7 +198,7 @@ describe("fetching", () => {
     const fake = await fakeFarm();
     const farm = connect(fake.url);
     const kept = await fake.has("a", ["value", "blob of the result"]);
-    const wishes: FetchWish[] = [
+    const requests: FetchRequest[] = [
       { kind: "result", key: ccache("a") },
       blob("value"),
       blob("blob of the result"),
@@ -206,7 +209,7 @@ describe("fetching", () => {
       blob("value"),
     ];
 
-    const things = await all(farm.fetch("p", wishes, never));
+    const things = await all(farm.fetch("p", requests, never));
 
     expect(things[0]).toEqual({ kind: "result", result: kept });
     const bytes = new Map<string, Buffer>();
@@ -218,7 +221,7 @@ describe("fetching", () => {
     for (const [key, data] of bytes) expect(digestKey(digestOf(data))).toBe(key);
     expect([...bytes.values()].map(String)).toEqual(["value", "blob of the result", ""]);
     const absent = things.filter((thing: FetchedThing) => thing.kind === "absent");
-    expect(absent.map(({ wish }) => wish)).toEqual([wishes[3], wishes[4]]);
+    expect(absent.map(({ request }) => request)).toEqual([requests[3], requests[4]]);
   });
 
   test("gives blobs that BLAKE3 names, whose hashes are as long as SHA-256's", async () => {
@@ -227,14 +230,14 @@ describe("fetching", () => {
     const data = Buffer.from("a client's own");
     const [here, absent] = [digestOf(data, "blake3"), digestOf(Buffer.from("gone"), "blake3")];
     await fake.blobs.put(here, data);
-    const wishes = [here, absent].map((digest): FetchWish => ({ kind: "blob", digest }));
+    const requests = [here, absent].map((digest): FetchRequest => ({ kind: "blob", digest }));
 
-    const things = await all(farm.fetch("p", wishes, never));
+    const things = await all(farm.fetch("p", requests, never));
 
     const parts = things.flatMap((thing) => (thing.kind === "part" ? thing : []));
     expect(parts.map(({ digest }) => digest)).toEqual([here, here]);
     expect(Buffer.concat(parts.map((each) => each.data))).toEqual(data);
-    expect(things.at(-1)).toEqual({ kind: "absent", wish: wishes[1] });
+    expect(things.at(-1)).toEqual({ kind: "absent", request: requests[1] });
   });
 
   test.each<[string, readonly FetchedItem[]]>([
@@ -290,9 +293,9 @@ describe("fetching", () => {
     const fake = await fakeFarm();
     const farm = connect(fake.url);
     fake.packs = async function* () {};
-    const wishes = [blob("value"), blob("second")];
-    expect(await all(farm.fetch("p", wishes, never))).toEqual(
-      wishes.map((wish) => ({ kind: "absent", wish })),
+    const requests = [blob("value"), blob("second")];
+    expect(await all(farm.fetch("p", requests, never))).toEqual(
+      requests.map((request) => ({ kind: "absent", request })),
     );
   });
 });

@@ -144,8 +144,13 @@ export function connectGranaryFarm(address: FarmAddress, logger: Logger): Connec
 
     lookUpWithBlobs: (project, key) => service.orElse(undefined, () => lookUpWhole(project)(key)),
 
-    fetch: (project, wishes, signal) =>
-      fetchFrom({ channel: () => line.channel, circuit, meter, service }, project, wishes, signal),
+    fetch: (project, requests, signal) =>
+      fetchFrom(
+        { channel: () => line.channel, circuit, meter, service },
+        project,
+        requests,
+        signal,
+      ),
 
     ...publishingCalls(() => line.channel, circuit),
 

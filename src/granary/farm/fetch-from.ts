@@ -3,8 +3,8 @@ import { Fault } from "#core/fault.ts";
 import type { GrpcChannel } from "#grpc/channel.ts";
 import { type FetchResponse, Granaries } from "#proto/grange/granary/v1/granary_pb.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
-import { fetchedThings, wishText } from "./fetched-things.ts";
-import type { FetchedThing, FetchWish } from "./granary-farm.ts";
+import { fetchedThings, requestText } from "./fetched-things.ts";
+import type { FetchedThing, FetchRequest } from "./granary-farm.ts";
 import type { LineMeter } from "./line-meter.ts";
 import { isUnimplemented, type ServiceSeen } from "./service-seen.ts";
 
@@ -15,7 +15,7 @@ export interface FetchParts {
   readonly service: ServiceSeen;
 }
 
-const mostWishesPerCall = 10_000;
+const mostRequestsPerCall = 10_000;
 
 /** A stream over which nothing comes for so long is given up; what came of it stays. */
 const silenceMs = 15_000;
@@ -27,25 +27,25 @@ const pauseMs = 100;
 export async function* fetchFrom(
   parts: FetchParts,
   project: string,
-  wishes: readonly FetchWish[],
+  requests: readonly FetchRequest[],
   signal: AbortSignal,
 ): AsyncGenerator<FetchedThing, void, undefined> {
-  const all = [...new Map(wishes.map((wish) => [wishText(wish), wish])).values()];
-  for (let at = 0; at < all.length; at += mostWishesPerCall) {
-    yield* oneStream(parts, project, all.slice(at, at + mostWishesPerCall), signal);
+  const all = [...new Map(requests.map((request) => [requestText(request), request])).values()];
+  for (let at = 0; at < all.length; at += mostRequestsPerCall) {
+    yield* oneStream(parts, project, all.slice(at, at + mostRequestsPerCall), signal);
   }
 }
 
 async function* oneStream(
   { channel, circuit, meter, service }: FetchParts,
   project: string,
-  wishes: readonly FetchWish[],
+  requests: readonly FetchRequest[],
   signal: AbortSignal,
 ): AsyncGenerator<FetchedThing, void, undefined> {
-  if (service.isMissing()) return yield* allAbsent(wishes);
-  const fetched = fetchedThings(project, wishes);
+  if (service.isMissing()) return yield* allAbsent(requests);
+  const fetched = fetchedThings(project, requests);
   const silence = new AbortController();
-  const request = { instanceName: project, items: wishes.map(itemOf) };
+  const request = { instanceName: project, items: requests.map(itemOf) };
   const responses = channel()
     .serverStream(Granaries.method.fetch, request, {
       signal: AbortSignal.any([signal, silence.signal]),
@@ -79,7 +79,7 @@ async function* oneStream(
   } catch (reason) {
     if (isUnimplemented(reason)) {
       service.noteMissing();
-      return yield* allAbsent(wishes);
+      return yield* allAbsent(requests);
     }
     if (!signal.aborted) circuit.failed(reason);
     throw reason;
@@ -106,17 +106,17 @@ async function unlessSilent(
   }
 }
 
-function* allAbsent(wishes: readonly FetchWish[]): Generator<FetchedThing> {
-  for (const wish of wishes) yield { kind: "absent", wish };
+function* allAbsent(requests: readonly FetchRequest[]): Generator<FetchedThing> {
+  for (const request of requests) yield { kind: "absent", request };
 }
 
-function itemOf(wish: FetchWish) {
-  return wish.kind === "result"
+function itemOf(request: FetchRequest) {
+  return request.kind === "result"
     ? {
         item: {
           case: "result" as const,
-          value: { namespace: wish.key.namespace, key: wish.key.key },
+          value: { namespace: request.key.namespace, key: request.key.key },
         },
       }
-    : { item: { case: "blob" as const, value: toLoneDigest(wish.digest) } };
+    : { item: { case: "blob" as const, value: toLoneDigest(request.digest) } };
 }

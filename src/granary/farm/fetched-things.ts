@@ -10,7 +10,7 @@ import {
   FetchedSchema,
   type FetchResponse,
 } from "#proto/grange/granary/v1/granary_pb.ts";
-import type { FetchedThing, FetchWish } from "./granary-farm.ts";
+import type { FetchedThing, FetchRequest } from "./granary-farm.ts";
 import { fromKeyMessage, fromStoredResult } from "./stored-result.ts";
 
 /** The answer to wishes, as it comes. */
@@ -30,15 +30,15 @@ const mostParts = 100_000;
  * Nothing is believed: only what was wished for is taken, a result once, a blob's bytes in order and no more than
  * its digest says. So a farm can send no more than it was asked for.
  */
-export function fetchedThings(project: string, wishes: readonly FetchWish[]): FetchedThings {
-  const open = new Map(wishes.map((wish) => [wishText(wish), wish]));
+export function fetchedThings(project: string, requests: readonly FetchRequest[]): FetchedThings {
+  const open = new Map(requests.map((request) => [requestText(request), request]));
   let begun: { readonly key: string; readonly digest: Digest; bytes: number } | undefined;
 
-  const taken = (text: string): FetchWish => {
-    const wish = open.get(text);
-    if (wish === undefined) throw nonsense(`sends ${text}, which is not asked for`);
+  const taken = (text: string): FetchRequest => {
+    const request = open.get(text);
+    if (request === undefined) throw nonsense(`sends ${text}, which is not asked for`);
     open.delete(text);
-    return wish;
+    return request;
   };
 
   const thingIn = ({ item }: FetchedItem): FetchedThing => {
@@ -48,24 +48,24 @@ export function fetchedThings(project: string, wishes: readonly FetchWish[]): Fe
     switch (item.case) {
       case "result": {
         const result = fromStoredResult(project, item.value);
-        taken(wishText({ kind: "result", key: result }));
+        taken(requestText({ kind: "result", key: result }));
         return { kind: "result", result };
       }
       case "absent": {
         const { item: what } = item.value;
         if (what.case === "result") {
           const key = fromKeyMessage(what.value);
-          return { kind: "absent", wish: taken(wishText({ kind: "result", key })) };
+          return { kind: "absent", request: taken(requestText({ kind: "result", key })) };
         }
         const digest = fromLoneDigest(what.value, "an absent blob");
-        return { kind: "absent", wish: taken(wishText({ kind: "blob", digest })) };
+        return { kind: "absent", request: taken(requestText({ kind: "blob", digest })) };
       }
       case "blob": {
         const digest = fromLoneDigest(item.value.digest, "a blob");
         const { data } = item.value;
         const key = digestKey(digest);
         if (begun === undefined) {
-          taken(wishText({ kind: "blob", digest }));
+          taken(requestText({ kind: "blob", digest }));
           begun = { key, digest, bytes: 0 };
         }
         const offset = begun.bytes;
@@ -97,14 +97,14 @@ export function fetchedThings(project: string, wishes: readonly FetchWish[]): Fe
     },
     rest() {
       if (begun !== undefined) throw nonsense(`ends in the middle of ${begun.key}`);
-      return [...open.values()].map((wish) => ({ kind: "absent", wish }));
+      return [...open.values()].map((request) => ({ kind: "absent", request }));
     },
   };
 }
 
 /** What tells a wish from others. */
-export function wishText(wish: FetchWish): string {
-  return wish.kind === "result" ? keyText(wish.key) : `blob ${digestKey(wish.digest)}`;
+export function requestText(request: FetchRequest): string {
+  return request.kind === "result" ? keyText(request.key) : `blob ${digestKey(request.digest)}`;
 }
 
 function nonsense(what: string): Fault {

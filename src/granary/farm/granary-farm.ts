@@ -37,7 +37,7 @@ export interface Resolved {
   readonly quarantined?: { readonly results: readonly ResultKey[]; readonly version: number };
 }
 
-export type FetchWish =
+export type FetchRequest =
   | { readonly kind: "result"; readonly key: ResultKey }
   | { readonly kind: "blob"; readonly digest: Digest };
 
@@ -50,7 +50,7 @@ export type FetchedThing =
       readonly offset: number;
       readonly data: Uint8Array;
     }
-  | { readonly kind: "absent"; readonly wish: FetchWish };
+  | { readonly kind: "absent"; readonly request: FetchRequest };
 
 export interface FoundWithBlobs {
   readonly result: GranaryResult;
@@ -80,7 +80,7 @@ export interface GranaryFarm extends Service {
   lookUpWithBlobs(project: string, key: ResultKey): Promise<FoundWithBlobs | undefined>;
   fetch(
     project: string,
-    wishes: readonly FetchWish[],
+    requests: readonly FetchRequest[],
     signal: AbortSignal,
   ): AsyncIterable<FetchedThing>;
   /** The farm's blobs, checked against their digests. */

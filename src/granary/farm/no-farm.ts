@@ -12,8 +12,8 @@ export function noFarm(): GranaryFarm {
     resolve: async () => ({ indexes: [], mayHave: () => false }),
     lookUp: async () => [],
     lookUpWithBlobs: async () => undefined,
-    async *fetch(_project, wishes) {
-      for (const wish of wishes) yield { kind: "absent", wish };
+    async *fetch(_project, requests) {
+      for (const request of requests) yield { kind: "absent", request };
     },
     blobs: () => ({
       get: async () => undefined,

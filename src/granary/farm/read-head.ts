@@ -3,7 +3,7 @@ import type { TransferLine } from "#commit-index/order-transfer.ts";
 import { Fault } from "#core/fault.ts";
 import type { FetchResponse } from "#proto/grange/granary/v1/granary_pb.ts";
 import { fetchedThings } from "./fetched-things.ts";
-import type { FetchedThing, FetchWish } from "./granary-farm.ts";
+import type { FetchedThing, FetchRequest } from "./granary-farm.ts";
 
 /** As a farm has it. */
 const mostHeadBytes = 128 * 1024;
@@ -32,11 +32,11 @@ export async function readHead(
   if (bytes > mostUnpackedBytes) {
     throw new Fault("data_loss", `the farm sends ${bytes} bytes along with an index`);
   }
-  const wishes = entries.flatMap(({ namespace, key, blobs }): FetchWish[] => [
+  const requests = entries.flatMap(({ namespace, key, blobs }): FetchRequest[] => [
     { kind: "result", key: { namespace, key } },
     ...blobs.map((digest) => ({ kind: "blob" as const, digest })),
   ]);
-  const fetched = fetchedThings(project, wishes);
+  const fetched = fetchedThings(project, requests);
   const things: FetchedThing[] = [];
   for (const message of head) things.push(...(await fetched.in(message)));
   // Throws where it ends within a blob; what has not come was not to come.

@@ -81,7 +81,7 @@ test("a result that one machine made is another's, with what it names and what i
   expect(Buffer.from(read.responses[0]?.data ?? []).toString()).toBe("an output");
   expect(first.outbox[0]?.costMs).toBe(1_500);
   expect(told(build)).toEqual([`fetched not-indexed reapi ${action.hash}/${action.sizeBytes}`]);
-  expect(build.blobsAsked).toContainEqual(digestOf(output));
+  expect(build.blobsRequested).toContainEqual(digestOf(output));
 });
 
 test("a result of which the farm has lost a blob is none", async () => {

@@ -66,8 +66,8 @@ export function toolCaches(parts: ToolCachesParts, who: ToolRequest, isWriting: 
       const found = await Promise.all(names.map(find));
       return found.filter((entry) => entry !== undefined);
     },
-    async valueOf(entry, wish) {
-      const value = await blobValue(blobs, entry.digest, wish);
+    async valueOf(entry, request) {
+      const value = await blobValue(blobs, entry.digest, request);
       if (value === undefined) {
         await tieredCache
           .forget(who, await keyOf(entry))
@@ -78,12 +78,12 @@ export function toolCaches(parts: ToolCachesParts, who: ToolRequest, isWriting: 
     async blobWith(_project, hash) {
       return (await store.blobs.withHash(hash).catch(() => undefined)) ?? named.peek(hash);
     },
-    blobValue: (_project, digest, wish) => blobValue(blobs, digest, wish),
+    blobValue: (_project, digest, request) => blobValue(blobs, digest, request),
 
-    async actionResult(name, _hash, wish) {
+    async actionResult(name, _hash, request) {
       const entry = await find(name);
       if (entry === undefined) return undefined;
-      const value = await blobValue(blobs, entry.digest, { ...wish, headOnly: false });
+      const value = await blobValue(blobs, entry.digest, { ...request, headOnly: false });
       if (value?.kind !== "bytes") return value;
       const { result, blobs: all } = await namedBy(blobs, value.bytes);
       if (result === undefined) return value;

@@ -1,7 +1,7 @@
 import { keyText, type ResultKey } from "#commit-index/result-key.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
-import type { FetchedThing, FetchWish, GranaryFarm } from "../farm/granary-farm.ts";
+import type { FetchedThing, FetchRequest, GranaryFarm } from "../farm/granary-farm.ts";
 import type { GranaryResult } from "../granary-result.ts";
 import type { GranaryStore } from "../store/granary-store.ts";
 import type { ForegroundPriority } from "./foreground-priority.ts";
@@ -45,7 +45,7 @@ const wholeBytes = 1024 * 1024;
 /** The most files written at the same time. */
 const writesAtOnce = 16;
 /** The farm's limit for one call. */
-const mostWishes = 10_000;
+const mostRequests = 10_000;
 
 /**
  * Fetches results, then their missing blobs. Each blob is verified while it is
@@ -121,16 +121,16 @@ export async function fetchWindow(
       if (release !== undefined) releases.set(name, release);
     }
     // Result by result, so that the first is complete while the last is still in transfer.
-    const wishes: FetchWish[] = [];
+    const requests: FetchRequest[] = [];
     const named = new Set<string>();
     for (const { key, blobs } of items) {
-      wishes.push({ kind: "result", key });
+      requests.push({ kind: "result", key });
       const fresh = missingOf(blobs).filter((digest) => !named.has(digestKey(digest)));
       for (const digest of fresh) named.add(digestKey(digest));
-      for (const digest of mine(fresh)) wishes.push({ kind: "blob", digest });
+      for (const digest of mine(fresh)) requests.push({ kind: "blob", digest });
     }
     const names = new Set(items.map(({ key }) => keyText(key)));
-    await get(wishes);
+    await get(requests);
     // Blobs that the index does not name (nobody had read them) are needed as well, as results are stored whole.
     const rest = mine(
       missingOf([...waiting.values()].flatMap(({ result: r }) => [r.value, ...r.blobs])),
@@ -140,9 +140,9 @@ export async function fetchWindow(
     for (const [name, release] of releases) if (name.startsWith("blob ")) release();
     await Promise.race([Promise.all(others), aborted(parts.signal)]);
 
-    async function get(wanted: readonly FetchWish[]): Promise<void> {
-      for (let i = 0; i < wanted.length; i += mostWishes) {
-        const some = wanted.slice(i, i + mostWishes);
+    async function get(wanted: readonly FetchRequest[]): Promise<void> {
+      for (let i = 0; i < wanted.length; i += mostRequests) {
+        const some = wanted.slice(i, i + mostRequests);
         await parts.mayAsk();
         await takeAll(parts, some, {
           async result(result) {
@@ -182,7 +182,7 @@ export async function fetchWindow(
 
   async function takeAll(
     { farm, signal }: WindowParts,
-    wishes: readonly FetchWish[],
+    requests: readonly FetchRequest[],
     on: {
       result(result: GranaryResult): Promise<void>;
       blob(digest: Digest): Promise<void>;
@@ -190,14 +190,14 @@ export async function fetchWindow(
     },
   ): Promise<void> {
     const wanted = new Map<string, Digest>();
-    for (const wish of wishes) {
-      if (wish.kind === "blob") wanted.set(digestKey(wish.digest), wish.digest);
+    for (const request of requests) {
+      if (request.kind === "blob") wanted.set(digestKey(request.digest), request.digest);
     }
     const isLarge =
       [...wanted.values()].reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) > parts.windowBytes;
     const writes = new Set<Promise<unknown>>();
     let failed: unknown;
-    const things = farm.fetch(project, wishes, signal)[Symbol.asyncIterator]();
+    const things = farm.fetch(project, requests, signal)[Symbol.asyncIterator]();
     try {
       for (;;) {
         // Not reading stops the farm's stream, which leaves the connection to the build.
@@ -207,7 +207,7 @@ export async function fetchWindow(
         const thing = next.value;
         if (thing.kind === "result") await on.result(thing.result);
         else if (thing.kind === "absent") {
-          if (thing.wish.kind === "result") on.absent(thing.wish.key);
+          if (thing.request.kind === "result") on.absent(thing.request.key);
         } else await take(thing);
         if (failed !== undefined) throw failed;
       }

@@ -3,12 +3,12 @@ import type { ExpectedEntry } from "#commit-index/filter-by-diff.ts";
 import { keyText, type ResultKey } from "#commit-index/result-key.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
-import type { FetchedThing, FetchWish } from "../farm/granary-farm.ts";
+import type { FetchedThing, FetchRequest } from "../farm/granary-farm.ts";
 import type { GranaryResult } from "../granary-result.ts";
 
 /** A farm that only gives, in memory: it tells what it was asked, and stops where it is told. */
 export interface FetchingFarm {
-  readonly asked: (readonly FetchWish[])[];
+  readonly asked: (readonly FetchRequest[])[];
   /** What was asked for, in order: keys of results, and texts of blobs. */
   words(): string[];
   has(key: string, texts: readonly [string, ...string[]]): GranaryResult;
@@ -24,7 +24,7 @@ export interface FetchingFarm {
   line(): { roundTripMs: number; bytesPerSecond: number } | undefined;
   fetch(
     project: string,
-    wishes: readonly FetchWish[],
+    requests: readonly FetchRequest[],
     signal: AbortSignal,
   ): AsyncIterable<FetchedThing>;
 }
@@ -36,7 +36,7 @@ export function fetchingFarm(): FetchingFarm {
   async function* partsOf(digest: Digest): AsyncGenerator<FetchedThing> {
     const bytes = farm.rotten.get(digestKey(digest)) ?? blobs.get(digestKey(digest));
     if (bytes === undefined) {
-      yield { kind: "absent", wish: { kind: "blob", digest } };
+      yield { kind: "absent", request: { kind: "blob", digest } };
       return;
     }
     let offset = 0;
@@ -47,12 +47,12 @@ export function fetchingFarm(): FetchingFarm {
     } while (offset < bytes.byteLength);
   }
 
-  async function* things(wishes: readonly FetchWish[]): AsyncGenerator<FetchedThing> {
-    for (const wish of wishes) {
-      if (wish.kind === "blob") yield* partsOf(wish.digest);
+  async function* things(requests: readonly FetchRequest[]): AsyncGenerator<FetchedThing> {
+    for (const request of requests) {
+      if (request.kind === "blob") yield* partsOf(request.digest);
       else {
-        const result = results.get(keyText(wish.key));
-        yield result === undefined ? { kind: "absent", wish } : { kind: "result", result };
+        const result = results.get(keyText(request.key));
+        yield result === undefined ? { kind: "absent", request } : { kind: "result", result };
       }
     }
   }
@@ -67,10 +67,10 @@ export function fetchingFarm(): FetchingFarm {
     isAway: () => farm.away,
     line: () => farm.measured,
     words: () =>
-      farm.asked.flat().map((wish) =>
-        wish.kind === "result"
-          ? wish.key.key
-          : Buffer.from(blobs.get(digestKey(wish.digest)) ?? [])
+      farm.asked.flat().map((request) =>
+        request.kind === "result"
+          ? request.key.key
+          : Buffer.from(blobs.get(digestKey(request.digest)) ?? [])
               .toString()
               .slice(0, 20),
       ),
@@ -95,9 +95,9 @@ export function fetchingFarm(): FetchingFarm {
       return result;
     },
     forgetBlob: (text) => void blobs.delete(digestKey(digestOf(Buffer.from(text)))),
-    async *fetch(_project, wishes, signal) {
-      farm.asked.push(wishes);
-      for await (const thing of things(wishes)) {
+    async *fetch(_project, requests, signal) {
+      farm.asked.push(requests);
+      for await (const thing of things(requests)) {
         await farm.before(thing);
         if (signal.aborted) throw new Fault("cancelled", "nobody waits any more");
         yield thing;

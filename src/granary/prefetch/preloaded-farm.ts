@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { digestKey } from "#core/digest.ts";
-import { wishText } from "../farm/fetched-things.ts";
-import type { FetchedThing, FetchWish, GranaryFarm } from "../farm/granary-farm.ts";
+import { requestText } from "../farm/fetched-things.ts";
+import type { FetchedThing, FetchRequest, GranaryFarm } from "../farm/granary-farm.ts";
 
 const thingsATurn = 4;
 
@@ -16,13 +16,13 @@ export interface PreloadedFarm extends Pick<GranaryFarm, "fetch"> {
 export function preloadedFarm(farm: Pick<GranaryFarm, "fetch">): PreloadedFarm {
   const brought = new Map<string, FetchedThing[]>();
 
-  function takeOf(wishes: readonly FetchWish[]) {
+  function takeOf(requests: readonly FetchRequest[]) {
     const here: FetchedThing[] = [];
-    const others = wishes.filter((wish) => {
-      const things = brought.get(wishText(wish));
+    const others = requests.filter((request) => {
+      const things = brought.get(requestText(request));
       if (things === undefined) return true;
       here.push(...things);
-      brought.delete(wishText(wish));
+      brought.delete(requestText(request));
       return false;
     });
     return { here, others };
@@ -36,8 +36,8 @@ export function preloadedFarm(farm: Pick<GranaryFarm, "fetch">): PreloadedFarm {
       }
     },
 
-    async *fetch(project, wishes, signal) {
-      const { here, others } = takeOf(wishes);
+    async *fetch(project, requests, signal) {
+      const { here, others } = takeOf(requests);
       if (others.length === 0) {
         yield* inTurns(here);
         return;
@@ -70,10 +70,10 @@ async function* inTurns(things: readonly FetchedThing[]): AsyncGenerator<Fetched
 function nameOf(thing: FetchedThing): string {
   switch (thing.kind) {
     case "result":
-      return wishText({ kind: "result", key: thing.result });
+      return requestText({ kind: "result", key: thing.result });
     case "part":
       return `blob ${digestKey(thing.digest)}`;
     case "absent":
-      return wishText(thing.wish);
+      return requestText(thing.request);
   }
 }

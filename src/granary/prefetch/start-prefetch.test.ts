@@ -71,9 +71,9 @@ test("what came along with an index is here first, and is asked for of nobody", 
   const dropped = farm.has("dropped", ["value of dropped"]);
   const things: FetchedThing[] = [];
   for (const { value, blobs, ...result } of [along, dropped]) {
-    const wishes = [value, ...blobs].map((digest) => ({ kind: "blob" as const, digest }));
+    const requests = [value, ...blobs].map((digest) => ({ kind: "blob" as const, digest }));
     things.push({ kind: "result", result: { ...result, value, blobs } });
-    for await (const thing of farm.fetch("p", wishes, new AbortController().signal)) {
+    for await (const thing of farm.fetch("p", requests, new AbortController().signal)) {
       things.push(thing);
     }
   }

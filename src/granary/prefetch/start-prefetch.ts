@@ -215,8 +215,8 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
   }
 
   return {
-    coming: (wish) =>
-      shared.coming("namespace" in wish ? resultName(project, wish) : blobName(wish)),
+    coming: (request) =>
+      shared.coming("namespace" in request ? resultName(project, request) : blobName(request)),
 
     planning(key) {
       // After this time the build asks the farm directly, which may be silent.

@@ -18,7 +18,7 @@ import {
   StoredResultSchema,
 } from "#proto/grange/granary/v1/granary_pb.ts";
 import { fetchedThings } from "../farm/fetched-things.ts";
-import type { FetchWish } from "../farm/granary-farm.ts";
+import type { FetchRequest } from "../farm/granary-farm.ts";
 import { toStoredResult } from "../farm/stored-result.ts";
 import type { GranaryResult } from "../granary-result.ts";
 import type { PrefetchStore } from "./fetch-window.ts";
@@ -57,22 +57,22 @@ export async function warmUp(signal: AbortSignal): Promise<number> {
   const { expected } = filterByDiff(entries, [], 0);
   await setImmediate();
 
-  function itemFor(wish: FetchWish): FetchedItem | undefined {
-    if (wish.kind === "result") {
-      const one = byKey.get(keyText(wish.key));
+  function itemFor(request: FetchRequest): FetchedItem | undefined {
+    if (request.kind === "result") {
+      const one = byKey.get(keyText(request.key));
       if (one === undefined) return undefined;
       const value = create(StoredResultSchema, toStoredResult(one.result));
       return create(FetchedItemSchema, { item: { case: "result", value } });
     }
-    const data = byBlob.get(digestKey(wish.digest))?.bytes;
+    const data = byBlob.get(digestKey(request.digest))?.bytes;
     if (data === undefined) return undefined;
-    const value = create(BlobPartSchema, { digest: toDigestMessage(wish.digest), data });
+    const value = create(BlobPartSchema, { digest: toDigestMessage(request.digest), data });
     return create(FetchedItemSchema, { item: { case: "blob", value } });
   }
 
-  async function* fetch(_project: string, wishes: readonly FetchWish[]) {
-    const fetched = fetchedThings(project, wishes);
-    const items = wishes.flatMap((wish) => itemFor(wish) ?? []);
+  async function* fetch(_project: string, requests: readonly FetchRequest[]) {
+    const fetched = fetchedThings(project, requests);
+    const items = requests.flatMap((request) => itemFor(request) ?? []);
     const bytes = toBinary(FetchedSchema, create(FetchedSchema, { items }));
     const packed = await zstdFrame(bytes);
     await setImmediate();

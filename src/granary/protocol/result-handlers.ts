@@ -64,7 +64,7 @@ export function resultHandlers({ tieredCache, store, mostFileBytes }: ResultPart
     }
     // Small ones are no files until somebody wants one.
     await mapAtMost(filesAtOnce, all, (digest) => store.asFile(digest));
-    for (const digest of all) build.askedBlob(digest);
+    for (const digest of all) build.requestedBlob(digest);
     build.knowsPlace?.(
       own,
       outputs.map(({ path }) => path),

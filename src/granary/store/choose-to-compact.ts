@@ -10,7 +10,7 @@ export interface PackedSegment {
 const leastDead = 0.5;
 
 /** What is left then costs less than a build's results: notes of use, for the most part. */
-const leastDeadWhenAsked = 0.05;
+const leastDeadWhenRequested = 0.05;
 
 /** How much a pack is to be compacted: `asked` by a person, who wants the disk's room back. */
 export type Compacting = "usual" | "disk-full" | "asked";
@@ -31,9 +31,9 @@ export function chooseToCompact(segments: readonly PackedSegment[], fullBytes: n
 }
 
 /** When a person asks for it: all that frees anything to speak of. */
-export function chooseWhenAsked(segments: readonly PackedSegment[]): number[] {
+export function chooseWhenRequested(segments: readonly PackedSegment[]): number[] {
   return segments
-    .filter((one) => !one.isHead && deadBytes(one) > one.bytes * leastDeadWhenAsked)
+    .filter((one) => !one.isHead && deadBytes(one) > one.bytes * leastDeadWhenRequested)
     .toSorted((a, b) => a.liveBytes - b.liveBytes)
     .map(({ segment }) => segment);
 }

@@ -192,11 +192,11 @@ export async function openGranaryStore(options: GranaryStoreOptions): Promise<Op
       const text = pack.read("result", name);
       if (text === undefined) return undefined;
       const result = readResultText(text.toString("utf8"));
-      const isAsked =
+      const isRequested =
         result?.project === project && result.namespace === namespace && result.key === key;
-      if (result !== undefined && isAsked) noteNamed(result);
+      if (result !== undefined && isRequested) noteNamed(result);
       const isWhole =
-        isAsked && [result.value, ...result.blobs].every((digest) => blobs.look(digest));
+        isRequested && [result.value, ...result.blobs].every((digest) => blobs.look(digest));
       if (!isWhole) {
         pack.remove("result", name);
         return undefined;

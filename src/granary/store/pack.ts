@@ -4,7 +4,7 @@ import {
   type Compacting,
   chooseForRoom,
   chooseToCompact,
-  chooseWhenAsked,
+  chooseWhenRequested,
   type PackedSegment,
 } from "./choose-to-compact.ts";
 import { changeOf, type Rewriting, whatToCopy } from "./choose-to-copy.ts";
@@ -333,7 +333,7 @@ function chosenOf(
     case "disk-full":
       return chooseForRoom(sizes);
     case "asked":
-      return chooseWhenAsked(sizes);
+      return chooseWhenRequested(sizes);
   }
 }
 

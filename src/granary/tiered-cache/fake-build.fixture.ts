@@ -7,7 +7,7 @@ import type { GranaryResult } from "../granary-result.ts";
 /** A build that only writes down what it is told. */
 export interface FakeBuild extends Build {
   readonly heard: (ResultRequest & { readonly key: ResultKey })[];
-  readonly blobsAsked: Digest[];
+  readonly blobsRequested: Digest[];
   readonly results: GranaryResult[];
   /** How often it was in the way of nobody. */
   readonly pausedForForeground: { begun: number; ended: number };
@@ -23,7 +23,7 @@ export function fakeBuild(
   } = {},
 ): FakeBuild {
   const heard: FakeBuild["heard"] = [];
-  const blobsAsked: Digest[] = [];
+  const blobsRequested: Digest[] = [];
   const results: GranaryResult[] = [];
   const pausedForForeground = { begun: 0, ended: 0 };
   return {
@@ -45,10 +45,10 @@ export function fakeBuild(
     },
     mayBeAtFarm: more.mayBeAtFarm ?? (() => true),
     asked: (key, what) => void heard.push({ key, ...what }),
-    askedBlob: (digest) => void blobsAsked.push(digest),
+    requestedBlob: (digest) => void blobsRequested.push(digest),
     made: (result) => void results.push(result),
     heard,
-    blobsAsked,
+    blobsRequested,
     results,
     pausedForForeground,
   };

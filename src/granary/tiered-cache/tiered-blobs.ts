@@ -59,7 +59,7 @@ export function tieredBlobs(parts: TieredBlobsParts, who: Requester): BlobStore 
 
   return {
     async get(digest) {
-      build?.askedBlob(digest);
+      build?.requestedBlob(digest);
       const here = await unlessRotten(local.get(digest));
       if (here !== undefined) return here;
       const download = await bring(digest);
@@ -69,7 +69,7 @@ export function tieredBlobs(parts: TieredBlobsParts, who: Requester): BlobStore 
     },
 
     async read(digest, range) {
-      build?.askedBlob(digest);
+      build?.requestedBlob(digest);
       const here = await unlessRotten(local.read(digest, range));
       if (here !== undefined) return here;
       // A range is served only from a blob that is complete and verified.
@@ -83,12 +83,12 @@ export function tieredBlobs(parts: TieredBlobsParts, who: Requester): BlobStore 
 
     async put(digest, bytes) {
       await local.put(digest, bytes);
-      build?.askedBlob(digest);
+      build?.requestedBlob(digest);
     },
 
     async write(digest, chunks) {
       await local.write(digest, chunks);
-      build?.askedBlob(digest);
+      build?.requestedBlob(digest);
     },
 
     async findMissing(digests) {

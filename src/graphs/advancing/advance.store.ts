@@ -12,7 +12,7 @@ const LockedGraph = z.object({
   state: GraphState,
   version: z.number(),
   counts: z.partialRecord(JobState, z.number()),
-  cancelAsked: z.boolean(),
+  cancelRequested: z.boolean(),
 });
 /** A graph that this transaction may change; nobody else can until it ends. */
 export type LockedGraph = z.infer<typeof LockedGraph>;
@@ -28,7 +28,7 @@ export async function lockGraphs(tx: Tx, ids: readonly GraphId[]): Promise<Locke
   return tx.many(
     LockedGraph,
     sql`
-      select id, state, version, counts, cancel_asked_at is not null as "cancelAsked"
+      select id, state, version, counts, cancel_asked_at is not null as "cancelRequested"
       from graph
       where id = any(${[...new Set(ids)]}::uuid[])
       order by id

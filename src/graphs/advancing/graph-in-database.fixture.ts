@@ -6,7 +6,7 @@ import { digestOf } from "#cas/digest-of.ts";
 import { protectedDomain } from "#core/trust-domain.ts";
 import type { Db, Tx } from "#db/db.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
-import { dropWishes } from "../cancel.store.ts";
+import { dropRequests } from "../cancel.store.ts";
 import { catalogOf } from "../catalog.ts";
 import { insertGraph, keepCatalog } from "../graph.store.ts";
 import { GraphId } from "../graph-id.ts";
@@ -14,8 +14,8 @@ import { insertRuns } from "../insert-runs.store.ts";
 import { finishServerJobs } from "../kinds/server-job.store.ts";
 import type { Plan } from "../plan.ts";
 import { nameRepository } from "../repository.store.ts";
+import { setJobsAside, wantRuns } from "../reruns/requests.store.ts";
 import { waiveEdge } from "../reruns/waive.store.ts";
-import { setJobsAside, wantRuns } from "../reruns/wishes.store.ts";
 import { advanceStoredGraph, lockGraphs } from "./advance.store.ts";
 import type { History, LivingGraph } from "./any-history.fixture.ts";
 import { beginGraph } from "./begin-graph.ts";
@@ -87,8 +87,8 @@ export class GraphInDatabase implements LivingGraph {
   }
 
   want(names: readonly string[], cause: RunCause): Promise<void> {
-    const wishes = names.map((job) => ({ job, cause, why: "a test", times: 1 }));
-    return this.#happen(names, (tx) => wantRuns(tx, this.#id, wishes, "a test"));
+    const wanted = names.map((job) => ({ job, cause, why: "a test", times: 1 }));
+    return this.#happen(names, (tx) => wantRuns(tx, this.#id, wanted, "a test"));
   }
 
   begin(name: string, state: "queued" | "waiting" | "running" = "running"): Promise<void> {
@@ -145,7 +145,7 @@ export class GraphInDatabase implements LivingGraph {
   }
 
   cancel(names: readonly string[]): Promise<void> {
-    return this.#happen(names, (tx) => dropWishes(tx, this.#id, names));
+    return this.#happen(names, (tx) => dropRequests(tx, this.#id, names));
   }
 
   waive(job: string, on: string): Promise<void> {

@@ -9,11 +9,11 @@ export type JobCounts = Readonly<Partial<Record<JobState, number>>>;
  * An unreachable job alone makes no graph fail: either what made it so failed
  * itself, or it was there for a failure that did not come.
  */
-export function graphState(counts: JobCounts, cancelAsked: boolean): GraphState {
+export function graphState(counts: JobCounts, cancelRequested: boolean): GraphState {
   if (jobStates.some((state) => !isOver(state) && (counts[state] ?? 0) > 0)) return "running";
   const bad = (counts.failed ?? 0) + (counts.cancelled ?? 0);
   if (bad === 0) return "succeeded";
-  return cancelAsked ? "cancelled" : "failed";
+  return cancelRequested ? "cancelled" : "failed";
 }
 
 /** The counts after some jobs went from one state to another. */

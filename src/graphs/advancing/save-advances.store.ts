@@ -148,7 +148,7 @@ async function saveEdges(tx: Tx, advances: readonly GraphAdvance[]): Promise<voi
 async function saveGraphs(tx: Tx, advances: readonly GraphAdvance[]): Promise<void> {
   const rows = advances.map(({ graph, version, advance }) => {
     const counts = countsAfter(graph.counts, advance.jobs);
-    const state: GraphState = graphState(counts, graph.cancelAsked);
+    const state: GraphState = graphState(counts, graph.cancelRequested);
     return { id: graph.id, version, counts, state, was: graph.state };
   });
   await tx.run(sql`

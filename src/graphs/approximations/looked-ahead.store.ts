@@ -4,7 +4,7 @@ import { type Sql, sql } from "#db/sql.ts";
 import { GraphId } from "../graph-id.ts";
 import type { JobKey } from "../run.store.ts";
 import { chainKey } from "./approximation-facts.store.ts";
-import { firstRunsAsked, waitsForItsInputs } from "./waiting-for-inputs.store.ts";
+import { firstRunsRequested, waitsForItsInputs } from "./waiting-for-inputs.store.ts";
 
 interface Taken extends JobKey {
   readonly epoch: number;
@@ -69,7 +69,7 @@ export function setFindersAside(
         join job as finder on finder.graph_id = known.graph_id and finder.name = known.finder
         join edge on edge.graph_id = finder.graph_id and edge.on_job = finder.name
         join job as waiting on waiting.graph_id = edge.graph_id and waiting.name = edge.job
-        where finder.state = 'ready' and finder.runs = 0 and finder.wanted in ${firstRunsAsked}
+        where finder.state = 'ready' and finder.runs = 0 and finder.wanted in ${firstRunsRequested}
         group by finder.graph_id, finder.name
         having bool_and(waiting.finder = finder.name and waiting.approximation is not distinct from 'hit')
       ) as needing

@@ -1,5 +1,5 @@
 import { canonicalJson } from "#core/canonical-json.ts";
-import { chooseValues, type Wishes } from "../definitions/choose-values.ts";
+import { chooseValues, type Requests } from "../definitions/choose-values.ts";
 import type { Templates } from "../definitions/templates.ts";
 
 /**
@@ -7,9 +7,9 @@ import type { Templates } from "../definitions/templates.ts";
  *
  * Who names a value that holds there already has chosen nothing. In the order of their names.
  */
-export function chosenValues(templates: Templates, wishes: Wishes): string[] {
-  const given = chooseValues(templates, wishes, []);
-  const usual = chooseValues(templates, { ...wishes, parameters: {}, switches: {} }, []);
+export function chosenValues(templates: Templates, wanted: Requests): string[] {
+  const given = chooseValues(templates, wanted, []);
+  const usual = chooseValues(templates, { ...wanted, parameters: {}, switches: {} }, []);
   return [
     ...differing(given.parameters, usual.parameters),
     ...differing(given.switches, usual.switches),

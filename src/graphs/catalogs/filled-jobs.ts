@@ -2,7 +2,7 @@ import type { ResolvedBranch } from "#api/branch.ts";
 import { DefinitionProblems } from "../definitions/definition-problems.ts";
 import { fillTemplates } from "../definitions/fill-templates.ts";
 import type { TemplateEvaluator } from "../definitions/template-evaluator.ts";
-import { wishesOf } from "./graph-definitions.ts";
+import { wantedOf } from "./graph-definitions.ts";
 import { type TemplateCatalog, templatesOf } from "./template-catalog.ts";
 
 /** For whom definitions are filled: the values of a branch, and of no commit. */
@@ -24,9 +24,9 @@ export async function filledJobs(
 ): Promise<ReadonlyMap<string, unknown> | undefined> {
   const commit = { sha: "0".repeat(40), subject: "", author: "", committedAt: new Date(0) };
   const context = { repository, branch, rev: branch, commit };
-  const wishes = wishesOf({}, said);
+  const wanted = wantedOf({}, said);
   try {
-    const { jobs } = await fillTemplates(templatesOf(catalog), wishes, context, evaluator);
+    const { jobs } = await fillTemplates(templatesOf(catalog), wanted, context, evaluator);
     return new Map(
       jobs.filter(({ wanted }) => wanted).map(({ name, definition }) => [name, definition]),
     );

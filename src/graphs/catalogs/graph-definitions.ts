@@ -5,7 +5,7 @@ import { Fault } from "#core/fault.ts";
 import type { Db, Tx } from "#db/db.ts";
 import type { FetchedCommit, Mirrors } from "#git/fetch-commit.ts";
 import type { Git } from "#git/run-git.ts";
-import type { Wishes } from "../definitions/choose-values.ts";
+import type { Requests } from "../definitions/choose-values.ts";
 import { problemNowhere } from "../definitions/definition-origin.ts";
 import { DefinitionProblems } from "../definitions/definition-problems.ts";
 import { placesOfJobs } from "../definitions/job-places.ts";
@@ -133,7 +133,7 @@ export async function definitionsAt(
 }
 
 /** What is wanted of definitions, and what the branch says anyway. */
-export function wishesOf(choice: GraphChoice, { parameters, switches }: ResolvedBranch): Wishes {
+export function wantedOf(choice: GraphChoice, { parameters, switches }: ResolvedBranch): Requests {
   return {
     parameters: choice.parameters ?? {},
     switches: choice.switches ?? {},

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { askedTooMuch, costCapOf, jobLimits } from "#access/job-limits.ts";
+import { costCapOf, jobLimits, requestedTooMuch } from "#access/job-limits.ts";
 import type { Principal, Where } from "#access/principal.ts";
 import { Fault } from "#core/fault.ts";
 import type { Verb } from "#core/verb.ts";
@@ -40,7 +40,7 @@ export function holdJobsToLimits(
   const limits = jobLimits(principal, verb, where);
   if (limits === undefined) return;
   for (const { name, definition } of jobs) {
-    const asked = askedTooMuch(Asking.parse(definition).platform ?? {}, limits);
+    const asked = requestedTooMuch(Asking.parse(definition).platform ?? {}, limits);
     if (asked === undefined) continue;
     throw new Fault(
       "permission_denied",

@@ -19,7 +19,7 @@ export interface ResultServices {
 /** Jobs looked up for one preview. Each is a question to the store of blobs, and not only to a table. */
 const mostJobs = 300;
 
-const askedAtOnce = 8;
+const requestedAtOnce = 8;
 
 /**
  * Which jobs have a result in the action cache, as far as that can be known before anything runs.
@@ -34,7 +34,7 @@ export async function knownResults(
 ): Promise<Map<string, boolean>> {
   const knowable = jobs.filter(({ definition }) => readsTheCommitAlone(definition));
   if (knowable.length > mostJobs) return new Map();
-  const answers = await mapAtMost(askedAtOnce, knowable, async ({ name, definition }) => {
+  const answers = await mapAtMost(requestedAtOnce, knowable, async ({ name, definition }) => {
     try {
       const { root } = await inputs.read(commit, definition.inputs, { lfs: definition.lfs });
       const actionDigest = buildAction(definition, root).action.digest;

@@ -1,5 +1,5 @@
 import { canonicalJson } from "#core/canonical-json.ts";
-import type { Wishes } from "../definitions/choose-values.ts";
+import type { Requests } from "../definitions/choose-values.ts";
 import type { DefinitionContext } from "../definitions/definition-context.ts";
 import { type Definitions, fillTemplates } from "../definitions/fill-templates.ts";
 import { type Plan, plan } from "../plan.ts";
@@ -20,14 +20,14 @@ export interface PlannedTemplates {
 export function planTemplates(
   services: CatalogServices,
   from: GraphDefinitions,
-  wishes: Wishes,
+  wanted: Requests,
   context: DefinitionContext,
   select: string | undefined,
 ): Promise<PlannedTemplates> {
-  const key = canonicalJson([from.catalog.digest, wishes, context, select ?? null]);
+  const key = canonicalJson([from.catalog.digest, wanted, context, select ?? null]);
   return services.cache.plans.get(key, () =>
     withPlaces(from, async (templates) => {
-      const definitions = await fillTemplates(templates, wishes, context, services.evaluator);
+      const definitions = await fillTemplates(templates, wanted, context, services.evaluator);
       return { definitions, planned: await plan(definitions, select) };
     }),
   );

@@ -14,7 +14,7 @@ import {
   type CatalogServices,
   type GraphDefinitions,
   graphDefinitions,
-  wishesOf,
+  wantedOf,
 } from "./graph-definitions.ts";
 import { requireRepository } from "./known-repository.store.ts";
 import { knownResults, type ResultServices } from "./known-results.ts";
@@ -55,7 +55,7 @@ export async function previewGraph(
   const { definitions, planned } = await planTemplates(
     services,
     from,
-    wishesOf(request, said),
+    wantedOf(request, said),
     context,
     request.select,
   );

@@ -3,7 +3,7 @@ import type { SubmittedChoice } from "../submitted-choice.ts";
 import { type MadeOf, templatesToSign } from "./admit-catalog.ts";
 import { branchDefinition } from "./branch-definition.store.ts";
 import { chosenValues } from "./chosen-values.ts";
-import { wishesOf } from "./graph-definitions.ts";
+import { wantedOf } from "./graph-definitions.ts";
 import { readTemplateCatalog } from "./template-catalog.store.ts";
 import { templatesOf } from "./template-catalog.ts";
 
@@ -29,9 +29,9 @@ export async function storedTemplates(
   if (catalog === undefined) return undefined;
   const given = choice.given ?? { parameters, switches };
   const graph = choice.named ?? undefined;
-  const wishes = wishesOf({ ...given, graph }, await branchDefinition(tx, repository, branch));
+  const wanted = wantedOf({ ...given, graph }, await branchDefinition(tx, repository, branch));
   return {
     templates: templatesToSign(catalog),
-    chosen: chosenValues(templatesOf(catalog), wishes),
+    chosen: chosenValues(templatesOf(catalog), wanted),
   };
 }

@@ -19,14 +19,14 @@ export async function measureBatches({
 }): Promise<number> {
   const taken = await takeBatchesToMeasure(db, mostPerTurn);
   for (const batch of taken) {
-    const durations = durationsOf(batch.items, batch.ms, await saidBy(store, batch));
+    const durations = durationsOf(batch.items, batch.ms, await statedBy(store, batch));
     await db.transaction((tx) => keepDurations(tx, batch, durations));
   }
   return taken.length;
 }
 
 /** What the job says of its items' times. It may say nonsense, or nothing. */
-async function saidBy(
+async function statedBy(
   store: BlobStore,
   { result, resultsPath }: BatchToMeasure,
 ): Promise<Record<string, unknown>> {

@@ -8,7 +8,7 @@ import { readSwitchValues, usualValueOf } from "./switch-values.ts";
 import type { Declared, Templates } from "./templates.ts";
 
 /** What somebody wants of definitions, and what their branch says anyway. */
-export interface Wishes {
+export interface Requests {
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly switches: SwitchValues;
   /** A graph that the definitions name. */
@@ -34,14 +34,14 @@ export interface ChosenValues {
  */
 export function chooseValues(
   templates: Templates,
-  wishes: Wishes,
+  wanted: Requests,
   problems: DefinitionProblem[],
 ): ChosenValues {
-  const graph = graphOf(templates, wishes.graph, problems);
+  const graph = graphOf(templates, wanted.graph, problems);
   return {
     graph: graph?.declaration,
-    parameters: chooseParameters(templates, wishes, graph, problems),
-    switches: chooseSwitches(templates, wishes, graph, problems),
+    parameters: chooseParameters(templates, wanted, graph, problems),
+    switches: chooseSwitches(templates, wanted, graph, problems),
   };
 }
 
@@ -64,24 +64,24 @@ function graphOf(
 
 function chooseParameters(
   templates: Templates,
-  wishes: Wishes,
+  wanted: Requests,
   graph: Declared<NamedGraph> | undefined,
   problems: DefinitionProblem[],
 ): Record<string, unknown> {
-  const inherited = declaredOnly(wishes.branch?.parameters ?? {}, templates.parameters);
+  const inherited = declaredOnly(wanted.branch?.parameters ?? {}, templates.parameters);
   const ofGraph = graph?.declaration.parameters ?? {};
-  const given = { ...inherited, ...ofGraph, ...wishes.parameters };
+  const given = { ...inherited, ...ofGraph, ...wanted.parameters };
   const { values, problems: wrong } = parameterValues(templates.parameters, given);
   for (const { name, isDeclarationWrong, message } of wrong) {
     const path = ["parameters", name];
     const origin = isDeclarationWrong
       ? templates.parameters.get(name)?.origin
-      : isOfGraph(name, ofGraph, wishes.parameters)
+      : isOfGraph(name, ofGraph, wanted.parameters)
         ? graph?.origin
         : undefined;
     problems.push(
       origin?.problem({
-        path: isDeclarationWrong ? path : ["graphs", wishes.graph ?? "", ...path],
+        path: isDeclarationWrong ? path : ["graphs", wanted.graph ?? "", ...path],
         of: "key",
         message,
       }) ?? problemNowhere(message),
@@ -92,7 +92,7 @@ function chooseParameters(
 
 function chooseSwitches(
   templates: Templates,
-  wishes: Wishes,
+  wanted: Requests,
   graph: Declared<NamedGraph> | undefined,
   problems: DefinitionProblem[],
 ): SwitchValues {
@@ -104,7 +104,7 @@ function chooseSwitches(
   );
   const ofBranch = readSwitchValues(
     declared,
-    declaredOnly(wishes.branch?.switches ?? {}, declared),
+    declaredOnly(wanted.branch?.switches ?? {}, declared),
   );
   problems.push(
     ...ofBranch.problems.map(({ message }) =>
@@ -113,10 +113,10 @@ function chooseSwitches(
   );
   const ofGraph = readSwitchValues(declared, graph?.declaration.switches ?? {});
   for (const { name, message } of ofGraph.problems) {
-    const path = ["graphs", wishes.graph ?? "", "switches", name];
+    const path = ["graphs", wanted.graph ?? "", "switches", name];
     if (graph !== undefined) problems.push(graph.origin.problem({ path, of: "key", message }));
   }
-  const given = readSwitchValues(declared, wishes.switches);
+  const given = readSwitchValues(declared, wanted.switches);
   problems.push(...given.problems.map(({ message }) => problemNowhere(message)));
   return { ...usual, ...ofBranch.values, ...ofGraph.values, ...given.values };
 }

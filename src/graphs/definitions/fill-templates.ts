@@ -1,6 +1,6 @@
 import type { SwitchValues } from "#api/graph-choice.ts";
 import { turns } from "../turns.ts";
-import { type ChosenValues, chooseValues, type Wishes } from "./choose-values.ts";
+import { type ChosenValues, chooseValues, type Requests } from "./choose-values.ts";
 import type { DefinitionContext } from "./definition-context.ts";
 import { definitionLimits } from "./definition-limits.ts";
 import { type DefinitionOrigin, problemNowhere } from "./definition-origin.ts";
@@ -35,12 +35,12 @@ export interface Definitions {
 /** Fills the holes of definitions, and checks what becomes of them; throws `DefinitionProblems`. */
 export async function fillTemplates(
   templates: Templates,
-  wishes: Wishes,
+  wanted: Requests,
   context: DefinitionContext,
   evaluator: TemplateEvaluator,
 ): Promise<Definitions> {
   const problems: DefinitionProblem[] = [];
-  const chosen = chooseValues(templates, wishes, problems);
+  const chosen = chooseValues(templates, wanted, problems);
   throwIfAny(problems);
 
   const jobs = await fillJobs(templates, contextFor(context, chosen), evaluator, problems);
@@ -60,15 +60,15 @@ function problemsOfNamedGraph(
   const { name, definition } = job;
   if (definition.graph === undefined || !job.wanted) return [];
   const problems: DefinitionProblem[] = [];
-  chooseValues(templates, wishesOfChild(definition, parent), problems);
+  chooseValues(templates, wantedOfChild(definition, parent), problems);
   return problems.map(({ message }) => job.problemAt(["graph"], `job "${name}": ${message}`));
 }
 
 /** What a job wants of the graph that it names: what it does not give is as in the graph that the job is in. */
-export function wishesOfChild(
+export function wantedOfChild(
   { graph, parameters = {}, switches = {} }: JobDefinition,
   parent: Pick<ChosenValues, "parameters" | "switches">,
-): Wishes {
+): Requests {
   return { graph, parameters, switches, branch: parent };
 }
 

@@ -17,6 +17,6 @@ export async function readDefinitions(
   context: DefinitionContext,
   evaluator: TemplateEvaluator,
 ): Promise<Definitions> {
-  const wishes = { parameters: given, switches: {} };
-  return fillTemplates(await readTemplates(files), wishes, context, evaluator);
+  const wanted = { parameters: given, switches: {} };
+  return fillTemplates(await readTemplates(files), wanted, context, evaluator);
 }

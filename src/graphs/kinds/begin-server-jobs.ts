@@ -51,7 +51,7 @@ export function beginServerJobs(
         job: run.job,
         outcome: run.kind === "settled" ? run.outcome : null,
         failureClass: run.kind === "settled" ? (run.failureClass ?? null) : null,
-        cancelAsked: false,
+        cancelRequested: false,
       })),
     );
     if (runs.some((run) => run.kind === "server-job" && run.dueAt !== null))

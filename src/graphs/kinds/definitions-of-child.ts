@@ -14,7 +14,7 @@ import {
 } from "../catalogs/template-catalog.ts";
 import type { DefinitionContext } from "../definitions/definition-context.ts";
 import { definitionLimits } from "../definitions/definition-limits.ts";
-import { type Definitions, fillTemplates, wishesOfChild } from "../definitions/fill-templates.ts";
+import { type Definitions, fillTemplates, wantedOfChild } from "../definitions/fill-templates.ts";
 import type { JobDefinition } from "../definitions/job-definition.ts";
 import { readTemplates } from "../definitions/read-templates.ts";
 import type { TemplateEvaluator } from "../definitions/template-evaluator.ts";
@@ -58,9 +58,9 @@ export async function definitionsOfChild(
       ? await writtenBy(services.store, run, file)
       : JSON.stringify(definition.definitions);
   const templates = await readTemplates(new Map([[file, text]]));
-  const wishes = { parameters: {}, switches: {} };
+  const wanted = { parameters: {}, switches: {} };
   return {
-    definitions: await fillTemplates(templates, wishes, contextOf(run), services.evaluator),
+    definitions: await fillTemplates(templates, wanted, contextOf(run), services.evaluator),
     templates: await templateCatalogOf(templates),
   };
 }
@@ -78,10 +78,10 @@ async function namedGraph(
     );
   }
   const templates = await cache.get(db, run.templateCatalog);
-  const wishes = wishesOfChild(run.definition, run);
+  const wanted = wantedOfChild(run.definition, run);
   const definitions = await fillTemplates(
     templatesOf(templates),
-    wishes,
+    wanted,
     contextOf(run),
     evaluator,
   );

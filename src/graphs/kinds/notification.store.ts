@@ -7,7 +7,7 @@ import type { ReadyServerJob } from "./server-job.store.ts";
 import type { Webhooks } from "./webhooks.ts";
 
 /** How long a notification is tried before it has failed. */
-const patienceHours = 24;
+const retryHours = 24;
 /** Names of awaited jobs that a notification lists; it is to stay below 64 KiB. */
 const mostNeeds = 200;
 
@@ -36,7 +36,7 @@ export async function keepNotifications(
     select n.id, n.graph_id, n.job, n.run, n.url,
            case when n.allowed then 'pending' else 'kept' end,
            case when n.allowed then ${now}::timestamptz end,
-           ${now}::timestamptz + make_interval(hours => ${patienceHours}),
+           ${now}::timestamptz + make_interval(hours => ${retryHours}),
            case when not n.allowed then 'the configuration of the server (GRANGE_WEBHOOKS) does not allow this URL' end,
            jsonb_build_object(
              'id', n.id, 'graph', n.graph_id, 'job', n.job, 'run', n.run, 'message', n.message,

@@ -39,7 +39,7 @@ export function endWhenDue(
 ): ServerJobEnd {
   switch (job.kind) {
     case "breakpoint":
-      return outOfPatience(job.definition);
+      return outOfRetries(job.definition);
     case "timer":
       return succeeded;
     case "notify":
@@ -51,7 +51,7 @@ export function endWhenDue(
   }
 }
 
-function outOfPatience(definition: JobDefinition): ServerJobEnd {
+function outOfRetries(definition: JobDefinition): ServerJobEnd {
   const message = `nobody released it within ${definition.patience ?? "its time"}`;
   const over: ServerJobEnd = { ...succeeded, outcome: "timed_out", message };
   switch (definition["on-expiry"] ?? "fail") {

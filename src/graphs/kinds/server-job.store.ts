@@ -147,7 +147,7 @@ const EndedRow = z.object({
   job: z.string(),
   outcome: RunOutcome,
   failureClass: z.string().nullable(),
-  cancelAsked: z.boolean(),
+  cancelRequested: z.boolean(),
 });
 
 /** Ends runs that the farm served, or whose items are done. The graphs are locked; a run that is over already stays as it is. */
@@ -192,7 +192,7 @@ export async function finishServerJobs(
         from ended where job.graph_id = ended.graph_id and job.name = ended.job
       )
       select graph_id as "graphId", job, outcome, failure_class as "failureClass",
-             cancel_asked_at is not null as "cancelAsked"
+             cancel_asked_at is not null as "cancelRequested"
       from ended
     `,
   );

@@ -96,7 +96,7 @@ async function followChildren(
     job,
     outcome: end.outcome,
     failureClass: null,
-    cancelAsked: false,
+    cancelRequested: false,
   }));
 }
 

@@ -84,7 +84,7 @@ export interface OutsideEnd {
   readonly numbers: Readonly<Record<string, number>>;
 }
 
-const Ended = z.object({ cancelAsked: z.boolean() });
+const Ended = z.object({ cancelRequested: z.boolean() });
 
 /** Ends a run that is under way outside; undefined when it is not. */
 export async function finishOutsideRun(
@@ -92,7 +92,7 @@ export async function finishOutsideRun(
   { graphId, job }: JobKey,
   run: number,
   end: OutsideEnd,
-): Promise<{ readonly cancelAsked: boolean } | undefined> {
+): Promise<{ readonly cancelRequested: boolean } | undefined> {
   const numbers = Object.fromEntries(
     Object.entries(end.numbers).map(([name, value]) => [name, { value, min: null, max: null }]),
   );
@@ -113,7 +113,7 @@ export async function finishOutsideRun(
         update job set yield = ended.yield
         from ended where job.graph_id = ended.graph_id and job.name = ended.job
       )
-      select cancel_asked_at is not null as "cancelAsked" from ended
+      select cancel_asked_at is not null as "cancelRequested" from ended
     `,
   );
   return ended;

@@ -41,8 +41,8 @@ export function nextProbes({ last, known }: KnownRange, parallel: number): Bisec
   const between = { low, high };
   const positions: number[] = [];
   for (let i = 1; i <= parallel; i++) {
-    const wish = within(between, i / (parallel + 1));
-    const position = free.has(wish) ? wish : elsewhere(between, free);
+    const wanted = within(between, i / (parallel + 1));
+    const position = free.has(wanted) ? wanted : elsewhere(between, free);
     free.delete(position);
     positions.push(position);
   }

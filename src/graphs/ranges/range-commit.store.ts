@@ -57,13 +57,13 @@ export async function knownStandings(
   return new Map(rows.map(({ position, standing }) => [position, standing]));
 }
 
-const AskedCommit = z.object({ position: z.number(), commit: CommitSha, graphId: GraphId });
-export type AskedCommit = z.infer<typeof AskedCommit>;
+const RequestedCommit = z.object({ position: z.number(), commit: CommitSha, graphId: GraphId });
+export type RequestedCommit = z.infer<typeof RequestedCommit>;
 
 /** Commits whose jobs are under way. */
-export function askedCommits(tx: Tx, id: SearchId): Promise<AskedCommit[]> {
+export function requestedCommits(tx: Tx, id: SearchId): Promise<RequestedCommit[]> {
   return tx.many(
-    AskedCommit,
+    RequestedCommit,
     sql`
       select position, commit, graph_id as "graphId" from range_commit
       where search_id = ${id} and standing = 'asked'

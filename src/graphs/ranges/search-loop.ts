@@ -19,7 +19,7 @@ export async function startSearchLoop(
   let timer: NodeJS.Timeout | undefined;
   let dueAt = Number.POSITIVE_INFINITY;
   let working: Promise<void> | undefined;
-  let isNews = false;
+  let isNew = false;
 
   /** In a while, or sooner when that was said before. */
   const later = (ms: number) => {
@@ -40,12 +40,12 @@ export async function startSearchLoop(
       services.logger.warn({ reason: messageOf(reason) }, "a search could not go on; trying again");
     }
     working = undefined;
-    later(isNews ? restMs : periodMs(idle, pollMs));
-    isNews = false;
+    later(isNew ? restMs : periodMs(idle, pollMs));
+    isNew = false;
   };
   const heard = () => {
     if (working === undefined) later(restMs);
-    else isNews = true;
+    else isNew = true;
   };
 
   const listening = await services.db.listen("grange_graph", heard);

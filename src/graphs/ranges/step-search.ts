@@ -12,10 +12,10 @@ import {
 } from "./ask-commit.ts";
 import { nextProbes, turnWithin } from "./next-probes.ts";
 import {
-  askedCommits,
   commitsAt,
   knownStandings,
   type OpenCommit,
+  requestedCommits,
   type StandingOfCommit,
   saveStandings,
   unknownCommits,
@@ -94,7 +94,7 @@ async function takeResults(
   search: SearchToStep,
   by: Principal,
 ): Promise<void> {
-  const asked = await askedCommits(services.db, search.id);
+  const asked = await requestedCommits(services.db, search.id);
   const judged = await judgeGraphs(
     services.db,
     search,
@@ -139,7 +139,7 @@ async function goOnFilling(
   search: SearchToStep,
   by: Principal,
 ): Promise<void> {
-  const underWay = (await askedCommits(services.db, search.id)).length;
+  const underWay = (await requestedCommits(services.db, search.id)).length;
   const next = await unknownCommits(services.db, search.id, Math.max(0, mostUnderWay - underWay));
   if (underWay + next.length === 0) {
     await endSearch(services.db, search.id, "finished", "every commit of the range has its answer");

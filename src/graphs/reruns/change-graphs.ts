@@ -15,8 +15,8 @@ import type { GraphSnapshot } from "./graph-snapshot.ts";
 import { limitedJobs } from "./limited-jobs.store.ts";
 import { requireMayRunAgain } from "./may-run-again.ts";
 import type { PlannedGraph } from "./planned-graph.ts";
+import { forgetCancellation, type Request, setJobsAside, wantRuns } from "./requests.store.ts";
 import { prolongSeries } from "./series.store.ts";
-import { forgetCancellation, setJobsAside, type Wish, wantRuns } from "./wishes.store.ts";
 
 export interface ChangeServices {
   readonly db: Db;
@@ -113,7 +113,7 @@ async function applyPlan(
   { intent, jobs }: PlannedGraph,
   change: GraphChange,
 ): Promise<void> {
-  const wishes = jobs.flatMap((job): Wish[] => {
+  const wanted = jobs.flatMap((job): Request[] => {
     const cause = intent.wants.get(job.job);
     const { times } = job;
     return cause === undefined ? [] : [{ job: job.job, cause, times, why: change.whyOf(job) }];
@@ -128,7 +128,7 @@ async function applyPlan(
   ]);
   if (happened.size === 0) return;
   const { by, verb, reason, detail } = change;
-  await wantRuns(tx, graph.id, wishes, by.name);
+  await wantRuns(tx, graph.id, wanted, by.name);
   await prolongSeries(tx, graph.id, prolonged, by.name);
   await setJobsAside(tx, graph.id, intent.setsAside, `set inactive by ${by.name}`);
   await recordAudit(tx, {
@@ -139,7 +139,7 @@ async function applyPlan(
     reason,
   });
   // Only who wants more of the graph takes back that it was to end.
-  const cancelAsked = graph.cancelAsked && wishes.length + prolonged.length === 0;
-  if (!cancelAsked) await forgetCancellation(tx, graph.id);
-  await advanceStoredGraph(tx, { ...graph, cancelAsked }, [...happened]);
+  const cancelRequested = graph.cancelRequested && wanted.length + prolonged.length === 0;
+  if (!cancelRequested) await forgetCancellation(tx, graph.id);
+  await advanceStoredGraph(tx, { ...graph, cancelRequested }, [...happened]);
 }

@@ -47,7 +47,7 @@ export async function cloneGraph(
   const original = await services.db.transaction((tx) => originalGraph(tx, graphId));
   if (original === undefined) return undefined;
   requireGrant(by, "clone", original);
-  const today = await planTodayIfAsked(services, original, asked, by);
+  const today = await planTodayIfRequested(services, original, asked, by);
   if (asked.mode === "today" && today instanceof Fault) throw today;
   const present = today instanceof Fault ? undefined : today;
   const definitions = asked.mode === "today" ? present : undefined;
@@ -73,7 +73,7 @@ export async function cloneGraph(
 }
 
 /** The present plan, or why there is none; undefined where nobody needs to know. */
-async function planTodayIfAsked(
+async function planTodayIfRequested(
   services: CloneServices,
   original: OriginalGraph,
   { mode, dryRun }: z.output<typeof Clone>,
@@ -160,14 +160,14 @@ async function admitClone(
   const templateCatalog = templateCatalogOf(original, definitions);
   // Only a protected branch asks what the clone was made of, and reading it takes a while.
   const { repository, branch } = original;
-  const { protected: isAsked } = await branchDefinition(tx, repository, branch);
+  const { protected: isRequested } = await branchDefinition(tx, repository, branch);
   if (isHeldToLimits(by, "clone", original)) {
     const jobs = await entriesOf(tx, digest);
     const patched = patches.map(({ job, entry }) => ({ name: job, definition: entry.definition }));
     holdJobsToLimits(by, "clone", original, [...jobs, ...patched]);
     await holdGraphToCost(tx, by, "clone", original, jobs);
   }
-  const catalog = { digest, entries: isAsked ? await entriesOf(tx, digest) : [] };
+  const catalog = { digest, entries: isRequested ? await entriesOf(tx, digest) : [] };
   return admitCatalog(
     tx,
     catalog,
@@ -178,7 +178,7 @@ async function admitClone(
       where: original,
     },
     patches.length > 0,
-    isAsked ? await storedTemplates(tx, { ...original, templateCatalog }) : undefined,
+    isRequested ? await storedTemplates(tx, { ...original, templateCatalog }) : undefined,
   );
 }
 

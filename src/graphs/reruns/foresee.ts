@@ -73,11 +73,11 @@ function fateOf(
     ...edge,
     waived: waivers.get(edgeKey(edge)) ?? edge.waived,
   }));
-  const isAsked = wants.has(job.name);
+  const isRequested = wants.has(job.name);
   const wantsAlready = hasJoined(job)
     ? edges.some((edge) => !edge.waived && isMoving(fates.get(edge.on)))
     : job.wanted !== null;
-  if (!isAsked && !wantsAlready) return { kind: "stays", job };
+  if (!isRequested && !wantsAlready) return { kind: "stays", job };
   const inTheWay = edges.find((edge) => !isMet(edge, fates.get(edge.on)))?.on;
   if (inTheWay === undefined) return { kind: "runs" };
   if (!wantsAlready) return { kind: "refused", job, because: inTheWay };

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { EdgeCondition } from "#api/graph.ts";
 import type { RerunMode } from "#api/rerun.ts";
 import { StoredGraph } from "../advancing/stored-graph.fixture.ts";
-import { planRerun, type RerunWish } from "./plan-rerun.ts";
+import { planRerun, type RerunRequest } from "./plan-rerun.ts";
 import type { PlannedGraph } from "./planned-graph.ts";
 import { snapshotOfStored } from "./snapshot-of-stored.fixture.ts";
 
@@ -21,13 +21,13 @@ async function graphOf(
   return graph;
 }
 
-const revive: RerunWish = { mode: "revive", onlyStale: false, times: 1 };
+const revive: RerunRequest = { mode: "revive", onlyStale: false, times: 1 };
 
-function plan(graph: StoredGraph, selected: readonly string[], wish: Partial<RerunWish> = {}) {
-  return planRerun(snapshotOfStored(graph), new Set(selected), { ...revive, ...wish });
+function plan(graph: StoredGraph, selected: readonly string[], wanted: Partial<RerunRequest> = {}) {
+  return planRerun(snapshotOfStored(graph), new Set(selected), { ...revive, ...wanted });
 }
 
-function deeds({ jobs }: PlannedGraph): Record<string, string> {
+function actions({ jobs }: PlannedGraph): Record<string, string> {
   return Object.fromEntries(jobs.map(({ job, does }) => [job, does]));
 }
 
@@ -55,7 +55,7 @@ describe("retriggering a failed job", () => {
       listed: { a: "runs", b: "is revived", c: "is revived", report: "runs because downstream" },
     },
   ])("$mode lists $listed", async ({ mode, listed }) => {
-    expect(deeds(plan(await failed(), ["a"], { mode }))).toEqual(listed);
+    expect(actions(plan(await failed(), ["a"], { mode }))).toEqual(listed);
   });
 
   test("says what each waits for, and why it runs", async () => {
@@ -87,7 +87,7 @@ test("what waited for the failure is not wanted any more", async () => {
   );
   await graph.run("a", "failed");
 
-  expect(deeds(plan(graph, ["a"]))).toEqual({ a: "runs", comfort: "is skipped" });
+  expect(actions(plan(graph, ["a"]))).toEqual({ a: "runs", comfort: "is skipped" });
 });
 
 test("a and b that run anew together: b waits for a, also through a join", async () => {
@@ -122,7 +122,7 @@ test("only what is stale runs anew, and not what made it so", async () => {
   await graph.want(["a"], "retrigger");
   await graph.run("a", "succeeded", "succeeded otherwise");
 
-  expect(deeds(plan(graph, ["a", "d"], { onlyStale: true }))).toEqual({
+  expect(actions(plan(graph, ["a", "d"], { onlyStale: true }))).toEqual({
     b: "runs because downstream",
     c: "runs because downstream",
   });

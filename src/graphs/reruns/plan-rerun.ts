@@ -11,7 +11,7 @@ import {
 } from "./graph-snapshot.ts";
 import { type PlannedGraph, planGraph, type Role } from "./planned-graph.ts";
 
-export interface RerunWish {
+export interface RerunRequest {
   readonly mode: RerunMode;
   /** What is stale among the selected and what hangs on them, instead of the selected. */
   readonly onlyStale: boolean;
@@ -33,7 +33,7 @@ export interface RerunWish {
 export function planRerun(
   graph: GraphSnapshot,
   asked: ReadonlySet<string>,
-  { mode, onlyStale, times, another = false, leftAlone = new Map() }: RerunWish,
+  { mode, onlyStale, times, another = false, leftAlone = new Map() }: RerunRequest,
 ): PlannedGraph {
   const selected = new Set([...asked].filter((name) => !leftAlone.has(name)));
   const wants = new Map<string, RunCause>();
@@ -61,7 +61,7 @@ export function planRerun(
   );
   const intent = { ...noIntent, wants, prolongs };
   const setsAside =
-    mode === "alone" && !onlyStale ? revivedButNotAsked(graph, wants, selected) : new Map();
+    mode === "alone" && !onlyStale ? revivedButNotRequested(graph, wants, selected) : new Map();
   return planGraph(graph, {
     intent: { ...intent, setsAside },
     roles,
@@ -126,7 +126,7 @@ function hasEnded({ state }: SnapshotJob): boolean {
   );
 }
 
-function revivedButNotAsked(
+function revivedButNotRequested(
   graph: GraphSnapshot,
   wants: ReadonlyMap<string, RunCause>,
   selected: ReadonlySet<string>,

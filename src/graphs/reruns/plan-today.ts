@@ -45,13 +45,13 @@ export function planToday(
     const { named, selection, given } = original.choice;
     const { parameters, switches } = given ?? original;
     const planned = await withPlaces(from, async (templates) => {
-      const wishes = {
+      const wanted = {
         parameters: declaredOnly(parameters, templates.parameters),
         switches: declaredOnly(switches, templates.switches),
         graph: named ?? undefined,
         branch: said,
       };
-      const filled = await fillTemplates(templates, wishes, context, services.evaluator);
+      const filled = await fillTemplates(templates, wanted, context, services.evaluator);
       const select = selection ?? undefined;
       return original.outsiders === null
         ? plan(

@@ -37,41 +37,41 @@ export interface Draft {
 export function planGraph(graph: GraphSnapshot, draft: Draft): PlannedGraph {
   const before = foresee(graph, noIntent);
   const after = foresee(graph, draft.intent);
-  const deeds = new Map<string, Deed>();
+  const actions = new Map<string, Action>();
   for (const job of graph.jobs) {
-    const deed = deedFor(job, before.get(job.name), after.get(job.name), draft);
-    if (deed !== undefined) deeds.set(job.name, deed);
+    const action = actionFor(job, before.get(job.name), after.get(job.name), draft);
+    if (action !== undefined) actions.set(job.name, action);
   }
-  const waits = waitsAmong(graph, after, deeds);
+  const waits = waitsAmong(graph, after, actions);
   const wants = [...draft.intent.wants].filter(([name]) => after.get(name)?.kind === "runs");
   return {
     graph,
     intent: { ...draft.intent, wants: new Map(wants) },
     jobs: graph.jobs.flatMap((job) => {
-      const deed = deeds.get(job.name);
-      if (deed === undefined) return [];
+      const action = actions.get(job.name);
+      if (action === undefined) return [];
       return [
         {
           graph: graph.id,
           job: job.name,
           state: job.state,
-          ...deed,
-          waitsFor: deed.cause === null ? [] : (waits.get(job.name) ?? []),
-          times: deed.does === "runs" ? draft.times : 1,
+          ...action,
+          waitsFor: action.cause === null ? [] : (waits.get(job.name) ?? []),
+          times: action.does === "runs" ? draft.times : 1,
         },
       ];
     }),
   };
 }
 
-type Deed = Pick<PlannedJob, "does" | "cause" | "why">;
+type Action = Pick<PlannedJob, "does" | "cause" | "why">;
 
-function deedFor(
+function actionFor(
   job: SnapshotJob,
   before: Fate | undefined,
   after: Fate | undefined,
   { intent, roles, asked, leftAlone }: Draft,
-): Deed | undefined {
+): Action | undefined {
   const wanted = intent.wants.get(job.name);
   if (intent.prolongs.has(job.name))
     return { does: "runs", cause: "retrigger", why: "after the run that is under way" };
@@ -102,16 +102,16 @@ function deedFor(
 function waitsAmong(
   graph: GraphSnapshot,
   after: ReadonlyMap<string, Fate>,
-  deeds: ReadonlyMap<string, Deed>,
+  actions: ReadonlyMap<string, Action>,
 ): Map<string, string[]> {
   const into = edgesBy("job", graph.edges);
   const waits = new Map<string, string[]>();
   for (const { name } of graph.jobs) {
     const sources = (into.get(name) ?? []).filter(({ waived }) => !waived).map(({ on }) => on);
     const found = sources.flatMap((on) => {
-      const cause = deeds.get(on)?.cause ?? null;
+      const cause = actions.get(on)?.cause ?? null;
       if (cause !== null) return [on];
-      return after.get(on)?.kind === "runs" && !deeds.has(on) ? (waits.get(on) ?? []) : [];
+      return after.get(on)?.kind === "runs" && !actions.has(on) ? (waits.get(on) ?? []) : [];
     });
     waits.set(name, [...new Set(found)].toSorted());
   }

@@ -95,7 +95,7 @@ test("two that are retriggered together: the one that depends waits for the new 
   const scripts = await farm.work();
 
   expect(scripts.map((script) => /run-\w+/.exec(script)?.[0])).toEqual(["run-a", "run-b"]);
-  expect((await runsOf(db, id, "b"))[0]).toMatchObject({ number: 2, askedBy: "anyone" });
+  expect((await runsOf(db, id, "b"))[0]).toMatchObject({ number: 2, requestedBy: "anyone" });
 });
 
 test("seven retriggers leave the budget for automatic retries as it was", async () => {

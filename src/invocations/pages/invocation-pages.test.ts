@@ -4,12 +4,12 @@ import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { aQueue, aRequest } from "#execution/execution.fixture.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
-import { askedBy } from "./asked-by.store.ts";
 import { countActions, countsOf } from "./count-actions.store.ts";
 import { aHit, anInvocation, anOperation, atSecond } from "./invocation-rows.fixture.ts";
 import { listActions } from "./list-actions.ts";
 import { invocationList } from "./list-invocations.ts";
 import { noteOperationEnds } from "./operation-ends.store.ts";
+import { requestedBy } from "./requested-by.store.ts";
 
 const db = await freshDb();
 afterAll(() => db.close());
@@ -107,7 +107,7 @@ test("the end of an execution is noted with all operations that it served, once"
     { outcome: "succeeded", worker: "w", finishedAt: atSecond(9).toISOString() },
     { outcome: "cancelled" },
   ]);
-  expect(await askedBy(db, executionId)).toHaveLength(2);
+  expect(await requestedBy(db, executionId)).toHaveLength(2);
 });
 
 test("actions come in the order in which they were asked for, hits and operations alike, whatever the size of pages", async () => {

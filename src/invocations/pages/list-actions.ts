@@ -6,9 +6,13 @@ import type {
 import type { Tx } from "#db/db.ts";
 import { type ExecutionStanding, executionStandings } from "#execution/execution-standing.store.ts";
 import { formatActionCursor, parseActionCursor } from "./action-cursor.ts";
-import { type AskedAction, type AskedActionQuery, askedActions } from "./asked-actions.store.ts";
 import type { InvocationName } from "./invocation-row.store.ts";
 import { openState, stateOfOutcome } from "./open-state.ts";
+import {
+  type RequestedAction,
+  type RequestedActionQuery,
+  requestedActions,
+} from "./requested-actions.store.ts";
 
 export interface ActionListing extends InvocationName {
   readonly state: InvocationActionState | undefined;
@@ -18,7 +22,7 @@ export interface ActionListing extends InvocationName {
 }
 
 /** What is open is queued or executes: which of them, only the queue knows. */
-const whichOf: Readonly<Record<InvocationActionState, AskedActionQuery["which"]>> = {
+const whichOf: Readonly<Record<InvocationActionState, RequestedActionQuery["which"]>> = {
   hit: "hits",
   queued: "open",
   executing: "open",
@@ -38,7 +42,7 @@ export async function listActions(tx: Tx, listing: ActionListing): Promise<Invoc
   const found: InvocationAction[] = [];
   let after = listing.after === undefined ? undefined : parseActionCursor(listing.after);
   for (let look = 0; look < mostLooks; look++) {
-    const rows = await askedActions(tx, { project, id, which, text, after, limit });
+    const rows = await requestedActions(tx, { project, id, which, text, after, limit });
     const open = rows.flatMap(({ executionId }) => executionId ?? []);
     const standings = new Map<string, ExecutionStanding>(
       (await executionStandings(tx, open)).map((standing) => [standing.id, standing]),
@@ -55,7 +59,7 @@ export async function listActions(tx: Tx, listing: ActionListing): Promise<Invoc
 }
 
 /** What the operation noted comes first: others may still wait for what this invocation gave up. */
-function actionOf(row: AskedAction, standing: ExecutionStanding | undefined): InvocationAction {
+function actionOf(row: RequestedAction, standing: ExecutionStanding | undefined): InvocationAction {
   return {
     actionDigest: row.actionDigest,
     target: row.targetId,
@@ -74,7 +78,7 @@ function actionOf(row: AskedAction, standing: ExecutionStanding | undefined): In
 }
 
 function stateOf(
-  { kind, outcome }: AskedAction,
+  { kind, outcome }: RequestedAction,
   standing: ExecutionStanding | undefined,
 ): InvocationActionState {
   if (kind === "hit") return "hit";

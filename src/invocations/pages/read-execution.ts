@@ -5,9 +5,9 @@ import type { Db } from "#db/db.ts";
 import type { ExecutionId } from "#execution/execution.ts";
 import { executionTerms } from "#execution/execution-standing.store.ts";
 import { readAttempts, readExecutions } from "#execution/read-executions.store.ts";
-import { askedBy } from "./asked-by.store.ts";
 import { executionOutputs } from "./execution-outputs.ts";
 import { readAction } from "./read-command.ts";
+import { requestedBy } from "./requested-by.store.ts";
 
 /** More lines nobody reads in a page. */
 const mostOutputs = 2_000;
@@ -21,7 +21,7 @@ export async function readExecution(
     readExecutions(db, [id]),
     executionTerms(db, id),
     readAttempts(db, id),
-    askedBy(db, id),
+    requestedBy(db, id),
   ]);
   if (view === undefined || terms === undefined) return undefined;
   const { finished } = view;
@@ -58,7 +58,7 @@ export async function readExecution(
       startedAt: isoOrNull(attempt.startedAt),
       finishedAt: attempt.finishedAt.toISOString(),
     })),
-    askedBy: askers,
+    requestedBy: askers,
   };
 }
 

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { Fault } from "#core/fault.ts";
 
 /**
- * Copies a tree, links as links, so that whoever gets the copy may write in it: on a shelf, files are read-only.
+ * Copies a tree, links as links, so that whoever gets the copy may write in it: in the artifact cache, files are read-only.
  * Times stay: programs that build by them must not find everything new.
  */
 export async function copyTree(from: string, to: string): Promise<void> {

@@ -22,18 +22,18 @@ export interface MeasuringTools {
   readonly notes: readonly string[];
 }
 
-export type SandboxWish = "auto" | Sandbox["kind"];
+export type SandboxRequest = "auto" | Sandbox["kind"];
 
 /** Tries out what there is, in the sandbox in which it will be used. */
 export async function findTools(
-  wish: SandboxWish,
+  wanted: SandboxRequest,
   scratch: string,
   signal: AbortSignal,
 ): Promise<MeasuringTools> {
   const folders = await emptyFolders(scratch, scratch);
   const notes: string[] = [];
   try {
-    const sandbox = await findSandbox(wish, folders, signal, notes);
+    const sandbox = await findSandbox(wanted, folders, signal, notes);
     const tryOut = async (argv: readonly string[]) => {
       try {
         const ended = await runInside(sandbox, argv, folders, signal);
@@ -95,13 +95,13 @@ function runInside(
 }
 
 async function findSandbox(
-  wish: SandboxWish,
+  wanted: SandboxRequest,
   folders: RunFolders,
   signal: AbortSignal,
   notes: string[],
 ): Promise<Sandbox> {
   const isRoot = jobOwner !== undefined;
-  if (wish === "none") {
+  if (wanted === "none") {
     if (isRoot) notes.push("measured programs run without a sandbox, as root");
     return noSandbox;
   }
@@ -118,7 +118,7 @@ async function findSandbox(
       complaint ||= messageOf(reason);
     }
   }
-  if (wish === "bubblewrap") {
+  if (wanted === "bubblewrap") {
     throw new Fault("failed_precondition", `bubblewrap does not work here: ${complaint}`);
   }
   notes.push(withoutSandbox({ complaint, isRoot, allowsRoot: allowsRootJobs }));

@@ -47,7 +47,7 @@ const StoredPoint = z.object({
   p: z.number(),
   foundAt: z.date(),
   standing: z.enum(["found", "accepted", "dismissed"]),
-  saidBy: z.string().nullable(),
+  statedBy: z.string().nullable(),
   note: z.string().nullable(),
 });
 export type StoredPoint = z.infer<typeof StoredPoint>;
@@ -55,7 +55,7 @@ export type StoredPoint = z.infer<typeof StoredPoint>;
 const pointColumns = sql`
   point.case_id as "caseId", point.metric, environment.fingerprint, artifact.tag as artifact, earlier.tag as before,
   artifact.dated_at as "datedAt", point.mean_before as "meanBefore", point.mean_after as "meanAfter", point.p,
-  point.found_at as "foundAt", point.standing, point.said_by as "saidBy", point.note
+  point.found_at as "foundAt", point.standing, point.said_by as "statedBy", point.note
 `;
 const pointTables = sql`
   benchmark_change_point as point

@@ -6,8 +6,8 @@ import { acceptedDigest } from "./change-point.store.ts";
 import { predecessorsOf } from "./compare-stored.ts";
 import {
   askComparison,
-  type ComparisonAsked,
   type ComparisonQuery,
+  type ComparisonRequested,
   readComparison,
 } from "./read-comparison.ts";
 import { countWhatItRestsOn } from "./rests-on.store.ts";
@@ -48,7 +48,7 @@ export type ComparisonCache = ReturnType<typeof comparisonCache>;
 
 async function contentKey(
   tx: Tx,
-  asked: ComparisonAsked,
+  asked: ComparisonRequested,
   near: readonly number[],
 ): Promise<string> {
   const { suite, suiteDigest, before, after, metric, neighbours } = asked;

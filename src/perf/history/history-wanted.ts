@@ -9,7 +9,7 @@ interface Accepted {
   readonly artifactId: number;
 }
 
-export interface Wish {
+export interface Request {
   readonly before: readonly Figures[];
   readonly after: readonly Figures[];
   readonly metrics: readonly Metric[];
@@ -27,8 +27,8 @@ export function seriesKey(caseId: number, environmentId: number, ordinal: number
  * Whose histories a comparison needs. Only verdicts on deterministic metrics hang on a fence; of the metric that is
  * shown all are read, for the thresholds beside the figures, and of the others those of figures that differ.
  */
-export function historiesWanted(wish: Wish): Omit<Wanted, "until">[] {
-  const { before, after, metrics, ordinals, shown } = wish;
+export function historiesWanted(wanted: Request): Omit<Wanted, "until">[] {
+  const { before, after, metrics, ordinals, shown } = wanted;
   const afterOf = new Map(after.map((each) => [`${each.caseId} ${each.environmentId}`, each]));
   return before.flatMap(({ caseId, environmentId, least }) => {
     const later = afterOf.get(`${caseId} ${environmentId}`);

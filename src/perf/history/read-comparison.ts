@@ -22,7 +22,7 @@ export interface ComparisonQuery {
 }
 
 /** A question with all that was left open filled in. */
-export interface ComparisonAsked {
+export interface ComparisonRequested {
   readonly suite: Suite;
   readonly suiteDigest: string;
   readonly before: LineArtifact;
@@ -33,7 +33,7 @@ export interface ComparisonAsked {
 }
 
 /** Finds what a question names; faults say what is not there. */
-export async function askComparison(tx: Tx, query: ComparisonQuery): Promise<ComparisonAsked> {
+export async function askComparison(tx: Tx, query: ComparisonQuery): Promise<ComparisonRequested> {
   const stored = await findSuite(tx, query.suite);
   if (stored === undefined) throw noSuite(query.suite);
   const { definition: suite, digest: suiteDigest } = stored;
@@ -84,7 +84,7 @@ async function tagged(tx: Tx, suite: string, tag: string): Promise<LineArtifact>
 /** Two artifacts compared as pages and commands show it. */
 export async function readComparison(
   tx: Tx,
-  asked: ComparisonAsked,
+  asked: ComparisonRequested,
   predecessors?: readonly number[],
 ): Promise<Comparison> {
   const { suite, before, after, metric } = asked;

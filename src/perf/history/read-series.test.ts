@@ -94,7 +94,7 @@ describe("one series", () => {
         fingerprint: "one",
         foundAt: labEpoch.toISOString(),
         standing: "accepted",
-        saidBy: "ada",
+        statedBy: "ada",
         note: "a larger corpus",
       },
     ]);

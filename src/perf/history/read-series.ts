@@ -93,7 +93,8 @@ export function metricOf(suite: Suite, name: string | undefined): Metric {
 }
 
 export function pointView(point: StoredPoint): ChangePointView {
-  const { artifact, before, meanBefore, meanAfter, p, fingerprint, standing, saidBy, note } = point;
+  const { artifact, before, meanBefore, meanAfter, p, fingerprint, standing, statedBy, note } =
+    point;
   return {
     artifact,
     before,
@@ -104,7 +105,7 @@ export function pointView(point: StoredPoint): ChangePointView {
     fingerprint,
     foundAt: point.foundAt.toISOString(),
     standing,
-    saidBy,
+    statedBy,
     note,
   };
 }

@@ -12,7 +12,7 @@ import { artifactById, type LineArtifact } from "../history/line.store.ts";
 import { noteNewResults } from "../history/note-results.ts";
 import type { RequestHooks } from "../requests/request-hooks.ts";
 import { findSuite } from "../suites.store.ts";
-import { artifactsOfRequest, askedOf, keepReport, requestToReport } from "./report.store.ts";
+import { artifactsOfRequest, keepReport, requestedOf, requestToReport } from "./report.store.ts";
 
 /** Verdicts of a request's pairs that want an independent rerun. */
 export async function doubtsOf(tx: Tx, requestId: string): Promise<z.infer<typeof Doubt>[]> {
@@ -40,7 +40,7 @@ export async function makeReport(tx: Tx, requestId: string, now: Date): Promise<
   const compared = await compareRequest(tx, requestId);
   if (compared === undefined) return;
   const { suite, before, after, metrics, cases, summaries, missing, newlyBroken } = compared;
-  const isAsked = await askedOf(tx, requestId);
+  const isRequested = await requestedOf(tx, requestId);
   const deciding = metrics.filter(({ decides }) => decides).map(({ name }) => name);
   const told = {
     suite: suite.suite,
@@ -49,7 +49,7 @@ export async function makeReport(tx: Tx, requestId: string, now: Date): Promise<
     summaries: [...summaries],
     changes: relevantFirst(cases, deciding),
     // What the parent was measured with beyond what this request is about is nobody's lack.
-    missing: missing.filter((each) => each.missing === "before" || isAsked(each.case)),
+    missing: missing.filter((each) => each.missing === "before" || isRequested(each.case)),
     newlyBroken: [...newlyBroken],
   };
   const reproduce = `grange bench compare ${before.tag} ${after.tag} --suite ${suite.suite} --server`;

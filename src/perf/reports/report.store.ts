@@ -23,12 +23,15 @@ export async function requestToReport(tx: Tx, requestId: string) {
   return row;
 }
 
-const AskedBackend = z.object({ section: Section, target: z.string(), backend: z.string() });
+const RequestedBackend = z.object({ section: Section, target: z.string(), backend: z.string() });
 
 /** What a request has, or had, jobs for: without these, a case that its parent has is nothing that it lacks. */
-export async function askedOf(tx: Tx, requestId: string): Promise<(testCase: TestCase) => boolean> {
+export async function requestedOf(
+  tx: Tx,
+  requestId: string,
+): Promise<(testCase: TestCase) => boolean> {
   const rows = await tx.many(
-    AskedBackend.extend({ profile: z.string(), benchmarks: z.array(z.string()) }),
+    RequestedBackend.extend({ profile: z.string(), benchmarks: z.array(z.string()) }),
     sql`
       select distinct job.section, job.target, job.backend, job.profile, job.benchmarks
       from benchmark_request_job as waits join benchmark_job as job on job.id = waits.job_id

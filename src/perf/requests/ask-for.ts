@@ -5,9 +5,9 @@ import { tellBenchmarkChange } from "../change.store.ts";
 import type { StoredSuite } from "../suites.store.ts";
 import { ancestorsOf, type StoredArtifact } from "./artifact.store.ts";
 import { fillRequest } from "./fill-request.ts";
-import { isSameWish, mergeWishes } from "./merge-wishes.ts";
+import { isSameRequest, mergeRequests } from "./merge-requests.ts";
 import { missingParents, mostParents, usualParentDays } from "./missing-parents.ts";
-import { ownJobs, type Wish } from "./plan-request.ts";
+import { ownJobs, type Request } from "./plan-request.ts";
 import {
   BenchmarkRequestId,
   insertRequest,
@@ -17,7 +17,7 @@ import {
 } from "./request.store.ts";
 
 /** Somebody, or the farm itself, wants an artifact to be measured. */
-export interface Asked extends Wish {
+export interface Requested extends Request {
   readonly artifact: StoredArtifact;
   /** Undefined: what it follows. Null: it is compared with nothing, and no parent is filled up. */
   readonly parent: StoredArtifact | null | undefined;
@@ -36,7 +36,7 @@ export interface Answered {
   readonly parents: readonly string[];
 }
 
-const nothingAsked = { backends: [], profiles: [], targets: [], benchmarks: [] };
+const nothingRequested = { backends: [], profiles: [], targets: [], benchmarks: [] };
 
 /**
  * Puts a request there, or adds to the one that its artifact has, in the caller's transaction.
@@ -46,7 +46,7 @@ const nothingAsked = { backends: [], profiles: [], targets: [], benchmarks: [] }
 export async function askFor(
   tx: Tx,
   suite: StoredSuite,
-  asked: Asked,
+  asked: Requested,
   now: Date,
 ): Promise<Answered> {
   const { artifact } = asked;
@@ -92,7 +92,7 @@ async function addTo(
   tx: Tx,
   suite: StoredSuite,
   open: StoredRequest,
-  asked: Asked,
+  asked: Requested,
   now: Date,
 ): Promise<Answered> {
   const { tag } = asked.artifact;
@@ -102,19 +102,19 @@ async function addTo(
       `${tag} is under way, compared with another artifact than ${asked.parent.tag}; wait for its end, or cancel request ${open.id}`,
     );
   }
-  const wish = mergeWishes(suite.definition, open, asked);
+  const wanted = mergeRequests(suite.definition, open, asked);
   const wider = {
     ...open,
-    ...wish,
+    ...wanted,
     pr: open.pr ?? asked.pr,
     parentId: open.parentId ?? parentIdOf(asked),
   };
   const isWider =
-    !isSameWish(open, wish) || wider.pr !== open.pr || wider.parentId !== open.parentId;
-  if (isWider) await widenRequest(tx, open.id, { ...wider, ...wordsOf(wish) });
+    !isSameRequest(open, wanted) || wider.pr !== open.pr || wider.parentId !== open.parentId;
+  if (isWider) await widenRequest(tx, open.id, { ...wider, ...wordsOf(wanted) });
   const inserted =
     open.state === "in-progress" && isWider
-      ? await fillRequest(tx, suite, { ...wider, ...wordsOf(wish) }, now)
+      ? await fillRequest(tx, suite, { ...wider, ...wordsOf(wanted) }, now)
       : 0;
   // Who asked before may have wanted none of them, such as a search.
   const parents =
@@ -144,7 +144,7 @@ async function addTo(
 async function askForParents(
   tx: Tx,
   suite: StoredSuite,
-  asked: Asked,
+  asked: Requested,
   parentId: number,
   now: Date,
 ): Promise<string[]> {
@@ -152,16 +152,16 @@ async function askForParents(
   // Where the farm asks for the main line by itself, a parent is asked for as it would be; else as its child is.
   const { paired } = asked;
   // Only what it is compared with must be run as often as itself, and that is among the request's own jobs.
-  const wish = { ...(discover === undefined ? asked : nothingAsked), paired, runs: null };
+  const wanted = { ...(discover === undefined ? asked : nothingRequested), paired, runs: null };
   const missing = missingParents(
     asked.artifact,
     await ancestorsOf(tx, parentId, mostParents),
     discover?.masterDays ?? usualParentDays,
-    (artifact) => ownJobs(suite.definition, wish, artifact).length > 0,
+    (artifact) => ownJobs(suite.definition, wanted, artifact).length > 0,
   );
   for (const artifact of missing) {
     await insertRequest(tx, {
-      ...wordsOf(wish),
+      ...wordsOf(wanted),
       id: BenchmarkRequestId.parse(randomUUID()),
       suite: suite.name,
       artifactId: artifact.id,
@@ -177,11 +177,11 @@ async function askForParents(
   return missing.map(({ tag }) => tag);
 }
 
-function parentIdOf({ parent, artifact }: Asked): number | null {
+function parentIdOf({ parent, artifact }: Requested): number | null {
   return parent === null ? null : (parent?.id ?? artifact.parentId);
 }
 
-function wordsOf({ backends, profiles, targets, benchmarks, paired, runs }: Wish) {
+function wordsOf({ backends, profiles, targets, benchmarks, paired, runs }: Request) {
   return {
     backends: [...backends],
     profiles: [...profiles],
@@ -199,7 +199,7 @@ function parentsText(parents: readonly string[]): string {
     : `${parents.length} artifacts before it that nobody has measured go first, from ${parents.at(-1)} to ${nearest}.`;
 }
 
-function nothingToMeasure(suite: StoredSuite, artifact: StoredArtifact, asked: Wish): string {
+function nothingToMeasure(suite: StoredSuite, artifact: StoredArtifact, asked: Request): string {
   const has = Object.keys(artifact.components);
   const wanted = asked.backends.length === 0 ? "the usual backends" : asked.backends.join(", ");
   return has.length === 0

@@ -50,7 +50,7 @@ export async function startBenchmarkCron(services: CronServices): Promise<Servic
   const holder = randomUUID();
   const advancer = requestAdvancer(services);
   let isStopped = false;
-  let isNews = true;
+  let isNew = true;
   let isLeader = false;
   let working: Promise<void> | undefined;
   let looking: Promise<void> | undefined;
@@ -102,11 +102,11 @@ export async function startBenchmarkCron(services: CronServices): Promise<Servic
   };
 
   const wake = () => {
-    isNews = true;
+    isNew = true;
     if (isStopped || working !== undefined) return;
     working = (async () => {
-      while (isNews && !isStopped) {
-        isNews = false;
+      while (isNew && !isStopped) {
+        isNew = false;
         lookedAt = Date.now();
         await step("hold the duty", round);
       }

@@ -3,14 +3,14 @@ import { describe, expect, test } from "vitest";
 import { caseKey } from "#core/test-case.ts";
 import { planCases } from "#suites/plan-cases.ts";
 import { aSuite } from "../perf.fixture.ts";
-import { isSameWish, mergeWishes } from "./merge-wishes.ts";
+import { isSameRequest, mergeRequests } from "./merge-requests.ts";
 import { missingParents } from "./missing-parents.ts";
-import { confirmingJobs, ownJobs, planRequest, type Wish } from "./plan-request.ts";
+import { confirmingJobs, ownJobs, planRequest, type Request } from "./plan-request.ts";
 import { whichToStart } from "./which-to-start.ts";
 
 const suite = aSuite();
 const npm = { kind: "npm", package: "p", version: "1.0.0" } as const;
-const everything: Wish = {
+const everything: Request = {
   backends: [],
   profiles: [],
   targets: [],
@@ -18,7 +18,7 @@ const everything: Wish = {
   paired: false,
   runs: null,
 };
-const someWish = fc.record({
+const someRequest = fc.record({
   backends: fc.subarray(["js", "native"]),
   profiles: fc.subarray(["check", "emit"]),
   targets: fc.subarray(["linux-x64", "linux-arm64"]),
@@ -30,8 +30,8 @@ const artifact = (id: number, ...backends: string[]) => ({
   id,
   components: Object.fromEntries(backends.map((name) => [name, npm])),
 });
-const casesOf = (wish: Wish) =>
-  ownJobs(suite, wish, artifact(1, "js", "native")).flatMap((job) =>
+const casesOf = (request: Request) =>
+  ownJobs(suite, request, artifact(1, "js", "native")).flatMap((job) =>
     planCases(suite, job).map((each) => caseKey(each)),
   );
 
@@ -39,10 +39,10 @@ describe("a plan", () => {
   test("asks of a parent only what it has no result of, and only by backends that it has", () => {
     fc.assert(
       fc.property(
-        someWish,
+        someRequest,
         fc.boolean(),
         fc.infiniteStream(fc.integer({ min: 0, max: 50 })),
-        (wish, hasNative, luck) => {
+        (request, hasNative, luck) => {
           const parent = hasNative ? artifact(2, "js", "native") : artifact(2, "js");
           // Of so many runs, where there is a result.
           const measured = new Map(
@@ -51,10 +51,10 @@ describe("a plan", () => {
               return runs === 0 ? [] : [[key, runs] as const];
             }),
           );
-          const isEnough = (key: string) => (measured.get(key) ?? 0) >= (wish.runs ?? 1);
+          const isEnough = (key: string) => (measured.get(key) ?? 0) >= (request.runs ?? 1);
           const jobs = planRequest(
             suite,
-            wish,
+            request,
             { artifact: artifact(1, "js", "native"), measured: new Map() },
             { artifact: parent, measured },
           );
@@ -62,7 +62,7 @@ describe("a plan", () => {
           const own = jobs.filter(({ purpose }) => purpose === "own");
           const backfill = jobs.filter(({ purpose }) => purpose === "backfill");
           for (const job of backfill) {
-            expect(job).toMatchObject({ artifactId: 2, runs: wish.runs });
+            expect(job).toMatchObject({ artifactId: 2, runs: request.runs });
             expect(Object.keys(parent.components)).toContain(job.backend);
             expect(planCases(suite, job).some((each) => !isEnough(caseKey(each)))).toBe(true);
           }
@@ -98,8 +98,8 @@ describe("a plan", () => {
       { artifact: artifact(1, "js"), measured: new Map<string, number>() },
       { artifact: artifact(2, "js"), measured: new Map<string, number>() },
     ] as const;
-    const pairs = (wish: Wish) =>
-      planRequest(quiet, wish, ...sides)
+    const pairs = (request: Request) =>
+      planRequest(quiet, request, ...sides)
         .filter(({ purpose }) => purpose === "paired")
         .map(({ section }) => section);
 
@@ -135,15 +135,15 @@ describe("a plan", () => {
 describe("two wishes merged", () => {
   test("cover both, whoever comes first, and adding one of them again adds nothing", () => {
     fc.assert(
-      fc.property(someWish, someWish, (one, other) => {
-        const both = mergeWishes(suite, one, other);
+      fc.property(someRequest, someRequest, (one, other) => {
+        const both = mergeRequests(suite, one, other);
         const cases = new Set(casesOf(both));
 
         expect([...casesOf(one), ...casesOf(other)].every((key) => cases.has(key))).toBe(true);
         expect(both.runs ?? 0).toBe(Math.max(one.runs ?? 0, other.runs ?? 0));
-        expect(isSameWish(both, mergeWishes(suite, other, one))).toBe(true);
-        expect(isSameWish(both, mergeWishes(suite, both, one))).toBe(true);
-        expect(isSameWish(both, mergeWishes(suite, both, other))).toBe(true);
+        expect(isSameRequest(both, mergeRequests(suite, other, one))).toBe(true);
+        expect(isSameRequest(both, mergeRequests(suite, both, one))).toBe(true);
+        expect(isSameRequest(both, mergeRequests(suite, both, other))).toBe(true);
       }),
     );
   });

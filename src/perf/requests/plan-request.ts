@@ -10,7 +10,7 @@ import type { Suite } from "#suites/suite.ts";
 import type { StoredArtifact } from "./artifact.store.ts";
 
 /** What is asked of an artifact; empty lists mean what the suite usually takes. */
-export interface Wish {
+export interface Request {
   readonly backends: readonly string[];
   readonly profiles: readonly string[];
   readonly targets: readonly string[];
@@ -45,10 +45,10 @@ export interface Standing {
  */
 export function ownJobs(
   suite: Suite,
-  wish: Omit<Wish, "paired" | "runs">,
+  wanted: Omit<Request, "paired" | "runs">,
   artifact: Pick<StoredArtifact, "components">,
 ): PlannedJob[] {
-  const jobs = planJobs(suite, { ...wish, available: Object.keys(artifact.components) });
+  const jobs = planJobs(suite, { ...wanted, available: Object.keys(artifact.components) });
   return jobs.every(({ optional }) => optional)
     ? jobs.map((job) => ({ ...job, optional: false }))
     : jobs;
@@ -62,12 +62,12 @@ export function ownJobs(
  */
 export function planRequest(
   suite: Suite,
-  wish: Wish,
+  wanted: Request,
   own: Standing,
   parent: Standing | undefined,
 ): NewJob[] {
-  const { runs } = wish;
-  const planned = ownJobs(suite, wish, own.artifact);
+  const { runs } = wanted;
+  const planned = ownJobs(suite, wanted, own.artifact);
   const isDone = (job: PlannedJob, standing: Standing) => isMeasured(suite, job, standing, runs);
   const shared =
     parent === undefined
@@ -83,7 +83,7 @@ export function planRequest(
         ? []
         : [{ ...newJob(job, "backfill", parent.artifact.id, null, false), runs }],
     ),
-    ...(wish.paired ? shared : []).flatMap((job) =>
+    ...(wanted.paired ? shared : []).flatMap((job) =>
       parent === undefined || !hasNoisyMetric(suite, job.section)
         ? []
         : [newJob(job, "paired", own.artifact.id, parent.artifact.id, false)],

@@ -15,7 +15,7 @@ test("a server that stops waits for no source, and raises no alarm of it", async
   if (suite === undefined) throw new Error("no suite");
   const ending = new AbortController();
   let asked: () => void = () => {};
-  const isAsked = new Promise<void>((resolve) => (asked = resolve));
+  const isRequested = new Promise<void>((resolve) => (asked = resolve));
   const service = sourceService({
     db,
     clock: labClock(),
@@ -28,7 +28,7 @@ test("a server that stops waits for no source, and raises no alarm of it", async
   });
 
   const looking = service.look(suite);
-  await isAsked;
+  await isRequested;
   ending.abort();
 
   await expect(looking).rejects.toThrow("given up");

@@ -18,7 +18,7 @@ export type AskSource = (
 /** A tag that nobody knows costs the source at most one look in this time, whoever asks how often. */
 const restMs = 20_000;
 /** npm answers within seconds, for the largest package that we know within twenty. */
-const patienceMs = 120_000;
+const waitLimitMs = 120_000;
 
 export interface SourceService {
   /** Looks at a suite's source and keeps what is there; joins a look that is under way. */
@@ -53,7 +53,7 @@ export function sourceService({
     try {
       await beginLook(db, name, clock.now(), clock.now());
       const found = await ask(definition, {
-        signal: AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]),
+        signal: AbortSignal.any([signal, AbortSignal.timeout(waitLimitMs)]),
       });
       await db.transaction(async (tx) => {
         // First of all locks, as everywhere.

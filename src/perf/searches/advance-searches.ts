@@ -25,7 +25,7 @@ import {
  */
 export type AskForFigure = (
   tx: Tx,
-  wish: {
+  wanted: {
     readonly suite: string;
     readonly artifact: string;
     readonly case: TestCase;
@@ -72,7 +72,7 @@ async function advance(tx: Tx, search: SearchRow, now: Date, ask: AskForFigure):
     for (const position of step.ask) {
       const artifact = line[position];
       if (artifact === undefined) continue;
-      const isAsked = await ask(tx, {
+      const isRequested = await ask(tx, {
         suite: search.suite,
         artifact: artifact.tag,
         case: caseOf(search),
@@ -80,8 +80,8 @@ async function advance(tx: Tx, search: SearchRow, now: Date, ask: AskForFigure):
         because: `${search.kind} ${search.id}`,
       });
       asked.push(artifact.id);
-      known.set(position, isAsked ? "asked" : "failed");
-      isAnyRefused ||= !isAsked;
+      known.set(position, isRequested ? "asked" : "failed");
+      isAnyRefused ||= !isRequested;
     }
     // Nothing will wake us for what cannot be measured: it is gone around at once.
     if (isAnyRefused) continue;

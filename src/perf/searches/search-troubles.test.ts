@@ -90,9 +90,9 @@ describe("a search that meets with trouble", () => {
   test("holds up no other one", async () => {
     const bad = await start();
     const good = await start("scan");
-    const troubled: typeof ask = async (tx, wish) => {
-      if (wish.because === `bisect ${bad}`) throw new Error("no luck today");
-      return ask(tx, wish);
+    const troubled: typeof ask = async (tx, wanted) => {
+      if (wanted.because === `bisect ${bad}`) throw new Error("no luck today");
+      return ask(tx, wanted);
     };
 
     await expect(advanceSearches(db, labEpoch, troubled)).rejects.toThrow("no luck today");
@@ -104,13 +104,13 @@ describe("a search that meets with trouble", () => {
   test("cancelled in the middle, it asks for no more", async () => {
     const id = await start();
     await advanceSearches(db, labEpoch, ask);
-    await lab.measureAsked((position) => position + 1);
+    await lab.measureRequested((position) => position + 1);
 
     const [cancelled] = await Promise.all([
       db.transaction((tx) => cancelBenchmarkSearch(tx, id, labEpoch)),
       advanceSearches(db, labEpoch, ask),
     ]);
-    await lab.measureAsked((position) => position + 1);
+    await lab.measureRequested((position) => position + 1);
     await advanceSearches(db, labEpoch, ask);
 
     expect(cancelled).toBe(true);
@@ -126,7 +126,7 @@ describe("a search that meets with trouble", () => {
     expect(await openTags()).toEqual(["nightly-00 alpha", "nightly-39 alpha"]);
 
     for (let round = 0; round < 10; round++) {
-      await lab.measureAsked((position) => (position < 5 ? 1 : 2));
+      await lab.measureRequested((position) => (position < 5 ? 1 : 2));
       await advanceSearches(db, labEpoch, ask);
     }
     for (const id of ids) {
@@ -161,7 +161,7 @@ describe("a search that meets with trouble", () => {
     if (first === undefined) throw new Error("no line");
     const request = await storeRequest(db, { artifact: first, state: "completed" });
     await storeJob(db, { request, artifact: first, digest, optional: true });
-    await lab.measureAsked((position) => (position === 0 ? undefined : 1));
+    await lab.measureRequested((position) => (position === 0 ? undefined : 1));
 
     await advanceSearches(db, labEpoch, ask);
 

@@ -48,7 +48,9 @@ export async function aLineToSearch(db: Db) {
   }
 
   /** As if a collector had measured what is asked for: each request ends, and those with a figure have a result. */
-  async function measureAsked(figure: (position: number) => number | undefined): Promise<number> {
+  async function measureRequested(
+    figure: (position: number) => number | undefined,
+  ): Promise<number> {
     const caseId = (await caseIds(db, "demo", [alpha])).get(caseKey(alpha)) ?? 0;
     let measured = 0;
     for (const [position, artifact] of line.entries()) {
@@ -92,10 +94,10 @@ export async function aLineToSearch(db: Db) {
       const now = await readBenchmarkSearch(db, id);
       if (now === undefined) throw new Error("the search is gone");
       if (now.state !== "running") return viewSearch(db, now);
-      await measureAsked(figure);
+      await measureRequested(figure);
     }
     throw new Error("the search does not end");
   }
 
-  return { line, measureAsked, searchWith };
+  return { line, measureRequested, searchWith };
 }

@@ -120,7 +120,7 @@ test.each([
     says: "compile alpha check full js linux-x64",
   },
 ])("$says", async ({ change, says }) => {
-  const wish = {
+  const wanted = {
     suite: "demo",
     kind: "bisect" as const,
     case: alpha,
@@ -129,7 +129,7 @@ test.each([
     least: 0.01,
     ...change,
   };
-  await expect(startBenchmarkSearch(db, wish, "ada", labEpoch)).rejects.toThrow(says);
+  await expect(startBenchmarkSearch(db, wanted, "ada", labEpoch)).rejects.toThrow(says);
 });
 
 test("no search has an id that is none", () => {

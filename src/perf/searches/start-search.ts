@@ -18,35 +18,38 @@ import {
 /** Begins a search; what it asks for follows when searches are advanced. */
 export async function startBenchmarkSearch(
   tx: Tx,
-  wish: z.output<typeof StartBenchmarkSearch>,
+  wanted: z.output<typeof StartBenchmarkSearch>,
   by: string,
   now: Date,
 ): Promise<BenchmarkSearchId> {
-  const definition = await definitionOf(tx, wish.suite);
+  const definition = await definitionOf(tx, wanted.suite);
   if (definition === undefined) {
     throw new Fault(
       "not_found",
-      `there is no suite "${wish.suite}"; \`grange bench suite list\` lists them`,
+      `there is no suite "${wanted.suite}"; \`grange bench suite list\` lists them`,
     );
   }
   const suite = Suite.parse(definition);
-  const metric = wish.metric ?? suite.headline;
+  const metric = wanted.metric ?? suite.headline;
   requireMetric(suite, metric);
-  requireCase(suite, wish);
-  const [from, to] = endsOf(wish, await artifactsOfTags(tx, wish.suite, [wish.from, wish.to]));
+  requireCase(suite, wanted);
+  const [from, to] = endsOf(
+    wanted,
+    await artifactsOfTags(tx, wanted.suite, [wanted.from, wanted.to]),
+  );
   const id = BenchmarkSearchId.parse(randomUUID());
-  const caseId = (await caseIds(tx, wish.suite, [wish.case])).get(caseKey(wish.case));
-  if (caseId === undefined) throw new Error(`the case ${caseKey(wish.case)} has no number`);
+  const caseId = (await caseIds(tx, wanted.suite, [wanted.case])).get(caseKey(wanted.case));
+  if (caseId === undefined) throw new Error(`the case ${caseKey(wanted.case)} has no number`);
   await insertBenchmarkSearch(tx, {
     id,
-    suite: wish.suite,
-    kind: wish.kind,
+    suite: wanted.suite,
+    kind: wanted.kind,
     caseId,
     metric,
     fromId: from.id,
     toId: to.id,
-    every: wish.kind === "scan" ? String(wish.every ?? 1) : null,
-    least: wish.least,
+    every: wanted.kind === "scan" ? String(wanted.every ?? 1) : null,
+    least: wanted.least,
     requestedBy: by,
     createdAt: now,
   });
@@ -86,7 +89,7 @@ function requireCase(suite: Suite, { case: wanted }: z.output<typeof StartBenchm
 }
 
 function endsOf(
-  wish: z.output<typeof StartBenchmarkSearch>,
+  wanted: z.output<typeof StartBenchmarkSearch>,
   found: readonly EndRow[],
 ): readonly [EndRow, EndRow] {
   const end = (tag: string) => {
@@ -94,10 +97,10 @@ function endsOf(
     if (artifact !== undefined) return artifact;
     throw new Fault(
       "not_found",
-      `the suite "${wish.suite}" knows no artifact "${tag}"; \`grange bench artifacts --suite ${wish.suite}\` lists them`,
+      `the suite "${wanted.suite}" knows no artifact "${tag}"; \`grange bench artifacts --suite ${wanted.suite}\` lists them`,
     );
   };
-  const [from, to] = [end(wish.from), end(wish.to)];
+  const [from, to] = [end(wanted.from), end(wanted.to)];
   if (from.kind !== to.kind || from.kind === "try") {
     throw new Fault(
       "invalid_argument",

@@ -14,7 +14,7 @@ const mostFailed = 50;
 /** Further ones are told by name. */
 const mostNamed = 500;
 
-/** What forges are told of, from the rooms that know it. `url` is where people find the farm. */
+/** Reads what reports to forges contain. `url` is where people find the farm. */
 export function reportSource(url: string): ReportSource {
   const base = url.replace(/\/+$/, "");
   return {

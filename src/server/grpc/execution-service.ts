@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { askedTooMuch, jobLimits } from "#access/job-limits.ts";
+import { jobLimits, requestedTooMuch } from "#access/job-limits.ts";
 import { highestPriority, lowestPriority } from "#access/principal.ts";
 import { requireGrant } from "#access/require-grant.ts";
 import { domainOfClient } from "#access/trust-domains/domain-of-client.ts";
 import type { GrpcCallers } from "#cache-protocols/rev2/caller.ts";
 import { finishResult } from "#cache-protocols/rev2/finish-result.ts";
-import type { InlineWishes } from "#cache-protocols/rev2/inline-outputs.ts";
+import type { InlineRequests } from "#cache-protocols/rev2/inline-outputs.ts";
 import { missingBlobs } from "#cache-protocols/rev2/missing-blobs.ts";
 import { projectOf } from "#cache-protocols/rev2/project-of.ts";
 import { askingFrom } from "#cache-protocols/rev2/request-metadata.ts";
@@ -14,9 +14,9 @@ import { fromDigestMessage } from "#cas/digest-message.ts";
 import type { Digest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
-import { askedSizeClasses } from "#execution/asked-size-classes.ts";
 import { ExecutionId } from "#execution/execution.ts";
 import { kinOf } from "#execution/kin.ts";
+import { requestedSizeClasses } from "#execution/requested-size-classes.ts";
 import type { CallContext } from "#grpc/call-context.ts";
 import { type Method, methodsOf } from "#grpc/method.ts";
 import type { Asking } from "#invocations/asking.ts";
@@ -53,7 +53,7 @@ export interface ExecutionServiceParts {
 /** Proxies commonly wait a little longer. */
 const usualHeartbeatMs = 60_000;
 
-const nothingInlined: InlineWishes = {
+const nothingInlined: InlineRequests = {
   inlineStdout: false,
   inlineStderr: false,
   inlineOutputFiles: [],
@@ -112,7 +112,7 @@ async function* execute(
     return;
   }
   const limits = jobLimits(caller, "execute", { repository: project, branch: "" });
-  const refused = limits === undefined ? undefined : askedTooMuch(read.platform, limits);
+  const refused = limits === undefined ? undefined : requestedTooMuch(read.platform, limits);
   if (refused !== undefined) {
     throw new Fault(
       "permission_denied",
@@ -145,7 +145,7 @@ async function open(
   { operations, defaultTimeoutMs }: ExecutionServiceParts,
 ): Promise<OpenOperation | undefined> {
   const { project, principal, targetId: target, actionMnemonic: mnemonic } = asking;
-  const { least, most } = askedSizeClasses(platform);
+  const { least, most } = requestedSizeClasses(platform);
   const opened = await operations.open({
     id,
     asking,
@@ -180,7 +180,7 @@ async function open(
 async function* follow(
   operation: OpenOperation,
   { project, actionDigest }: Pick<StoredOperation, "project" | "actionDigest">,
-  wishes: InlineWishes,
+  wanted: InlineRequests,
   signal: AbortSignal,
   { operations, blobsOf, heartbeatMs = usualHeartbeatMs }: ExecutionServiceParts,
 ): AsyncGenerator<OperationInit, void> {
@@ -189,7 +189,7 @@ async function* follow(
   const news = operations.follow(operation, AbortSignal.any([signal, ours.signal]));
   const messages = async function* () {
     for await (const each of news)
-      yield await operationMessage(operation.id, actionDigest, each, wishes, blobs);
+      yield await operationMessage(operation.id, actionDigest, each, wanted, blobs);
   };
   yield* withHeartbeats(messages(), heartbeatMs, () => ours.abort("over"));
 }

@@ -16,7 +16,7 @@ const mostFiles = 500_000;
 const mostDirectoryBytes = 16 * 1_048_576;
 const mostParts = 500_000;
 const readAtOnce = 16;
-const askedAtOnce = 4_096;
+const requestedAtOnce = 4_096;
 
 const isAboutTheDirectory: ReadonlySet<Fault["code"]> = new Set([
   "invalid_argument",
@@ -84,9 +84,9 @@ async function walkTree(blobs: BlobStore, root: Digest): Promise<Digest[]> {
     });
   }
   const leaves = [...files.values()];
-  for (let at = 0; at < leaves.length && missing.length < mostNamed; at += askedAtOnce) {
+  for (let at = 0; at < leaves.length && missing.length < mostNamed; at += requestedAtOnce) {
     await turn();
-    missing.push(...(await blobs.findMissing(leaves.slice(at, at + askedAtOnce))));
+    missing.push(...(await blobs.findMissing(leaves.slice(at, at + requestedAtOnce))));
   }
   return missing.slice(0, mostNamed);
 }

@@ -1,5 +1,5 @@
 import { finishResult } from "#cache-protocols/rev2/finish-result.ts";
-import type { InlineWishes } from "#cache-protocols/rev2/inline-outputs.ts";
+import type { InlineRequests } from "#cache-protocols/rev2/inline-outputs.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import type { Digest } from "#core/digest.ts";
 import { type OperationId, operationName } from "#invocations/operation.ts";
@@ -19,7 +19,7 @@ export async function operationMessage(
   id: OperationId,
   actionDigest: Digest,
   news: OperationUpdate,
-  wishes: InlineWishes,
+  wanted: InlineRequests,
   blobs: BlobStore,
 ): Promise<OperationInit> {
   const name = operationName(id);
@@ -38,6 +38,6 @@ export async function operationMessage(
     missingInputs.length === 0 ? [] : await allMissingOf(actionDigest, blobs, missingInputs);
   const response = responseOf(finished, missing);
   if (response.result !== undefined)
-    await finishResult(blobs, actionDigest, response.result, wishes);
+    await finishResult(blobs, actionDigest, response.result, wanted);
   return completed(name, actionDigest, response);
 }

@@ -19,7 +19,7 @@ export interface OperationsServiceParts {
   readonly callers: GrpcCallers;
 }
 
-const noWishes = { inlineStdout: false, inlineStderr: false, inlineOutputFiles: [] };
+const noRequests = { inlineStdout: false, inlineStderr: false, inlineOutputFiles: [] };
 
 /** Longer waits end early, as the protocol allows: the client asks again. */
 const longestWaitMs = 60_000;
@@ -79,7 +79,7 @@ async function standing(
       operation,
       AbortSignal.any([signal, enough.signal]),
     )) {
-      last = await operationMessage(operation.id, actionDigest, news, noWishes, blobsOf(project));
+      last = await operationMessage(operation.id, actionDigest, news, noRequests, blobsOf(project));
       if (waitMs === 0) break;
       // How it stands is told in any case, however long it takes to find out.
       timer ??= setTimeout(() => enough.abort(), waitMs);

@@ -82,12 +82,12 @@ describe("a suite", () => {
 describe("a request", () => {
   test("of a tarball goes from its upload to its cancellation", async () => {
     await send("PUT", "/benchmarks/suites/demo", { definition: suite });
-    const wish = { suite: "demo", artifact: "mine", tarballs: { js: digest }, pr: 7 };
-    expect((await send("POST", "/benchmarks/requests", wish)).status).toBe(409);
+    const wanted = { suite: "demo", artifact: "mine", tarballs: { js: digest }, pr: 7 };
+    expect((await send("POST", "/benchmarks/requests", wanted)).status).toBe(409);
     expect((await upload(digest)).status).toBe(200);
 
-    const created = await send("POST", "/benchmarks/requests", wish);
-    const again = await send("POST", "/benchmarks/requests", wish);
+    const created = await send("POST", "/benchmarks/requests", wanted);
+    const again = await send("POST", "/benchmarks/requests", wanted);
 
     expect(created.status).toBe(201);
     const { request } = SubmittedRequest.parse(created.body);

@@ -9,7 +9,7 @@ import type {
 /** Searches along the main line for where a figure stepped. */
 export interface BenchmarkSearchFarm {
   startBenchmarkSearch(
-    wish: z.output<typeof StartBenchmarkSearch>,
+    wanted: z.output<typeof StartBenchmarkSearch>,
     by: Principal,
   ): Promise<BenchmarkSearchView>;
   benchmarkSearches(query: {

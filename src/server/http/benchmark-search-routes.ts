@@ -16,8 +16,8 @@ export function benchmarkSearchRoutes(farm: BenchmarkSearchFarm): Hono {
   const routes = new Hono();
 
   routes.post("/benchmarks/searches", async (c) => {
-    const wish = await jsonBody(c, StartBenchmarkSearch);
-    return c.json(await farm.startBenchmarkSearch(wish, principalOf(c)), 201);
+    const wanted = await jsonBody(c, StartBenchmarkSearch);
+    return c.json(await farm.startBenchmarkSearch(wanted, principalOf(c)), 201);
   });
   routes.get("/benchmarks/searches", async (c) => {
     const query = ListQuery.safeParse(c.req.query());

@@ -67,7 +67,7 @@ export interface RunName {
 /**
  * What the HTTP API offers, in the words of the farm.
  *
- * Reads answer undefined when there is no such thing. Bound to the rooms in
+ * Reads answer undefined when there is no such thing. Bound to the services in
  * `assemble.ts`; the routes know nothing behind it.
  */
 export interface Farm

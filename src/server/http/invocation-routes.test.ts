@@ -188,7 +188,7 @@ test("an execution tells its command, its outputs, its streams and who asked", a
       { kind: "file", path: "a.o", blob: digestKey(output), sizeBytes: 6 },
       { kind: "directory", path: "gen", tree: digestKey(tree) },
     ],
-    askedBy: [{ invocation: "i", target: "//a", mnemonic: "CppCompile" }],
+    requestedBy: [{ invocation: "i", target: "//a", mnemonic: "CppCompile" }],
   });
   const stdout = await ask(`/executions/${request.id}/log`);
   expect(await stdout.text()).toBe("hello\n");

@@ -72,7 +72,7 @@ export function alternativeForPage(kept: unknown): SizeClassAlternative[] {
 }
 
 function runForPage(run: SizedRun): SizeClassRun {
-  const { askedId: _, leasedAt: __, startedAt, finishedAt, ...rest } = run;
+  const { requestedId: _, leasedAt: __, startedAt, finishedAt, ...rest } = run;
   return {
     ...rest,
     startedAt: startedAt?.toISOString() ?? null,

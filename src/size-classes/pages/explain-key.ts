@@ -31,7 +31,7 @@ export async function explainKey(
       id,
       title,
       kept.filter(({ executionId }) => executionId === id).toSorted((a, b) => a.number - b.number),
-      runs.filter(({ askedId }) => askedId === id),
+      runs.filter(({ requestedId }) => requestedId === id),
     ).toReversed(),
   );
   return {

@@ -16,7 +16,7 @@ export function runsOfDecisions<Run extends SizedRun>(
   decisions: readonly Decided[],
   runs: readonly Run[],
 ): ReadonlyMap<number, readonly Run[]> {
-  const isBeside = ({ askedId, executionId }: SizedRun) => askedId !== executionId;
+  const isBeside = ({ requestedId, executionId }: SizedRun) => requestedId !== executionId;
   const beside = new Set(runs.filter(isBeside).map(placeAndTime));
   const told = runs.filter((run) => isBeside(run) || !beside.has(placeAndTime(run)));
 

@@ -9,7 +9,7 @@ import { medianSuccessMs } from "./median.ts";
 import { plainAlternatives, plainChoice } from "./plain-choice.ts";
 import { retryOnLargest } from "./retry-on-largest.ts";
 import { boostedChoice, onlyChoice } from "./undrawn-choices.ts";
-import { askedInTurn, drawnPlace } from "./walk-classes.ts";
+import { drawnPlace, requestedInTurn } from "./walk-classes.ts";
 
 /**
  * The text of Buildbarn's ADR #7, to the letter; what it leaves open is decided in
@@ -38,7 +38,7 @@ function drawnChoice(situation: Situation, settings: SizeClassSettings): Choice 
   const outlooks = situation.classes
     .slice(0, -1)
     .map((smaller) => outlookOf(situation, smaller, baseline, settings));
-  const probabilities = askedInTurn(outlooks.map(({ trials }) => successProbability(trials)));
+  const probabilities = requestedInTurn(outlooks.map(({ trials }) => successProbability(trials)));
   const place = drawnPlace(probabilities, situation.draw);
   const chosen = classAt(situation, place);
   const outlook = outlooks[place];

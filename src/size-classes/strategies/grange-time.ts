@@ -15,11 +15,11 @@ const worthMoving = 0.67;
  * Ending it throws away what was done, so it is for runs that are nothing like what was expected: beyond what one in
  * a thousand takes, and only where the greatest class is so much faster that it might be there sooner.
  */
-export function timeoutOn(on: ClassEstimate, greatest: ClassEstimate, askedMs: number): number {
-  if (on === greatest || greatest.slowness > worthMoving * on.slowness) return askedMs;
+export function timeoutOn(on: ClassEstimate, greatest: ClassEstimate, requestedMs: number): number {
+  if (on === greatest || greatest.slowness > worthMoving * on.slowness) return requestedMs;
   const late = quantile(on.duration, deviates.p999);
   return Math.min(
-    askedMs,
+    requestedMs,
     Math.round(Math.max(late, timeoutOverExpected * on.expectedMs, leastTimeoutMs)),
   );
 }

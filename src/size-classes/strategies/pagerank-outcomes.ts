@@ -22,14 +22,14 @@ export function limitsOf(
   smaller: number,
   largest: number,
   medianOnLargestMs: number,
-  askedTimeoutMs: number,
+  requestedTimeoutMs: number,
   settings: SizeClassSettings,
 ): Limits {
   const increase = acceptableIncrease(largest, smaller, settings.acceptableIncreaseExponent);
   const acceptable = medianOnLargestMs * increase;
   const timeoutMs = Math.min(
     Math.max(acceptable * settings.timeoutMultiplier, settings.minimumAcceptableMs),
-    askedTimeoutMs,
+    requestedTimeoutMs,
   );
   // Never too close to the timeout: where the one that was asked for is tight, less is acceptable.
   const acceptableMs = Math.min(acceptable, timeoutMs / settings.timeoutMultiplier);

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { askedInTurn, drawnPlace } from "./walk-classes.ts";
+import { drawnPlace, requestedInTurn } from "./walk-classes.ts";
 
 test("a class is asked when all smaller ones refused", () => {
-  expect(askedInTurn([0.5, 0.5, 1])).toEqual([0.5, 0.25, 0.25, 0]);
-  expect(askedInTurn([0, 0])).toEqual([0, 0, 1]);
-  expect(askedInTurn([])).toEqual([1]);
+  expect(requestedInTurn([0.5, 0.5, 1])).toEqual([0.5, 0.25, 0.25, 0]);
+  expect(requestedInTurn([0, 0])).toEqual([0, 0, 1]);
+  expect(requestedInTurn([])).toEqual([1]);
 });
 
 test.each([
@@ -23,7 +23,7 @@ test("one draw chooses as a draw for each class would", () => {
   const share = fc.integer({ min: 0, max: 32 }).map((successes) => successes / 32);
   fc.assert(
     fc.property(fc.array(share, { maxLength: 6 }), (successes) => {
-      const probabilities = askedInTurn(successes);
+      const probabilities = requestedInTurn(successes);
       const draws = 4_096;
       const chosen = probabilities.map(() => 0);
       for (let i = 0; i < draws; i++) {

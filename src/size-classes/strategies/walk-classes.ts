@@ -4,7 +4,7 @@
  *
  * @param successes Of each class but the last.
  */
-export function askedInTurn(successes: readonly number[]): number[] {
+export function requestedInTurn(successes: readonly number[]): number[] {
   let left = 1;
   const probabilities = successes.map((success) => {
     const taken = left * success;
@@ -19,7 +19,7 @@ export function askedInTurn(successes: readonly number[]): number[] {
  * The place of the class that a draw in [0, 1) falls on; what is left over is the last one's.
  *
  * Here one draw serves for many: given that u missed the first class, with p, (u − p) / (1 − p) is again even in
- * [0, 1) and tells nothing of u. So to walk down the probabilities of `askedInTurn` is to draw anew for each class.
+ * [0, 1) and tells nothing of u. So to walk down the probabilities of `requestedInTurn` is to draw anew for each class.
  */
 export function drawnPlace(probabilities: readonly number[], draw: number): number {
   let left = draw;

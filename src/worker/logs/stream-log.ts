@@ -44,13 +44,13 @@ export class LogStream {
    * The result waits with the last lines, since the farm takes no log after it. Whoever
    * needs more than comes in time reads the log's blob.
    */
-  async end(patienceMs: number): Promise<void> {
+  async end(waitLimitMs: number): Promise<void> {
     this.#ended = true;
     this.#wake();
     this.#hurry.abort("ended");
     this.#hurry = new AbortController();
     const inTime = new AbortController();
-    const retryWindow = rest(patienceMs, inTime.signal).then(() => this.stop());
+    const retryWindow = rest(waitLimitMs, inTime.signal).then(() => this.stop());
     await this.#sending.finally(() => inTime.abort("ended"));
     await retryWindow;
   }

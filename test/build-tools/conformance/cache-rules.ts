@@ -111,8 +111,8 @@ export function cacheRules(farm: () => SharedFarm): void {
       const printed = { ...(out && { stdoutDigest: out }), ...(err && { stderrDigest: err }) };
       await update(tool, action, { outputFiles, ...printed });
 
-      const wishes = { inlineStdout: true, inlineStderr: true, inlineOutputFiles: ["p", "absent"] };
-      const [asked, unasked] = [await tool.cached(action, wishes), await tool.cached(action)];
+      const wanted = { inlineStdout: true, inlineStderr: true, inlineOutputFiles: ["p", "absent"] };
+      const [asked, unasked] = [await tool.cached(action, wanted), await tool.cached(action)];
 
       expect([asked.stdoutRaw, asked.stderrRaw].map(textOf)).toEqual(["out", "err"]);
       expect(asked.outputFiles.map(({ contents }) => textOf(contents))).toEqual(["", "p"]);

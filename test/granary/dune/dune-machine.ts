@@ -112,7 +112,7 @@ export async function duneMachine(options: Partial<DuneParts> = {}): Promise<Dun
       },
       mayBeAtFarm: () => true,
       asked: (key, what) => void asked.set(keyText(key), what),
-      askedBlob: () => {},
+      requestedBlob: () => {},
       made: (result) => void made.set(keyText(result), result),
       tookMs: () => 0,
     };

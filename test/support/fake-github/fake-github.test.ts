@@ -68,7 +68,7 @@ afterEach(async () => {
 const actionOf = (payload: Received["payload"]) => payload["action"] as string | undefined;
 
 /** Everything that people do, once. */
-async function everyDeed(): Promise<void> {
+async function everyEffect(): Promise<void> {
   const sha = await repository.push("topic", { "a.txt": "1" });
   await repository.tag("v1", sha);
   await repository.deleteRef("refs/heads/topic");
@@ -193,7 +193,7 @@ describe("what it answers", () => {
 
 describe("webhooks", () => {
   test("have every field of GitHub's own examples, of the same type", async () => {
-    await everyDeed();
+    await everyEffect();
     await fake.webhooksSent();
 
     const found = received.flatMap(({ event, payload }) =>
@@ -222,7 +222,7 @@ describe("webhooks", () => {
   });
 
   test("tell nothing of the examples' own repository where it matters", async () => {
-    await everyDeed();
+    await everyEffect();
     await fake.webhooksSent();
 
     const hints = received
@@ -296,7 +296,7 @@ describe("faults", () => {
       privateKey: fake.privateKey,
       api: fake.url,
       pace: { writeMs: 0, notifyMs: 0 },
-      patienceMs: 0,
+      waitLimitMs: 0,
       readAgainMs: 1,
     });
     const { slug } = repository;
@@ -362,7 +362,7 @@ describe("faults", () => {
 
 describe("repositories", () => {
   test("are real to Git: whole, and fetched with the heads of pull requests", async () => {
-    await everyDeed();
+    await everyEffect();
     const git = async (...words: string[]) => (await run("git", words)).stdout.trim();
 
     await git("-C", repository.path, "fsck", "--strict");

@@ -1,5 +1,5 @@
 import { Fault } from "#core/fault.ts";
-import { addComment, emitComment } from "./comment-deeds.ts";
+import { addComment, emitComment } from "./comment-effects.ts";
 import type { FakeRepository } from "./fake-github.ts";
 import {
   type CommentState,
@@ -24,8 +24,8 @@ export function fakeRepository(
   const slug = slugOf(repository);
   // One deed after the other: a commit is written before the next is made on top of it.
   let last: Promise<unknown> = Promise.resolve();
-  const inTurn = <Answer>(deed: () => Promise<Answer>): Promise<Answer> => {
-    const done = last.then(deed);
+  const inTurn = <Answer>(effect: () => Promise<Answer>): Promise<Answer> => {
+    const done = last.then(effect);
     last = done.catch(() => {});
     return done;
   };

@@ -71,7 +71,7 @@ function payload(
 const seconds = (date: Date) => Math.floor(date.getTime() / 1_000);
 const nothing = "0".repeat(40);
 
-export interface PushDeed {
+export interface PushEffect {
   readonly ref: string;
   readonly before: string | undefined;
   readonly after: string | undefined;
@@ -80,16 +80,20 @@ export interface PushDeed {
   readonly by: string;
 }
 
-export function pushPayload(state: FakeState, repository: RepositoryState, deed: PushDeed): Json {
+export function pushPayload(
+  state: FakeState,
+  repository: RepositoryState,
+  effect: PushEffect,
+): Json {
   const example = exampleOf("push");
   const url = `${state.url}/${slugOf(repository)}`;
-  const person = { name: deed.by, email: `${deed.by}@users.example.org`, username: deed.by };
-  const after = deed.after ?? nothing;
+  const person = { name: effect.by, email: `${effect.by}@users.example.org`, username: effect.by };
+  const after = effect.after ?? nothing;
   const commit = {
     id: after,
     tree_id: after,
     distinct: true,
-    message: deed.subject,
+    message: effect.subject,
     timestamp: stamp(state.now()),
     url: `${url}/commit/${after}`,
     author: person,
@@ -98,18 +102,18 @@ export function pushPayload(state: FakeState, repository: RepositoryState, deed:
     removed: [],
     modified: [],
   };
-  return payload(state, "push", undefined, repository, deed.by, {
-    ref: deed.ref,
-    before: deed.before ?? nothing,
+  return payload(state, "push", undefined, repository, effect.by, {
+    ref: effect.ref,
+    before: effect.before ?? nothing,
     after,
-    created: deed.before === undefined,
-    deleted: deed.after === undefined,
-    forced: deed.isForced,
+    created: effect.before === undefined,
+    deleted: effect.after === undefined,
+    forced: effect.isForced,
     base_ref: null,
-    compare: `${url}/compare/${deed.before ?? nothing}...${after}`,
-    commits: deed.after === undefined ? [] : [commit],
-    head_commit: deed.after === undefined ? null : commit,
-    pusher: { ...(example["pusher"] as Json), name: deed.by, email: person.email },
+    compare: `${url}/compare/${effect.before ?? nothing}...${after}`,
+    commits: effect.after === undefined ? [] : [commit],
+    head_commit: effect.after === undefined ? null : commit,
+    pusher: { ...(example["pusher"] as Json), name: effect.by, email: person.email },
   });
 }
 

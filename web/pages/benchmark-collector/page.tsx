@@ -35,7 +35,7 @@ export function CollectorPage() {
     <div className="page lab-page">
       <LabHead title={collector.name}>
         <StateSign state={collectorStates[collector.state]} />
-        <Deeds of={collector} />
+        <Actions of={collector} />
       </LabHead>
       <section className="card" aria-label="What it does">
         <CollectorFacts of={collector} />
@@ -76,7 +76,7 @@ export function CollectorPage() {
   );
 }
 
-function Deeds({ of }: { readonly of: CollectorView }) {
+function Actions({ of }: { readonly of: CollectorView }) {
   const client = useQueryClient();
   const change = useMutation({
     mutationFn: (wanted: ChangeCollector) => changeCollector(of.name, wanted),

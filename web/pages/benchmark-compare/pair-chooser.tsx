@@ -15,7 +15,7 @@ const offered = 8;
 export function PairChooser({ suite, before = "", after = "" }: Props) {
   const { data } = useSuspenseQuery(suitesQuery);
   const navigate = useNavigate();
-  const [asked, setAsked] = useState({ before, after });
+  const [asked, setRequested] = useState({ before, after });
   const list = useId();
   const name = suite ?? data.suites[0]?.name ?? "";
   const { data: known } = useQuery(artifactsQuery(name));
@@ -31,7 +31,7 @@ export function PairChooser({ suite, before = "", after = "" }: Props) {
         list={list}
         value={asked[key]}
         placeholder="a version, a nightly’s day, a commit"
-        onChange={({ target }) => setAsked((now) => ({ ...now, [key]: target.value.trim() }))}
+        onChange={({ target }) => setRequested((now) => ({ ...now, [key]: target.value.trim() }))}
       />
     </label>
   );

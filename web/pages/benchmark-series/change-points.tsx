@@ -41,7 +41,7 @@ export function ChangePoints({ series, onSearch }: Props) {
                 <th scope="col">Found</th>
                 <th scope="col">Said</th>
                 <th scope="col">
-                  <span className="visually-hidden">Deeds</span>
+                  <span className="visually-hidden">Actions</span>
                 </th>
               </tr>
             </thead>
@@ -89,7 +89,7 @@ export function ChangePoints({ series, onSearch }: Props) {
                     </td>
                     <td className="step-said">
                       {standings[step.standing]}
-                      {step.saidBy === null ? "" : ` by ${step.saidBy}`}
+                      {step.statedBy === null ? "" : ` by ${step.statedBy}`}
                       {step.note === null ? "" : `: ${step.note}`}
                     </td>
                     <td>

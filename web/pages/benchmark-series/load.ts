@@ -8,7 +8,7 @@ import {
 } from "#api/benchmark-history.ts";
 import { ask, tell } from "../../farm/ask.ts";
 
-export interface AskedSeries {
+export interface RequestedSeries {
   readonly suite: string;
   readonly case: string;
   readonly metric: string;
@@ -17,7 +17,7 @@ export interface AskedSeries {
   readonly samples?: boolean;
 }
 
-export const seriesQuery = ({ samples = false, ...asked }: AskedSeries) =>
+export const seriesQuery = ({ samples = false, ...asked }: RequestedSeries) =>
   queryOptions({
     queryKey: ["benchmark-series", asked, samples],
     queryFn: ({ signal }) => {

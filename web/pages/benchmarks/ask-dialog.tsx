@@ -3,8 +3,8 @@ import { Link } from "@tanstack/react-router";
 import { useId, useState } from "react";
 import { mostRuns } from "#api/benchmark-request.ts";
 import { Modal } from "../../parts/modal.tsx";
-import { type AskForm, askedRequest, emptyForm } from "./asked-request.ts";
 import { artifactsQuery, submitRequest, suitesQuery } from "./load.ts";
+import { type AskForm, emptyForm, requestedRequest } from "./requested-request.ts";
 import { Ticks } from "./ticks.tsx";
 
 interface Props {
@@ -23,7 +23,8 @@ export function AskDialog({ suite, artifact = "", onClose }: Props) {
     suites.data?.suites.find(({ name }) => name === form.suite) ?? suites.data?.suites[0];
   const { data: known } = useQuery(artifactsQuery(chosen?.name ?? ""));
   const change = (next: Partial<AskForm>) => setForm((now) => ({ ...now, ...next }));
-  const asked = chosen === undefined ? undefined : askedRequest({ ...form, suite: chosen.name });
+  const asked =
+    chosen === undefined ? undefined : requestedRequest({ ...form, suite: chosen.name });
   const submit = useMutation({
     mutationFn: submitRequest,
     onSuccess: () => client.invalidateQueries({ queryKey: ["benchmark-status"] }),

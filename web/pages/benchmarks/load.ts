@@ -79,8 +79,8 @@ export const submitRequest = (asked: SubmitBenchmarkRequest) =>
   tell(SubmittedRequest, "/benchmarks/requests", asked);
 
 export type RequestCommand = "cancel" | "retry" | "artifacts-ready";
-export const changeRequest = (id: string, deed: RequestCommand) =>
-  tell(z.unknown(), `${requestPath(id)}/${deed}`);
+export const changeRequest = (id: string, action: RequestCommand) =>
+  tell(z.unknown(), `${requestPath(id)}/${action}`);
 
 export const changeCollector = (name: string, change: ChangeCollector) =>
   tell(z.unknown(), `/benchmarks/collectors/${encodeURIComponent(name)}`, change);

@@ -7,7 +7,7 @@ import { hasTrouble } from "./request-words.ts";
 /** What may be done with a request as it stands. */
 export function RequestCommands({ request }: { readonly request: RequestSummary }) {
   const client = useQueryClient();
-  const deed = useMutation({
+  const action = useMutation({
     mutationFn: (wanted: RequestCommand) => changeRequest(request.id, wanted),
     onSettled: () =>
       Promise.all([
@@ -24,8 +24,8 @@ export function RequestCommands({ request }: { readonly request: RequestSummary 
           question={`Is ${request.artifact} there?`}
           confirm="It is there"
           mild
-          busy={deed.isPending}
-          onConfirm={() => deed.mutate("artifacts-ready")}
+          busy={action.isPending}
+          onConfirm={() => action.mutate("artifacts-ready")}
         >
           The request is queued then, and jobs fail if the artifact cannot be fetched.
         </ConfirmButton>
@@ -35,8 +35,8 @@ export function RequestCommands({ request }: { readonly request: RequestSummary 
           label="Cancel…"
           question={`Cancel the request for ${request.artifact}?`}
           confirm="Cancel the request"
-          busy={deed.isPending && deed.variables === "cancel"}
-          onConfirm={() => deed.mutate("cancel")}
+          busy={action.isPending && action.variables === "cancel"}
+          onConfirm={() => action.mutate("cancel")}
         >
           Its jobs end. What is measured already stays, and asking again measures the rest only.
         </ConfirmButton>
@@ -47,15 +47,15 @@ export function RequestCommands({ request }: { readonly request: RequestSummary 
           question={`Measure again what failed of ${request.artifact}?`}
           confirm="Measure it again"
           mild
-          busy={deed.isPending}
-          onConfirm={() => deed.mutate("retry")}
+          busy={action.isPending}
+          onConfirm={() => action.mutate("retry")}
         >
           Only what has no result is measured; nothing that is stored is measured twice.
         </ConfirmButton>
       ) : null}
-      {deed.error === null ? null : (
+      {action.error === null ? null : (
         <span role="alert" className="problem">
-          {deed.error.message}
+          {action.error.message}
         </span>
       )}
     </span>

@@ -15,15 +15,15 @@ export function stateOf({ state, outcome }: ExecutionDetail): InvocationActionSt
 }
 
 /** What it is for, in the words of whoever asked last: `CppCompile //lib:lib`. */
-export function nameOf({ askedBy, actionDigest }: ExecutionDetail): string {
-  const [asker] = askedBy;
+export function nameOf({ requestedBy, actionDigest }: ExecutionDetail): string {
+  const [asker] = requestedBy;
   const named = [asker?.mnemonic ?? "", asker?.target ?? ""].filter((word) => word !== "");
   return named.length === 0 ? `Action ${actionDigest.slice(0, 12)}` : shownText(named.join(" "));
 }
 
 export function ExecutionHeader({ execution }: { execution: ExecutionDetail }) {
-  const { askedBy, exitCode, outcome, usage, waiting, worker } = execution;
-  const [asker] = askedBy;
+  const { requestedBy, exitCode, outcome, usage, waiting, worker } = execution;
+  const [asker] = requestedBy;
   return (
     <header className="page-header">
       <p className="crumbs">

@@ -69,7 +69,7 @@ export function ExecutionPage() {
             />
           </Part>
           <Part title="Asked for by">
-            <Askers askedBy={execution.askedBy} />
+            <Askers requestedBy={execution.requestedBy} />
           </Part>
         </div>
         <WhySizeClass execution={execution} />
@@ -140,11 +140,11 @@ function TimeLineAt({ execution, now }: { execution: ExecutionDetail; now: numbe
   );
 }
 
-function Askers({ askedBy }: Pick<ExecutionDetail, "askedBy">) {
-  if (askedBy.length === 0) return <p className="faint">A graph's job.</p>;
+function Askers({ requestedBy }: Pick<ExecutionDetail, "requestedBy">) {
+  if (requestedBy.length === 0) return <p className="faint">A graph's job.</p>;
   return (
     <ul className="askers">
-      {askedBy.map(({ project, invocation, target, requestedAt }) => (
+      {requestedBy.map(({ project, invocation, target, requestedAt }) => (
         <li key={`${project} ${invocation} ${requestedAt}`}>
           {invocation === "" ? (
             <span className="faint">a call that named no invocation</span>

@@ -1,8 +1,12 @@
 import { expect, test } from "vitest";
-import type { AskedResult } from "#api/granary.ts";
+import type { RequestedResult } from "#api/granary.ts";
 import { arrivalOf, slicesOf } from "./demand.ts";
 
-const asked = (source: AskedResult["source"], atMs: number, more: Partial<AskedResult> = {}) => ({
+const asked = (
+  source: RequestedResult["source"],
+  atMs: number,
+  more: Partial<RequestedResult> = {},
+) => ({
   namespace: "reapi",
   key: `${source} ${atMs}`,
   source,

@@ -1,4 +1,4 @@
-import type { AskedResult, ResultSource } from "#api/granary.ts";
+import type { RequestedResult, ResultSource } from "#api/granary.ts";
 
 export interface Slice {
   readonly fromMs: number;
@@ -11,7 +11,7 @@ export interface Slice {
 }
 
 /** When a result that came over the line was there, from the build's start; null of all others. */
-export function arrivalOf({ source, atMs, leadMs, waitedMs }: AskedResult): number | null {
+export function arrivalOf({ source, atMs, leadMs, waitedMs }: RequestedResult): number | null {
   if (source === "prefetched") return Math.max(0, atMs - (leadMs ?? 0));
   return source === "fetched" ? atMs + waitedMs : null;
 }
@@ -23,7 +23,7 @@ export function arrivalOf({ source, atMs, leadMs, waitedMs }: AskedResult): numb
  * build waited; where more has arrived, the transfer was ahead.
  */
 export function slicesOf(
-  asked: readonly AskedResult[],
+  asked: readonly RequestedResult[],
   lengthMs: number,
   count: number,
 ): readonly Slice[] {

@@ -9,10 +9,10 @@ import { shownText } from "../../parts/shown-text.ts";
 import { Ago, Elapsed } from "../../parts/times.tsx";
 import { GranaryHead } from "../granary/granary-head.tsx";
 import { buildQuery } from "../granary/load.ts";
-import { askedIn, hitsIn, SourceBar, SourceLegend } from "../granary/source-bar.tsx";
+import { hitsIn, requestedIn, SourceBar, SourceLegend } from "../granary/source-bar.tsx";
 import { countText, shareText } from "../granary/words.ts";
-import { AskedList } from "./asked-list.tsx";
 import { DemandPlot } from "./demand-plot.tsx";
+import { RequestedList } from "./requested-list.tsx";
 import { UsedIndexes } from "./used-indexes.tsx";
 import "../times/times.css";
 import "../granary/granary.css";
@@ -39,7 +39,7 @@ export function GranaryBuildPage() {
       <section aria-labelledby="demand">
         <h2 id="demand">What it asked for, and when it was there</h2>
         <DemandPlot build={build} />
-        <AskedList build={build} />
+        <RequestedList build={build} />
       </section>
     </div>
   );
@@ -81,7 +81,7 @@ function Facts({ build }: { readonly build: GranaryBuildReport }) {
 
 function Figures({ build }: { readonly build: GranaryBuildReport }) {
   const { bytes, counts, lead } = build;
-  const asked = askedIn(counts);
+  const asked = requestedIn(counts);
   const facts: readonly (readonly [string, string])[] = [
     ["Asked for", countText(asked, "result")],
     ["Hits", `${hitsIn(counts).toLocaleString("en")}, ${shareText(hitsIn(counts), asked)}`],

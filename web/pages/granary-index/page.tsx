@@ -11,7 +11,7 @@ import { Ago } from "../../parts/times.tsx";
 import { GranaryHead } from "../granary/granary-head.tsx";
 import { indexQuery } from "../granary/load.ts";
 import { countText } from "../granary/words.ts";
-import { shortKey } from "../granary-build/asked-list.tsx";
+import { shortKey } from "../granary-build/requested-list.tsx";
 import "../granary/granary.css";
 
 /** What builds of one commit ask for, in the order in which they do. */

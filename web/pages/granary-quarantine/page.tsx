@@ -10,7 +10,7 @@ import { Ago } from "../../parts/times.tsx";
 import { GranaryHead } from "../granary/granary-head.tsx";
 import { quarantineMadeFrom, quarantineQuery, releaseResult } from "../granary/load.ts";
 import { countText } from "../granary/words.ts";
-import { shortKey } from "../granary-build/asked-list.tsx";
+import { shortKey } from "../granary-build/requested-list.tsx";
 import "../granary/granary.css";
 
 /** Results that came out otherwise when they were made once more: nobody is given them. */
@@ -116,7 +116,7 @@ function Quarantined({ of }: { readonly of: QuarantinedResult }) {
 
 /** Each of them may be made of what was wrong: who knows that it was more than a clock takes them out, too. */
 function TakeAlso({ of }: { readonly of: QuarantinedResult }) {
-  const { busy, deed, problem } = useDeed(of, quarantineMadeFrom);
+  const { busy, action, problem } = useAction(of, quarantineMadeFrom);
   return (
     <p className="button-row">
       <ConfirmButton
@@ -125,7 +125,7 @@ function TakeAlso({ of }: { readonly of: QuarantinedResult }) {
         confirm="Put it there"
         mild
         busy={busy}
-        onConfirm={deed}
+        onConfirm={action}
       >
         All of it is made again where it is asked for, also what was not made from this result:
         which that is, nobody knows. Do this when the result was wrong, and not only different.
@@ -136,7 +136,7 @@ function TakeAlso({ of }: { readonly of: QuarantinedResult }) {
 }
 
 /** What is done about one result, with what the farm said against it. */
-function useDeed(
+function useAction(
   { project: ofProject, divergence: { namespace, key } }: QuarantinedResult,
   tellFarm: typeof releaseResult,
 ) {
@@ -148,7 +148,7 @@ function useDeed(
   });
   return {
     busy: telling.isPending,
-    deed: () => telling.mutate(),
+    action: () => telling.mutate(),
     problem:
       telling.error === null ? null : (
         <span role="alert" className="problem">
@@ -159,7 +159,7 @@ function useDeed(
 }
 
 function Release({ of }: { readonly of: QuarantinedResult }) {
-  const { busy, deed, problem } = useDeed(of, releaseResult);
+  const { busy, action, problem } = useAction(of, releaseResult);
   return (
     <span className="button-row">
       {problem}
@@ -169,7 +169,7 @@ function Release({ of }: { readonly of: QuarantinedResult }) {
         confirm="Release it"
         mild
         busy={busy}
-        onConfirm={deed}
+        onConfirm={action}
       >
         What was kept is forgotten, and made anew when a build asks for it. Do this when you know
         why it came out differently: a clock, a path or an order of files in it, or a machine that

@@ -3,7 +3,7 @@ import type { GranaryBuildSummary } from "#api/granary.ts";
 import { durationText } from "../../parts/duration.ts";
 import { shownText } from "../../parts/shown-text.ts";
 import { Ago, Elapsed } from "../../parts/times.tsx";
-import { askedIn, hitsIn, resultsText, SourceBar } from "./source-bar.tsx";
+import { hitsIn, requestedIn, resultsText, SourceBar } from "./source-bar.tsx";
 import { shareText } from "./words.ts";
 
 export function BuildList(props: {
@@ -22,7 +22,7 @@ export function BuildList(props: {
 function BuildRow(props: { readonly build: GranaryBuildSummary; readonly isSelected: boolean }) {
   const { build, isSelected } = props;
   const { counts } = build;
-  const asked = askedIn(counts);
+  const asked = requestedIn(counts);
   return (
     <li className={isSelected ? "selected" : ""} aria-current={isSelected}>
       <span className="what">

@@ -19,7 +19,7 @@ export function SourceBar({ counts }: { readonly counts: GranaryBuildSummary["co
   );
 }
 
-export function askedIn(counts: GranaryBuildSummary["counts"]): number {
+export function requestedIn(counts: GranaryBuildSummary["counts"]): number {
   return sources.reduce((sum, source) => sum + counts[source], 0);
 }
 

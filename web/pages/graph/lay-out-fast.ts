@@ -24,13 +24,13 @@ export function layOutFast(drawing: Drawing): Layout {
     const forth = sweep % 2 === 0;
     const sides = forth ? before : after;
     for (const members of forth ? layers : layers.toReversed()) {
-      const wish = new Map(
+      const goal = new Map(
         members.map((index) => [index, mean(sides[index] ?? [], y) ?? y[index] ?? 0]),
       );
-      members.sort((a, b) => (wish.get(a) ?? 0) - (wish.get(b) ?? 0));
+      members.sort((a, b) => (goal.get(a) ?? 0) - (goal.get(b) ?? 0));
       place(
         members,
-        members.map((index) => wish.get(index) ?? 0),
+        members.map((index) => goal.get(index) ?? 0),
         y,
         height,
       );
@@ -83,7 +83,7 @@ function mean(of: readonly number[], y: readonly number[]): number | undefined {
  */
 function place(
   members: readonly number[],
-  wishes: readonly number[],
+  wanted: readonly number[],
   y: number[],
   height: (index: number) => number,
 ): void {
@@ -94,8 +94,8 @@ function place(
     offsets.push(offset);
   }
   const pools: { sum: number; size: number }[] = [];
-  for (const [at, wish] of wishes.entries()) {
-    let pool = { sum: wish - (offsets[at] ?? 0), size: 1 };
+  for (const [at, goal] of wanted.entries()) {
+    let pool = { sum: goal - (offsets[at] ?? 0), size: 1 };
     for (
       let last = pools.at(-1);
       last !== undefined && last.sum / last.size >= pool.sum / pool.size;

@@ -4,8 +4,8 @@ import type { JobState } from "#api/job-state.ts";
 import { SearchBox } from "../../parts/search-box.tsx";
 import { StateIcon } from "../../parts/state.tsx";
 import { byAttention, stateWords } from "../../parts/state-words.ts";
-import type { ChangeTarget } from "./changes/asked-change.ts";
 import { ChangeButtons } from "./changes/change-buttons.tsx";
+import type { ChangeTarget } from "./changes/requested-change.ts";
 import type { JobFilter } from "./job-filter.ts";
 import { type GraphSearch, type View, views } from "./search.ts";
 

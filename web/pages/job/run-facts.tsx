@@ -43,7 +43,7 @@ export function RunFacts({ run }: { run: Run }) {
         <Fact name="Why">
           <span title={run.why ?? undefined}>{run.why ?? causes[run.cause]}</span>
         </Fact>
-        {run.askedBy === null ? null : <Fact name="Asked by">{run.askedBy}</Fact>}
+        {run.requestedBy === null ? null : <Fact name="Asked by">{run.requestedBy}</Fact>}
         <Fact name="Waited">
           <Elapsed from={run.readyAt ?? run.queuedAt} to={run.startedAt ?? run.finishedAt} />
         </Fact>

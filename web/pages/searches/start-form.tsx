@@ -5,9 +5,9 @@ import type { StartSearch } from "#api/search.ts";
 import { NumberField } from "../../parts/number-field.tsx";
 import { TextField } from "../../parts/text-field.tsx";
 import { repositoriesQuery } from "../repositories/load.ts";
-import { askedSearch, type SearchNumbers } from "./asked-search.ts";
 import { Forecast } from "./forecast.tsx";
 import { forecastQuery, startSearch } from "./load.ts";
+import { requestedSearch, type SearchNumbers } from "./requested-search.ts";
 import type { SearchesSearch } from "./search.ts";
 
 interface Props {
@@ -20,7 +20,7 @@ export function StartForm({ search, onChange }: Props) {
   const navigate = useNavigate();
   const { data: repositories = [] } = useQuery(repositoriesQuery);
   const [numbers, setNumbers] = useState<SearchNumbers>({ step: 1, parallel: 1, sameResults: 1 });
-  const asked = askedSearch(search, numbers);
+  const asked = requestedSearch(search, numbers);
   const forecast = useQuery(forecastQuery(asked));
   const start = useMutation({
     mutationFn: (wanted: StartSearch) => startSearch(wanted),

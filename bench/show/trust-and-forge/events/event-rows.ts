@@ -8,7 +8,7 @@ const mostShown = 5;
 
 export function eventRows(lived: Lived, plan: Plan): Row[] {
   const { events, seed } = plan;
-  const { deeds, killed, wrong } = lived;
+  const { effects, killed, wrong } = lived;
   const how =
     `${events} drawn events (seed ${seed}) in ${Object.keys(policies).length} repositories at a GitHub of our own that loses 30 % of webhooks, ` +
     `doubles 10 % and holds back 15 %, and fails some 15 % of requests, of the writes half after they were done; ${killed} times SIGKILL of the server`;
@@ -20,7 +20,7 @@ export function eventRows(lived: Lived, plan: Plan): Row[] {
       "",
       broken.length === 0 ? `${how}${more}` : broken.slice(0, mostShown).join("; "),
     );
-  const happened = [...deeds.values()].reduce((sum, each) => sum + each, 0);
+  const happened = [...effects.values()].reduce((sum, each) => sum + each, 0);
   return [
     exactly("events: that happened", happened, events, "", how),
     exactly("events: kills of the server", killed, plan.kills, "", how),
@@ -46,11 +46,11 @@ export function eventRows(lived: Lived, plan: Plan): Row[] {
   ];
 }
 
-function settled({ settledMs }: Lived, { patienceMs }: Plan): Row {
+function settled({ settledMs }: Lived, { waitLimitMs }: Plan): Row {
   return atMost(
     "events: until all is so, from the end of the faults",
     (settledMs ?? Number.POSITIVE_INFINITY) / 1_000,
-    patienceMs / 1_000,
+    waitLimitMs / 1_000,
     "s",
     "looked at every 2 s; what a server that died may have written twice is looked for after two minutes",
   );
@@ -70,7 +70,7 @@ function information({ eventsMs, told, world }: Lived, how: string): Row[] {
     forInformation("events: check runs", checks, "", how),
     forInformation(
       "events: measurements asked for in comments",
-      told.askedBenchmarks.length,
+      told.requestedBenchmarks.length,
       "",
       "by one collector, beside those of heads and tags; each is told in the report comment",
     ),

@@ -32,13 +32,13 @@ export interface FarmTold {
   /** Rows that wait to be shown, or to be looked at again for doubles. */
   readonly waiting: number;
   readonly givenUp: readonly string[];
-  readonly askedBenchmarks: readonly z.infer<typeof AskedBenchmark>[];
+  readonly requestedBenchmarks: readonly z.infer<typeof RequestedBenchmark>[];
   /** Requests for measuring commits of pull requests, by pull request. */
   readonly tries: ReadonlyMap<number, number>;
 }
 
 /** A request for measuring that somebody asked for in a comment. */
-const AskedBenchmark = z.object({
+const RequestedBenchmark = z.object({
   slug: z.string(),
   pull: z.number(),
   state: z.string(),
@@ -102,8 +102,8 @@ export async function askFarm(farm: Farm, db: Db, slugs: readonly string[]): Pro
     ),
     tries: new Map(tries.map(({ pr, count }) => [pr, count])),
     deliveries: Object.fromEntries(deliveries.map(({ state, count }) => [state, count])),
-    askedBenchmarks: await db.many(
-      AskedBenchmark,
+    requestedBenchmarks: await db.many(
+      RequestedBenchmark,
       sql`
         select r.slug, s.pull, q.state, s.is_over as "isTold"
         from forge_subject as s

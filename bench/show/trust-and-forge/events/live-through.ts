@@ -3,7 +3,7 @@ import type { Db } from "#db/db.ts";
 import { openPostgres } from "#db/postgres.ts";
 import { seededRandom } from "#statistics/seeded-random.ts";
 import { farmDatabaseUrl } from "../../../../test/support/farm-database-url.ts";
-import { drawDeed } from "./draw-deed.ts";
+import { drawEffect } from "./draw-effect.ts";
 import { askFarm, type FarmTold } from "./farm-told.ts";
 import { killNowAndThen } from "./kill-now-and-then.ts";
 import { faults, openWorld, type World } from "./open-world.ts";
@@ -17,11 +17,11 @@ export interface Plan {
   /** Between two events. */
   readonly everyMs: number;
   /** So long after the faults all is to be as it should. */
-  readonly patienceMs: number;
+  readonly waitLimitMs: number;
 }
 
 export interface Lived {
-  readonly deeds: ReadonlyMap<string, number>;
+  readonly effects: ReadonlyMap<string, number>;
   readonly killed: number;
   readonly eventsMs: number;
   /** From the end of the faults until nothing was wrong; undefined: something still is. */
@@ -43,14 +43,14 @@ export async function liveThrough<Answer>(
   try {
     github.setFaults(faults);
     const begun = performance.now();
-    const { deeds, killed } = await happen(world, plan);
+    const { effects, killed } = await happen(world, plan);
     const ended = performance.now();
     github.clearFaults();
     const db = openPostgres({ url: await farmDatabaseUrl(farm) });
     try {
-      const { wrong, told, isSettled } = await untilNothingIsWrong(world, db, plan.patienceMs);
+      const { wrong, told, isSettled } = await untilNothingIsWrong(world, db, plan.waitLimitMs);
       return judge({
-        deeds,
+        effects,
         killed,
         eventsMs: ended - begun,
         settledMs: isSettled ? performance.now() - ended : undefined,
@@ -70,24 +70,24 @@ async function happen({ farm, places }: World, { events, kills, seed, everyMs }:
   // The kills have chance of their own: how long a start takes changes nothing in what people do.
   const random = seededRandom(seed);
   const chance = seededRandom(`kills of ${seed}`);
-  const deeds = new Map<string, number>();
+  const effects = new Map<string, number>();
   const killing = killNowAndThen(farm, { kills, turns: events, random: chance });
   let due = performance.now();
   for (let turn = 1; turn <= events; turn += 1) {
-    const did = await drawDeed(places, random, turn);
-    deeds.set(did, (deeds.get(did) ?? 0) + 1);
+    const did = await drawEffect(places, random, turn);
+    effects.set(did, (effects.get(did) ?? 0) + 1);
     killing.reached(turn);
     await killing.mayGoOn();
     due = Math.max(due + everyMs, performance.now());
     await sleep(due - performance.now());
   }
-  return { deeds, killed: await killing.done };
+  return { effects, killed: await killing.done };
 }
 
-async function untilNothingIsWrong(world: World, db: Db, patienceMs: number) {
+async function untilNothingIsWrong(world: World, db: Db, waitLimitMs: number) {
   const { farm, places, github } = world;
   const slugs = places.map(({ repository }) => repository.slug);
-  const giveUpAt = performance.now() + patienceMs;
+  const giveUpAt = performance.now() + waitLimitMs;
   for (;;) {
     const told = await askFarm(farm, db, slugs);
     const refs = new Map(

@@ -148,7 +148,7 @@ function compareAnswers(place: Place, told: FarmTold, bot: string, wrong: Wrong)
     const marked = (key: string) =>
       ours.filter(({ body }) => body.startsWith(`<!-- grange ${key} -->`)).length;
     const reports = marked(`comment/${number}`);
-    const asked = told.askedBenchmarks.filter(
+    const asked = told.requestedBenchmarks.filter(
       ({ slug: of, pull }) => of === slug && pull === number,
     );
     for (const { state, isTold } of asked) {

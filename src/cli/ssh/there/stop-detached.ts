@@ -3,7 +3,7 @@ import type { Stopped } from "../worker-settings.ts";
 import { WorkerFolder } from "./worker-folder.ts";
 
 /** A worker lets its jobs finish for some seconds, and hands the rest back to the farm. */
-const patienceMs = 15_000;
+const waitLimitMs = 15_000;
 const hurryMs = 10_000;
 
 /** Ends a worker and everything that it runs. */
@@ -11,7 +11,7 @@ export async function stopDetached(directory: string, name: string): Promise<Sto
   const running = await new WorkerFolder(directory, name).running();
   if (running === undefined) return { kind: "absent" };
   // The second time it does not wait for its jobs.
-  for (const waitMs of [patienceMs, hurryMs]) {
+  for (const waitMs of [waitLimitMs, hurryMs]) {
     tell(running, "SIGTERM");
     if (await endsWithin(running, waitMs)) return { kind: "stopped" };
   }

@@ -9,7 +9,7 @@ import {
 import { installationId } from "../fake-state.ts";
 import { bodyOf, Refusal, type Route, repositoryOf } from "./route.ts";
 
-const Asked = z
+const Requested = z
   .object({
     repositories: z.array(z.string()).optional(),
     permissions: z.record(z.string(), z.string()).optional(),
@@ -68,7 +68,7 @@ export const appRoutes: readonly Route[] = [
           installationId(state, one.owner) === Number(parameters["installation_id"]),
       );
       if (installed === undefined) throw new Refusal(404, "Not Found");
-      const asked = bodyOf(Asked, call);
+      const asked = bodyOf(Requested, call);
       const permissions = asked?.permissions ?? state.permissions;
       for (const name of Object.keys(permissions))
         if (state.permissions[name] === undefined)

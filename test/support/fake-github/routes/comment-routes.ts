@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { addComment, emitComment } from "../comment-deeds.ts";
+import { addComment, emitComment } from "../comment-effects.ts";
 import { type CommentState, type PullState, type RepositoryState, record } from "../fake-state.ts";
 import { commentAnswer, labelAnswer, reactionAnswer } from "../pull-answers.ts";
 import { pullPayload } from "../webhook-payloads.ts";

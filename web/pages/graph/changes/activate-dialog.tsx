@@ -1,6 +1,6 @@
 import { useState } from "react";
-import type { ChangeTarget } from "./asked-change.ts";
 import { ChangeDialog } from "./change-dialog.tsx";
+import type { ChangeTarget } from "./requested-change.ts";
 
 interface Props {
   readonly graphId: string;

@@ -3,7 +3,7 @@ import type { JobSummary } from "#api/graph.ts";
 import { isOver } from "#api/job-state.ts";
 import { useHotkeys } from "../../../parts/hotkeys.ts";
 import { ActivateDialog } from "./activate-dialog.tsx";
-import type { ChangeTarget } from "./asked-change.ts";
+import type { ChangeTarget } from "./requested-change.ts";
 import { RetriggerDialog } from "./retrigger-dialog.tsx";
 
 type Verb = "retrigger" | "activate" | "deactivate";

@@ -1,14 +1,14 @@
 import type { ReactNode } from "react";
 import { Modal } from "../../../parts/modal.tsx";
-import type { AskedChange } from "./asked-change.ts";
 import { PlannedJobs } from "./planned-jobs.tsx";
+import type { RequestedChange } from "./requested-change.ts";
 import { useChange } from "./use-change.ts";
 import "./changes.css";
 
 interface Props {
   readonly graphId: string;
   readonly title: string;
-  readonly change: AskedChange;
+  readonly change: RequestedChange;
   /** Whether enough has been said to ask the farm what it would mean. */
   readonly isComplete: boolean;
   /** How the change can be had differently. */

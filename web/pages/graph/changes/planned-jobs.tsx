@@ -5,7 +5,7 @@ import { StateIcon } from "../../../parts/state.tsx";
 const mostShown = 300;
 
 /** In the order in which people want to read them. */
-const deeds: Readonly<Record<PlannedEffect, string>> = {
+const actions: Readonly<Record<PlannedEffect, string>> = {
   runs: "to run",
   "runs because needed": "to run, because needed",
   "runs because downstream": "to run, depending on those",
@@ -17,17 +17,17 @@ const deeds: Readonly<Record<PlannedEffect, string>> = {
 
 /** Exactly what a change does: job by job, and what it costs. */
 export function PlannedJobs({ change }: { readonly change: PlannedChange }) {
-  const groups = Object.entries(deeds).flatMap(([deed, words]) => {
-    const jobs = change.jobs.filter((job) => job.does === deed);
-    return jobs.length === 0 ? [] : [{ deed, words, jobs }];
+  const groups = Object.entries(actions).flatMap(([action, words]) => {
+    const jobs = change.jobs.filter((job) => job.does === action);
+    return jobs.length === 0 ? [] : [{ action, words, jobs }];
   });
   if (groups.length === 0) return <p>Nothing: no job is meant, or none can be changed.</p>;
   return (
     <>
       <Expected change={change} />
       <div className="planned-jobs" role="region" aria-label="What will happen">
-        {groups.map(({ deed, words, jobs }) => (
-          <section key={deed}>
+        {groups.map(({ action, words, jobs }) => (
+          <section key={action}>
             <h3>
               <span className="number">{jobs.length}</span> {words}
             </h3>

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { NumberField } from "../../../parts/number-field.tsx";
-import type { AskedChange, ChangeTarget } from "./asked-change.ts";
 import { ChangeDialog } from "./change-dialog.tsx";
+import type { ChangeTarget, RequestedChange } from "./requested-change.ts";
 
 const modesOfOne = {
   revive: "it, and what was skipped because of it",
@@ -34,7 +34,7 @@ export function RetriggerDialog({ graphId, target, title, isOne, isUnderWay, onC
   // Who opens this for one job that runs wants a further run of it.
   const [another, setAnother] = useState(isOne && isUnderWay);
   const [wholeSet, setWholeSet] = useState(false);
-  const change: AskedChange = {
+  const change: RequestedChange = {
     verb: "retrigger",
     target: "selection" in target ? { ...target, wholeSet } : target,
     mode,

@@ -2,7 +2,7 @@ import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tansta
 import { PlannedChange } from "#api/rerun.ts";
 import { tell } from "../../../farm/ask.ts";
 import { graphQuery } from "../load.ts";
-import { type AskedChange, bodyOf } from "./asked-change.ts";
+import { bodyOf, type RequestedChange } from "./requested-change.ts";
 
 /**
  * What a change would do, and the button that does exactly that.
@@ -10,7 +10,7 @@ import { type AskedChange, bodyOf } from "./asked-change.ts";
  * The farm names the list with a token. It refuses when, by the time somebody has read
  * the list, it would be another one; the list is then asked for again.
  */
-export function useChange(graphId: string, change: AskedChange, isOpen: boolean) {
+export function useChange(graphId: string, change: RequestedChange, isOpen: boolean) {
   const client = useQueryClient();
   const body = bodyOf(change);
   const path = `/graphs/${encodeURIComponent(graphId)}/${change.verb}`;

@@ -2,7 +2,7 @@ import { Fault } from "#core/fault.ts";
 import type { Platform } from "#core/platform.ts";
 
 /** The size classes that an action may run on. */
-export interface AskedSizeClasses {
+export interface RequestedSizeClasses {
   readonly least: number;
   /** Undefined: however great. */
   readonly most: number | undefined;
@@ -15,7 +15,7 @@ const greatest = 1_000_000;
  *
  * Throws `invalid_argument` for what is no size class, and for a range with nothing in it.
  */
-export function askedSizeClasses(platform: Platform): AskedSizeClasses {
+export function requestedSizeClasses(platform: Platform): RequestedSizeClasses {
   const pinned = sizeClassIn(platform, "size-class");
   const min = sizeClassIn(platform, "min-size-class");
   const max = sizeClassIn(platform, "max-size-class");

@@ -29,7 +29,7 @@ export const emptyForm: AskForm = {
 };
 
 /** What the form asks for; undefined while it names no artifact that there could be. */
-export function askedRequest(form: AskForm): SubmitBenchmarkRequest | undefined {
+export function requestedRequest(form: AskForm): SubmitBenchmarkRequest | undefined {
   const artifact = ArtifactTag.safeParse(form.artifact.trim());
   const parent = form.parent.trim();
   if (!artifact.success || form.suite === "") return undefined;

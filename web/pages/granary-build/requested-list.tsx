@@ -1,6 +1,6 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useRef, useState } from "react";
-import type { AskedResult, GranaryBuildReport, LateBecause } from "#api/granary.ts";
+import type { GranaryBuildReport, LateBecause, RequestedResult } from "#api/granary.ts";
 import { bytesText } from "../../parts/bytes.ts";
 import { Copyable } from "../../parts/copy.tsx";
 import { durationText } from "../../parts/duration.ts";
@@ -20,7 +20,7 @@ import {
 const atOnce = 100;
 
 /** What was asked for, one by one; narrowed by where it came from and by why it was late. */
-export function AskedList({ build }: { readonly build: GranaryBuildReport }) {
+export function RequestedList({ build }: { readonly build: GranaryBuildReport }) {
   const search = useSearch({ from: "/granary/builds/$id" });
   const navigate = useNavigate({ from: "/granary/builds/$id" });
   const [most, setMost] = useState(atOnce);
@@ -87,7 +87,7 @@ export function AskedList({ build }: { readonly build: GranaryBuildReport }) {
           {build.asked.length === 0 ? "It asked for nothing." : "There is none of these."}
         </p>
       ) : (
-        <AskedTable asked={shown.slice(0, most)} />
+        <RequestedTable asked={shown.slice(0, most)} />
       )}
       {shown.length > most ? (
         <button type="button" className="more" onClick={() => setMost(most + 5 * atOnce)}>
@@ -98,7 +98,7 @@ export function AskedList({ build }: { readonly build: GranaryBuildReport }) {
   );
 }
 
-function isShown({ because, key, namespace, source }: AskedResult, search: GranaryBuildSearch) {
+function isShown({ because, key, namespace, source }: RequestedResult, search: GranaryBuildSearch) {
   return (
     (search.source === undefined || search.source === source) &&
     (search.because === undefined || search.because === because) &&
@@ -107,7 +107,9 @@ function isShown({ because, key, namespace, source }: AskedResult, search: Grana
 }
 
 /** The commonest first. */
-function countReasons(asked: readonly AskedResult[]): readonly (readonly [LateBecause, number])[] {
+function countReasons(
+  asked: readonly RequestedResult[],
+): readonly (readonly [LateBecause, number])[] {
   const counts = new Map<LateBecause, number>();
   for (const { because } of asked) {
     if (because !== null) counts.set(because, (counts.get(because) ?? 0) + 1);
@@ -115,7 +117,7 @@ function countReasons(asked: readonly AskedResult[]): readonly (readonly [LateBe
   return [...counts].toSorted((a, b) => b[1] - a[1]);
 }
 
-function AskedTable({ asked }: { readonly asked: readonly AskedResult[] }) {
+function RequestedTable({ asked }: { readonly asked: readonly RequestedResult[] }) {
   return (
     <div className="table-box" tabIndex={0} role="region" aria-label="Results asked for">
       <table className="figures asked">

@@ -6,7 +6,7 @@ export type ChangeTarget =
   | { readonly jobs: readonly string[] };
 
 /** What somebody wants to do to jobs of a graph, before it is known what that means. */
-export type AskedChange =
+export type RequestedChange =
   | {
       readonly verb: "retrigger";
       readonly target: ChangeTarget;
@@ -30,7 +30,7 @@ export type AskedChange =
 type Body = Retrigger | Activate | Deactivate | Waive;
 
 /** The same as the API takes it. */
-export function bodyOf(change: AskedChange): Body {
+export function bodyOf(change: RequestedChange): Body {
   switch (change.verb) {
     case "retrigger":
       return {

@@ -12,12 +12,12 @@ import {
 } from "./watched-place.ts";
 
 /** One thing that somebody does. False: there was nothing to do it to. */
-type Deed = (place: Place, random: Random, turn: number) => Promise<boolean>;
+type Effect = (place: Place, random: Random, turn: number) => Promise<boolean>;
 
 /** GitHub's times are whole seconds: what is edited within one looks as if it was written so. */
 const oldEnoughToEditMs = 2_500;
 
-const deeds: readonly (readonly [name: string, weight: number, deed: Deed])[] = [
+const effects: readonly (readonly [name: string, weight: number, effect: Effect])[] = [
   ["push", 20, push],
   ["tag", 6, tag],
   ["tag deleted", 1, deleteTag],
@@ -40,21 +40,21 @@ const deeds: readonly (readonly [name: string, weight: number, deed: Deed])[] = 
 ];
 
 /** Somebody does something somewhere; answers what. */
-export async function drawDeed(
+export async function drawEffect(
   places: readonly Place[],
   random: Random,
   turn: number,
 ): Promise<string> {
   for (;;) {
     const place = oneOf(places, random);
-    const [name, , deed] = weighed(random);
-    if (place !== undefined && (await deed(place, random, turn))) return name;
+    const [name, , effect] = weighed(random);
+    if (place !== undefined && (await effect(place, random, turn))) return name;
   }
 }
 
-function weighed(random: Random): (typeof deeds)[number] {
-  let left = random() * deeds.reduce((sum, [, weight]) => sum + weight, 0);
-  for (const each of deeds) {
+function weighed(random: Random): (typeof effects)[number] {
+  let left = random() * effects.reduce((sum, [, weight]) => sum + weight, 0);
+  for (const each of effects) {
     left -= each[1];
     if (left < 0) return each;
   }

@@ -1,11 +1,11 @@
 import type { Suite } from "#suites/suite.ts";
-import type { Wish } from "./plan-request.ts";
+import type { Request } from "./plan-request.ts";
 
 /**
  * What both ask for. An empty list means what the suite usually takes, so it is written out where the other
  * names something else; of benchmarks and targets it means all there are.
  */
-export function mergeWishes(suite: Suite, one: Wish, other: Wish): Wish {
+export function mergeRequests(suite: Suite, one: Request, other: Request): Request {
   const usualBackends = Object.keys(suite.backends).filter((name) => suite.backends[name]?.default);
   const sections = [suite.compile, suite.runtime, suite.toolchain];
   const usualProfiles = sections.flatMap((section) =>
@@ -24,11 +24,11 @@ export function mergeWishes(suite: Suite, one: Wish, other: Wish): Wish {
   };
 }
 
-export function isSameWish(one: Wish, other: Wish): boolean {
+export function isSameRequest(one: Request, other: Request): boolean {
   return textOf(one) === textOf(other);
 }
 
-function textOf({ backends, profiles, targets, benchmarks, paired, runs }: Wish): string {
+function textOf({ backends, profiles, targets, benchmarks, paired, runs }: Request): string {
   return JSON.stringify([
     backends.toSorted(),
     profiles.toSorted(),

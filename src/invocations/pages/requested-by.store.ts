@@ -11,7 +11,11 @@ const Asker = z.object({
 });
 
 /** Who asked for an execution, the newest first; the latest of many. */
-export function askedBy(tx: Tx, executionId: string, most = 50): Promise<z.output<typeof Asker>[]> {
+export function requestedBy(
+  tx: Tx,
+  executionId: string,
+  most = 50,
+): Promise<z.output<typeof Asker>[]> {
   return tx.many(
     Asker,
     sql`

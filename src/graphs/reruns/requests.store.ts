@@ -5,7 +5,7 @@ import type { SetAside } from "../advancing/job-progress.ts";
 import type { GraphId } from "../graph-id.ts";
 
 /** A run that somebody asks for. */
-export interface Wish {
+export interface Request {
   readonly job: string;
   readonly cause: RunCause;
   /** For people, in one sentence. */
@@ -22,10 +22,10 @@ export interface Wish {
 export async function wantRuns(
   tx: Tx,
   graphId: GraphId,
-  wishes: readonly Wish[],
+  wanted: readonly Request[],
   by: string,
 ): Promise<void> {
-  if (wishes.length === 0) return;
+  if (wanted.length === 0) return;
   await tx.run(sql`
     update job
     set wanted = w.cause, wanted_by = ${by}, wanted_why = w.why, wanted_at = now(),
@@ -33,7 +33,7 @@ export async function wantRuns(
         set_aside = null, coalesced_graph = null, coalesced_job = null, reason = null,
         runs_asked = case when w.times > 1 then w.times else 0 end,
         runs_left = case when w.times > 1 then w.times else 0 end
-    from jsonb_to_recordset(${JSON.stringify(wishes)}::jsonb)
+    from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb)
       as w (job text, cause text, why text, times integer)
     where job.graph_id = ${graphId} and job.name = w.job
   `);

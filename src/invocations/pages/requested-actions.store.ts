@@ -5,7 +5,7 @@ import { Outcome } from "#execution/execution.ts";
 import type { ActionCursor } from "./action-cursor.ts";
 import type { InvocationName } from "./invocation-row.store.ts";
 
-const AskedAction = z.object({
+const RequestedAction = z.object({
   kind: z.enum(["hit", "operation"]),
   key: z.string(),
   micros: z.string(),
@@ -22,10 +22,10 @@ const AskedAction = z.object({
   worker: z.string().nullable(),
 });
 /** What an invocation asked for, as its own rows tell it: an answer of the cache, or an operation. */
-export type AskedAction = z.infer<typeof AskedAction>;
+export type RequestedAction = z.infer<typeof RequestedAction>;
 
 /** Which of an invocation's actions: by what its rows say, in the order in which they were asked for. */
-export interface AskedActionQuery extends InvocationName {
+export interface RequestedActionQuery extends InvocationName {
   readonly which: "all" | "hits" | "open" | "succeeded" | "failed" | "cancelled";
   /** A part of the target's or the mnemonic's name. */
   readonly text: string | undefined;
@@ -34,7 +34,7 @@ export interface AskedActionQuery extends InvocationName {
 }
 
 /** The next actions in order. Of an execution that was asked for twice, the first operation stands for both. */
-export function askedActions(tx: Tx, query: AskedActionQuery): Promise<AskedAction[]> {
+export function requestedActions(tx: Tx, query: RequestedActionQuery): Promise<RequestedAction[]> {
   const { which, limit } = query;
   const sources = [
     ...(which === "all" || which === "hits" ? [hits(query)] : []),
@@ -42,12 +42,12 @@ export function askedActions(tx: Tx, query: AskedActionQuery): Promise<AskedActi
   ].map((source) => sql`(${source})`);
   const all = sources.reduce((one, other) => sql`${one} union all ${other}`);
   return tx.many(
-    AskedAction,
+    RequestedAction,
     sql`select * from (${all}) as asked order by at, kind, key collate "C" limit ${limit}`,
   );
 }
 
-function hits({ project, id, text, after, limit }: AskedActionQuery): Sql {
+function hits({ project, id, text, after, limit }: RequestedActionQuery): Sql {
   const at = sql`looked_up_at`;
   const digest = sql`action_digest collate "C"`;
   const conditions = [
@@ -72,7 +72,7 @@ function hits({ project, id, text, after, limit }: AskedActionQuery): Sql {
   `;
 }
 
-function operations({ project, id, which, text, after, limit }: AskedActionQuery): Sql {
+function operations({ project, id, which, text, after, limit }: RequestedActionQuery): Sql {
   const at = sql`requested_at`;
   const conditions = [
     sql`project = ${project} and invocation = ${id}`,
@@ -103,7 +103,7 @@ function operations({ project, id, which, text, after, limit }: AskedActionQuery
   `;
 }
 
-const outcomeIs: Readonly<Record<AskedActionQuery["which"], readonly Sql[]>> = {
+const outcomeIs: Readonly<Record<RequestedActionQuery["which"], readonly Sql[]>> = {
   all: [],
   hits: [],
   open: [sql`outcome is null`],

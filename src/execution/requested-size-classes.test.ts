@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { askedSizeClasses } from "./asked-size-classes.ts";
+import { requestedSizeClasses } from "./requested-size-classes.ts";
 
 test.each([
   [{}, { least: 1, most: undefined }],
@@ -15,7 +15,7 @@ test.each([
     { least: 2, most: 2 },
   ],
 ])("%j asks for %j", (platform, asked) => {
-  expect(askedSizeClasses(platform)).toEqual(asked);
+  expect(requestedSizeClasses(platform)).toEqual(asked);
 });
 
 test.each([
@@ -32,5 +32,5 @@ test.each([
     "size-class=1, min-size-class=2 exclude each other",
   ],
 ])("%j is refused", (platform, words) => {
-  expect(() => askedSizeClasses(platform)).toThrow(words);
+  expect(() => requestedSizeClasses(platform)).toThrow(words);
 });

@@ -9,7 +9,7 @@ export interface SearchNumbers {
 }
 
 /** The search that the form asks for; undefined as long as something is missing. */
-export function askedSearch(
+export function requestedSearch(
   { repository, kind = "bisect", selection = "", from = "", to = "" }: SearchesSearch,
   { step, parallel, sameResults }: SearchNumbers,
 ): StartSearch | undefined {
