@@ -65,7 +65,7 @@ function requestOf(held: SizedAnew["held"], chosen: ChosenSize): ExecutionReques
     last: true,
     invocation: `${backgroundOwner}/${chosen.sizeClass}`,
     owner: backgroundOwner,
-    kin: held.kin,
+    similarityKeys: held.similarityKeys,
     title: held.title,
     timeoutMs: chosen.timeoutMs,
     expectedDurationMs: chosen.expectedDurationMs,

@@ -18,7 +18,7 @@ const CandidateRow = z.object({
   place: z.number(),
   priority: z.number(),
   queuedAt: z.date(),
-  akin: z.string().nullable(),
+  similarityKey: z.string().nullable(),
 });
 
 /**
@@ -68,7 +68,7 @@ export function claimCandidates(
         ) as following
         where nth <= deep and deep > 1 or first.lane = ${topLane}
       )
-      select id, size_class as "sizeClass", lane, owner_lane as "ownerLane", place, priority, queued_at as "queuedAt", akin
+      select id, size_class as "sizeClass", lane, owner_lane as "ownerLane", place, priority, queued_at as "queuedAt", akin as "similarityKey"
       from (
         select *, row_number() over (partition by size_class, lane order by place) as nth from waiting
       ) as ranked, share

@@ -28,7 +28,7 @@ export interface ClaimingWorker {
 export interface HandedBefore {
   /** Of each worker process, the lane of what it was handed last. */
   readonly lanes: RecentlyUsed<number>;
-  /** Of what is alike (`akin`), the worker process that had it last. */
+  /** Of what is alike (`similarityKey`), the worker process that had it last. */
   readonly alike: RecentlyUsed<string>;
 }
 
@@ -120,9 +120,9 @@ export async function claimRound(
     const laneById = new Map(ordered.map(({ id, lane }) => [id, lane]));
     const assignments = assignWorkers(
       seekers,
-      ordered.map(({ lane, akin }) => ({
+      ordered.map(({ lane, similarityKey }) => ({
         lane,
-        lastHadBy: typeof akin === "string" ? before.alike.peek(akin) : undefined,
+        lastHadBy: typeof similarityKey === "string" ? before.alike.peek(similarityKey) : undefined,
       })),
       mostPerRound,
     ).flatMap((index) => group[index]?.claim.worker ?? []);
@@ -135,8 +135,8 @@ export async function claimRound(
         leasedPerClaim[indexOf.get(instanceId) ?? -1]?.push(execution);
         const lane = laneById.get(execution.lease.executionId);
         if (lane !== undefined) before.lanes.set(instanceId, lane);
-        const [akin] = row.kin;
-        if (akin !== undefined) before.alike.set(akin, instanceId);
+        const [similarityKey] = row.similarityKeys;
+        if (similarityKey !== undefined) before.alike.set(similarityKey, instanceId);
       }
       hasMore ||=
         handedOut.length === mostPerRound ||

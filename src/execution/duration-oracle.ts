@@ -2,7 +2,7 @@ import type { Clock } from "#core/clock.ts";
 import { recentlyUsed } from "#core/recently-used.ts";
 import type { Tx } from "#db/db.ts";
 import type { ExecutionRequest } from "./execution.ts";
-import { type KinKey, meanDurations } from "./expected-duration.store.ts";
+import { meanDurations, type SimilarityKey } from "./expected-duration.store.ts";
 
 /** What was looked up is believed for so long: it only orders the queue. */
 const believedMs = 60_000;
@@ -15,7 +15,7 @@ interface Known {
   readonly meanMs: number | null;
 }
 
-/** Tells how long what is submitted may take, by what its kin took. */
+/** Tells how long what is submitted may take, by what similar executions took. */
 export interface DurationOracle {
   /** The requests, with an expected duration where they had none and one is known. */
   foresee(tx: Tx, requests: readonly ExecutionRequest[]): Promise<readonly ExecutionRequest[]>;
@@ -30,12 +30,12 @@ export function durationOracle(clock: Clock): DurationOracle {
 
   return {
     async foresee(tx, requests) {
-      const unknown = new Map<string, KinKey>();
-      for (const { project, kin = [], expectedDurationMs } of requests) {
+      const unknown = new Map<string, SimilarityKey>();
+      for (const { project, similarityKeys = [], expectedDurationMs } of requests) {
         if (expectedDurationMs !== undefined) continue;
-        for (const each of kin) {
-          const key = textOf({ project, kin: each });
-          if (believed(key) === undefined) unknown.set(key, { project, kin: each });
+        for (const each of similarityKeys) {
+          const key = textOf({ project, similarityKey: each });
+          if (believed(key) === undefined) unknown.set(key, { project, similarityKey: each });
         }
       }
       if (unknown.size > 0) {
@@ -46,8 +46,8 @@ export function durationOracle(clock: Clock): DurationOracle {
       }
       return requests.map((request) => {
         if (request.expectedDurationMs !== undefined) return request;
-        for (const kin of request.kin ?? []) {
-          const meanMs = believed(textOf({ project: request.project, kin }))?.meanMs;
+        for (const similarityKey of request.similarityKeys ?? []) {
+          const meanMs = believed(textOf({ project: request.project, similarityKey }))?.meanMs;
           if (typeof meanMs === "number")
             return { ...request, expectedDurationMs: Math.round(meanMs) };
         }
@@ -57,6 +57,6 @@ export function durationOracle(clock: Clock): DurationOracle {
   };
 }
 
-function textOf({ project, kin }: KinKey): string {
-  return `${kin} ${project}`;
+function textOf({ project, similarityKey }: SimilarityKey): string {
+  return `${similarityKey} ${project}`;
 }

@@ -51,8 +51,8 @@ export interface ExecutionRequest {
   readonly invocation: string;
   /** Who it is done for: a principal's name. Turns go round among owners first. */
   readonly owner?: string;
-  /** What it is like, from the most to the least alike (`kinOf`): asked for how long it may take. */
-  readonly kin?: readonly string[];
+  /** What it is like, from the most to the least alike (`similarityKeysOf`): asked for how long it may take. */
+  readonly similarityKeys?: readonly string[];
   readonly timeoutMs: number;
   /** Neither joined with others in flight nor kept. */
   readonly doNotCache: boolean;

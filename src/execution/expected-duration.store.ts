@@ -10,23 +10,23 @@ const executionsPerTurn = 5_000;
 const leastWeight = 0.2;
 
 /** Kin of a project. */
-export interface KinKey {
+export interface SimilarityKey {
   readonly project: string;
-  readonly kin: string;
+  readonly similarityKey: string;
 }
 
-/** How long executions of these kin take, in ms; those nobody knows are left out. */
+/** Returns how long executions of these similarity keys take, in ms; those nobody knows are left out. */
 export function meanDurations(
   tx: Tx,
-  keys: readonly KinKey[],
-): Promise<(KinKey & { readonly meanMs: number })[]> {
+  keys: readonly SimilarityKey[],
+): Promise<(SimilarityKey & { readonly meanMs: number })[]> {
   return tx.many(
-    z.object({ project: z.string(), kin: z.string(), meanMs: z.number() }),
+    z.object({ project: z.string(), similarityKey: z.string(), meanMs: z.number() }),
     sql`
-      select project, kin, mean_ms as "meanMs"
+      select project, kin as "similarityKey", mean_ms as "meanMs"
       from expected_duration
       join unnest(
-        ${keys.map(({ project }) => project)}::text[], ${keys.map(({ kin }) => kin)}::text[]
+        ${keys.map(({ project }) => project)}::text[], ${keys.map(({ similarityKey }) => similarityKey)}::text[]
       ) as asked (project, kin) using (project, kin)
     `,
   );
@@ -67,7 +67,7 @@ export function countDurations(db: Db, now: Date): Promise<boolean> {
   });
 }
 
-/** Several of one kin in a span count by their mean, with the weight of that many. */
+/** Several of one key in a span count by their mean, with the weight of that many. */
 async function countSpan(tx: Tx, after: string, until: string): Promise<void> {
   await tx.run(sql`
     with news as (
@@ -91,7 +91,7 @@ async function countSpan(tx: Tx, after: string, until: string): Promise<void> {
   `);
 }
 
-/** Forgets kin of which nothing was heard since. */
+/** Forgets keys of which no execution has ended since. */
 export function forgetDurations(db: Db, seenBefore: Date): Promise<number> {
   return db.run(sql`delete from expected_duration where last_seen_at < ${seenBefore}`);
 }

@@ -3,7 +3,7 @@ import { freshDb } from "../../test/support/fresh-db.ts";
 import { actionDigest, aRequest, aWorker, movableClock, never } from "./execution.fixture.ts";
 import { openTestQueues } from "./execution-queue.fixture.ts";
 import { countDurations } from "./expected-duration.store.ts";
-import { kinOf } from "./kin.ts";
+import { similarityKeysOf } from "./similarity-keys.ts";
 
 const db = await freshDb();
 afterAll(() => db.close());
@@ -36,8 +36,8 @@ async function aFarm() {
     return held.lease;
   };
   /** Executes one thing that takes so long. */
-  const execute = async (kin: readonly string[], ms: number, exitCode = 0) => {
-    await queue.submit(aRequest({ kin }));
+  const execute = async (similarityKeys: readonly string[], ms: number, exitCode = 0) => {
+    await queue.submit(aRequest({ similarityKeys }));
     const lease = await claimOne();
     await queue.started(lease, clock.now());
     clock.pass(ms);
@@ -60,15 +60,19 @@ async function aFarm() {
 test("what takes long goes first among its own, known by what its kin took", async () => {
   // Given a command that took 60 s, and another of the same mnemonic that took 2 s
   const { queue, claimOne, execute, count } = await aFarm();
-  const long = kinOf(traits);
-  const short = kinOf({ ...traits, commandDigest: actionDigest("other"), target: "//lib:time" });
+  const long = similarityKeysOf(traits);
+  const short = similarityKeysOf({
+    ...traits,
+    commandDigest: actionDigest("other"),
+    target: "//lib:time",
+  });
   await execute(long, 60_000);
   await execute(short, 2_000);
   await count();
 
   // When the two are asked for again, with other inputs
-  const second = aRequest({ kin: short });
-  const first = aRequest({ kin: long });
+  const second = aRequest({ similarityKeys: short });
+  const first = aRequest({ similarityKeys: long });
   await queue.submit(second);
   await queue.submit(first);
 
@@ -80,15 +84,22 @@ test("what takes long goes first among its own, known by what its kin took", asy
 test("a stranger of a known mnemonic is expected to take what its kind takes", async () => {
   // Given a kind that takes some 6 s
   const { queue, claimOne, execute, count } = await aFarm();
-  await execute(kinOf(traits), 4_000);
-  await execute(kinOf({ ...traits, target: "//b", commandDigest: actionDigest("b") }), 8_000);
+  await execute(similarityKeysOf(traits), 4_000);
+  await execute(
+    similarityKeysOf({ ...traits, target: "//b", commandDigest: actionDigest("b") }),
+    8_000,
+  );
   await count();
 
   // When one of it comes, of which nothing else is known
-  const kin = kinOf({ ...traits, target: "//new", commandDigest: actionDigest("new") });
+  const similarityKeys = similarityKeysOf({
+    ...traits,
+    target: "//new",
+    commandDigest: actionDigest("new"),
+  });
   const [shorter, stranger, longer] = [
     aRequest({ expectedDurationMs: 5_000 }),
-    aRequest({ kin }),
+    aRequest({ similarityKeys }),
     aRequest({ expectedDurationMs: 7_000 }),
   ];
   for (const request of [shorter, stranger, longer]) await queue.submit(request);
@@ -102,9 +113,9 @@ test("a stranger of a known mnemonic is expected to take what its kind takes", a
 
 test("a failure teaches nothing about how long a success takes", async () => {
   const { queue, claimOne, execute, count } = await aFarm();
-  await execute(kinOf(traits), 1_000, 1);
+  await execute(similarityKeysOf(traits), 1_000, 1);
   await count();
-  const unknown = aRequest({ kin: kinOf(traits) });
+  const unknown = aRequest({ similarityKeys: similarityKeysOf(traits) });
   const known = aRequest({ expectedDurationMs: 5_000 });
   await queue.submit(known);
   await queue.submit(unknown);

@@ -27,7 +27,7 @@ export const HandedOutRow = z.object({
   sizeRetries: z.number(),
   /** The execution that it runs beside. */
   hedgeOf: ExecutionId.nullable(),
-  kin: z.array(z.string()),
+  similarityKeys: z.array(z.string()),
   owner: z.string(),
   title: z.string(),
   requestedTimeoutMs: z.number(),
@@ -40,5 +40,5 @@ export const handedOutColumns = sql`
   do_not_cache as "doNotCache", attempt, epoch, worker, worker_instance as "workerInstance",
   queued_at as "queuedAt", leased_at as "leasedAt", timeout_ms as "timeoutMs", requirements,
   least_size_class as "leastSizeClass", most_size_class as "mostSizeClass",
-  is_sized as "isSized", size_retries as "sizeRetries", hedge_of as "hedgeOf", kin, owner, title,
+  is_sized as "isSized", size_retries as "sizeRetries", hedge_of as "hedgeOf", kin as "similarityKeys", owner, title,
   coalesce(asked_timeout_ms, timeout_ms) as "requestedTimeoutMs"`;

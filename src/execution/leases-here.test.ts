@@ -26,7 +26,7 @@ function aRow(invocation = "i"): HandedOutRow {
     isSized: false,
     sizeRetries: 0,
     hedgeOf: null,
-    kin: [],
+    similarityKeys: [],
     owner: "",
     title: "",
     requestedTimeoutMs: 1_000,

@@ -12,8 +12,8 @@ export interface Candidate {
   readonly place: number;
   readonly priority: number;
   readonly queuedAt: Date;
-  /** What it is most like (`kinOf`); null where nobody says. */
-  readonly akin?: string | null;
+  /** What it is most like (`similarityKeysOf`); null where nobody says. */
+  readonly similarityKey?: string | null;
 }
 
 /** How many executions are leased now, by lane and by the lane of their owner. */

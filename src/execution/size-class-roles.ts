@@ -84,7 +84,7 @@ export interface SizedExecution {
   readonly id: ExecutionId;
   readonly project: string;
   readonly domain: TrustDomain;
-  readonly kin: readonly string[];
+  readonly similarityKeys: readonly string[];
   readonly requirements: Platform;
   readonly asked: RequestedSizeClasses;
   readonly requestedTimeoutMs: number;

@@ -95,7 +95,7 @@ export function decisionsOf(tx: Tx, id: ExecutionId): Promise<KeptDecision[]> {
 const Facts = z.object({
   project: z.string(),
   domain: TrustDomain,
-  kin: z.array(z.string()),
+  similarityKeys: z.array(z.string()),
   requirements: z.string().transform((text) => Platform.parse(JSON.parse(text))),
   least: z.number(),
   most: z.number().nullable(),
@@ -117,7 +117,7 @@ export async function sizedExecution(tx: Tx, id: ExecutionId): Promise<SizedExec
   const [facts] = await tx.many(
     Facts,
     sql`
-      select project, domain, kin, requirements, least_size_class as least, most_size_class as most,
+      select project, domain, kin as "similarityKeys", requirements, least_size_class as least, most_size_class as most,
         coalesce(asked_timeout_ms, timeout_ms) as "requestedTimeoutMs"
       from execution where id = ${id} and is_sized and state = 'leased'
     `,

@@ -193,7 +193,7 @@ describe("after a run", () => {
       background: sizeClass === 4 ? { chosen: chosen(1), mostWaiting: 1 } : undefined,
     }));
     const queue = await open({ analyzer: sizing });
-    await queue.submit(aRequest({ kin: ["a.key"], title: "Compile //a" }));
+    await queue.submit(aRequest({ similarityKeys: ["a.key"], title: "Compile //a" }));
     const { lease } = await only(queue, large);
     const result = new Uint8Array();
 

@@ -310,11 +310,11 @@ describe("second runs", () => {
   test("teach once how long executions take; those in the background do not", async () => {
     const clock = movableClock();
     const queue = await open({ analyzer: hedging(), clock });
-    const { second } = await hedged(queue, clock, aRequest({ kin: ["a.kin"] }));
+    const { second } = await hedged(queue, clock, aRequest({ similarityKeys: ["a.kin"] }));
     clock.pass(1_000);
     await queue.finish({ lease: second, ...done });
     await queue.lookAfterHedges();
-    const background = aRequest({ kin: ["a.kin"], owner: "background-learning" });
+    const background = aRequest({ similarityKeys: ["a.kin"], owner: "background-learning" });
     await (await open({ clock })).submit(background);
     await queue.finish({ lease: (await only(queue, small)).lease, ...done });
     clock.pass(60_000);

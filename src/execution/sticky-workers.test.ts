@@ -14,14 +14,16 @@ test("among workers that wait, the one that had a job of the commit before has i
   /** Which job each worker has of a commit: all of them wait when it comes. */
   const had = async (commit: string, order: readonly string[]) => {
     const requests = order.map((job) =>
-      aRequest({ invocation: commit, kin: [`a.${job}`, "p.any"] }),
+      aRequest({ invocation: commit, similarityKeys: [`a.${job}`, "p.any"] }),
     );
     const claims = workers.map((worker) => queue.claim(worker, 1, 60_000, never));
     // Asked after them, and answered after they have begun to wait.
     for (const worker of workers) await queue.lookAhead(worker, 1);
     await queue.transaction((tx) => queue.submitIn(tx, requests));
     const leased = await Promise.all(claims);
-    const jobOf = new Map(requests.map(({ id, kin }) => [id, kin?.[0] ?? ""]));
+    const jobOf = new Map(
+      requests.map(({ id, similarityKeys }) => [id, similarityKeys?.[0] ?? ""]),
+    );
     return leased.map(([one]) => one && jobOf.get(one.lease.executionId));
   };
   const first = await had("one", jobs);

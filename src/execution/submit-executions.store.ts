@@ -92,7 +92,7 @@ function asRows(requests: readonly ExecutionRequest[], now: Date): string {
       lane: laneOf(request),
       owner: request.owner ?? "",
       owner_lane: ownerLaneOf(request),
-      kin: request.kin ?? [],
+      similarityKeys: request.similarityKeys ?? [],
       place: queuePlace({ ...request, expectedDurationMs: expectedMs(request), queuedAt: now }),
       priority: request.priority,
       asked_timeout_ms: request.timeoutMs,
@@ -135,12 +135,12 @@ async function insertNew(tx: Tx, rows: string): Promise<ExecutionId[]> {
       )
       select
         id, project, domain, action_digest, requirements, size_class, invocation, owner, owner_lane,
-        array(select json_array_elements_text(kin)), lane, place, priority, timeout_ms,
+        array(select json_array_elements_text("similarityKeys")), lane, place, priority, timeout_ms,
         expected_duration_ms, do_not_cache, queued_at, least_size_class, most_size_class,
         asked_timeout_ms, is_sized, hedge_after_ms, hedge_size_class, title
       from json_to_recordset(${rows}::json) as request (
         id uuid, project text, domain text, action_digest text, requirements text,
-        size_class integer, invocation text, owner text, owner_lane smallint, kin json,
+        size_class integer, invocation text, owner text, owner_lane smallint, "similarityKeys" json,
         lane smallint, place bigint, priority integer,
         timeout_ms bigint, expected_duration_ms bigint, do_not_cache boolean, queued_at timestamptz,
         least_size_class integer, most_size_class integer, asked_timeout_ms bigint, is_sized boolean,

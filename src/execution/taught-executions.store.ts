@@ -21,7 +21,7 @@ const Row = z.object({
   id: ExecutionId,
   project: z.string(),
   domain: TrustDomain,
-  kin: z.array(z.string()),
+  similarityKeys: z.array(z.string()),
   title: z.string(),
   owner: z.string(),
   requirements: z.string().transform((text) => {
@@ -48,7 +48,7 @@ export function observedExecutions(
   return tx.many(
     Row,
     sql`
-      select execution.id, project, domain, kin, title, owner, requirements, most_size_class as most, result,
+      select execution.id, project, domain, kin as "similarityKeys", title, owner, requirements, most_size_class as most, result,
         (select page_rank from size_class_decision
          where execution_id = execution.id and page_rank is not null order by number desc limit 1)
           as "pageRank",

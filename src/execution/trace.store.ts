@@ -18,14 +18,14 @@ const Row = z.object({
   id: z.string(),
   queuedAt: z.coerce.date(),
   project: z.string(),
-  kin: z.array(z.string()),
+  similarityKeys: z.array(z.string()),
   timeoutMs: z.number(),
   attempts: z.array(TracedAttempt),
 });
 /** An execution that is over, with those attempts that came to an end of their own. */
 export type TracedExecution = Pick<
   z.infer<typeof Row>,
-  "queuedAt" | "project" | "kin" | "timeoutMs" | "attempts"
+  "queuedAt" | "project" | "similarityKeys" | "timeoutMs" | "attempts"
 >;
 
 const perPage = 500;
@@ -43,7 +43,7 @@ export async function* tracedExecutions(db: Db, since: Date): AsyncGenerator<Tra
       Row,
       sql`
         select execution.id, execution.finished_at::text as "finishedAt", queued_at as "queuedAt",
-          project, kin, coalesce(asked_timeout_ms, execution.timeout_ms)::float8 as "timeoutMs",
+          project, kin as "similarityKeys", coalesce(asked_timeout_ms, execution.timeout_ms)::float8 as "timeoutMs",
           ended.attempts
         from execution cross join lateral (
           select coalesce(json_agg(json_build_object(

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
 import { ExecutionId, type ExecutionRequest } from "#execution/execution.ts";
-import { kinOf } from "#execution/kin.ts";
 import { replaceExecutions } from "#execution/replace-executions.store.ts";
+import { similarityKeysOf } from "#execution/similarity-keys.ts";
 import { submitExecutions } from "#execution/submit-executions.store.ts";
 import { advanceStoredGraphs, lockGraphs } from "./advancing/advance.store.ts";
 import { type Approximated, keepApproximations } from "./approximations/approximation.store.ts";
@@ -137,7 +137,7 @@ function requestOf({ job, prepared }: PreparedJob, project: string): ExecutionRe
     sizeClass: built.sizeClasses.least,
     mostSizeClass: built.sizeClasses.most,
     title: job.job,
-    kin: kinOf({
+    similarityKeys: similarityKeysOf({
       commandDigest: built.command.digest,
       platform: built.platform,
       target: job.job,

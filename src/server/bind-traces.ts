@@ -92,22 +92,22 @@ async function headerNow(db: Db, clock: Clock, leaseMs: number): Promise<TraceHe
 }
 
 function executionOf(
-  { queuedAt, project, kin, timeoutMs, attempts }: TracedExecution,
+  { queuedAt, project, similarityKeys, timeoutMs, attempts }: TracedExecution,
   since: Date,
   classes: readonly TraceClass[],
 ): TraceExecution | undefined {
-  const keys = keysOf(project, kin);
+  const keys = keysOf(project, similarityKeys);
   if (keys === undefined) return undefined;
   return measuredWork(queuedAt.getTime() - since.getTime(), keys, timeoutMs, attempts, classes);
 }
 
 /** What two projects run is not alike. Kin from before their names said their level are by place. */
-function keysOf(project: string, kin: readonly string[]): TraceKeys | undefined {
+function keysOf(project: string, similarityKeys: readonly string[]): TraceKeys | undefined {
   const named = (letter: string) => {
-    const found = kin.find((each) => each.startsWith(`${letter}.`));
+    const found = similarityKeys.find((each) => each.startsWith(`${letter}.`));
     return found === undefined ? undefined : `${project} ${found}`.slice(-1_000);
   };
-  const action = named("a") ?? kin[0];
+  const action = named("a") ?? similarityKeys[0];
   if (action === undefined) return undefined;
   const [target, mnemonic, platform] = [named("t"), named("m"), named("p")];
   return {

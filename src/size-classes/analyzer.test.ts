@@ -81,7 +81,7 @@ async function aFarm(parts: {
       readonly outcome: "succeeded" | "failed" | "out_of_memory";
       readonly ms: number;
     },
-    request = aRequest({ kin: ["a.one", "m.compile"], title: "Compile //one" }),
+    request = aRequest({ similarityKeys: ["a.one", "m.compile"], title: "Compile //one" }),
   ) => {
     await queue.submit(request);
     const over = finished.length;
@@ -177,12 +177,12 @@ test("a pull request goes by what main has learned, and teaches itself alone", a
     ms: 1_000,
   });
   const [known, unknown] = [["a.known"], ["a.unknown"]];
-  for (let i = 0; i < 4; i++) await run(needsMuch, aRequest({ kin: known }));
+  for (let i = 0; i < 4; i++) await run(needsMuch, aRequest({ similarityKeys: known }));
 
-  const { ranOn } = await run(needsMuch, aRequest({ kin: known, domain }));
-  await run(needsMuch, aRequest({ kin: unknown, domain }));
-  const ofMain = await run(needsMuch, aRequest({ kin: unknown }));
-  const again = await run(needsMuch, aRequest({ kin: unknown, domain }));
+  const { ranOn } = await run(needsMuch, aRequest({ similarityKeys: known, domain }));
+  await run(needsMuch, aRequest({ similarityKeys: unknown, domain }));
+  const ofMain = await run(needsMuch, aRequest({ similarityKeys: unknown }));
+  const again = await run(needsMuch, aRequest({ similarityKeys: unknown, domain }));
 
   expect(ranOn[0]).toBeGreaterThan(1);
   // Main knows nothing of what the pull request found out.
@@ -222,7 +222,7 @@ describe("the choice", () => {
 
     const { ranOn } = await run(
       () => ({ outcome: "succeeded", ms: 1_000 }),
-      aRequest({ kin: ["a.two"], mostSizeClass: 2 }),
+      aRequest({ similarityKeys: ["a.two"], mostSizeClass: 2 }),
     );
 
     expect(ranOn).toEqual([2]);
@@ -239,7 +239,7 @@ describe("the choice", () => {
 
   test("is made without statistics when they cannot be read", async () => {
     const { queue } = await aFarm({ strategy: "grange" });
-    const request = aRequest({ kin: ["a.one"] });
+    const request = aRequest({ similarityKeys: ["a.one"] });
     await db.script("alter table size_class_key rename to size_class_key_away");
     try {
       await queue.submit(request);
@@ -274,7 +274,10 @@ test("what its clients gave up teaches nothing, whether it waits or runs", async
   const { queue, observations } = await aFarm({ strategy: "smallest" });
   const cancel = async (id: ExecutionId) =>
     (await queue.transaction((tx) => queue.cancel(tx, [id])))();
-  const [waiting, running] = [aRequest({ kin: ["a.given-up"] }), aRequest({ kin: ["a.given-up"] })];
+  const [waiting, running] = [
+    aRequest({ similarityKeys: ["a.given-up"] }),
+    aRequest({ similarityKeys: ["a.given-up"] }),
+  ];
   await queue.submit(waiting);
   await cancel(waiting.id);
   await queue.submit(running);
@@ -293,7 +296,7 @@ test("two servers that learn at once lose nothing", async () => {
   const [one, two] = [await aFarm({ strategy: "smallest" }), await aFarm({ strategy: "smallest" })];
   const ends = async ({ queue }: typeof one, count: number) => {
     for (let i = 0; i < count; i++) {
-      await queue.submit(aRequest({ kin: ["a.same"] }));
+      await queue.submit(aRequest({ similarityKeys: ["a.same"] }));
       const [execution] = await queue.claim(
         workers[0] as (typeof workers)[number],
         1,

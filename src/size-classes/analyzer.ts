@@ -99,7 +99,7 @@ export function sizeClassAnalyzer(parts: {
                   }
                 : choice.reason;
             return chosenSize(choice, {
-              key: request.kin?.[0] ?? "",
+              key: request.similarityKeys?.[0] ?? "",
               strategy: strategy.name,
               draw,
               decidedAt: now,
@@ -122,7 +122,7 @@ export function sizeClassAnalyzer(parts: {
           offers.ageMs(),
         ).classes;
         const { project, domain } = execution;
-        const names = execution.kin.map((key) => ({ project, domain, key }));
+        const names = execution.similarityKeys.map((key) => ({ project, domain, key }));
         const known = await histories(names.flatMap(readableOf));
         return learnerOf({
           execution,
@@ -154,8 +154,8 @@ interface OwnKey extends KeyName {
   readonly domain: TrustDomain;
 }
 
-function keysOf({ project, domain, kin = [] }: ExecutionRequest): OwnKey[] {
-  return kin.map((key) => ({ project, domain, key }));
+function keysOf({ project, domain, similarityKeys = [] }: ExecutionRequest): OwnKey[] {
+  return similarityKeys.map((key) => ({ project, domain, key }));
 }
 
 /** The key in all domains that may teach its execution something; its own first. */

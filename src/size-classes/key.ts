@@ -1,5 +1,5 @@
 /**
- * Names under which executions are remembered, from the most to the least alike (`kinOf` of the room execution).
+ * Names under which executions are remembered, from the most to the least alike (`similarityKeysOf` of the module execution).
  *
  * The first letter says how alike: the reduced action (command and platform only), its target with mnemonic and
  * configuration, its mnemonic, its platform.

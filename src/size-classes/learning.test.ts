@@ -75,7 +75,7 @@ async function runOnce(
   changes: Partial<ExecutionRequest> = {},
   result: Uint8Array = new Uint8Array(),
 ) {
-  const request = aRequest({ kin: ["a.one"], ...changes });
+  const request = aRequest({ similarityKeys: ["a.one"], ...changes });
   await queue.submit(request);
   const [execution] = await queue.claim(small, 1, 0, never);
   if (execution === undefined) throw new Error("nothing to claim");
@@ -101,10 +101,10 @@ describe("one execution that cannot be learned from", () => {
 
   test.each(Object.entries(poison))("with %s keeps no other from it", async (_, change) => {
     const queue = await aTeachingQueue();
-    for (let i = 0; i < 5; i++) await runOnce(queue, { kin: [`a.${i}`] });
-    const poisoned = await runOnce(queue, { kin: ["a.poisoned"] });
+    for (let i = 0; i < 5; i++) await runOnce(queue, { similarityKeys: [`a.${i}`] });
+    const poisoned = await runOnce(queue, { similarityKeys: ["a.poisoned"] });
     await db.run(sql`update execution set ${change} where id = ${poisoned}`);
-    for (let i = 5; i < 10; i++) await runOnce(queue, { kin: [`a.${i}`] });
+    for (let i = 5; i < 10; i++) await runOnce(queue, { similarityKeys: [`a.${i}`] });
 
     await observations().learnNow();
 
@@ -139,15 +139,15 @@ describe("one execution that cannot be learned from", () => {
 
 test("a result that is none teaches what was seen from outside, and an impossible time counts as the timeout", async () => {
   const queue = await aTeachingQueue();
-  await runOnce(queue, { kin: ["a.odd"] }, Buffer.from([255, 255, 255]));
+  await runOnce(queue, { similarityKeys: ["a.odd"] }, Buffer.from([255, 255, 255]));
   const ages = create(ActionResultSchema, {
     executionMetadata: { virtualExecutionDuration: { seconds: 2n ** 62n, nanos: 0 } },
   });
-  await runOnce(queue, { kin: ["a.ages"] }, toBinary(ActionResultSchema, ages));
+  await runOnce(queue, { similarityKeys: ["a.ages"] }, toBinary(ActionResultSchema, ages));
   const before = create(ActionResultSchema, {
     executionMetadata: { virtualExecutionDuration: { seconds: -5n, nanos: 0 } },
   });
-  await runOnce(queue, { kin: ["a.before"] }, toBinary(ActionResultSchema, before));
+  await runOnce(queue, { similarityKeys: ["a.before"] }, toBinary(ActionResultSchema, before));
 
   await observations().learnNow();
 
@@ -159,9 +159,9 @@ test("a result that is none teaches what was seen from outside, and an impossibl
 test("names given twice, none or very many are each learned once", async () => {
   const queue = await aTeachingQueue();
   const many = Array.from({ length: 2_000 }, (_, i) => `x.${i}`);
-  await runOnce(queue, { kin: ["a.twice", "a.twice"] });
-  await runOnce(queue, { kin: [] });
-  await runOnce(queue, { kin: many });
+  await runOnce(queue, { similarityKeys: ["a.twice", "a.twice"] });
+  await runOnce(queue, { similarityKeys: [] });
+  await runOnce(queue, { similarityKeys: many });
 
   await observations().learnNow();
 
@@ -224,7 +224,7 @@ describe("a history that another version wrote", () => {
   test("keeps nobody from what is known of others", async () => {
     const queue = await aTeachingQueue();
     await runOnce(queue);
-    await runOnce(queue, { kin: ["a.other"] });
+    await runOnce(queue, { similarityKeys: ["a.other"] });
     await observations().learnNow();
     await spoil();
 
@@ -237,7 +237,7 @@ describe("a history that another version wrote", () => {
       offers,
       settings: () => usualSettings,
     });
-    const [selector] = await sizing.analyze([aRequest({ kin: ["a.one", "a.other"] })]);
+    const [selector] = await sizing.analyze([aRequest({ similarityKeys: ["a.one", "a.other"] })]);
     expect(selector?.select()?.decision.reason["kind"]).not.toBe("no-statistics");
   });
 });
@@ -258,7 +258,7 @@ test("a second run that counts is learned once, as an attempt of the first", asy
       },
     },
   });
-  await queue.submit(aRequest({ kin: ["a.one"] }));
+  await queue.submit(aRequest({ similarityKeys: ["a.one"] }));
   const [first] = await queue.claim(small, 1, 0, never);
   if (first === undefined) throw new Error("nothing to claim");
   await queue.started(first.lease, clock.now());
@@ -306,10 +306,10 @@ test("what is asked to be learned while learning is under way does not wait for 
       offers,
     }),
   );
-  await runOnce(queue, { kin: ["a.first"] });
+  await runOnce(queue, { similarityKeys: ["a.first"] });
   slow.soon();
   await underWay;
-  await runOnce(queue, { kin: ["a.second"] });
+  await runOnce(queue, { similarityKeys: ["a.second"] });
   slow.soon();
   await new Promise((resolve) => setTimeout(resolve, 150));
   goOn();
@@ -320,7 +320,7 @@ test("what is asked to be learned while learning is under way does not wait for 
 test("keys of which nothing was heard are forgotten with all their runs, others are not", async () => {
   const queue = await aTeachingQueue();
   await runOnce(queue);
-  await runOnce(queue, { kin: ["a.old"] });
+  await runOnce(queue, { similarityKeys: ["a.old"] });
   await observations().learnNow();
   await db.run(sql`update size_class_key set last_seen_at = 'epoch' where key = 'a.old'`);
 

@@ -185,6 +185,6 @@ function addAll(
   return [...written.values()];
 }
 
-function keysOf({ project, domain, kin }: ObservedExecution): KeyName[] {
-  return [...new Set(kin)].map((key) => ({ project, domain, key }));
+function keysOf({ project, domain, similarityKeys }: ObservedExecution): KeyName[] {
+  return [...new Set(similarityKeys)].map((key) => ({ project, domain, key }));
 }

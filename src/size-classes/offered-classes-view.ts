@@ -12,7 +12,7 @@ export interface SizeClassFacts {
   readonly queued: readonly QueuedWork[];
 }
 
-/** How long an execution is thought to take of which nobody foresaw it: as kin of nothing, a compilation. */
+/** How long an execution is thought to take of which nobody foresaw it: where nothing similar has run, as long as a compilation. */
 export const unforeseenMs = 10_000;
 
 /** The least that any worker has: every class from here on counts. */

@@ -8,8 +8,8 @@ import { mapAtMost } from "#cas/map-at-most.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import type { Db, Tx } from "#db/db.ts";
 import { ExecutionId, type ExecutionRequest } from "#execution/execution.ts";
-import { kinOf } from "#execution/kin.ts";
 import { replaceExecutions } from "#execution/replace-executions.store.ts";
+import { similarityKeysOf } from "#execution/similarity-keys.ts";
 import { submitExecutions } from "#execution/submit-executions.store.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { advanceStoredGraph, lockGraphs } from "../advancing/advance.store.ts";
@@ -106,7 +106,7 @@ async function queueOne(
     sizeClass: built.sizeClasses.least,
     mostSizeClass: built.sizeClasses.most,
     title: batch.job,
-    kin: kinOf({
+    similarityKeys: similarityKeysOf({
       commandDigest: built.command.digest,
       platform: built.platform,
       target: batch.job,

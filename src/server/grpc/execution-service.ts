@@ -15,8 +15,8 @@ import type { Digest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import { ExecutionId } from "#execution/execution.ts";
-import { kinOf } from "#execution/kin.ts";
 import { requestedSizeClasses } from "#execution/requested-size-classes.ts";
+import { similarityKeysOf } from "#execution/similarity-keys.ts";
 import type { CallContext } from "#grpc/call-context.ts";
 import { type Method, methodsOf } from "#grpc/method.ts";
 import type { Asking } from "#invocations/asking.ts";
@@ -162,7 +162,7 @@ async function open(
       // Who names no invocation has turns of his own, by his connection.
       invocation: asking.invocation || `${principal} at ${peer}`,
       owner: principal,
-      kin: kinOf({
+      similarityKeys: similarityKeysOf({
         commandDigest,
         platform,
         target,

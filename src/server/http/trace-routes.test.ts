@@ -43,10 +43,10 @@ async function executeAll(count: number): Promise<void> {
   const queue = await queues.open({ clock });
   const worker = aWorker("w", { sizeClass: 4, cpus: 4, memoryBytes: 2 ** 34, slots: count });
   await queue.register(worker);
-  const kin = ["a.1", "t.2", "m.3", "p.4"];
+  const similarityKeys = ["a.1", "t.2", "m.3", "p.4"];
   const usage = { userMs: 1_000, systemMs: 100, peakMemoryBytes: 5e8, measuredBy: "proc" };
   for (let i = 0; i < count; i += 1) {
-    await queue.submit(aRequest({ kin, sizeClass: 4, timeoutMs: 90_000 }));
+    await queue.submit(aRequest({ similarityKeys, sizeClass: 4, timeoutMs: 90_000 }));
     const [held] = await queue.claim(worker, 1, 5_000, never);
     if (held === undefined) throw new Error("nothing was handed out");
     await queue.started(held.lease, clock.now());

@@ -19,15 +19,15 @@ export interface ActionTraits {
  * the same kind of action of the same target in the same configuration, then any of its kind, then all that
  * asks for the same. The first letter of a name says which of these it is.
  */
-export function kinOf(traits: ActionTraits): string[] {
+export function similarityKeysOf(traits: ActionTraits): string[] {
   const { commandDigest, platform, target, mnemonic, configuration } = traits;
   const asked = platformKey(requirementsOf(platform));
-  const kin = [`a.${shortHash(digestKey(commandDigest), platformKey(platform))}`];
+  const similarityKeys = [`a.${shortHash(digestKey(commandDigest), platformKey(platform))}`];
   if (mnemonic !== "" && target !== "")
-    kin.push(`t.${shortHash(mnemonic, target, configuration, asked)}`);
-  if (mnemonic !== "") kin.push(`m.${shortHash(mnemonic, asked)}`);
-  kin.push(`p.${shortHash(asked)}`);
-  return kin;
+    similarityKeys.push(`t.${shortHash(mnemonic, target, configuration, asked)}`);
+  if (mnemonic !== "") similarityKeys.push(`m.${shortHash(mnemonic, asked)}`);
+  similarityKeys.push(`p.${shortHash(asked)}`);
+  return similarityKeys;
 }
 
 /** 96 bits: far from any collision, and short in every row. */

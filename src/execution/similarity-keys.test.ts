@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Digest } from "#core/digest.ts";
-import { type ActionTraits, kinOf } from "./kin.ts";
+import { type ActionTraits, similarityKeysOf } from "./similarity-keys.ts";
 
 const digest = (letter: string): Digest => ({ hash: letter.repeat(64), sizeBytes: 1 }) as Digest;
 const compile: ActionTraits = {
@@ -12,8 +12,8 @@ const compile: ActionTraits = {
 };
 /** The levels whose names two actions share: `a` action, `t` target, `m` mnemonic, `p` platform. */
 function shared(changes: Partial<ActionTraits>): string {
-  const names = kinOf(compile);
-  return kinOf({ ...compile, ...changes })
+  const names = similarityKeysOf(compile);
+  return similarityKeysOf({ ...compile, ...changes })
     .filter((name) => names.includes(name))
     .map((name) => name[0])
     .join("");
@@ -37,13 +37,13 @@ test.each<{ what: string; changes: Partial<ActionTraits>; levels: string }>([
 test("an action is found by command and platform where its client says nothing else of it", () => {
   const silent = { ...compile, target: "", mnemonic: "", configuration: "" };
 
-  expect(kinOf(silent).map((name) => name[0])).toEqual(["a", "p"]);
-  expect(kinOf(silent)[0]).toBe(kinOf(compile)[0]);
+  expect(similarityKeysOf(silent).map((name) => name[0])).toEqual(["a", "p"]);
+  expect(similarityKeysOf(silent)[0]).toBe(similarityKeysOf(compile)[0]);
 });
 
 test("a size that is asked for makes another action, and asks for the same workers", () => {
   const sized = { ...compile, platform: { OSFamily: "linux", "min-size-class": "2" } };
 
-  expect(kinOf(sized)[0]).not.toBe(kinOf(compile)[0]);
-  expect(kinOf(sized).at(-1)).toBe(kinOf(compile).at(-1));
+  expect(similarityKeysOf(sized)[0]).not.toBe(similarityKeysOf(compile)[0]);
+  expect(similarityKeysOf(sized).at(-1)).toBe(similarityKeysOf(compile).at(-1));
 });
