@@ -488,6 +488,11 @@ test("a comment has a commit measured; its report is one comment, though the ser
     async () => repository.comments(number).find((each) => each.id === asked)?.reactions ?? [],
     ({ length }) => length > 0,
   );
+  // The answer to the command: the report minimises it.
+  await until(
+    async () => ours(),
+    ({ length }) => length > 0,
+  );
   // GitHub takes nothing from now on: what is to be told waits.
   github.setFaults({ serverError: 1 });
   const program = collect();
