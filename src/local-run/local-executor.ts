@@ -6,6 +6,7 @@ import type { BlobStore } from "#cas/blob-store.ts";
 import { digestFunctionValues } from "#cas/digest-message.ts";
 import { type DiskBlobStore, openDiskBlobStore } from "#cas/disk-blob-store.ts";
 import type { Digest } from "#core/digest.ts";
+import { messageOf } from "#core/fault.ts";
 import { buildAction } from "#graphs/build-action.ts";
 import type { JobDefinition } from "#graphs/definitions/job-definition.ts";
 import type { ActionResult } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
@@ -100,7 +101,7 @@ export class LocalExecutor {
     await printing?.end();
     const durationMs = performance.now() - begunMs;
     if (executed.kind !== "finished") {
-      const message = executed.kind === "no-room" ? executed.reason : "it was stopped";
+      const message = executed.kind === "no-room" ? messageOf(executed.reason) : "it was stopped";
       return { succeeded: false, exitCode: undefined, message, result: undefined, durationMs };
     }
     const { outcome, result, message } = executed.finished;

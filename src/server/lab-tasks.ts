@@ -5,7 +5,6 @@ import { alarmSender, type SendAlarm } from "#perf/alarms/send-alarms.ts";
 import { examineNext } from "#perf/history/examine-artifact.ts";
 import { silenceWatch } from "#perf/jobs/silence-watch.ts";
 import type { LabTimes } from "#perf/lab-times.ts";
-
 import type { PeriodicTask } from "./periodic-tasks.ts";
 
 /** Watches collectors and series of the benchmark lab. */

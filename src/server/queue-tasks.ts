@@ -14,7 +14,6 @@ import { rollUpRuns } from "#graphs/times/run-history.store.ts";
 import { endUnserved } from "#invocations/end-unserved.ts";
 import type { OperationService } from "#invocations/operation-service.ts";
 import { declaredOffers } from "#size-classes/declared-classes.ts";
-
 import type { PeriodicTask } from "./periodic-tasks.ts";
 
 /** A worker that is started anew is back by then; far less than what nobody can serve is kept waiting. */
@@ -36,7 +35,7 @@ export function queueTasks(parts: {
   const ago = (ms: number) => new Date(clock.now().getTime() - ms);
   return [
     {
-      // A server may have died between storing a wish to cancel and passing it on.
+      // A server may have died between storing a request to cancel and passing it on.
       name: "pass cancellations on",
       everyMs: 5_000,
       run: () => passCancellationsOn(db, queue),

@@ -15,7 +15,6 @@ import { deleteOldInvocations } from "#invocations/invocation.store.ts";
 import { deleteOldAlarms } from "#perf/alarms/lab-alarm.store.ts";
 import { forgetOldSignIns } from "#sign-in/forget-old.ts";
 import { forgetHistories } from "#size-classes/key-history.store.ts";
-
 import type { PeriodicTask } from "./periodic-tasks.ts";
 
 const dayMs = 24 * 60 * 60 * 1_000;

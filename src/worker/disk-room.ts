@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "#core/fault.ts";
@@ -22,9 +21,10 @@ const probeBytes = 1_048_576;
  * Free blocks are not counted instead: a quota, or a limit on the number of files, would not be seen.
  */
 export async function whyNoRoom(directory: string): Promise<string | undefined> {
-  const probe = join(directory, `probe-${randomUUID()}`);
+  // Always the same name: a process that is killed meanwhile leaves one file at most.
+  const probe = join(directory, "disk-probe");
   try {
-    await writeFile(probe, Buffer.alloc(probeBytes), { flag: "wx" });
+    await writeFile(probe, Buffer.alloc(probeBytes));
     return undefined;
   } catch (reason) {
     return messageOf(reason);

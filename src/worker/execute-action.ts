@@ -78,7 +78,7 @@ export type Executed =
   /** Its lease was lost: there is nobody to report to. */
   | { readonly kind: "lost" }
   /** The disk of this machine is full. That says nothing of the action: another worker, or a later moment, may run it. */
-  | { readonly kind: "no-room"; readonly reason: string };
+  | { readonly kind: "no-room"; readonly reason: unknown };
 
 /** Executes actions on this machine, any number at a time. */
 export class ActionExecutor {
@@ -119,7 +119,7 @@ export class ActionExecutor {
     } catch (reason) {
       const { aborted } = watch.stop;
       if (aborted && watch.stop.reason === "lost") return { kind: "lost" };
-      if (!aborted && isDiskFull(reason)) return { kind: "no-room", reason: messageOf(reason) };
+      if (!aborted && isDiskFull(reason)) return { kind: "no-room", reason };
       return { kind: "finished", finished: finishedWithoutProcess(work, reason, aborted) };
     } finally {
       this.#clearings.add(clearing, watch.reported, watch.sent);

@@ -12,6 +12,7 @@ import {
 import type { AgentParts } from "./agent-parts.ts";
 import type { Changes } from "./changes.ts";
 import type { Executed } from "./execute-action.ts";
+import { finishedWithoutProcess } from "./finished-message.ts";
 import { LogStream } from "./logs/stream-log.ts";
 import type { StopReason } from "./run-process.ts";
 import { leaseKey } from "./spool.ts";
@@ -139,11 +140,21 @@ export class ExecutionsUnderWay {
     this.#slotFreed();
     this.#changes.tell();
     try {
-      if (executed.kind === "finished") await this.report(executed.finished, log, tellSent);
-      if (executed.kind === "no-room") {
-        logger.warn({ lease: key, reason: executed.reason }, "hands work back: its disk is full");
-        // If it fails, the lease runs out by itself.
-        await farm.release(create(ReleaseRequestSchema, { leases: [lease] })).catch(() => {});
+      switch (executed.kind) {
+        case "finished":
+          await this.report(executed.finished, log, tellSent);
+          break;
+        case "no-room":
+          logger.warn({ lease: key, reason: messageOf(executed.reason) }, "its disk is full");
+          // What a process has begun counts as an attempt, whose end says why.
+          if (log !== undefined)
+            await this.report(finishedWithoutProcess(work, executed.reason, false), log, tellSent);
+          // If it fails, the lease runs out by itself.
+          else
+            await farm.release(create(ReleaseRequestSchema, { leases: [lease] })).catch(() => {});
+          break;
+        case "lost":
+          break;
       }
     } catch (reason) {
       // No message can hold it: without a report the lease runs out by itself.
@@ -169,7 +180,7 @@ export class ExecutionsUnderWay {
   }
 
   #remember(executed: Executed, tookMs: number): void {
-    if (executed.kind === "no-room") this.#noRoom = executed.reason;
+    if (executed.kind === "no-room") this.#noRoom = messageOf(executed.reason);
     if (executed.kind !== "lost") {
       const isOurs =
         executed.kind === "no-room" || executed.finished.outcome === Outcome.INFRASTRUCTURE_ERROR;
