@@ -18,7 +18,7 @@ export const describeWorkers: Describe = (command) => {
                 ["worker", "state", "host", "size", "slots", "each", "runs", "done", "version"],
                 ...workers.map((worker) => [
                   worker.name,
-                  worker.quarantine === null ? worker.state : "quarantined",
+                  stateText(worker),
                   worker.transport === "ssh" ? `${worker.host} (ssh)` : worker.host || "-",
                   String(worker.sizeClass),
                   String(worker.slots),
@@ -56,6 +56,11 @@ function quarantineLines(workers: readonly Worker[]): string[] {
           ),
         ],
   );
+}
+
+function stateText({ quarantine, trouble, state }: Worker): string {
+  if (quarantine !== null) return "quarantined";
+  return trouble === null || state === "lost" ? state : "in trouble";
 }
 
 function troubleLines(workers: readonly Worker[]): string[] {

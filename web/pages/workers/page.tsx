@@ -61,15 +61,19 @@ function usedSlotsOf({ running, endingCount }: Worker): number {
 }
 
 function WorkerCard({ worker }: { worker: Worker }) {
+  const isInTrouble = worker.trouble !== null && worker.state !== "lost";
   return (
-    <li className={`card worker-${worker.state}`}>
+    <li className={`card worker-${isInTrouble ? "in-trouble" : worker.state}`}>
       <header>
         <h2>{worker.name}</h2>
         <span className={`badge worker-state`} title={stateMeaning[worker.state]}>
-          {worker.state}
+          {isInTrouble ? "in trouble" : worker.state}
         </span>
         <SlotMeter used={usedSlotsOf(worker)} slots={worker.slots} />
       </header>
+      {worker.trouble === null ? null : (
+        <p className="worker-trouble">Runs nothing at present: {worker.trouble}</p>
+      )}
       <dl className="facts">
         <dt>Size class</dt>
         <dd>
@@ -99,9 +103,6 @@ function WorkerCard({ worker }: { worker: Worker }) {
           <Ago time={worker.lastSeenAt} /> <span className="faint">· version {worker.version}</span>
         </dd>
       </dl>
-      {worker.trouble === null ? null : (
-        <p className="worker-trouble">Runs nothing at present: {worker.trouble}</p>
-      )}
       {worker.endingCount === 0 ? null : (
         <p className="faint">
           ends {worker.endingCount} that {worker.endingCount === 1 ? "was" : "were"} cancelled or
