@@ -1,10 +1,12 @@
 // docs/papers.md lists what the five papers ask for, and the tests that show it.
+
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
 import pino from "pino";
 import { expect, test } from "vitest";
 import { commandList } from "#cli/command-list.ts";
+import type { AllHandlers } from "#server/handlers/all-handlers.ts";
 import type { Farm } from "#server/http/farm.ts";
 import { httpApp } from "#server/http/http-app.ts";
 import { readPapers } from "./support/papers/read-papers.ts";
@@ -90,6 +92,7 @@ test("each sentence says where a person sees it, and all of these places exist",
 
 const endpoints = httpApp({
   farm: {} as Farm,
+  handlers: {} as AllHandlers,
   logger: pino({ level: "silent" }),
   webDir: undefined,
   host: "127.0.0.1",

@@ -4,7 +4,7 @@ import { sql } from "#db/sql.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
 import { believedMs, callerRegistry } from "./caller-registry.ts";
 import { createToken } from "./create-token.ts";
-import { insertGrant } from "./grant.store.ts";
+import { deleteGrants, insertGrant } from "./grant.store.ts";
 import { keepPrincipalAs } from "./principal.store.ts";
 import type { Grant } from "./principal.ts";
 import { newToken } from "./secret-token.ts";
@@ -23,6 +23,13 @@ beforeEach(() => {
   registry = callerRegistry(db, clock);
 });
 
+const mayRead: Grant = {
+  verb: "read",
+  repository: "*",
+  branch: "*",
+  priorityCap: null,
+  top: false,
+};
 const mayCancel: Grant = {
   verb: "cancel",
   repository: "*",
@@ -42,7 +49,7 @@ test("a token means its principal, with the grants of that one", async () => {
   expect(await registry.identify(`Bearer ${token}`)).toEqual({
     name: "alice",
     kind: "person",
-    grants: [mayCancel],
+    grants: [mayRead, mayCancel],
   });
   expect((await registry.identify(`bearer ${token}`)).name).toBe("alice");
 });
@@ -50,8 +57,23 @@ test("a token means its principal, with the grants of that one", async () => {
 test("who sends no header is anyone, who may do everything on a new farm", async () => {
   expect(await registry.identify(undefined)).toEqual({
     name: "anyone",
-    grants: [{ verb: "*", repository: "*", branch: "*", priorityCap: null, top: true }],
+    grants: [{ verb: "*", repository: "*", branch: "*", priorityCap: null, top: true }, mayRead],
   });
+});
+
+test("who has a token may read what anyone may, and nothing more once that is taken away", async () => {
+  const everything = { repository: undefined, branch: undefined };
+  await db.transaction((tx) => keepPrincipalAs(tx, "shed", "worker"));
+  expect((await registry.identify(undefined, "shed")).grants).toEqual([mayRead]);
+
+  await db.transaction((tx) =>
+    deleteGrants(tx, { principal: "anyone", verb: "read", ...everything }),
+  );
+  registry.forgetAll();
+
+  expect((await registry.identify(undefined, "shed")).grants).toEqual([]);
+  await db.transaction((tx) => insertGrant(tx, "anyone", mayRead, "root"));
+  registry.forgetAll();
 });
 
 describe("a certificate", () => {
@@ -65,7 +87,7 @@ describe("a certificate", () => {
     expect(await registry.identify(undefined, "attic")).toEqual({
       name: "attic",
       kind: "worker",
-      grants: [mayCancel],
+      grants: [mayRead, mayCancel],
     });
   });
 

@@ -3,7 +3,7 @@ import type { Clock } from "#core/clock.ts";
 import { Fault } from "#core/fault.ts";
 import { recentlyUsed } from "#core/recently-used.ts";
 import type { Db } from "#db/db.ts";
-import { grantsOf } from "./grant.store.ts";
+import { effectiveGrants, grantsOf } from "./grant.store.ts";
 import { judgeToken } from "./judge-token.ts";
 import { principalNamed } from "./principal.store.ts";
 import { anyone, MachineKind, type Principal, PrincipalName } from "./principal.ts";
@@ -66,7 +66,10 @@ export function callerRegistry(db: Db, clock: Clock): CallerRegistry {
   };
 
   const rightsOf = async (name: string): Promise<Principal> => {
-    const [known, grants] = await Promise.all([principalNamed(db, name), grantsOf(db, name)]);
+    const [known, grants] = await Promise.all([
+      principalNamed(db, name),
+      effectiveGrants(db, [name]),
+    ]);
     const quarantine = known?.quarantine ?? null;
     return {
       name,

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { keepPrincipal } from "./principal.store.ts";
-import { Grant } from "./principal.ts";
+import { anyone, Grant } from "./principal.ts";
 
 const absent = <Shape extends z.ZodType>(shape: Shape) =>
   shape.nullable().transform((value) => value ?? undefined);
@@ -27,6 +27,18 @@ export function grantsOf(tx: Tx, principal: string): Promise<Grant[]> {
     sql`
       select ${columns}
       from grant_rule where principal = ${principal} order by id
+    `,
+  );
+}
+
+/** The rights that somebody has in the end: their own, and to read what who sends no token may read. */
+export function effectiveGrants(tx: Tx, principals: readonly string[]): Promise<Grant[]> {
+  return tx.many(
+    StoredGrant,
+    sql`
+      select ${columns} from grant_rule
+      where principal = any(${principals}) or (principal = ${anyone} and verb = 'read')
+      order by id
     `,
   );
 }

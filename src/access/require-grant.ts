@@ -11,23 +11,34 @@ export function mayDo(principal: Principal, verb: Verb, where: Where): boolean {
 /** Throws `permission_denied` for who may not, and says which grant is missing. */
 export function requireGrant(principal: Principal, verb: Verb, where: Where): void {
   if (mayDo(principal, verb, where)) return;
+  // Copied as it stands, it would open the farm to everybody.
   const { name } = principal;
+  const whom = name === anyone && verb === "administer" ? "NAME" : name;
+  throw refusal(principal, verb, placeOf(where), grantCommand(whom, verb, where));
+}
+
+/** Like `requireGrant`, for what is yet to be found: throws only for who may do none of these anywhere. */
+export function requireGrantSomewhere(
+  principal: Principal,
+  ...verbs: readonly [Verb, ...Verb[]]
+): void {
+  const sufficient: readonly string[] = ["*", ...verbs];
+  if (principal.grants.some((grant) => sufficient.includes(grant.verb))) return;
+  const [verb] = verbs;
+  const narrowed = verb === "work" ? "--pool POOL" : "--repository REPOSITORY";
+  const command = `${grantCommand(principal.name, verb, wholeFarm)} ${narrowed}`;
+  throw refusal(principal, verb, "anywhere on this farm", command);
+}
+
+function refusal({ name }: Principal, verb: Verb, place: string, command: string): Fault {
   const who = name === anyone ? "who sends no token" : name;
   // Workers do not take a person's token from their environment: their jobs might find it there.
   const from = verb === "work" ? "GRANGE_WORKER_TOKEN, or --enrol" : "GRANGE_TOKEN";
   const token = name === anyone ? `send one (${from}), or ` : "";
-  // Copied as it stands, it would open the farm to everybody.
-  const whom = name === anyone && verb === "administer" ? "NAME" : name;
-  throw new Fault(
+  return new Fault(
     "permission_denied",
-    `${who} may not ${verb} ${placeOf(where)}: ${token}ask somebody who administers the farm for \`${grantCommand(whom, verb, where)}\``,
+    `${who} may not ${verb} ${place}: ${token}ask somebody who administers the farm for \`${command}\``,
   );
-}
-
-/** Like `requireGrant`, for what is yet to be found: throws only for who may do it nowhere at all. */
-export function requireGrantSomewhere(principal: Principal, verb: Verb): void {
-  if (principal.grants.some((grant) => grant.verb === verb || grant.verb === "*")) return;
-  requireGrant(principal, verb, wholeFarm);
 }
 
 function placeOf({ repository, branch, pool }: Where): string {

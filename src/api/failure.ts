@@ -1,21 +1,23 @@
 import { z } from "zod";
 
 /** The body of every answer that is not 2xx. */
-export const Failure = z.object({
-  error: z.object({
-    code: z.string(),
-    message: z.string(),
-    /** What is wrong in the user's own files, where that is known. Lines and columns count from 1. */
-    problems: z
-      .array(
-        z.object({
-          file: z.string(),
-          line: z.number().int().nullable(),
-          column: z.number().int().nullable(),
-          message: z.string(),
-        }),
-      )
-      .optional(),
-  }),
-});
+export const Failure = z
+  .object({
+    error: z.object({
+      code: z.string(),
+      message: z.string(),
+      /** What is wrong in the user's own files, where that is known. Lines and columns count from 1. */
+      problems: z
+        .array(
+          z.object({
+            file: z.string(),
+            line: z.number().int().nullable(),
+            column: z.number().int().nullable(),
+            message: z.string(),
+          }),
+        )
+        .optional(),
+    }),
+  })
+  .meta({ id: "Failure" });
 export type Failure = z.infer<typeof Failure>;

@@ -38,66 +38,76 @@ export const RerunMode = z.enum(["alone", "revive", "downstream"]);
 export type RerunMode = z.infer<typeof RerunMode>;
 
 /** `POST /graphs/ID/retrigger` */
-export const Retrigger = z.strictObject({
-  ...Target,
-  ...Asking,
-  mode: RerunMode.default("revive"),
-  /** Not these jobs, but what is stale among them and what depends on them. */
-  onlyStale: z.boolean().default(false),
-  /** So many runs one after the other, whatever comes of them. */
-  times: z.number().int().min(1).max(100).default(1),
-  /** Of jobs whose run is in the queue or running: further runs after that one. Without it they are left alone. */
-  another: z.boolean().default(false),
-});
+export const Retrigger = z
+  .strictObject({
+    ...Target,
+    ...Asking,
+    mode: RerunMode.default("revive"),
+    /** Not these jobs, but what is stale among them and what depends on them. */
+    onlyStale: z.boolean().default(false),
+    /** So many runs one after the other, whatever comes of them. */
+    times: z.number().int().min(1).max(100).default(1),
+    /** Of jobs whose run is in the queue or running: further runs after that one. Without it they are left alone. */
+    another: z.boolean().default(false),
+  })
+  .meta({ id: "Retrigger" });
 export type Retrigger = z.input<typeof Retrigger>;
 
 /** `POST /graphs/ID/activate`: inactive, expired, coalesced jobs, with what they need. */
-export const Activate = z.strictObject({
-  ...Target,
-  ...Asking,
-  /** What depends on them as well. */
-  downstream: z.boolean().default(false),
-});
+export const Activate = z
+  .strictObject({
+    ...Target,
+    ...Asking,
+    /** What depends on them as well. */
+    downstream: z.boolean().default(false),
+  })
+  .meta({ id: "Activate" });
 export type Activate = z.input<typeof Activate>;
 
 /** `POST /graphs/ID/deactivate`: jobs that have not started. */
-export const Deactivate = z.strictObject({ ...Target, ...Asking });
+export const Deactivate = z.strictObject({ ...Target, ...Asking }).meta({ id: "Deactivate" });
 export type Deactivate = z.input<typeof Deactivate>;
 
 /** `POST /graphs/ID/waive`: the job goes on without the other. */
-export const Waive = z.strictObject({
-  ...Asking,
-  job: JobName,
-  on: JobName,
-  reason: Reason,
-  /** Takes a waiver back, before the job starts or when it is over. */
-  undo: z.boolean().default(false),
-});
+export const Waive = z
+  .strictObject({
+    ...Asking,
+    job: JobName,
+    on: JobName,
+    reason: Reason,
+    /** Takes a waiver back, before the job starts or when it is over. */
+    undo: z.boolean().default(false),
+  })
+  .meta({ id: "Waive" });
 export type Waive = z.input<typeof Waive>;
 
 /** `POST /graphs/ID/release`: ends a breakpoint's waiting. */
-export const Release = z.strictObject({
-  job: JobName,
-  verdict: z.enum(["go", "stop"]),
-  reason: Reason.optional(),
-  dryRun: z.boolean().default(false),
-});
+export const Release = z
+  .strictObject({
+    job: JobName,
+    verdict: z.enum(["go", "stop"]),
+    reason: Reason.optional(),
+    dryRun: z.boolean().default(false),
+  })
+  .meta({ id: "Release" });
 export type Release = z.input<typeof Release>;
 
 /** `POST /graphs/ID/customise`: a JSON merge patch (RFC 7396) over the job's definition; null takes it back. */
-export const Customise = z.strictObject({
-  job: JobName,
-  patch: z.record(z.string(), z.json()).nullable(),
-  /**
-   * The job's `origin.revision` that this change builds upon: refused (409) when there is a later one.
-   * Without it, a patch is refused when the job is customised differently already.
-   */
-  after: z.number().int().min(0).optional(),
-  /** Runs the job anew with it; needed when it has started. */
-  retrigger: z.boolean().default(false),
-  reason: Reason.optional(),
-  dryRun: z.boolean().default(false),
-});
+export const Customise = z
+  .strictObject({
+    job: JobName,
+    patch: z.record(z.string(), z.json()).nullable(),
+    /**
+     * The job's `origin.revision` that this change builds upon: refused (409) when there is a later one.
+     * Without it, a patch is refused when the job is customised differently already.
+     */
+    after: z.number().int().min(0).optional(),
+    /** Runs the job anew with it; needed when it has started. */
+    retrigger: z.boolean().default(false),
+    reason: Reason.optional(),
+    dryRun: z.boolean().default(false),
+  })
+  .meta({ id: "Customise" });
 export type Customise = z.input<typeof Customise>;
 
 /**
@@ -109,18 +119,20 @@ export type Customise = z.input<typeof Customise>;
 export const CloneMode = z.enum(["as-it-ran", "uncustomised", "today"]);
 export type CloneMode = z.infer<typeof CloneMode>;
 
-export const Clone = z.strictObject({
-  mode: CloneMode.default("as-it-ran"),
-  /** Of which jobs, with what they need; all by default. */
-  selection: Selection.optional(),
-  jobs: z.array(JobName).max(10_000).optional(),
-  /** Leave the set of the original. */
-  ownSet: z.boolean().default(false),
-  reason: Reason.optional(),
-  dryRun: z.boolean().default(false),
-  /** Name the clone yourself, and asking twice makes one. */
-  id: ChosenGraphId.optional(),
-});
+export const Clone = z
+  .strictObject({
+    mode: CloneMode.default("as-it-ran"),
+    /** Of which jobs, with what they need; all by default. */
+    selection: Selection.optional(),
+    jobs: z.array(JobName).max(10_000).optional(),
+    /** Leave the set of the original. */
+    ownSet: z.boolean().default(false),
+    reason: Reason.optional(),
+    dryRun: z.boolean().default(false),
+    /** Name the clone yourself, and asking twice makes one. */
+    id: ChosenGraphId.optional(),
+  })
+  .meta({ id: "Clone" });
 export type Clone = z.input<typeof Clone>;
 
 /** What a change means for one job. Jobs that are not listed go on as they would have. */
@@ -160,43 +172,47 @@ export const PlannedJob = z.object({
 export type PlannedJob = z.infer<typeof PlannedJob>;
 
 /** What a change does, or would do. */
-export const PlannedChange = z.object({
-  /** False for a dry run. */
-  applied: z.boolean(),
-  /** Names exactly this list: to be sent along when it is to be done, and nothing else. */
-  token: z.string(),
-  jobs: z.array(PlannedJob),
-  totals: z.partialRecord(PlannedEffect, z.number().int()),
-  expected: z.object({
-    /** Runs to come, further ones of the same job included. */
-    runs: z.number().int(),
-    /** Of the longest chain among the listed jobs, when no worker is waited for. */
-    endToEndMs: z.number(),
-    /** Of all their runs. */
-    workerMs: z.number(),
-    /** In the currency of the farm's price; null when it has none. */
-    cost: z.number().nullable(),
-    /** Jobs whose duration nobody knows; the sums are without them. */
-    unknownJobs: z.number().int(),
-    /** The longest chain, first to last. */
-    criticalPath: z.array(z.object({ graph: z.string(), job: z.string() })),
-  }),
-});
+export const PlannedChange = z
+  .object({
+    /** False for a dry run. */
+    applied: z.boolean(),
+    /** Names exactly this list: to be sent along when it is to be done, and nothing else. */
+    token: z.string(),
+    jobs: z.array(PlannedJob),
+    totals: z.partialRecord(PlannedEffect, z.number().int()),
+    expected: z.object({
+      /** Runs to come, further ones of the same job included. */
+      runs: z.number().int(),
+      /** Of the longest chain among the listed jobs, when no worker is waited for. */
+      endToEndMs: z.number(),
+      /** Of all their runs. */
+      workerMs: z.number(),
+      /** In the currency of the farm's price; null when it has none. */
+      cost: z.number().nullable(),
+      /** Jobs whose duration nobody knows; the sums are without them. */
+      unknownJobs: z.number().int(),
+      /** The longest chain, first to last. */
+      criticalPath: z.array(z.object({ graph: z.string(), job: z.string() })),
+    }),
+  })
+  .meta({ id: "PlannedChange" });
 export type PlannedChange = z.infer<typeof PlannedChange>;
 
-export const CustomisedJob = z.object({
-  applied: z.boolean(),
-  graph: z.string(),
-  job: z.string(),
-  /** All that differs from the template now; null when nothing does. */
-  patch: z.record(z.string(), z.json()).nullable(),
-  /** The `after` of a change that builds upon this one. */
-  revision: z.number().int(),
-  changes: z.array(DefinitionChange),
-  definition: z.unknown(),
-  /** What a retrigger that was asked for does. */
-  rerun: PlannedChange.nullable(),
-});
+export const CustomisedJob = z
+  .object({
+    applied: z.boolean(),
+    graph: z.string(),
+    job: z.string(),
+    /** All that differs from the template now; null when nothing does. */
+    patch: z.record(z.string(), z.json()).nullable(),
+    /** The `after` of a change that builds upon this one. */
+    revision: z.number().int(),
+    changes: z.array(DefinitionChange),
+    definition: z.unknown(),
+    /** What a retrigger that was asked for does. */
+    rerun: PlannedChange.nullable(),
+  })
+  .meta({ id: "CustomisedJob" });
 export type CustomisedJob = z.infer<typeof CustomisedJob>;
 
 /** A job of a clone-to-be, in its three forms; null where it would not exist. */
@@ -212,31 +228,37 @@ export const ClonedJobForms = z.object({
 });
 export type ClonedJobForms = z.infer<typeof ClonedJobForms>;
 
-export const ClonedGraph = z.object({
-  applied: z.boolean(),
-  /** Null for a dry run. */
-  graph: GraphSummary.nullable(),
-  jobs: z.array(z.string()),
-  /** Jobs that differ between the three forms. */
-  differences: z.array(ClonedJobForms),
-  /** Why there is no present form, when there is none. */
-  todayProblem: z.string().nullable(),
-});
+export const ClonedGraph = z
+  .object({
+    applied: z.boolean(),
+    /** Null for a dry run. */
+    graph: GraphSummary.nullable(),
+    jobs: z.array(z.string()),
+    /** Jobs that differ between the three forms. */
+    differences: z.array(ClonedJobForms),
+    /** Why there is no present form, when there is none. */
+    todayProblem: z.string().nullable(),
+  })
+  .meta({ id: "ClonedGraph" });
 export type ClonedGraph = z.infer<typeof ClonedGraph>;
 
-export const ReleasedBreakpoint = z.object({
-  applied: z.boolean(),
-  graph: z.string(),
-  job: z.string(),
-  verdict: z.enum(["go", "stop"]),
-  state: JobState,
-});
+export const ReleasedBreakpoint = z
+  .object({
+    applied: z.boolean(),
+    graph: z.string(),
+    job: z.string(),
+    verdict: z.enum(["go", "stop"]),
+    state: JobState,
+  })
+  .meta({ id: "ReleasedBreakpoint" });
 export type ReleasedBreakpoint = z.infer<typeof ReleasedBreakpoint>;
 
 /** `GET /sets/SET`: graphs that belong together, the oldest first. SET is the set's name, or any of its graphs. */
-export const GraphSet = z.object({
-  id: z.string(),
-  name: z.string().nullable(),
-  graphs: z.array(GraphSummary),
-});
+export const GraphSet = z
+  .object({
+    id: z.string(),
+    name: z.string().nullable(),
+    graphs: z.array(GraphSummary),
+  })
+  .meta({ id: "GraphSet" });
 export type GraphSet = z.infer<typeof GraphSet>;

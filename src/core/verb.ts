@@ -1,7 +1,8 @@
 import { z } from "zod";
 
-/** What somebody may be allowed to do; one right each. Reading needs none. */
+/** What somebody may be allowed to do; one right each. */
 export const Verb = z.enum([
+  "read",
   "submit",
   "cancel",
   "retrigger",

@@ -4,8 +4,8 @@ import { findCatalog } from "#graphs/catalogs/graph-definitions.ts";
 import { previewGraph } from "#graphs/catalogs/preview-graph.ts";
 import { pushCatalog } from "#graphs/catalogs/push-catalog.ts";
 import { catalogSummaries } from "#graphs/catalogs/template-catalog.store.ts";
+import { found } from "./handlers/found.ts";
 import type { CatalogFarm } from "./http/catalog-farm.ts";
-import { found } from "./http/found.ts";
 import { requireMayPreview } from "./may-preview.ts";
 import type { Services } from "./services.ts";
 

@@ -27,14 +27,13 @@ import { bindInvocations } from "./bind-invocations.ts";
 import { bindManifests } from "./bind-manifests.ts";
 import { bindProjects } from "./bind-projects.ts";
 import { bindProvenance } from "./bind-provenance.ts";
-import { bindReruns } from "./bind-reruns.ts";
 import { bindSearches } from "./bind-searches.ts";
 import { bindSecrets } from "./bind-secrets.ts";
 import { bindSizeClasses } from "./bind-size-classes.ts";
 import { bindTimes } from "./bind-times.ts";
 import { bindTraces } from "./bind-traces.ts";
 import { bindWaiting } from "./bind-waiting.ts";
-import type { ChangeFeed } from "./change-feed.ts";
+import type { Feeds } from "./handlers/handler-services.ts";
 import type { Farm, RunName } from "./http/farm.ts";
 import { workersForPage } from "./list-workers.ts";
 import { readRunLog } from "./run-log.ts";
@@ -42,16 +41,6 @@ import { readRunOutput } from "./run-output.ts";
 import type { Services } from "./services.ts";
 import { bindSignIn } from "./sign-in/bind-sign-in.ts";
 import { version } from "./version.ts";
-
-export interface Feeds {
-  /** Topics are graphs' ids. */
-  readonly graphs: ChangeFeed;
-  /** Topics are executions' ids. */
-  readonly logs: ChangeFeed;
-  readonly executions: ChangeFeed;
-  /** Topics are suites' names; the empty one hears every change of the lab. */
-  readonly benchmarks: ChangeFeed;
-}
 
 /** Binds what the HTTP API offers to the services of the server. `url` is the farm's own address. */
 export function bindFarm(services: Services, feeds: Feeds, url: string): Farm {
@@ -74,7 +63,6 @@ export function bindFarm(services: Services, feeds: Feeds, url: string): Farm {
     ...bindDrains(services),
     ...bindProjects(services),
     ...bindAutoscaling(services, scaling),
-    ...bindReruns(services),
     ...bindManifests(services),
     ...bindSearches(services),
     ...bindTimes(services, scaling),

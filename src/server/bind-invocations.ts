@@ -19,9 +19,9 @@ import { readInvocation } from "#invocations/pages/read-invocation.ts";
 import { oldestOpenExecutions } from "#invocations/pages/requested-by.store.ts";
 import { invocationWaiting } from "#invocations/pages/why-waiting.ts";
 import { declaredOffers } from "#size-classes/declared-classes.ts";
-import type { Feeds } from "./bind-farm.ts";
 import type { Ticket } from "./change-feed.ts";
 import { readExecutionLog } from "./execution-log.ts";
+import type { Feeds } from "./handlers/handler-services.ts";
 import type { InvocationAddress, InvocationFarm } from "./http/invocation-farm.ts";
 import type { Services } from "./services.ts";
 

@@ -27,6 +27,7 @@ import { executionService } from "./grpc/execution-service.ts";
 import { granariesOfDomains } from "./grpc/granaries-of-domains.ts";
 import { granariesService } from "./grpc/granaries-service.ts";
 import { logStreams } from "./grpc/log-streams.ts";
+import { methodRights } from "./grpc/method-rights.ts";
 import { operationsService } from "./grpc/operations-service.ts";
 import { workerGate } from "./grpc/worker-gate.ts";
 import { workersService } from "./grpc/workers-service.ts";
@@ -68,8 +69,8 @@ export function grpcMethods(services: Services, logs: ChangeFeed, logger: Logger
       )
     )?.result ?? services.caches.resultPutFor(where.project, action);
 
-  return [
-    ...callers.guard([
+  return callers.guard(
+    [
       ...capabilitiesService({
         execution: true,
         actionCacheUpdates: async ({ instanceName }, context) =>
@@ -142,9 +143,7 @@ export function grpcMethods(services: Services, logs: ChangeFeed, logger: Logger
           return { project, principal: principal.name };
         },
       }),
-    ]),
-    ...callers.guard(
-      workersService({
+      ...workersService({
         queue,
         gate: workerGate({
           callerOf: (context) => callers.of(context),
@@ -158,6 +157,7 @@ export function grpcMethods(services: Services, logs: ChangeFeed, logger: Logger
           inClear: services.secretsInClear,
         },
       }),
-    ),
-  ];
+    ],
+    methodRights,
+  );
 }

@@ -13,6 +13,7 @@ import { type ServerConfig, secretFilesIn } from "./config.ts";
 import { openDataDirectory } from "./data-directory.ts";
 import { startForge } from "./forge/start-forge.ts";
 import { grpcMethods } from "./grpc-methods.ts";
+import { allHandlers } from "./handlers/all-handlers.ts";
 import { httpApp } from "./http/http-app.ts";
 import { listen } from "./listen.ts";
 import { openServices } from "./open-services.ts";
@@ -85,6 +86,7 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
         app: (port) =>
           httpApp({
             farm: bindFarm(services, feeds, urlOf(port)),
+            handlers: allHandlers({ ...services, feeds, url: urlOf(port) }),
             logger,
             webDir: config.webDir,
             host: config.host,

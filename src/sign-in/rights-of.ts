@@ -1,6 +1,6 @@
-import { grantsOf } from "#access/grant.store.ts";
+import { effectiveGrants } from "#access/grant.store.ts";
 import { principalNamed } from "#access/principal.store.ts";
-import type { Grant, Principal } from "#access/principal.ts";
+import type { Principal } from "#access/principal.ts";
 import type { Tx } from "#db/db.ts";
 
 /** A principal with its own grants, and those that others lend it. */
@@ -9,8 +9,7 @@ export async function rightsOf(
   name: string,
   lenders: readonly string[] = [],
 ): Promise<Principal> {
-  const grants: Grant[] = [];
-  for (const each of new Set([name, ...lenders])) grants.push(...(await grantsOf(tx, each)));
+  const grants = await effectiveGrants(tx, [name, ...lenders]);
   const known = await principalNamed(tx, name);
   return { name, grants, ...(known === undefined ? {} : { kind: known.kind }) };
 }

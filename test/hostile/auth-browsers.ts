@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import pino from "pino";
+import type { AllHandlers } from "#server/handlers/all-handlers.ts";
 import type { Farm } from "#server/http/farm.ts";
 import { httpApp } from "#server/http/http-app.ts";
 import { cookieJarBrowser } from "../support/cookie-jar-browser.ts";
@@ -39,7 +40,13 @@ async function nothingDone({ url }: AuthTarget): Promise<void> {
 /** All routes that change something, as the application itself lists them. */
 function changingRoutes(): { readonly method: string; readonly path: string }[] {
   const logger = pino({ level: "silent" });
-  const app = httpApp({ farm: {} as Farm, logger, webDir: undefined, host: "127.0.0.1" });
+  const app = httpApp({
+    farm: {} as Farm,
+    handlers: {} as AllHandlers,
+    logger,
+    webDir: undefined,
+    host: "127.0.0.1",
+  });
   const found = app.routes
     .filter(({ method }) => ["POST", "PUT", "DELETE", "PATCH"].includes(method))
     .filter(({ path }) => path.startsWith("/api/v1/") && !path.includes("*"))

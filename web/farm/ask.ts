@@ -1,4 +1,11 @@
 import { z } from "zod";
+import {
+  type AnyCallInput,
+  type CallInput,
+  type Endpoint,
+  pathOfCall,
+  type ResultOf,
+} from "#api/endpoint.ts";
 import { Failure } from "#api/failure.ts";
 import { askForNewWord, pageWord, wordHeader } from "./page-word.ts";
 
@@ -36,7 +43,7 @@ export async function tell<T>(
   schema: z.ZodType<T>,
   path: string,
   body: unknown = {},
-  method: "POST" | "PUT" = "POST",
+  method: "POST" | "PUT" | "DELETE" = "POST",
 ): Promise<T> {
   const send = async () => {
     const word = await pageWord();
@@ -57,6 +64,23 @@ export async function tell<T>(
     if (isRefused && (await askForNewWord())) return send();
     throw reason;
   }
+}
+
+/** Calls an endpoint that answers JSON, by its entry in the table of endpoints. */
+export async function call<E extends Endpoint>(
+  entry: E,
+  input: CallInput<E>,
+  signal?: AbortSignal,
+): Promise<ResultOf<E>> {
+  const { method, answer } = entry;
+  if (answer.kind !== "json") throw new Error(`${entry.path} answers no JSON`);
+  const { params, query, body } = input as AnyCallInput;
+  const path = pathOfCall(entry, params, query);
+  const answered =
+    method === "GET"
+      ? await ask(answer.shape, path, signal === undefined ? {} : { signal })
+      : await tell(answer.shape, path, body, method);
+  return answered as ResultOf<E>;
 }
 
 /** Like fetch, but says in words that nobody answered. */

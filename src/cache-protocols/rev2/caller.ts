@@ -1,5 +1,8 @@
 import type { CallerRegistry } from "#access/caller-registry.ts";
 import type { Principal } from "#access/principal.ts";
+import { requireRight } from "#access/require-right.ts";
+import { Fault } from "#core/fault.ts";
+import type { Right } from "#core/right.ts";
 import type { CallContext } from "#grpc/call-context.ts";
 import type { Method } from "#grpc/method.ts";
 
@@ -7,8 +10,11 @@ import type { Method } from "#grpc/method.ts";
 export interface GrpcCallers {
   /** The principal behind a call; throws `unauthenticated` for a token that is not good. */
   of(context: CallContext): Promise<Principal>;
-  /** The methods, each refused to who sends a token that is not good: also those that anyone may call. */
-  guard(methods: readonly Method[]): Method[];
+  /**
+   * The methods, each refused to who sends a token that is not good or lacks the method's right, before its handler
+   * runs. `rights` has one for each path; throws for a method without one.
+   */
+  guard(methods: readonly Method[], rights: Readonly<Record<string, Right>>): Method[];
 }
 
 export function grpcCallers(registry: Pick<CallerRegistry, "identify">): GrpcCallers {
@@ -26,13 +32,18 @@ export function grpcCallers(registry: Pick<CallerRegistry, "identify">): GrpcCal
   };
   return {
     of,
-    guard: (methods) =>
-      methods.map((method) => ({
-        path: method.path,
-        async serve(call) {
-          await of(call.context);
-          return method.serve(call);
-        },
-      })),
+    guard: (methods, rights) =>
+      methods.map((method) => {
+        const { path } = method;
+        const right = rights[path];
+        if (right === undefined) throw new Fault("internal", `no right is stated for ${path}`);
+        return {
+          path,
+          async serve(call) {
+            requireRight(await of(call.context), right);
+            return method.serve(call);
+          },
+        };
+      }),
   };
 }

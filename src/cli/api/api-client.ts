@@ -1,6 +1,13 @@
 import { z } from "zod";
 import { CancelledGraph, CancelledJob } from "#api/cancel.ts";
 import {
+  type AnyCallInput,
+  type CallInput,
+  type Endpoint,
+  pathOfCall,
+  type ResultOf,
+} from "#api/endpoint.ts";
+import {
   Graph,
   type GraphDelta,
   GraphSummary,
@@ -53,7 +60,12 @@ export interface ApiClient {
   workers(): Promise<Worker[]>;
   /** What is too long to be held whole, as it comes. */
   bytes(path: string, signal?: AbortSignal): AsyncIterable<Uint8Array>;
-  /** For the calls of a feature, which lie in files of their own beside this one. */
+  /** Calls an endpoint that answers JSON, by its entry in the table of endpoints. */
+  call<E extends Endpoint>(
+    entry: E,
+    input: CallInput<E>,
+    signal?: AbortSignal,
+  ): Promise<ResultOf<E>>;
   get<Shape extends z.ZodType>(shape: Shape, path: string): Promise<z.output<Shape>>;
   post<Shape extends z.ZodType>(
     shape: Shape,
@@ -175,6 +187,16 @@ export function apiClient(
       } catch (cause) {
         throw new ServerUnreachable(serverUrl, cause);
       }
+    },
+    call: (entry, input, signal) => {
+      const { answer, method } = entry;
+      if (answer.kind !== "json") throw new Fault("internal", `${entry.path} answers no JSON`);
+      const { params, query, body = {} } = input as AnyCallInput;
+      const init = method === "GET" ? {} : { ...post(body), method };
+      return ask(answer.shape, pathOfCall(entry, params, query), {
+        ...init,
+        ...(signal === undefined ? {} : { signal }),
+      }) as Promise<ResultOf<typeof entry>>;
     },
     get: ask,
     post: (shape, path, body, signal) =>

@@ -14,12 +14,20 @@ export const describeActivate: Describe = (command) => {
     .option("--downstream", "also what is inactive among all that depends on them")
     .action((selection: string, options: ActivateOptions) =>
       inSession(options, async (session) => {
-        const { rerunCalls } = await import("../api/rerun-calls.ts");
+        const { rerunEndpoints } = await import("#api/endpoints/rerun-endpoints.ts");
         const { carryOutChange } = await import("../carry-out-change.ts");
         const { graph, request } = requestOf(selection, options);
         const downstream = options.downstream === true;
         return carryOutChange(session, options, (how) =>
-          rerunCalls(session.api).activate(graph, { ...request, downstream, ...how }),
+          request.wholeSet
+            ? session.api.call(rerunEndpoints.activateSet, {
+                params: { set: graph },
+                body: { ...request, downstream, ...how },
+              })
+            : session.api.call(rerunEndpoints.activate, {
+                params: { graph },
+                body: { ...request, downstream, ...how },
+              }),
         );
       }),
     );
@@ -33,11 +41,19 @@ export const describeDeactivate: Describe = (command) => {
   changesJobs(choosesJobs(speaksToServer(command))).action(
     (selection: string, options: ActivateOptions) =>
       inSession(options, async (session) => {
-        const { rerunCalls } = await import("../api/rerun-calls.ts");
+        const { rerunEndpoints } = await import("#api/endpoints/rerun-endpoints.ts");
         const { carryOutChange } = await import("../carry-out-change.ts");
         const { graph, request } = requestOf(selection, options);
         return carryOutChange(session, options, (how) =>
-          rerunCalls(session.api).deactivate(graph, { ...request, ...how }),
+          request.wholeSet
+            ? session.api.call(rerunEndpoints.deactivateSet, {
+                params: { set: graph },
+                body: { ...request, ...how },
+              })
+            : session.api.call(rerunEndpoints.deactivate, {
+                params: { graph },
+                body: { ...request, ...how },
+              }),
         );
       }),
   );

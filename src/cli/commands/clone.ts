@@ -26,15 +26,18 @@ export const describeClone: Describe = (command) => {
     .option("--dry-run", "only say what it would be, and how its forms differ")
     .action((graph: string, options: CloneOptions) =>
       inSession(options, async (session) => {
-        const { rerunCalls } = await import("../api/rerun-calls.ts");
+        const { rerunEndpoints } = await import("#api/endpoints/rerun-endpoints.ts");
         const { definitionChangeLines } = await import("../definition-change-lines.ts");
         const { select, reason, ownSet = false, dryRun = false } = options;
-        const cloned = await rerunCalls(session.api).clone(graph, {
-          mode: modeOf(options),
-          ownSet,
-          dryRun,
-          ...(select === undefined ? {} : { selection: select }),
-          ...(reason === undefined ? {} : { reason }),
+        const cloned = await session.api.call(rerunEndpoints.clone, {
+          params: { graph },
+          body: {
+            mode: modeOf(options),
+            ownSet,
+            dryRun,
+            ...(select === undefined ? {} : { selection: select }),
+            ...(reason === undefined ? {} : { reason }),
+          },
         });
         const { paint } = session.terminal.answer;
         const differences = differenceLines(cloned, paint, (changes) =>

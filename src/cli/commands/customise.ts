@@ -25,20 +25,23 @@ export const describeCustomise: Describe = (command) => {
     .option("--dry-run", "only say what would be changed")
     .action((graph: string, job: string, options: CustomiseOptions) =>
       inSession(options, async (session) => {
-        const { rerunCalls } = await import("../api/rerun-calls.ts");
+        const { rerunEndpoints } = await import("#api/endpoints/rerun-endpoints.ts");
         const { definitionChangeLines } = await import("../definition-change-lines.ts");
         const { plannedChangeLines } = await import("../planned-change-lines.ts");
         const { patchOfOptions } = await import("../patch-of-options.ts");
         const { retrigger = false, dryRun = false, reason } = options;
         const { origin } = await session.api.job(graph, job);
         const patch = await patchOfOptions(options, origin.patch);
-        const done = await rerunCalls(session.api).customise(graph, {
-          job,
-          patch,
-          after: origin.revision,
-          retrigger,
-          dryRun,
-          ...(reason === undefined ? {} : { reason }),
+        const done = await session.api.call(rerunEndpoints.customise, {
+          params: { graph },
+          body: {
+            job,
+            patch,
+            after: origin.revision,
+            retrigger,
+            dryRun,
+            ...(reason === undefined ? {} : { reason }),
+          },
         });
         const { paint } = session.terminal.answer;
         return answer(session, options, done, () => [

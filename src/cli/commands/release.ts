@@ -15,12 +15,15 @@ export const describeRelease: Describe = (command) => {
     .option("--reason <text>", "why, for those who ask later")
     .action((graph: string, job: string, options: ReleaseOptions) =>
       inSession(options, async (session) => {
-        const { rerunCalls } = await import("../api/rerun-calls.ts");
+        const { rerunEndpoints } = await import("#api/endpoints/rerun-endpoints.ts");
         const { reason } = options;
-        const released = await rerunCalls(session.api).release(graph, {
-          job,
-          verdict: options.stop === true ? "stop" : "go",
-          ...(reason === undefined ? {} : { reason }),
+        const released = await session.api.call(rerunEndpoints.release, {
+          params: { graph },
+          body: {
+            job,
+            verdict: options.stop === true ? "stop" : "go",
+            ...(reason === undefined ? {} : { reason }),
+          },
         });
         return answer(session, options, released, () => [
           released.verdict === "go" ? `${job} is released.` : `${job} was stopped, and has failed.`,

@@ -53,7 +53,7 @@ export const describeRerunStale: Describe = (command) => {
 
 function run(selection: string, options: RetriggerOptions, onlyStale: boolean): Promise<void> {
   return inSession(options, async (session) => {
-    const { rerunCalls } = await import("../api/rerun-calls.ts");
+    const { rerunEndpoints } = await import("#api/endpoints/rerun-endpoints.ts");
     const { carryOutChange } = await import("../carry-out-change.ts");
     const { graph, wholeSet } = graphOfChoice(options);
     const request = {
@@ -66,7 +66,15 @@ function run(selection: string, options: RetriggerOptions, onlyStale: boolean): 
       ...(options.reason === undefined ? {} : { reason: options.reason }),
     };
     return carryOutChange(session, options, (how) =>
-      rerunCalls(session.api).retrigger(graph, { ...request, ...how }),
+      request.wholeSet
+        ? session.api.call(rerunEndpoints.retriggerSet, {
+            params: { set: graph },
+            body: { ...request, ...how },
+          })
+        : session.api.call(rerunEndpoints.retrigger, {
+            params: { graph },
+            body: { ...request, ...how },
+          }),
     );
   });
 }

@@ -12,8 +12,8 @@ export const describeSet: Describe = (command) => {
     )
     .action((written: string, options: CommonOptions) =>
       inSession(options, async (session) => {
-        const { rerunCalls } = await import("../api/rerun-calls.ts");
-        const set = await rerunCalls(session.api).graphSet(written);
+        const { rerunEndpoints } = await import("#api/endpoints/rerun-endpoints.ts");
+        const set = await session.api.call(rerunEndpoints.graphSet, { params: { set: written } });
         return answer(session, options, set, () =>
           tableLines(
             set.graphs.map((one) => [

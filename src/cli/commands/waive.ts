@@ -24,10 +24,13 @@ export const describeWaive: Describe = (command) => {
         if (reason === undefined) {
           throw new UsageError('say why, for those who ask later: --reason "known to fail on arm"');
         }
-        const { rerunCalls } = await import("../api/rerun-calls.ts");
+        const { rerunEndpoints } = await import("#api/endpoints/rerun-endpoints.ts");
         const { carryOutChange } = await import("../carry-out-change.ts");
         return carryOutChange(session, options, (how) =>
-          rerunCalls(session.api).waive(graph, { job, on, reason, undo, ...how }),
+          session.api.call(rerunEndpoints.waive, {
+            params: { graph },
+            body: { job, on, reason, undo, ...how },
+          }),
         );
       }),
     );

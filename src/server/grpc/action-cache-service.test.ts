@@ -45,13 +45,16 @@ const reader: Principal = {
   name: "reader",
   grants: [{ verb: "execute", repository: "*", branch: "*", priorityCap: null, top: false }],
 };
-const nobody: Principal = { name: "weak", grants: [] };
+const nobody: Principal = {
+  name: "weak",
+  grants: [{ verb: "read", repository: "*", branch: "*", priorityCap: null, top: false }],
+};
 const farm = await rev2Server({
   db,
   clock: movableClock(),
   blobs: store,
   async identify(authorization) {
-    if (authorization === "Bearer stranger") return { name: anyone, grants: [] };
+    if (authorization === "Bearer stranger") return { name: anyone, grants: nobody.grants };
     if (authorization === "Bearer weak") return nobody;
     return authorization === "Bearer reader" ? reader : everybody;
   },

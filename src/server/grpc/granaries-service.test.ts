@@ -32,6 +32,7 @@ import {
 } from "#proto/grange/granary/v1/granary_pb.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { granariesService } from "./granaries-service.ts";
+import { methodRights } from "./method-rights.ts";
 
 const db = await freshDb();
 let farm: FarmOfGranaries;
@@ -59,7 +60,10 @@ beforeAll(async () => {
     },
   };
   server = grpcServer({
-    methods: callers.guard(granariesService({ granariesOf: () => counting, callers, clock })),
+    methods: callers.guard(
+      granariesService({ granariesOf: () => counting, callers, clock }),
+      methodRights,
+    ),
     graceMs: 200,
   });
   server.http2.listen(0, "127.0.0.1");
@@ -394,7 +398,10 @@ test("a build and a divergence are told in the words of the HTTP API, and nothin
 });
 
 test("who may not cache may read, and writes nothing", async () => {
-  caller = { name: anyone, grants: [] };
+  caller = {
+    name: anyone,
+    grants: [{ verb: "read", repository: "*", branch: "*", priorityCap: null, top: false }],
+  };
   try {
     const told = { instanceName: "p", json: JSON.stringify(aReport("p")) };
     const index = { instanceName: "p", commits: [sha(1)], environment: "e" };

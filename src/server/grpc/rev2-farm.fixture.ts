@@ -35,6 +35,7 @@ import type { Operation } from "#proto/google/longrunning/operations_pb.ts";
 import { type FinishedSchema, Workers } from "#proto/grange/worker/v1/worker_pb.ts";
 import { queueHooks } from "../queue-hooks.ts";
 import { executionService } from "./execution-service.ts";
+import { methodRights } from "./method-rights.ts";
 import { operationsService } from "./operations-service.ts";
 import { workersService } from "./workers-service.ts";
 
@@ -66,36 +67,39 @@ export async function rev2Server(parts: {
       ?.result;
   const server = grpcServer({
     methods: [
-      ...callers.guard([
-        ...executionService({
-          operations,
-          notes,
-          blobsOf: () => blobs,
-          callers,
-          lookUpResult,
-          defaultTimeoutMs: 60_000,
-          ...(parts.heartbeatMs === undefined ? {} : { heartbeatMs: parts.heartbeatMs }),
-        }),
-        ...operationsService({ operations, blobsOf: () => blobs, callers }),
-        ...actionCacheService({
-          blobsFor: () => trees.store,
-          notes,
-          callers,
-          lookUpResult: ({ asking: { project }, caller, actionDigest }) =>
-            lookUpResult({ project, domain: domainOfClient(caller, project) }, actionDigest),
-          keepResult: ({ asking: { project }, caller, actionDigest }, result) => {
-            const domain = domainOfClient(caller, project);
-            const principal = caller.name;
-            return keepClientResult(db, trees, {
-              project,
-              domain,
-              actionDigest,
-              result,
-              principal,
-            });
-          },
-        }),
-      ]),
+      ...callers.guard(
+        [
+          ...executionService({
+            operations,
+            notes,
+            blobsOf: () => blobs,
+            callers,
+            lookUpResult,
+            defaultTimeoutMs: 60_000,
+            ...(parts.heartbeatMs === undefined ? {} : { heartbeatMs: parts.heartbeatMs }),
+          }),
+          ...operationsService({ operations, blobsOf: () => blobs, callers }),
+          ...actionCacheService({
+            blobsFor: () => trees.store,
+            notes,
+            callers,
+            lookUpResult: ({ asking: { project }, caller, actionDigest }) =>
+              lookUpResult({ project, domain: domainOfClient(caller, project) }, actionDigest),
+            keepResult: ({ asking: { project }, caller, actionDigest }, result) => {
+              const domain = domainOfClient(caller, project);
+              const principal = caller.name;
+              return keepClientResult(db, trees, {
+                project,
+                domain,
+                actionDigest,
+                result,
+                principal,
+              });
+            },
+          }),
+        ],
+        methodRights,
+      ),
       ...workersService({ queue, blobsOf: () => blobs }),
     ],
     graceMs: 200,

@@ -3,9 +3,9 @@ import { AddGrant, CreateToken, RemoveGrants, SignCatalog, TrustKey } from "#api
 import { AuditQuery } from "#api/audit.ts";
 import { SetGraphPriority } from "#api/graph-priority.ts";
 import { Fault } from "#core/fault.ts";
+import { found } from "../handlers/found.ts";
 import type { AccessFarm } from "./access-farm.ts";
 import type { Farm } from "./farm.ts";
-import { found } from "./found.ts";
 import { graphId } from "./graph-routes.ts";
 import { jsonBody, noOptions } from "./json-body.ts";
 import { principalOf } from "./principal.ts";

@@ -11,8 +11,8 @@ import {
 import { type Digest, parseDigestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import { SuiteWord } from "#core/test-case.ts";
+import { found } from "../handlers/found.ts";
 import type { Farm } from "./farm.ts";
-import { found } from "./found.ts";
 import { jsonBody, noOptions, requireJson } from "./json-body.ts";
 import { principalOf } from "./principal.ts";
 

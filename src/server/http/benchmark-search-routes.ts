@@ -2,8 +2,8 @@ import { Hono } from "hono";
 import { z } from "zod";
 import { StartBenchmarkSearch } from "#api/benchmark-history.ts";
 import { Fault } from "#core/fault.ts";
+import { found } from "../handlers/found.ts";
 import type { BenchmarkSearchFarm } from "./benchmark-search-farm.ts";
-import { found } from "./found.ts";
 import { jsonBody, noOptions } from "./json-body.ts";
 import { principalOf } from "./principal.ts";
 

@@ -3,9 +3,9 @@ import { stream } from "hono/streaming";
 import { projectOf } from "#cache-protocols/rev2/project-of.ts";
 import { type Digest, parseDigestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
+import { found } from "../handlers/found.ts";
 import { asAttachment } from "./as-attachment.ts";
 import type { Farm } from "./farm.ts";
-import { found } from "./found.ts";
 
 /** What is shown as text is read whole. */
 const mostTextBytes = 1024 * 1024;

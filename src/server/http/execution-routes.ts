@@ -1,9 +1,9 @@
 import { type Context, Hono } from "hono";
 import { Fault } from "#core/fault.ts";
 import { ExecutionId } from "#execution/execution.ts";
+import { found } from "../handlers/found.ts";
 import { eventStream } from "./event-stream.ts";
 import type { Farm } from "./farm.ts";
-import { found } from "./found.ts";
 import type { LogStream } from "./invocation-farm.ts";
 import { logAnswer, mostLogBytes } from "./log-answer.ts";
 import { logEvents, mostLogBytesPerEvent } from "./log-events.ts";

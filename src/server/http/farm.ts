@@ -30,7 +30,6 @@ import type { InvocationFarm } from "./invocation-farm.ts";
 import type { ManifestFarm } from "./manifest-farm.ts";
 import type { ProjectFarm } from "./project-farm.ts";
 import type { ProvenanceFarm } from "./provenance-farm.ts";
-import type { RerunFarm } from "./rerun-farm.ts";
 import type { SearchFarm } from "./search-farm.ts";
 import type { SecretFarm } from "./secret-farm.ts";
 import type { SignInFarm } from "./sign-in-farm.ts";
@@ -79,7 +78,6 @@ export interface Farm
     ManifestFarm,
     SearchFarm,
     TimesFarm,
-    RerunFarm,
     InvocationFarm,
     SizeClassFarm,
     TraceFarm,

@@ -7,8 +7,8 @@ import {
   NameForgeRepository,
 } from "#api/forge.ts";
 import { Fault } from "#core/fault.ts";
+import { found } from "../handlers/found.ts";
 import type { ForgeFarm } from "./forge-farm.ts";
-import { found } from "./found.ts";
 import { jsonBody } from "./json-body.ts";
 import { principalOf } from "./principal.ts";
 

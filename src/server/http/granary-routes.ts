@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { z } from "zod";
 import { CommitId, EnvironmentName, ReleaseResult } from "#api/granary.ts";
-import { found } from "./found.ts";
+import { found } from "../handlers/found.ts";
 import type { GranaryFarm } from "./granary-farm.ts";
 import { jsonBody } from "./json-body.ts";
 import { principalOf } from "./principal.ts";

@@ -2,9 +2,9 @@ import { Hono } from "hono";
 import { z } from "zod";
 import { SubmitGraph } from "#api/graph.ts";
 import { Fault } from "#core/fault.ts";
+import { found } from "../handlers/found.ts";
 import { eventStream, resumeFrom } from "./event-stream.ts";
 import type { Farm, Page } from "./farm.ts";
-import { found } from "./found.ts";
 import { jsonBody, noOptions, submittedDefinitions } from "./json-body.ts";
 import { principalOf } from "./principal.ts";
 

@@ -1,6 +1,7 @@
 import pino from "pino";
 import { expect, test } from "vitest";
 import { everybody } from "#access/principal.ts";
+import type { AllHandlers } from "../handlers/all-handlers.ts";
 import type { Farm } from "./farm.ts";
 import { httpApp } from "./http-app.ts";
 
@@ -8,7 +9,14 @@ const logger = pino({ level: "silent" });
 
 function headersOf(path: string, isTls: boolean) {
   const farm = { identify: async () => everybody, keys: async () => [] } as unknown as Farm;
-  const app = httpApp({ farm, logger, webDir: undefined, host: "127.0.0.1", isTls });
+  const app = httpApp({
+    farm,
+    handlers: {} as AllHandlers,
+    logger,
+    webDir: undefined,
+    host: "127.0.0.1",
+    isTls,
+  });
   return app.request(path, { headers: { host: "127.0.0.1" } });
 }
 

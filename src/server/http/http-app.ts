@@ -1,8 +1,10 @@
 import { Hono } from "hono";
 import type { Logger } from "pino";
+import { allEndpoints } from "#api/endpoints/all-endpoints.ts";
 import { Fault } from "#core/fault.ts";
 import { isOurHost } from "#core/host-guard.ts";
 import { holdsToken } from "#sign-in/token-in-address.ts";
+import type { AllHandlers } from "../handlers/all-handlers.ts";
 import { accessRoutes } from "./access-routes.ts";
 import { autoscalingRoutes } from "./autoscaling-routes.ts";
 import { benchmarkCollectorRoutes } from "./benchmark-collector-routes.ts";
@@ -33,9 +35,9 @@ import { authenticate } from "./principal.ts";
 import { projectRoutes } from "./project-routes.ts";
 import { provenanceRoutes } from "./provenance-routes.ts";
 import { reportRoutes } from "./report-routes.ts";
-import { rerunRoutes } from "./rerun-routes.ts";
 import { searchRoutes } from "./search-routes.ts";
 import { secretRoutes } from "./secret-routes.ts";
+import { serveEndpoints } from "./serve-endpoints.ts";
 import { callbackRoutes, sessionRoutes, signInRoutes } from "./sign-in-routes.ts";
 import { sizeClassRoutes } from "./size-class-routes.ts";
 import { timesRoutes } from "./times-routes.ts";
@@ -45,6 +47,7 @@ import { workerRoutes } from "./worker-routes.ts";
 
 export interface HttpAppOptions {
   readonly farm: Farm;
+  readonly handlers: AllHandlers;
   readonly logger: Logger;
   readonly webDir: string | undefined;
   /** The address we listen on; requests for other hosts are refused. */
@@ -57,7 +60,14 @@ export interface HttpAppOptions {
 const hstsSeconds = 365 * 24 * 3_600;
 
 /** The HTTP API under /api/v1, and the pages everywhere else. */
-export function httpApp({ farm, logger, webDir, host, isTls = false }: HttpAppOptions): Hono {
+export function httpApp({
+  farm,
+  handlers,
+  logger,
+  webDir,
+  host,
+  isTls = false,
+}: HttpAppOptions): Hono {
   const app = new Hono();
 
   app.use(async (c, next) => {
@@ -106,6 +116,7 @@ export function httpApp({ farm, logger, webDir, host, isTls = false }: HttpAppOp
   );
   api.get("/store", async (c) => c.json(await farm.store()));
   api.get("/schema/definitions.json", (c) => c.json(farm.definitionsSchema() as object));
+  api.route("/", serveEndpoints(allEndpoints, handlers));
   api.route("/", graphRoutes(farm));
   api.route("/", jobRoutes(farm));
   api.route("/", workerRoutes(farm));
@@ -122,7 +133,6 @@ export function httpApp({ farm, logger, webDir, host, isTls = false }: HttpAppOp
   api.route("/", catalogRoutes(farm));
   api.route("/", cacheRoutes(farm));
   api.route("/", granaryRoutes(farm));
-  api.route("/", rerunRoutes(farm));
   api.route("/", invocationRoutes(farm));
   api.route("/", executionRoutes(farm));
   api.route("/", traceRoutes(farm));

@@ -21,6 +21,7 @@ import {
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { bindInvocations } from "../bind-invocations.ts";
+import type { AllHandlers } from "../handlers/all-handlers.ts";
 import { blobRoutes } from "./blob-routes.ts";
 import type { Farm } from "./farm.ts";
 import { httpApp } from "./http-app.ts";
@@ -41,7 +42,13 @@ beforeAll(async () => {
     identify: async () => caller,
   };
   const logger = pino({ level: "silent" });
-  app = httpApp({ farm: farm as unknown as Farm, logger, webDir: undefined, host: "127.0.0.1" });
+  app = httpApp({
+    farm: farm as unknown as Farm,
+    handlers: {} as AllHandlers,
+    logger,
+    webDir: undefined,
+    host: "127.0.0.1",
+  });
 });
 afterAll(async () => {
   await queue.stop();

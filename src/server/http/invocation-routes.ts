@@ -1,9 +1,9 @@
 import { type Context, Hono } from "hono";
 import { z } from "zod";
 import { InvocationActionState } from "#api/invocation.ts";
+import { found } from "../handlers/found.ts";
 import { eventStream } from "./event-stream.ts";
 import type { Farm } from "./farm.ts";
-import { found } from "./found.ts";
 import type { InvocationAddress } from "./invocation-farm.ts";
 import { noOptions } from "./json-body.ts";
 import { logAnswer, mostLogBytes } from "./log-answer.ts";

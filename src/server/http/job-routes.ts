@@ -1,10 +1,10 @@
 import { type Context, type Env, Hono } from "hono";
 import { stream } from "hono/streaming";
 import { Fault } from "#core/fault.ts";
+import { found } from "../handlers/found.ts";
 import { asAttachment } from "./as-attachment.ts";
 import { eventStream } from "./event-stream.ts";
 import type { Farm, RunName } from "./farm.ts";
-import { found } from "./found.ts";
 import { graphId } from "./graph-routes.ts";
 import { noOptions } from "./json-body.ts";
 import { logEvents, mostLogBytesPerEvent } from "./log-events.ts";

@@ -1,6 +1,6 @@
 import { Hono } from "hono";
+import { found } from "../handlers/found.ts";
 import type { Farm } from "./farm.ts";
-import { found } from "./found.ts";
 import { describeRun, runName } from "./job-routes.ts";
 
 /** What runs were and made, for programs. */

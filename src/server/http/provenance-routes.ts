@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { Fault } from "#core/fault.ts";
-import { found } from "./found.ts";
+import { found } from "../handlers/found.ts";
 import type { ProvenanceFarm } from "./provenance-farm.ts";
 
 /** Who made an output of what, signed by the farm. */

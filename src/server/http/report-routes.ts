@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { ReportRun } from "#api/report.ts";
+import { found } from "../handlers/found.ts";
 import type { Farm } from "./farm.ts";
-import { found } from "./found.ts";
 import { graphId } from "./graph-routes.ts";
 import { jsonBody } from "./json-body.ts";
 import { principalOf } from "./principal.ts";

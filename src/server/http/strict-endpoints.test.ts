@@ -5,6 +5,7 @@ import pino from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { freshDatabase } from "../../../test/support/fresh-db.ts";
 import { readServerConfig } from "../config.ts";
+import type { AllHandlers } from "../handlers/all-handlers.ts";
 import { type RunningServer, startServer } from "../start-server.ts";
 import type { Farm } from "./farm.ts";
 import { httpApp } from "./http-app.ts";
@@ -32,7 +33,13 @@ const others = new Set([
 ]);
 
 /** Every endpoint that changes something, as the application has it. Handlers are not called. */
-const endpoints = httpApp({ farm: {} as Farm, logger, webDir: undefined, host: "127.0.0.1" })
+const endpoints = httpApp({
+  farm: {} as Farm,
+  handlers: {} as AllHandlers,
+  logger,
+  webDir: undefined,
+  host: "127.0.0.1",
+})
   .routes.filter(({ method, path }) => !["GET", "ALL"].includes(method) && !path.endsWith("*"))
   .map(({ method, path }) => `${method} ${path}`);
 
@@ -65,7 +72,13 @@ test.each([...new Set(endpoints)].filter((endpoint) => !others.has(endpoint)))(
 );
 
 /** Every endpoint that is read, as the application has it. */
-const read = httpApp({ farm: {} as Farm, logger, webDir: undefined, host: "127.0.0.1" })
+const read = httpApp({
+  farm: {} as Farm,
+  handlers: {} as AllHandlers,
+  logger,
+  webDir: undefined,
+  host: "127.0.0.1",
+})
   .routes.filter(({ method, path }) => method === "GET" && path.startsWith("/api/v1/"))
   .map(({ path }) => path)
   .filter((path) => !path.endsWith("*"));
@@ -86,6 +99,11 @@ test("every GET that is answered refuses a query parameter that it does not know
     const plain = await answerOf(url);
     url.searchParams.set("nobodyKnowsThis", "1");
     const { status, text } = await answerOf(url);
+    // Endpoints of the table look at the query before they look for what is named.
+    if (status === 400 && text.includes('\\"nobodyKnowsThis\\"')) {
+      answered.push(path);
+      continue;
+    }
     const isAnswered = plain.status < 400;
     if (isAnswered) answered.push(path);
     // A refusal of the route's own is told first.

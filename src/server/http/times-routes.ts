@@ -3,7 +3,7 @@ import { z } from "zod";
 import { MetricDefinition, MetricName, SetMetric, TimesGrouping } from "#api/times.ts";
 import { Fault } from "#core/fault.ts";
 import { parseDuration } from "#graphs/definitions/duration.ts";
-import { found } from "./found.ts";
+import { found } from "../handlers/found.ts";
 import { jsonBody, requireJson } from "./json-body.ts";
 import { principalOf } from "./principal.ts";
 import type { TimesFarm } from "./times-farm.ts";

@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import type { JobWaiting } from "#api/waiting.ts";
+import { found } from "../handlers/found.ts";
 import type { Farm } from "./farm.ts";
-import { found } from "./found.ts";
 import { graphId } from "./graph-routes.ts";
 
 /** Why jobs wait. */

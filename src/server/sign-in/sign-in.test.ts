@@ -201,7 +201,7 @@ describe("on a closed farm", () => {
     const caller = (await (await browser.send(`${url}/api/v1/caller`)).json()) as object;
     expect(caller).toMatchObject({
       name: "alice@farm.example",
-      grants: [{ verb: "administer" }],
+      grants: [{ verb: "read" }, { verb: "administer" }],
     });
   });
 

@@ -1,9 +1,9 @@
 import { queryOptions } from "@tanstack/react-query";
-import { GraphSet } from "#api/rerun.ts";
-import { ask } from "../../farm/ask.ts";
+import { rerunEndpoints } from "#api/endpoints/rerun-endpoints.ts";
+import { call } from "../../farm/ask.ts";
 
 export const setQuery = (id: string) =>
   queryOptions({
     queryKey: ["set", id],
-    queryFn: ({ signal }) => ask(GraphSet, `/sets/${encodeURIComponent(id)}`, { signal }),
+    queryFn: ({ signal }) => call(rerunEndpoints.graphSet, { params: { set: id } }, signal),
   });

@@ -1,16 +1,20 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { type Customise, CustomisedJob } from "#api/rerun.ts";
-import { tell } from "../../farm/ask.ts";
+import { rerunEndpoints } from "#api/endpoints/rerun-endpoints.ts";
+import type { Customise } from "#api/rerun.ts";
+import { call } from "../../farm/ask.ts";
 import { graphQuery } from "../graph/load.ts";
 import { jobQuery } from "./load.ts";
 
 /** What a changed definition would come to, and the button that makes it so. */
 export function useCustomising(graph: string, asked: Customise | undefined) {
   const client = useQueryClient();
-  const path = `/graphs/${encodeURIComponent(graph)}/customise`;
+  const params = { graph };
   const preview = useQuery({
-    queryKey: ["customise", path, asked],
-    queryFn: () => tell(CustomisedJob, path, { ...asked, dryRun: true }),
+    queryKey: ["customise", graph, asked],
+    queryFn: () =>
+      asked === undefined
+        ? Promise.reject(new Error("nothing was changed"))
+        : call(rerunEndpoints.customise, { params, body: { ...asked, dryRun: true } }),
     enabled: asked !== undefined,
     placeholderData: keepPreviousData,
     staleTime: 0,
@@ -18,7 +22,7 @@ export function useCustomising(graph: string, asked: Customise | undefined) {
     retry: false,
   });
   const apply = useMutation({
-    mutationFn: (wanted: Customise) => tell(CustomisedJob, path, wanted),
+    mutationFn: (wanted: Customise) => call(rerunEndpoints.customise, { params, body: wanted }),
     // Refused, too: the reason may be that somebody else has changed the job.
     onSettled: async (_done, _refusal, { job }) => {
       await Promise.all([

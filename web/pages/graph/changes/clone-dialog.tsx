@@ -1,8 +1,9 @@
 import { keepPreviousData, useMutation, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useDeferredValue, useState } from "react";
-import { type Clone, ClonedGraph, type CloneMode } from "#api/rerun.ts";
-import { tell } from "../../../farm/ask.ts";
+import { rerunEndpoints } from "#api/endpoints/rerun-endpoints.ts";
+import type { Clone, CloneMode } from "#api/rerun.ts";
+import { call } from "../../../farm/ask.ts";
 import { Modal } from "../../../parts/modal.tsx";
 import { newId } from "../../../parts/new-id.ts";
 import { CloneForms } from "./clone-forms.tsx";
@@ -28,17 +29,17 @@ export function CloneDialog({ graphId, onClose }: Props) {
   const [id] = useState(newId);
   const chosen = useDeferredValue(selection.trim());
   const asked: Clone = { mode, ownSet, ...(chosen === "" ? {} : { selection: chosen }) };
-  const path = `/graphs/${encodeURIComponent(graphId)}/clone`;
+  const params = { graph: graphId };
   const preview = useQuery({
-    queryKey: ["clone", path, asked],
-    queryFn: () => tell(ClonedGraph, path, { ...asked, dryRun: true }),
+    queryKey: ["clone", graphId, asked],
+    queryFn: () => call(rerunEndpoints.clone, { params, body: { ...asked, dryRun: true } }),
     placeholderData: keepPreviousData,
     staleTime: 0,
     gcTime: 0,
     retry: false,
   });
   const clone = useMutation({
-    mutationFn: () => tell(ClonedGraph, path, { ...asked, id }),
+    mutationFn: () => call(rerunEndpoints.clone, { params, body: { ...asked, id } }),
     onSuccess: ({ graph }) =>
       graph !== null && navigate({ to: "/graphs/$id", params: { id: graph.id } }),
   });

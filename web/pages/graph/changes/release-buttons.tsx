@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { ReleasedBreakpoint } from "#api/rerun.ts";
-import { tell } from "../../../farm/ask.ts";
+import { rerunEndpoints } from "#api/endpoints/rerun-endpoints.ts";
+import { call } from "../../../farm/ask.ts";
 import { graphQuery } from "../load.ts";
 
 /** The two answers that a breakpoint waits for. */
@@ -14,7 +14,7 @@ export function ReleaseButtons({
   const client = useQueryClient();
   const release = useMutation({
     mutationFn: (verdict: "go" | "stop") =>
-      tell(ReleasedBreakpoint, `/graphs/${encodeURIComponent(graphId)}/release`, { job, verdict }),
+      call(rerunEndpoints.release, { params: { graph: graphId }, body: { job, verdict } }),
     onSettled: () => client.invalidateQueries(graphQuery(graphId)),
   });
   return (

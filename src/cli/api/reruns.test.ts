@@ -3,25 +3,23 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { rerunEndpoints } from "#api/endpoints/rerun-endpoints.ts";
 import { testRepository } from "#git/repository.fixture.ts";
 import { readServerConfig } from "#server/config.ts";
 import { type RunningServer, startServer } from "#server/start-server.ts";
 import { freshDatabase } from "../../../test/support/fresh-db.ts";
 import { type ApiClient, apiClient } from "./api-client.ts";
-import { rerunCalls } from "./rerun-calls.ts";
 
 const databaseUrl = await freshDatabase();
 let dataDir: string;
 let server: RunningServer;
 let api: ApiClient;
-let calls: ReturnType<typeof rerunCalls>;
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "grange-reruns-"));
   const config = readServerConfig({ dataDir, databaseUrl, port: 0, pricePerWorkerMinute: 2 }, {});
   server = await startServer(config, pino({ level: "silent" }));
   api = apiClient(server.url);
-  calls = rerunCalls(api);
 });
 afterAll(async () => {
   await server.stop();
@@ -57,10 +55,16 @@ test("what failed is retriggered as it was shown, and what was skipped runs", as
   const graph = await submitted();
   await until(graph, "after", "unreachable");
 
-  const shown = await calls.retrigger(graph, { selection: "suite:unit", dryRun: true });
-  const done = await calls.retrigger(graph.slice(0, 8), {
-    selection: "suite:unit",
-    token: shown.token,
+  const shown = await api.call(rerunEndpoints.retrigger, {
+    params: { graph },
+    body: { selection: "suite:unit", dryRun: true },
+  });
+  const done = await api.call(rerunEndpoints.retrigger, {
+    params: { graph: graph.slice(0, 8) },
+    body: {
+      selection: "suite:unit",
+      token: shown.token,
+    },
   });
   await until(graph, "after", "succeeded");
 
@@ -81,9 +85,15 @@ test("an edge is waived, and a breakpoint released", async () => {
   const graph = await submitted();
   await until(graph, "after", "unreachable");
 
-  const waived = await calls.waive(graph, { job: "after", on: "flaky", reason: "known" });
+  const waived = await api.call(rerunEndpoints.waive, {
+    params: { graph },
+    body: { job: "after", on: "flaky", reason: "known" },
+  });
   await until(graph, "sign-off", "waiting");
-  const released = await calls.release(graph, { job: "sign-off", verdict: "go" });
+  const released = await api.call(rerunEndpoints.release, {
+    params: { graph },
+    body: { job: "sign-off", verdict: "go" },
+  });
 
   expect(waived.jobs).toMatchObject([{ job: "after", does: "is revived" }]);
   expect(released.state).toBe("succeeded");
@@ -94,13 +104,19 @@ test("a graph is customised, cloned, and found in its set", async () => {
   const graph = await submitted();
   await until(graph, "after", "unreachable");
 
-  const customised = await calls.customise(graph, {
-    job: "flaky",
-    patch: { dummy: { outcomes: ["succeeded"] } },
-    retrigger: true,
+  const customised = await api.call(rerunEndpoints.customise, {
+    params: { graph },
+    body: {
+      job: "flaky",
+      patch: { dummy: { outcomes: ["succeeded"] } },
+      retrigger: true,
+    },
   });
-  const cloned = await calls.clone(graph, { jobs: ["after"], mode: "uncustomised" });
-  const set = await calls.graphSet(cloned.graph?.id ?? "");
+  const cloned = await api.call(rerunEndpoints.clone, {
+    params: { graph },
+    body: { jobs: ["after"], mode: "uncustomised" },
+  });
+  const set = await api.call(rerunEndpoints.graphSet, { params: { set: cloned.graph?.id ?? "" } });
 
   expect(customised.changes).toMatchObject([{ path: "dummy.outcomes" }]);
   expect(cloned.jobs).toEqual(["after", "flaky"]);
@@ -118,18 +134,26 @@ test("graphs that were submitted for one set are retriggered by its name", async
   await until(first.id, "after", "unreachable");
   await until(second.id, "flaky", "failed");
 
-  const planned = await calls.retrigger("nightly-1", {
-    selection: "unit",
-    wholeSet: true,
-    dryRun: true,
+  const planned = await api.call(rerunEndpoints.retriggerSet, {
+    params: { set: "nightly-1" },
+    body: {
+      selection: "unit",
+      wholeSet: true,
+      dryRun: true,
+    },
   });
 
   const runs = planned.jobs.filter(({ does }) => does === "runs");
   expect(new Set(runs.map(({ graph, job }) => `${graph} ${job}`))).toEqual(
     new Set([`${first.id} flaky`, `${second.id} flaky`]),
   );
-  expect(await calls.graphSet("nightly-1")).toMatchObject({ id: first.id, name: "nightly-1" });
-  await expect(calls.graphSet("nightly-2")).rejects.toThrow('there is no set "nightly-2"');
+  expect(await api.call(rerunEndpoints.graphSet, { params: { set: "nightly-1" } })).toMatchObject({
+    id: first.id,
+    name: "nightly-1",
+  });
+  await expect(api.call(rerunEndpoints.graphSet, { params: { set: "nightly-2" } })).rejects.toThrow(
+    'there is no set "nightly-2"',
+  );
 });
 
 describe("is refused", () => {
@@ -142,7 +166,9 @@ describe("is refused", () => {
   ])("retrigger $body: $says", async ({ body, status, says }) => {
     const graph = await submitted();
 
-    await expect(calls.retrigger(graph, body as object)).rejects.toMatchObject({
+    await expect(
+      api.call(rerunEndpoints.retrigger, { params: { graph }, body: body as object }),
+    ).rejects.toMatchObject({
       code: status,
       message: expect.stringContaining(says),
     });
@@ -151,9 +177,14 @@ describe("is refused", () => {
   test("a job or a graph that is not there", async () => {
     const graph = await submitted();
 
-    await expect(calls.release(graph, { job: "nobody", verdict: "go" })).rejects.toThrow(
-      `there is no job "nobody" in graph ${graph}`,
-    );
-    await expect(calls.graphSet("ffffffff")).rejects.toThrow('there is no graph "ffffffff"');
+    await expect(
+      api.call(rerunEndpoints.release, {
+        params: { graph },
+        body: { job: "nobody", verdict: "go" },
+      }),
+    ).rejects.toThrow(`there is no job "nobody" in graph ${graph}`);
+    await expect(
+      api.call(rerunEndpoints.graphSet, { params: { set: "ffffffff" } }),
+    ).rejects.toThrow('there is no graph "ffffffff"');
   });
 });

@@ -1,0 +1,168 @@
+import type { z } from "zod";
+import type { Right } from "#core/right.ts";
+import type { Verb } from "#core/verb.ts";
+
+/**
+ * One HTTP endpoint, as an entry of the table of endpoints (`endpoints/`).
+ *
+ * From it follow the route and the checks of the server, the typed calls of command line and pages, the OpenAPI document,
+ * and docs/http-api.md. The server's handler for it has the same name in `src/server/handlers/`.
+ */
+export interface Endpoint {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  /** Below `/api/v1`. A parameter is `:name`; the last one may be `:name{.+}`, which takes slashes, too. */
+  readonly path: `/${string}`;
+  /** Checked before the query and the body are read, and before the handler runs. */
+  readonly right: Right;
+  /** What it does, in Markdown: for docs/http-api.md and OpenAPI. */
+  readonly summary: string;
+  /** Shapes of parameters of the path that are not any text. */
+  readonly params?: z.ZodObject;
+  /** A parameter that this does not name is refused. No shape: the endpoint has no parameters. */
+  readonly query?: z.ZodObject;
+  /** Keys that this does not name are refused, at any depth. No shape: no body, or `{}`. */
+  readonly body?: z.ZodType | OtherBody;
+  /** For bodies that may be larger than 64 KiB. */
+  readonly largeBody?: LargeBody;
+  readonly answer: Answer;
+}
+
+/** The limit of an endpoint whose bodies may be larger than 64 KiB. */
+export interface LargeBody {
+  readonly bytes: number;
+  /** Only callers who hold this right somewhere may send more than 64 KiB. */
+  readonly verb: Verb;
+}
+
+/** A body that is no JSON: the handler reads it as a stream. */
+export interface OtherBody {
+  readonly contentType: string;
+}
+
+export type Answer =
+  | {
+      readonly kind: "json";
+      readonly shape: z.ZodType;
+      /** 201: `always`, or when the handler says that what it answers is new; else 200. */
+      readonly created?: "always" | "when new";
+    }
+  /** Server-sent events; their data has this shape. */
+  | { readonly kind: "events"; readonly shape: z.ZodType }
+  /** Bytes of this type. */
+  | { readonly kind: "bytes"; readonly contentType: string };
+
+/** Keeps the exact types of an entry, from which those of handlers and calls follow. */
+export function endpoint<const E extends Endpoint>(entry: E): E {
+  return entry;
+}
+
+export function json<Shape extends z.ZodType>(shape: Shape) {
+  return { kind: "json", shape } as const;
+}
+
+/** Answers with status 201. */
+export function created<Shape extends z.ZodType>(shape: Shape) {
+  return { kind: "json", shape, created: "always" } as const;
+}
+
+/** Answers with status 201 when what is answered is new, and else with 200. */
+export function createdWhenNew<Shape extends z.ZodType>(shape: Shape) {
+  return { kind: "json", shape, created: "when new" } as const;
+}
+
+export function events<Shape extends z.ZodType>(shape: Shape) {
+  return { kind: "events", shape } as const;
+}
+
+export function bytes(contentType = "application/octet-stream") {
+  return { kind: "bytes", contentType } as const;
+}
+
+/** The names of the parameters in a path. */
+type ParameterNames<Path extends string> = Path extends `${string}:${infer Rest}`
+  ? Rest extends `${infer Name}/${infer More}`
+    ? NameOnly<Name> | ParameterNames<`/${More}`>
+    : NameOnly<Rest>
+  : never;
+type NameOnly<Written extends string> = Written extends `${infer Name}{${string}}` ? Name : Written;
+
+type ShapedParams<E> = E extends { readonly params: infer P extends z.ZodObject }
+  ? P
+  : z.ZodObject<Record<never, never>>;
+
+/** The parameters of a path, as a handler gets them. */
+export type ParamsOf<E extends Endpoint> = {
+  readonly [Name in ParameterNames<E["path"]>]: Name extends keyof z.output<ShapedParams<E>>
+    ? z.output<ShapedParams<E>>[Name]
+    : string;
+};
+
+/** The query as a handler gets it. */
+export type QueryOf<E extends Endpoint> = E extends { readonly query: infer Q extends z.ZodObject }
+  ? Readonly<z.output<Q>>
+  : Readonly<Record<never, never>>;
+
+/** The body as a handler gets it. */
+export type BodyOf<E extends Endpoint> = E extends { readonly body: infer B extends z.ZodType }
+  ? z.output<B>
+  : undefined;
+
+/** What a client gets. */
+export type ResultOf<E extends Endpoint> = E extends {
+  readonly answer: { readonly kind: "json"; readonly shape: infer S extends z.ZodType };
+}
+  ? z.output<S>
+  : never;
+
+/** What a client hands in: only what the entry has. */
+export type CallInput<E extends Endpoint> = ([ParameterNames<E["path"]>] extends [never]
+  ? unknown
+  : { readonly params: { readonly [Name in ParameterNames<E["path"]>]: string } }) &
+  (E extends { readonly query: infer Q extends z.ZodObject }
+    ? Partial<QueryInput<Q>> extends QueryInput<Q>
+      ? { readonly query?: QueryInput<Q> }
+      : { readonly query: QueryInput<Q> }
+    : unknown) &
+  (E extends { readonly body: infer B extends z.ZodType }
+    ? { readonly body: z.input<B> }
+    : unknown);
+
+/** What a parameter of a query may be given as. */
+type QueryText = string | number | boolean | undefined;
+
+/** `CallInput` of any entry. */
+export interface AnyCallInput {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, QueryText>>;
+  readonly body?: unknown;
+}
+
+/** A parameter that is parsed from text may be given as what it is parsed to. */
+type QueryInput<Q extends z.ZodObject> = {
+  readonly [Key in keyof z.input<Q>]: QueryValue<
+    z.input<Q>[Key],
+    Key extends keyof z.output<Q> ? z.output<Q>[Key] : never
+  >;
+};
+type QueryValue<In, Out> = (unknown extends In ? Out : In) | undefined;
+
+/** The path of a call below `/api/v1`, with its query. */
+export function pathOfCall(
+  { path }: Pick<Endpoint, "path">,
+  params: Readonly<Record<string, string>> = {},
+  query: Readonly<Record<string, QueryText>> = {},
+): string {
+  const filled = path.replaceAll(
+    /:([a-zA-Z]+)(\{[^}]*\})?/g,
+    (_, name: string, takesSlashes?: string) => {
+      const value = params[name] ?? "";
+      return takesSlashes === undefined
+        ? encodeURIComponent(value)
+        : value.split("/").map(encodeURIComponent).join("/");
+    },
+  );
+  const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, String(value)]],
+  );
+  return given.length === 0 ? filled : `${filled}?${new URLSearchParams(given).toString()}`;
+}

@@ -1,0 +1,113 @@
+import { rightSomewhere } from "#core/right.ts";
+import { endpoint, json } from "../endpoint.ts";
+import {
+  Activate,
+  Clone,
+  ClonedGraph,
+  Customise,
+  CustomisedJob,
+  Deactivate,
+  GraphSet,
+  PlannedChange,
+  Release,
+  ReleasedBreakpoint,
+  Retrigger,
+  Waive,
+} from "../rerun.ts";
+
+/** What people do to jobs and edges of graphs, and to sets of graphs. Changes can be asked for as a dry run. */
+export const rerunEndpoints = {
+  retrigger: endpoint({
+    method: "POST",
+    path: "/graphs/:graph/retrigger",
+    right: rightSomewhere("retrigger"),
+    summary:
+      "Further runs of jobs by `selection` or `jobs`. `mode` is `revive`, `alone` or `downstream`; `another` gives jobs whose run is queued or running a further run after it.",
+    body: Retrigger,
+    answer: json(PlannedChange),
+  }),
+  retriggerSet: endpoint({
+    method: "POST",
+    path: "/sets/:set/retrigger",
+    right: rightSomewhere("retrigger"),
+    summary: "The same, with a selection among all graphs of the set.",
+    body: Retrigger,
+    answer: json(PlannedChange),
+  }),
+  activate: endpoint({
+    method: "POST",
+    path: "/graphs/:graph/activate",
+    right: rightSomewhere("activate"),
+    summary: "Lets inactive jobs run, with what they need.",
+    body: Activate,
+    answer: json(PlannedChange),
+  }),
+  activateSet: endpoint({
+    method: "POST",
+    path: "/sets/:set/activate",
+    right: rightSomewhere("activate"),
+    summary: "The same, with a selection among all graphs of the set.",
+    body: Activate,
+    answer: json(PlannedChange),
+  }),
+  deactivate: endpoint({
+    method: "POST",
+    path: "/graphs/:graph/deactivate",
+    right: rightSomewhere("activate"),
+    summary: "Sets jobs that have not started inactive.",
+    body: Deactivate,
+    answer: json(PlannedChange),
+  }),
+  deactivateSet: endpoint({
+    method: "POST",
+    path: "/sets/:set/deactivate",
+    right: rightSomewhere("activate"),
+    summary: "The same, with a selection among all graphs of the set.",
+    body: Deactivate,
+    answer: json(PlannedChange),
+  }),
+  waive: endpoint({
+    method: "POST",
+    path: "/graphs/:graph/waive",
+    right: rightSomewhere("waive"),
+    summary: "`job` goes on without `on`; `undo` takes it back.",
+    body: Waive,
+    answer: json(PlannedChange),
+  }),
+  release: endpoint({
+    method: "POST",
+    path: "/graphs/:graph/release",
+    right: rightSomewhere("release"),
+    summary:
+      "Ends the waiting of a breakpoint. The caller must also be on the breakpoint's own list.",
+    body: Release,
+    answer: json(ReleasedBreakpoint),
+  }),
+  customise: endpoint({
+    method: "POST",
+    path: "/graphs/:graph/customise",
+    right: rightSomewhere("customise"),
+    summary:
+      "A JSON merge patch over a job's definition; null takes it back. `after` is the job's `origin.revision` that the change builds upon: 409 with what changed when somebody was faster. Without `after`, a patch is refused where another one holds already.",
+    body: Customise,
+    largeBody: { bytes: 1024 * 1024, verb: "customise" },
+    answer: json(CustomisedJob),
+  }),
+  clone: endpoint({
+    method: "POST",
+    path: "/graphs/:graph/clone",
+    right: rightSomewhere("clone"),
+    summary:
+      "A new graph of the same jobs. `today` plans the same choice anew: the named graph, the selection, the given parameters and switches.",
+    body: Clone,
+    answer: json(ClonedGraph),
+  }),
+  graphSet: endpoint({
+    method: "GET",
+    path: "/sets/:set",
+    right: rightSomewhere("read"),
+    summary:
+      "The summaries of all graphs of a set. SET is its name, or a graph of it: its id, a unique beginning of that, or `latest`.",
+    answer: json(GraphSet),
+  }),
+} as const;

@@ -1,0 +1,56 @@
+import { noRight, type Right, rightSomewhere } from "#core/right.ts";
+
+/** Build tools, granaries and workers read what they work with; so does who may only read. */
+const lookUp = rightSomewhere("read", "execute", "cache", "report", "work");
+/** Each of these has bytes to send: inputs, entries of caches, build events, outputs. */
+const write = rightSomewhere("execute", "cache", "report", "work");
+const execute = rightSomewhere("execute");
+const keepResults = rightSomewhere("cache", "execute", "report", "work");
+const work = rightSomewhere("work");
+const report = rightSomewhere("report");
+
+/**
+ * The gRPC methods that the farm serves, each with the right that is checked before its handler runs.
+ *
+ * The grant for the very project or pool is checked by the handler, once it has read which one is meant.
+ */
+export const methodRights: Readonly<Record<string, Right>> = {
+  "/build.bazel.remote.execution.v2.Capabilities/GetCapabilities": noRight(
+    "tools ask before they send a token",
+  ),
+  "/build.bazel.remote.execution.v2.ContentAddressableStorage/FindMissingBlobs": lookUp,
+  "/build.bazel.remote.execution.v2.ContentAddressableStorage/BatchReadBlobs": lookUp,
+  "/build.bazel.remote.execution.v2.ContentAddressableStorage/GetTree": lookUp,
+  "/build.bazel.remote.execution.v2.ContentAddressableStorage/BatchUpdateBlobs": write,
+  "/google.bytestream.ByteStream/Read": lookUp,
+  "/google.bytestream.ByteStream/Write": write,
+  "/google.bytestream.ByteStream/QueryWriteStatus": write,
+  "/build.bazel.remote.execution.v2.ActionCache/GetActionResult": lookUp,
+  "/build.bazel.remote.execution.v2.ActionCache/UpdateActionResult": keepResults,
+  "/build.bazel.remote.execution.v2.Execution/Execute": execute,
+  "/build.bazel.remote.execution.v2.Execution/WaitExecution": execute,
+  "/google.longrunning.Operations/GetOperation": execute,
+  "/google.longrunning.Operations/WaitOperation": execute,
+  // Who may cancel any execution is checked against the operation.
+  "/google.longrunning.Operations/CancelOperation": rightSomewhere("execute", "cancel"),
+  "/google.longrunning.Operations/DeleteOperation": execute,
+  "/google.longrunning.Operations/ListOperations": execute,
+  "/google.devtools.build.v1.PublishBuildEvent/PublishLifecycleEvent": report,
+  "/google.devtools.build.v1.PublishBuildEvent/PublishBuildToolEventStream": report,
+  "/grange.granary.v1.Granaries/Resolve": lookUp,
+  "/grange.granary.v1.Granaries/LookUp": lookUp,
+  "/grange.granary.v1.Granaries/Fetch": lookUp,
+  "/grange.granary.v1.Granaries/PublishResults": keepResults,
+  "/grange.granary.v1.Granaries/PublishIndex": keepResults,
+  "/grange.granary.v1.Granaries/ReportBuild": rightSomewhere("cache"),
+  "/grange.granary.v1.Granaries/ReportDivergence": rightSomewhere("cache"),
+  "/grange.worker.v1.Workers/Register": work,
+  "/grange.worker.v1.Workers/Claim": work,
+  "/grange.worker.v1.Workers/LookAhead": work,
+  "/grange.worker.v1.Workers/Heartbeat": work,
+  "/grange.worker.v1.Workers/Cancellations": work,
+  "/grange.worker.v1.Workers/Started": work,
+  "/grange.worker.v1.Workers/Release": work,
+  "/grange.worker.v1.Workers/Finish": work,
+  "/grange.worker.v1.Workers/AppendLog": work,
+};

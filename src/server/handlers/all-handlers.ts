@@ -1,0 +1,13 @@
+import type { allEndpoints } from "#api/endpoints/all-endpoints.ts";
+import type { HandlersFor } from "../http/serve-endpoints.ts";
+import type { HandlerServices } from "./handler-services.ts";
+import { rerunHandlers } from "./rerun-handlers.ts";
+
+/** The handler of every endpoint. */
+export type AllHandlers = HandlersFor<typeof allEndpoints>;
+
+export function allHandlers(services: HandlerServices): AllHandlers {
+  return {
+    ...rerunHandlers(services),
+  };
+}

@@ -1,0 +1,19 @@
+import { Fault } from "#core/fault.ts";
+import type { Tx } from "#db/db.ts";
+import { findGraphs } from "#graphs/find-graph.store.ts";
+import type { GraphId } from "#graphs/graph-id.ts";
+import { found } from "./found.ts";
+
+/**
+ * The graph that a caller names by its id, a unique beginning of one, or `latest`.
+ *
+ * Throws `not_found`, and `invalid_argument` where several ids begin so.
+ */
+export async function graphOfCall(tx: Tx, written: string): Promise<GraphId> {
+  const ids = await findGraphs(tx, written);
+  if (ids.length > 1) {
+    const message = `"${written}" begins several graphs' ids; write more of it`;
+    throw new Fault("invalid_argument", message);
+  }
+  return found(ids[0], `graph "${written}"`);
+}

@@ -1,0 +1,20 @@
+import type { ChangeFeed } from "../change-feed.ts";
+import type { Services } from "../services.ts";
+
+/** What tells that something changed. */
+export interface Feeds {
+  /** Topics are graphs' ids. */
+  readonly graphs: ChangeFeed;
+  /** Topics are executions' ids. */
+  readonly logs: ChangeFeed;
+  readonly executions: ChangeFeed;
+  /** Topics are suites' names; the empty one hears every change of the lab. */
+  readonly benchmarks: ChangeFeed;
+}
+
+/** What handlers of HTTP endpoints work with. */
+export interface HandlerServices extends Services {
+  readonly feeds: Feeds;
+  /** The farm's own address, without a slash at its end. */
+  readonly url: string;
+}

@@ -1,0 +1,128 @@
+import { type Context, Hono } from "hono";
+import { z } from "zod";
+import type { Principal } from "#access/principal.ts";
+import { requireRight } from "#access/require-right.ts";
+import type { BodyOf, Endpoint, ParamsOf, QueryOf } from "#api/endpoint.ts";
+import { Fault } from "#core/fault.ts";
+import { jsonBody, noOptions, requireJson } from "./json-body.ts";
+import { principalOf } from "./principal.ts";
+
+/** One call of an endpoint: all of it is parsed. */
+export interface Call<E extends Endpoint> {
+  readonly params: ParamsOf<E>;
+  readonly query: QueryOf<E>;
+  readonly body: BodyOf<E>;
+  readonly caller: Principal;
+  /** For headers, streams, and bodies that are no JSON. */
+  readonly context: Context;
+}
+
+/** The same, whose lists and objects may be read-only. */
+type Sendable<T> = T extends string | number | boolean | null | undefined
+  ? T
+  : T extends readonly (infer Item)[]
+    ? readonly Sendable<Item>[]
+    : T extends object
+      ? { readonly [Key in keyof T]: Sendable<T[Key]> }
+      : T;
+
+type AnswerOf<E extends Endpoint> = E extends {
+  readonly answer: { readonly kind: "json"; readonly shape: infer S extends z.ZodType };
+}
+  ? E extends { readonly answer: { readonly created: "when new" } }
+    ? { readonly isNew: boolean; readonly answer: Sendable<z.input<S>> }
+    : Sendable<z.input<S>> | Response
+  : Response;
+
+/** Serves an endpoint: answers, or throws a `Fault`. A `Response` instead of JSON is for those with headers of their own. */
+export type Handler<E extends Endpoint> = (call: Call<E>) => AnswerOf<E> | Promise<AnswerOf<E>>;
+
+/** A handler for each entry of a part of the table, under the same name. */
+export type HandlersFor<Table extends Readonly<Record<string, Endpoint>>> = {
+  readonly [Name in keyof Table]: Handler<Table[Name]>;
+};
+
+// `HandlersFor` has tied entry and handler together; here, only the order of the steps matters.
+type AnyHandler = (call: Call<Endpoint>) => unknown;
+
+/**
+ * The routes of a table of endpoints.
+ *
+ * The one place where a call is checked: first the right that the entry states, then path, query and body against their
+ * shapes. The handler runs after all of it. Routes without parameters come first, so that `/catalogs/diff` is not
+ * taken for a catalog called `diff`.
+ */
+export function serveEndpoints<Table extends Readonly<Record<string, Endpoint>>>(
+  table: Table,
+  handlers: HandlersFor<Table>,
+): Hono {
+  const routes = new Hono();
+  const inOrder = Object.entries(table).toSorted(([, a], [, b]) => byFixedSegments(a.path, b.path));
+  for (const [name, entry] of inOrder) {
+    const handler = handlers[name] as unknown as AnyHandler;
+    routes.on(entry.method, entry.path, async (c: Context) => {
+      const caller = principalOf(c);
+      requireRight(caller, entry.right);
+      const written: Readonly<Record<string, string>> = c.req.param();
+      const params = entry.params === undefined ? {} : (parse(entry.params, written) as object);
+      const query = queryOf(entry, c.req.query());
+      const body = await bodyOf(entry, c);
+      const call = { params: { ...written, ...params }, query, body, caller, context: c };
+      return respond(entry, c, await handler(call as Call<Endpoint>));
+    });
+  }
+  return routes;
+}
+
+function respond({ answer, path }: Endpoint, c: Context, answered: unknown): Response {
+  if (answered instanceof Response) return answered;
+  if (answer.kind !== "json") throw new Fault("internal", `${path} answered without a stream`);
+  const { created } = answer;
+  if (created === undefined) return c.json(answered as object);
+  if (created === "always") return c.json(answered as object, 201);
+  const { isNew, answer: body } = answered as { isNew: boolean; answer: object };
+  return c.json(body, isNew ? 201 : 200);
+}
+
+async function bodyOf({ method, body, largeBody }: Endpoint, c: Context): Promise<unknown> {
+  if (method === "GET") return undefined;
+  // A body that is no JSON is the handler's.
+  if (body !== undefined && !(body instanceof z.ZodType)) return undefined;
+  requireJson(c);
+  if (body !== undefined) return jsonBody(c, body, largeBody);
+  await noOptions(c);
+  return undefined;
+}
+
+/** Refuses parameters that the entry does not name: one that is misspelt, or of another version, is never ignored. */
+function queryOf({ query }: Endpoint, written: Readonly<Record<string, string>>): unknown {
+  const known = query === undefined ? [] : Object.keys(query.shape).toSorted();
+  const unknown = Object.keys(written).find((key) => !known.includes(key));
+  if (unknown !== undefined) {
+    const may = known.length === 0 ? "there are none here" : `known here: ${known.join(", ")}`;
+    throw new Fault(
+      "invalid_argument",
+      `Unrecognized query parameter: ${JSON.stringify(unknown.slice(0, 200))}; ${may}`,
+    );
+  }
+  return query === undefined ? {} : parse(query, written);
+}
+
+function parse(shape: z.ZodType, value: unknown): unknown {
+  const parsed = shape.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw new Fault("invalid_argument", z.prettifyError(parsed.error));
+}
+
+/** Segments that are written out come before parameters; a longer path before a shorter one. */
+function byFixedSegments(a: string, b: string): number {
+  const left = a.split("/");
+  const right = b.split("/");
+  for (const [at, segment] of left.entries()) {
+    const other = right[at];
+    if (other === undefined) return -1;
+    const difference = Number(segment.startsWith(":")) - Number(other.startsWith(":"));
+    if (difference !== 0) return difference;
+  }
+  return left.length - right.length;
+}
