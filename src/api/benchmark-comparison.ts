@@ -151,43 +151,47 @@ export const MissingCase = z.object({
 export type MissingCase = z.infer<typeof MissingCase>;
 
 /** Two artifacts compared. */
-export const Comparison = z.object({
-  suite: z.string(),
-  before: z.object({ tag: z.string(), datedAt: Time, commit: z.string().nullable() }),
-  after: z.object({ tag: z.string(), datedAt: Time, commit: z.string().nullable() }),
-  /** Whether `after` follows `before` directly on the main line. */
-  contiguous: z.boolean(),
-  /** For the arrows of the page. */
-  neighbours: z.object({ earlier: z.string().nullable(), later: z.string().nullable() }),
-  metrics: z.array(Metric),
-  /** The metric of the cases below. */
-  metric: z.string(),
-  /** One for each metric of which there are figures. */
-  summaries: z.array(MetricSummary),
-  cases: z.array(CaseComparison),
-  missing: z.array(MissingCase),
-  /** Benchmarks that fail after and did not before. */
-  newlyBroken: z.array(z.object({ benchmark: z.string(), message: z.string() })),
-});
+export const Comparison = z
+  .object({
+    suite: z.string(),
+    before: z.object({ tag: z.string(), datedAt: Time, commit: z.string().nullable() }),
+    after: z.object({ tag: z.string(), datedAt: Time, commit: z.string().nullable() }),
+    /** Whether `after` follows `before` directly on the main line. */
+    contiguous: z.boolean(),
+    /** For the arrows of the page. */
+    neighbours: z.object({ earlier: z.string().nullable(), later: z.string().nullable() }),
+    metrics: z.array(Metric),
+    /** The metric of the cases below. */
+    metric: z.string(),
+    /** One for each metric of which there are figures. */
+    summaries: z.array(MetricSummary),
+    cases: z.array(CaseComparison),
+    missing: z.array(MissingCase),
+    /** Benchmarks that fail after and did not before. */
+    newlyBroken: z.array(z.object({ benchmark: z.string(), message: z.string() })),
+  })
+  .meta({ id: "Comparison" });
 export type Comparison = z.infer<typeof Comparison>;
 
 /** A request's report: what its pull request is told once that is possible. Made once. */
-export const Report = z.object({
-  requestId: z.uuid(),
-  suite: z.string(),
-  before: z.string(),
-  after: z.string(),
-  madeAt: Time,
-  /** In one sentence. */
-  verdict: z.string(),
-  direction: Direction,
-  summaries: z.array(MetricSummary),
-  /** Relevant ones, the greatest first, over all metrics that decide. */
-  changes: z.array(CaseComparison),
-  missing: z.array(MissingCase),
-  newlyBroken: Comparison.shape.newlyBroken,
-  /** How to see the same by hand. */
-  reproduce: z.string(),
-  markdown: z.string(),
-});
+export const Report = z
+  .object({
+    requestId: z.uuid(),
+    suite: z.string(),
+    before: z.string(),
+    after: z.string(),
+    madeAt: Time,
+    /** In one sentence. */
+    verdict: z.string(),
+    direction: Direction,
+    summaries: z.array(MetricSummary),
+    /** Relevant ones, the greatest first, over all metrics that decide. */
+    changes: z.array(CaseComparison),
+    missing: z.array(MissingCase),
+    newlyBroken: Comparison.shape.newlyBroken,
+    /** How to see the same by hand. */
+    reproduce: z.string(),
+    markdown: z.string(),
+  })
+  .meta({ id: "Report" });
 export type Report = z.infer<typeof Report>;

@@ -26,58 +26,68 @@ export const SuiteView = z.object({
 });
 export type SuiteView = z.infer<typeof SuiteView>;
 /** With the definition as it was pushed; parsed by suites/suite.ts. */
-export const SuiteDetail = SuiteView.extend({ definition: z.unknown() });
+export const SuiteDetail = SuiteView.extend({ definition: z.unknown() }).meta({
+  id: "SuiteDetail",
+});
 export type SuiteDetail = z.infer<typeof SuiteDetail>;
-export const Suites = z.object({ suites: z.array(SuiteView) });
+export const Suites = z.object({ suites: z.array(SuiteView) }).meta({ id: "Suites" });
 export type Suites = z.infer<typeof Suites>;
-export const PushSuite = z.strictObject({ definition: z.unknown() });
+export const PushSuite = z.strictObject({ definition: z.unknown() }).meta({ id: "PushSuite" });
 export type PushSuite = z.infer<typeof PushSuite>;
-export const PushedSuite = z.object({ name: z.string(), digest: z.string(), changed: z.boolean() });
+export const PushedSuite = z
+  .object({ name: z.string(), digest: z.string(), changed: z.boolean() })
+  .meta({ id: "PushedSuite" });
 export type PushedSuite = z.infer<typeof PushedSuite>;
 
 /** One step of a series that somebody may accept, or say is none. */
-export const ChangePointView = z.object({
-  artifact: z.string(),
-  before: z.string(),
-  meanBefore: z.number(),
-  meanAfter: z.number(),
-  change: z.number(),
-  p: z.number(),
-  fingerprint: z.string(),
-  foundAt: Time,
-  standing: z.enum(["found", "accepted", "dismissed"]),
-  statedBy: z.string().nullable(),
-  note: z.string().nullable(),
-});
+export const ChangePointView = z
+  .object({
+    artifact: z.string(),
+    before: z.string(),
+    meanBefore: z.number(),
+    meanAfter: z.number(),
+    change: z.number(),
+    p: z.number(),
+    fingerprint: z.string(),
+    foundAt: Time,
+    standing: z.enum(["found", "accepted", "dismissed"]),
+    statedBy: z.string().nullable(),
+    note: z.string().nullable(),
+  })
+  .meta({ id: "ChangePointView" });
 export type ChangePointView = z.infer<typeof ChangePointView>;
 
 /** What somebody says of a step; `found` takes an earlier word back. */
-export const SayOfChangePoint = z.strictObject({
-  suite: SuiteWord,
-  case: TestCase,
-  metric: z.string(),
-  fingerprint: z.string().max(200),
-  /** The first artifact after the step. One that was not found may be accepted all the same. */
-  artifact: ArtifactTag,
-  standing: z.enum(["found", "accepted", "dismissed"]),
-  note: z.string().max(2_000).nullable().default(null),
-});
+export const SayOfChangePoint = z
+  .strictObject({
+    suite: SuiteWord,
+    case: TestCase,
+    metric: z.string(),
+    fingerprint: z.string().max(200),
+    /** The first artifact after the step. One that was not found may be accepted all the same. */
+    artifact: ArtifactTag,
+    standing: z.enum(["found", "accepted", "dismissed"]),
+    note: z.string().max(2_000).nullable().default(null),
+  })
+  .meta({ id: "SayOfChangePoint" });
 export type SayOfChangePoint = z.input<typeof SayOfChangePoint>;
 
 /** Steps of all series of a suite, those of the newest artifacts first. */
-export const Steps = z.object({
-  suite: z.string(),
-  since: Time,
-  steps: z.array(
-    ChangePointView.extend({
-      case: TestCase,
-      metric: z.string(),
-      /** When the artifact was made. */
-      datedAt: Time,
-      direction: z.enum(["regressed", "improved"]),
-    }),
-  ),
-});
+export const Steps = z
+  .object({
+    suite: z.string(),
+    since: Time,
+    steps: z.array(
+      ChangePointView.extend({
+        case: TestCase,
+        metric: z.string(),
+        /** When the artifact was made. */
+        datedAt: Time,
+        direction: z.enum(["regressed", "improved"]),
+      }),
+    ),
+  })
+  .meta({ id: "Steps" });
 export type Steps = z.infer<typeof Steps>;
 
 export const SeriesPoint = z.object({
@@ -91,33 +101,37 @@ export const SeriesPoint = z.object({
 });
 export type SeriesPoint = z.infer<typeof SeriesPoint>;
 /** One case's metric along the main line (or the releases). */
-export const Series = z.object({
-  suite: z.string(),
-  case: TestCase,
-  metric: Metric,
-  kind: z.enum(["master", "release"]),
-  points: z.array(SeriesPoint),
-  changePoints: z.array(ChangePointView),
-});
+export const Series = z
+  .object({
+    suite: z.string(),
+    case: TestCase,
+    metric: Metric,
+    kind: z.enum(["master", "release"]),
+    points: z.array(SeriesPoint),
+    changePoints: z.array(ChangePointView),
+  })
+  .meta({ id: "Series" });
 export type Series = z.infer<typeof Series>;
 
 /** Many series at once, for the page of graphs: values by the artifacts' order, null where none was measured. */
-export const SeriesGrid = z.object({
-  suite: z.string(),
-  metric: Metric,
-  artifacts: z.array(z.object({ tag: z.string(), datedAt: Time })),
-  series: z.array(
-    z.object({
-      case: TestCase,
-      fingerprint: z.string(),
-      values: z.array(z.number().nullable()),
-      /** Change points that nobody dismissed, for marks. */
-      steps: z.array(z.object({ artifact: z.string(), change: z.number() })).optional(),
-    }),
-  ),
-  /** More were there than are sent. */
-  leftOut: z.number().int(),
-});
+export const SeriesGrid = z
+  .object({
+    suite: z.string(),
+    metric: Metric,
+    artifacts: z.array(z.object({ tag: z.string(), datedAt: Time })),
+    series: z.array(
+      z.object({
+        case: TestCase,
+        fingerprint: z.string(),
+        values: z.array(z.number().nullable()),
+        /** Change points that nobody dismissed, for marks. */
+        steps: z.array(z.object({ artifact: z.string(), change: z.number() })).optional(),
+      }),
+    ),
+    /** More were there than are sent. */
+    leftOut: z.number().int(),
+  })
+  .meta({ id: "SeriesGrid" });
 export type SeriesGrid = z.infer<typeof SeriesGrid>;
 
 /** One queued or running request with when it should begin and end. */
@@ -130,111 +144,132 @@ export const QueuedRequest = z.object({
 export type QueuedRequest = z.infer<typeof QueuedRequest>;
 
 /** The page of status: what is in hand, what waits, what ended lately, and who measures. */
-export const BenchmarkStatus = z.object({
-  at: Time,
-  queue: z.array(QueuedRequest),
-  recent: z.array(RequestSummary),
-  collectors: z.array(CollectorView),
-  /** What somebody should look at: a silent collector, a queue that does not move. */
-  alarms: z.array(z.string()),
-});
+export const BenchmarkStatus = z
+  .object({
+    at: Time,
+    queue: z.array(QueuedRequest),
+    recent: z.array(RequestSummary),
+    collectors: z.array(CollectorView),
+    /** What somebody should look at: a silent collector, a queue that does not move. */
+    alarms: z.array(z.string()),
+  })
+  .meta({ id: "BenchmarkStatus" });
 export type BenchmarkStatus = z.infer<typeof BenchmarkStatus>;
 
 /** Look along the main line for where a series stepped. */
-export const StartBenchmarkSearch = z.strictObject({
-  suite: SuiteWord,
-  kind: z.enum(["scan", "change-points", "bisect"]),
-  case: TestCase,
-  /** Default: the suite's headline. */
-  metric: z.string().optional(),
-  from: ArtifactTag,
-  to: ArtifactTag,
-  /** Of a scan: every how many artifacts, default all; or `month`, `week`: the first of each. */
-  every: z.union([z.int().min(1).max(10_000), z.enum(["week", "month"])]).optional(),
-  /** Relative change below which nothing is a step; default 0.01. */
-  least: z.number().min(0.000_1).max(10).default(0.01),
-});
+export const StartBenchmarkSearch = z
+  .strictObject({
+    suite: SuiteWord,
+    kind: z.enum(["scan", "change-points", "bisect"]),
+    case: TestCase,
+    /** Default: the suite's headline. */
+    metric: z.string().optional(),
+    from: ArtifactTag,
+    to: ArtifactTag,
+    /** Of a scan: every how many artifacts, default all; or `month`, `week`: the first of each. */
+    every: z.union([z.int().min(1).max(10_000), z.enum(["week", "month"])]).optional(),
+    /** Relative change below which nothing is a step; default 0.01. */
+    least: z.number().min(0.000_1).max(10).default(0.01),
+  })
+  .meta({ id: "StartBenchmarkSearch" });
 export type StartBenchmarkSearch = z.input<typeof StartBenchmarkSearch>;
 
-export const BenchmarkSearchView = z.object({
-  id: z.uuid(),
-  suite: z.string(),
-  kind: z.enum(["scan", "change-points", "bisect"]),
-  case: TestCase,
-  metric: z.string(),
-  from: z.string(),
-  to: z.string(),
-  least: z.number(),
-  state: z.enum(["running", "found", "nothing", "failed", "cancelled"]),
-  /** What it says so far, in a sentence. */
-  sentence: z.string(),
-  /** Of the main line between the two ends. */
-  artifacts: z.number().int(),
-  /** Artifacts that had to be measured for it. */
-  measured: z.number().int(),
-  steps: z.array(
-    z.object({ before: z.string(), artifact: z.string(), change: z.number(), exact: z.boolean() }),
-  ),
-  points: z.array(z.object({ artifact: z.string(), value: z.number().nullable() })),
-  requestedBy: z.string(),
-  createdAt: Time,
-  endedAt: Time.nullable(),
-});
+export const BenchmarkSearchView = z
+  .object({
+    id: z.uuid(),
+    suite: z.string(),
+    kind: z.enum(["scan", "change-points", "bisect"]),
+    case: TestCase,
+    metric: z.string(),
+    from: z.string(),
+    to: z.string(),
+    least: z.number(),
+    state: z.enum(["running", "found", "nothing", "failed", "cancelled"]),
+    /** What it says so far, in a sentence. */
+    sentence: z.string(),
+    /** Of the main line between the two ends. */
+    artifacts: z.number().int(),
+    /** Artifacts that had to be measured for it. */
+    measured: z.number().int(),
+    steps: z.array(
+      z.object({
+        before: z.string(),
+        artifact: z.string(),
+        change: z.number(),
+        exact: z.boolean(),
+      }),
+    ),
+    points: z.array(z.object({ artifact: z.string(), value: z.number().nullable() })),
+    requestedBy: z.string(),
+    createdAt: Time,
+    endedAt: Time.nullable(),
+  })
+  .meta({ id: "BenchmarkSearchView" });
 export type BenchmarkSearchView = z.infer<typeof BenchmarkSearchView>;
-export const BenchmarkSearches = z.object({ searches: z.array(BenchmarkSearchView) });
+export const BenchmarkSearches = z
+  .object({ searches: z.array(BenchmarkSearchView) })
+  .meta({ id: "BenchmarkSearches" });
 export type BenchmarkSearches = z.infer<typeof BenchmarkSearches>;
 
 /** How benchmarks would be spread over sets so that all take about as long. */
-export const SetBalance = z.object({
-  suite: z.string(),
-  target: z.string(),
-  sets: z.array(
-    z.object({
-      set: z.number().int(),
-      benchmarks: z.array(z.string()),
-      secondsBefore: z.number(),
-      secondsAfter: z.number(),
-    }),
-  ),
-  moves: z.array(z.object({ benchmark: z.string(), from: z.number().int(), to: z.number().int() })),
-  /** Benchmarks that nobody has measured: left where they are. */
-  unknown: z.array(z.string()),
-});
+export const SetBalance = z
+  .object({
+    suite: z.string(),
+    target: z.string(),
+    sets: z.array(
+      z.object({
+        set: z.number().int(),
+        benchmarks: z.array(z.string()),
+        secondsBefore: z.number(),
+        secondsAfter: z.number(),
+      }),
+    ),
+    moves: z.array(
+      z.object({ benchmark: z.string(), from: z.number().int(), to: z.number().int() }),
+    ),
+    /** Benchmarks that nobody has measured: left where they are. */
+    unknown: z.array(z.string()),
+  })
+  .meta({ id: "SetBalance" });
 export type SetBalance = z.infer<typeof SetBalance>;
 
 /** What another tool measured. */
-export const ImportResults = z.strictObject({
-  suite: SuiteWord,
-  /** The commit or version that was measured. */
-  artifact: ArtifactTag,
-  parent: ArtifactTag.optional(),
-  datedAt: Time.optional(),
-  kind: RequestKind.default("master"),
-  tool: z.enum([
-    "hyperfine",
-    "criterion",
-    "google-benchmark",
-    "pytest-benchmark",
-    "go-bench",
-    "vitest",
-    "tinybench",
-    "jmh",
-  ]),
-  target: SuiteWord,
-  environment: z
-    .record(z.string().max(128), z.string().max(1_024))
-    .refine((words) => Object.keys(words).length <= 128, "an environment has at most 128 words")
-    .default({}),
-  /** What the tool wrote, as text. */
-  output: z.string().max(20_000_000),
-});
+export const ImportResults = z
+  .strictObject({
+    suite: SuiteWord,
+    /** The commit or version that was measured. */
+    artifact: ArtifactTag,
+    parent: ArtifactTag.optional(),
+    datedAt: Time.optional(),
+    kind: RequestKind.default("master"),
+    tool: z.enum([
+      "hyperfine",
+      "criterion",
+      "google-benchmark",
+      "pytest-benchmark",
+      "go-bench",
+      "vitest",
+      "tinybench",
+      "jmh",
+    ]),
+    target: SuiteWord,
+    environment: z
+      .record(z.string().max(128), z.string().max(1_024))
+      .refine((words) => Object.keys(words).length <= 128, "an environment has at most 128 words")
+      .default({}),
+    /** What the tool wrote, as text. */
+    output: z.string().max(20_000_000),
+  })
+  .meta({ id: "ImportResults" });
 export type ImportResults = z.input<typeof ImportResults>;
-export const ImportedResults = z.object({
-  suite: z.string(),
-  artifact: z.string(),
-  cases: z.number().int(),
-  iterations: z.number().int(),
-  /** What was there already and stayed as it was. */
-  kept: z.number().int(),
-});
+export const ImportedResults = z
+  .object({
+    suite: z.string(),
+    artifact: z.string(),
+    cases: z.number().int(),
+    iterations: z.number().int(),
+    /** What was there already and stayed as it was. */
+    kept: z.number().int(),
+  })
+  .meta({ id: "ImportedResults" });
 export type ImportedResults = z.infer<typeof ImportedResults>;

@@ -32,18 +32,20 @@ export const MetricNoise = z.object({
 export type MetricNoise = z.infer<typeof MetricNoise>;
 
 /** The noise of a case, by kind of machine, the one that was first seen last at the front. */
-export const CaseNoise = z.object({
-  suite: z.string(),
-  case: TestCase,
-  machines: z.array(
-    z.object({
-      fingerprint: z.string(),
-      facts: EnvironmentFacts,
-      collectors: z.array(z.string()),
-      /** The newest artifact that it measured; null: it has only tested itself. */
-      newest: z.string().nullable(),
-      metrics: z.array(MetricNoise),
-    }),
-  ),
-});
+export const CaseNoise = z
+  .object({
+    suite: z.string(),
+    case: TestCase,
+    machines: z.array(
+      z.object({
+        fingerprint: z.string(),
+        facts: EnvironmentFacts,
+        collectors: z.array(z.string()),
+        /** The newest artifact that it measured; null: it has only tested itself. */
+        newest: z.string().nullable(),
+        metrics: z.array(MetricNoise),
+      }),
+    ),
+  })
+  .meta({ id: "CaseNoise" });
 export type CaseNoise = z.infer<typeof CaseNoise>;

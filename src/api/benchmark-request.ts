@@ -34,30 +34,32 @@ export type ArtifactTag = z.infer<typeof ArtifactTag>;
 export const mostRuns = 50;
 
 /** Ask for an artifact to be measured. */
-export const SubmitBenchmarkRequest = z.strictObject({
-  suite: SuiteWord,
-  artifact: ArtifactTag,
-  /** Of an artifact that nobody knows yet: a tarball in the farm's store (`HASH/SIZE`) for each backend. */
-  tarballs: z.record(SuiteWord, z.string().regex(/^[0-9a-f]{64}\/\d{1,15}$/)).optional(),
-  /** Wait until somebody says that the artifact is there. */
-  waitForArtifacts: z.boolean().default(false),
-  kind: RequestKind.optional(),
-  /** What to compare with; default: what the artifact follows. */
-  parent: ArtifactTag.optional(),
-  pr: z.int().min(0).optional(),
-  backends: z.array(SuiteWord).max(50).default([]),
-  profiles: z.array(SuiteWord).max(50).default([]),
-  targets: z.array(SuiteWord).max(50).default([]),
-  benchmarks: z.array(SuiteWord).max(500).default([]),
-  paired: z.boolean().optional(),
-  /** How often each case is run, in both ways; default: as the suite says. Never less often: figures would not compare. */
-  runs: z.int().min(1).max(mostRuns).optional(),
-  /**
-   * `missing`: ask for parents, too, that nobody has measured. `none`: do not, but fill up what the comparison with
-   * the parent wants. `alone`: measure it without comparing it with anything.
-   */
-  parents: z.enum(["missing", "none", "alone"]).default("missing"),
-});
+export const SubmitBenchmarkRequest = z
+  .strictObject({
+    suite: SuiteWord,
+    artifact: ArtifactTag,
+    /** Of an artifact that nobody knows yet: a tarball in the farm's store (`HASH/SIZE`) for each backend. */
+    tarballs: z.record(SuiteWord, z.string().regex(/^[0-9a-f]{64}\/\d{1,15}$/)).optional(),
+    /** Wait until somebody says that the artifact is there. */
+    waitForArtifacts: z.boolean().default(false),
+    kind: RequestKind.optional(),
+    /** What to compare with; default: what the artifact follows. */
+    parent: ArtifactTag.optional(),
+    pr: z.int().min(0).optional(),
+    backends: z.array(SuiteWord).max(50).default([]),
+    profiles: z.array(SuiteWord).max(50).default([]),
+    targets: z.array(SuiteWord).max(50).default([]),
+    benchmarks: z.array(SuiteWord).max(500).default([]),
+    paired: z.boolean().optional(),
+    /** How often each case is run, in both ways; default: as the suite says. Never less often: figures would not compare. */
+    runs: z.int().min(1).max(mostRuns).optional(),
+    /**
+     * `missing`: ask for parents, too, that nobody has measured. `none`: do not, but fill up what the comparison with
+     * the parent wants. `alone`: measure it without comparing it with anything.
+     */
+    parents: z.enum(["missing", "none", "alone"]).default("missing"),
+  })
+  .meta({ id: "SubmitBenchmarkRequest" });
 export type SubmitBenchmarkRequest = z.input<typeof SubmitBenchmarkRequest>;
 
 export const ArtifactView = z.object({
@@ -71,10 +73,12 @@ export const ArtifactView = z.object({
   state: RequestState.nullable(),
 });
 export type ArtifactView = z.infer<typeof ArtifactView>;
-export const Artifacts = z.object({
-  artifacts: z.array(ArtifactView),
-  next: z.string().nullable(),
-});
+export const Artifacts = z
+  .object({
+    artifacts: z.array(ArtifactView),
+    next: z.string().nullable(),
+  })
+  .meta({ id: "Artifacts" });
 export type Artifacts = z.infer<typeof Artifacts>;
 
 /** When something should begin and end, from what earlier ones took; `least` and `most` hold for nine in ten. */
@@ -159,27 +163,36 @@ export const RequestDetail = RequestSummary.extend({
   hasReport: z.boolean(),
   /** Its jobs that no collector in duty may take: a sentence for each target and set, with what to do. */
   unserved: z.array(z.string()),
-});
+}).meta({ id: "RequestDetail" });
 export type RequestDetail = z.infer<typeof RequestDetail>;
 
 /** The artifacts that a request waits for are there; for what nobody knows yet, where. */
-export const ArtifactsReady = z.strictObject({
-  tarballs: SubmitBenchmarkRequest.shape.tarballs,
-});
+export const ArtifactsReady = z
+  .strictObject({
+    tarballs: SubmitBenchmarkRequest.shape.tarballs,
+  })
+  .meta({ id: "ArtifactsReady" });
+
+/** A tarball in the farm's store, as `tarballs` of a request name it: `HASH/SIZE`. */
+export const KeptTarball = z.object({ digest: z.string() }).meta({ id: "KeptTarball" });
 
 /** What asking came to. */
-export const SubmittedRequest = z.object({
-  request: RequestSummary,
-  /** `added`: to one that is under way; `nothing-missing`: that one has it all. */
-  outcome: z.enum(["created", "added", "nothing-missing"]),
-  sentence: z.string(),
-  /** Parents that were asked for with it. */
-  parents: z.array(z.string()),
-});
+export const SubmittedRequest = z
+  .object({
+    request: RequestSummary,
+    /** `added`: to one that is under way; `nothing-missing`: that one has it all. */
+    outcome: z.enum(["created", "added", "nothing-missing"]),
+    sentence: z.string(),
+    /** Parents that were asked for with it. */
+    parents: z.array(z.string()),
+  })
+  .meta({ id: "SubmittedRequest" });
 export type SubmittedRequest = z.infer<typeof SubmittedRequest>;
 
-export const Requests = z.object({
-  requests: z.array(RequestSummary),
-  next: z.string().nullable(),
-});
+export const Requests = z
+  .object({
+    requests: z.array(RequestSummary),
+    next: z.string().nullable(),
+  })
+  .meta({ id: "Requests" });
 export type Requests = z.infer<typeof Requests>;

@@ -6,10 +6,8 @@ import { comparisonCache } from "#perf/history/comparison-cache.ts";
 import { readGrid } from "#perf/history/read-grid.ts";
 import { readNoise } from "#perf/history/read-noise.ts";
 import { readSeries } from "#perf/history/read-series.ts";
-import { readSetBalance } from "#perf/history/read-set-balance.ts";
 import { readSteps } from "#perf/history/read-steps.ts";
 import { sayOfStep } from "#perf/history/say-of-step.ts";
-import { readReport } from "#perf/reports/read-report.ts";
 import type { BenchmarkHistoryFarm } from "./http/benchmark-history-farm.ts";
 import type { Services } from "./services.ts";
 
@@ -25,8 +23,6 @@ export function bindBenchmarkHistory({
     benchmarkSeries: (query) => db.transaction((tx) => readSeries(tx, query)),
     benchmarkNoise: (query) => db.transaction((tx) => readNoise(tx, query)),
     benchmarkSteps: (query) => db.transaction((tx) => readSteps(tx, query)),
-    benchmarkReport: (request, suite) => readReport(db, request, suite),
-    benchmarkSetBalance: (suite, target, sets) => readSetBalance(db, suite, target, sets),
 
     async sayOfBenchmarkStep(word, by) {
       requireGrant(by, "benchmark", wholeFarm);

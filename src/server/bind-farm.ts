@@ -14,8 +14,6 @@ import { bindAccess } from "./bind-access.ts";
 import { bindAutoscaling } from "./bind-autoscaling.ts";
 import { bindBenchmarkCollectors } from "./bind-benchmark-collectors.ts";
 import { bindBenchmarkHistory } from "./bind-benchmark-history.ts";
-import { bindBenchmarkImports } from "./bind-benchmark-imports.ts";
-import { bindBenchmarkRequests } from "./bind-benchmark-requests.ts";
 import { bindBenchmarkSearches } from "./bind-benchmark-searches.ts";
 import { bindCaches } from "./bind-caches.ts";
 import { bindCatalogs } from "./bind-catalogs.ts";
@@ -71,8 +69,6 @@ export function bindFarm(services: Services, feeds: Feeds, url: string): Farm {
     ...bindTraces(services),
     ...bindBenchmarkHistory(services),
     ...bindBenchmarkCollectors(services, feeds.benchmarks),
-    ...bindBenchmarkRequests(services),
-    ...bindBenchmarkImports(services),
     ...bindBenchmarkSearches(services),
     ...bindSecrets(services),
     ...bindProvenance(services),

@@ -1,11 +1,10 @@
-import { Comparison, Report } from "#api/benchmark-comparison.ts";
+import { Comparison } from "#api/benchmark-comparison.ts";
 import {
   ChangePointView,
   type SayOfChangePoint,
   Series,
   SeriesGrid,
   Steps,
-  Suites,
 } from "#api/benchmark-history.ts";
 import { CaseNoise } from "#api/benchmark-noise.ts";
 import { caseKey, type TestCase } from "#core/test-case.ts";
@@ -14,7 +13,6 @@ import type { ApiClient } from "./api-client.ts";
 /** What was measured. */
 export function benchmarkHistoryCalls(api: Pick<ApiClient, "get" | "post">) {
   return {
-    suites: () => api.get(Suites, "/benchmarks/suites"),
     compare: (query: {
       readonly suite: string;
       readonly before: string;
@@ -39,11 +37,6 @@ export function benchmarkHistoryCalls(api: Pick<ApiClient, "get" | "post">) {
       api.get(Steps, `/benchmarks/change-points?${queryText(query)}`),
     sayOfStep: (said: SayOfChangePoint) =>
       api.post(ChangePointView, "/benchmarks/change-points", said),
-    report: (request: string, suite: string | undefined) =>
-      api.get(
-        Report,
-        `/benchmarks/requests/${encodeURIComponent(request)}/report?${queryText({ suite })}`,
-      ),
   };
 }
 export type BenchmarkHistoryCalls = ReturnType<typeof benchmarkHistoryCalls>;

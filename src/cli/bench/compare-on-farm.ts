@@ -24,7 +24,7 @@ export async function compareOnFarm(
       throw new UsageError(`${name} is for what was measured here, not with --server`);
   }
   const calls = benchmarkHistoryCalls(session.api);
-  const suite = await farmSuite(calls, options.suite);
+  const suite = await farmSuite(session.api, options.suite);
   const { metric } = options;
   const found = await calls.compare({ suite, before, after, metric });
   return answer(session, options, found, () => [

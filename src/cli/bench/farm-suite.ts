@@ -1,14 +1,16 @@
-import type { BenchmarkHistoryCalls } from "../api/benchmark-history-calls.ts";
+import type { ApiClient } from "../api/api-client.ts";
 import { printableLine } from "../terminal/printable-text.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** The named suite, or the farm's only one. */
 export async function farmSuite(
-  calls: Pick<BenchmarkHistoryCalls, "suites">,
+  api: Pick<ApiClient, "call">,
   named: string | undefined,
 ): Promise<string> {
   if (named !== undefined) return named;
-  const names = (await calls.suites()).suites.map(({ name }) => name);
+  const { benchmarkSuiteEndpoints } = await import("#api/endpoints/benchmark-suite-endpoints.ts");
+  const { suites } = await api.call(benchmarkSuiteEndpoints.benchmarkSuites, {});
+  const names = suites.map(({ name }) => name);
   const [only, another] = names;
   if (only === undefined)
     throw new UsageError(

@@ -107,7 +107,13 @@ function describeReport(command: Command): void {
     .option("--markdown", "as for a comment on a change")
     .action((request: string, options: OfSuite & { readonly markdown?: boolean }) =>
       inSession(options, async (session) => {
-        const found = await benchmarkHistoryCalls(session.api).report(request, options.suite);
+        const { benchmarkRequestEndpoints } = await import(
+          "#api/endpoints/benchmark-request-endpoints.ts"
+        );
+        const found = await session.api.call(benchmarkRequestEndpoints.benchmarkReport, {
+          params: { request },
+          query: { suite: options.suite },
+        });
         return answer(session, options, found, () =>
           options.markdown === true
             ? found.markdown.split("\n")
@@ -133,7 +139,7 @@ function describeRegressions(command: Command): void {
     .action((options: OfSuite & { readonly since?: string; readonly all?: boolean }) =>
       inSession(options, async (session) => {
         const calls = benchmarkHistoryCalls(session.api);
-        const suite = await farmSuite(calls, options.suite);
+        const suite = await farmSuite(session.api, options.suite);
         const all = options.all === true;
         const since = options.since ?? sinceFrom("14d");
         const steps = await calls.steps({ suite, since, standing: all ? "all" : "found" });

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { arch, cpus, platform, release } from "node:os";
 import { type Command, Option } from "commander";
-import { ImportedResults, ImportResults } from "#api/benchmark-history.ts";
+import { ImportResults } from "#api/benchmark-history.ts";
 import { messageOf } from "#core/fault.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { answer, type CommonOptions, inSession } from "../session.ts";
@@ -54,7 +54,12 @@ export function describeImportCommand(command: Command): void {
           ...(parent === undefined ? {} : { parent }),
           ...(date === undefined ? {} : { datedAt: date }),
         };
-        const kept = await session.api.post(ImportedResults, "/benchmarks/import", told);
+        const { benchmarkSuiteEndpoints } = await import(
+          "#api/endpoints/benchmark-suite-endpoints.ts"
+        );
+        const kept = await session.api.call(benchmarkSuiteEndpoints.importBenchmarks, {
+          body: told,
+        });
         return answer(session, options, kept, () => [
           `${kept.cases} benchmarks of ${kept.artifact} in ${kept.suite}: ${kept.iterations} iterations kept` +
             (kept.kept === 0 ? "." : `; ${kept.kept} had figures already, which stay.`),

@@ -10,7 +10,7 @@ export async function namedCase(
   words: readonly string[],
 ) {
   const calls = benchmarkHistoryCalls(session.api);
-  const suite = await farmSuite(calls, options.suite);
+  const suite = await farmSuite(session.api, options.suite);
   const testCase = await findSeriesCase(words, async () => {
     const { series } = await calls.graphs({ suite, limit: "500" });
     return series.map((each) => each.case);

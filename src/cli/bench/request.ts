@@ -1,11 +1,11 @@
+import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
-import type { z } from "zod";
 import type { RequestDetail, SubmittedRequest } from "#api/benchmark-request.ts";
 import { mostRuns, RequestKind, RequestState } from "#api/benchmark-request.ts";
+import { pathOfCall } from "#api/endpoint.ts";
 import { messageOf } from "#core/fault.ts";
-import { benchmarkCalls } from "../api/benchmark-calls.ts";
-import { benchmarkHistoryCalls } from "../api/benchmark-history-calls.ts";
+import type { ApiClient } from "../api/api-client.ts";
 import { repeated, speaksToServer, withExamples } from "../common-options.ts";
 import { answer, type CommonOptions, inSession, type Session } from "../session.ts";
 import { printableLine } from "../terminal/printable-text.ts";
@@ -53,15 +53,20 @@ export function describeRequestCommands(command: Command): void {
     command,
     "show",
     "show a request: its jobs, its place, when it should end",
-    "request",
+    "benchmarkRequest",
   );
-  describeOne(command, "cancel", "end a request, with its jobs", "cancel");
+  describeOne(command, "cancel", "end a request, with its jobs", "cancelBenchmarkRequest");
 
   speaksToServer(command.command("retry <request>"))
     .description("ask again for what an ended request did not get")
     .action((id: string, options: CommonOptions) =>
       inSession(options, async (session) => {
-        const submitted = await benchmarkCalls(session.api).retry(id);
+        const { benchmarkRequestEndpoints } = await import(
+          "#api/endpoints/benchmark-request-endpoints.ts"
+        );
+        const submitted = await session.api.call(benchmarkRequestEndpoints.retryBenchmarkRequest, {
+          params: { request: id },
+        });
         return answer(session, options, submitted, () => submittedLines(session, submitted));
       }),
     );
@@ -72,7 +77,13 @@ export function describeRequestCommands(command: Command): void {
     .action((id: string, options: CommonOptions & { readonly tarball?: readonly string[] }) =>
       inSession(options, async (session) => {
         const tarballs = await keepTarballs(session, options.tarball ?? []);
-        const now = await benchmarkCalls(session.api).artifactsReady(id, tarballs);
+        const { benchmarkRequestEndpoints } = await import(
+          "#api/endpoints/benchmark-request-endpoints.ts"
+        );
+        const now = await session.api.call(benchmarkRequestEndpoints.benchmarkArtifactsReady, {
+          params: { request: id },
+          body: { tarballs },
+        });
         return answer(session, options, now, () => oneLines(session, now));
       }),
     );
@@ -103,24 +114,29 @@ function describeAsk(command: Command): void {
     .option("--wait-for-artifacts", "it is not there yet; say `grange bench ready` when it is")
     .action((artifact: string, options: AskOptions) =>
       inSession(options, async (session) => {
+        const { benchmarkRequestEndpoints } = await import(
+          "#api/endpoints/benchmark-request-endpoints.ts"
+        );
         const { backend, profile, target, benchmark, kind, parent, pr, paired, runs } = options;
         const suite = await suiteOf(session, options);
         const tarballs = await keepTarballs(session, options.tarball ?? []);
-        const submitted = await benchmarkCalls(session.api).submit({
-          suite,
-          artifact,
-          backends: [...(backend ?? [])],
-          profiles: [...(profile ?? [])],
-          targets: [...(target ?? [])],
-          benchmarks: [...(benchmark ?? [])],
-          parents: options.alone === true ? "alone" : options.parents ? "missing" : "none",
-          waitForArtifacts: options.waitForArtifacts === true,
-          ...(options.tarball === undefined ? {} : { tarballs }),
-          ...(kind === undefined ? {} : { kind }),
-          ...(parent === undefined ? {} : { parent }),
-          ...(pr === undefined ? {} : { pr }),
-          ...(paired === undefined ? {} : { paired }),
-          ...(runs === undefined ? {} : { runs }),
+        const submitted = await session.api.call(benchmarkRequestEndpoints.submitBenchmarkRequest, {
+          body: {
+            suite,
+            artifact,
+            backends: [...(backend ?? [])],
+            profiles: [...(profile ?? [])],
+            targets: [...(target ?? [])],
+            benchmarks: [...(benchmark ?? [])],
+            parents: options.alone === true ? "alone" : options.parents ? "missing" : "none",
+            waitForArtifacts: options.waitForArtifacts === true,
+            ...(options.tarball === undefined ? {} : { tarballs }),
+            ...(kind === undefined ? {} : { kind }),
+            ...(parent === undefined ? {} : { parent }),
+            ...(pr === undefined ? {} : { pr }),
+            ...(paired === undefined ? {} : { paired }),
+            ...(runs === undefined ? {} : { runs }),
+          },
         });
         return answer(session, options, submitted, () => submittedLines(session, submitted));
       }),
@@ -143,11 +159,12 @@ function describeLists(command: Command): void {
     .option("--limit <number>", "how many, at most 1000", numberFrom(1, 1_000), 30)
     .action((options: ListOptions) =>
       inSession(options, async (session) => {
+        const { benchmarkRequestEndpoints } = await import(
+          "#api/endpoints/benchmark-request-endpoints.ts"
+        );
         const { suite, state, limit } = options;
-        const page = await benchmarkCalls(session.api).requests({
-          limit,
-          ...(suite === undefined ? {} : { suite }),
-          ...(state === undefined ? {} : { state }),
+        const page = await session.api.call(benchmarkRequestEndpoints.benchmarkRequests, {
+          query: { suite, state, limit },
         });
         return answer(session, options, page, () => requestRows(page.requests, new Date()));
       }),
@@ -161,13 +178,13 @@ function describeLists(command: Command): void {
     .option("--limit <number>", "how many, at most 1000", numberFrom(1, 1_000), 50)
     .action((options: ArtifactOptions) =>
       inSession(options, async (session) => {
+        const { benchmarkSuiteEndpoints } = await import(
+          "#api/endpoints/benchmark-suite-endpoints.ts"
+        );
         const { kind, before, limit } = options;
         const suite = await suiteOf(session, options);
-        const page = await benchmarkCalls(session.api).artifacts({
-          suite,
-          limit,
-          ...(kind === undefined ? {} : { kind }),
-          ...(before === undefined ? {} : { before }),
+        const page = await session.api.call(benchmarkSuiteEndpoints.benchmarkArtifacts, {
+          query: { suite, kind, before, limit },
         });
         return answer(session, options, page, () => artifactRows(page));
       }),
@@ -177,7 +194,10 @@ function describeLists(command: Command): void {
     .description("show the queue, when each request should end, who measures, and what is wrong")
     .action((options: CommonOptions) =>
       inSession(options, async (session) => {
-        const status = await benchmarkCalls(session.api).status();
+        const { benchmarkRequestEndpoints } = await import(
+          "#api/endpoints/benchmark-request-endpoints.ts"
+        );
+        const status = await session.api.call(benchmarkRequestEndpoints.benchmarkStatus, {});
         return answer(session, options, status, () => [
           ...statusLines(status),
           "",
@@ -191,13 +211,18 @@ function describeOne(
   command: Command,
   name: string,
   what: string,
-  call: "request" | "cancel",
+  call: "benchmarkRequest" | "cancelBenchmarkRequest",
 ): void {
   speaksToServer(command.command(`${name} <request>`))
     .description(`${what}; named by the beginning of its id, or \`latest\``)
     .action((id: string, options: CommonOptions) =>
       inSession(options, async (session) => {
-        const request = await benchmarkCalls(session.api)[call](id);
+        const { benchmarkRequestEndpoints } = await import(
+          "#api/endpoints/benchmark-request-endpoints.ts"
+        );
+        const request = await session.api.call(benchmarkRequestEndpoints[call], {
+          params: { request: id },
+        });
         return answer(session, options, request, () => oneLines(session, request));
       }),
     );
@@ -218,23 +243,31 @@ async function keepTarballs(
     } catch (reason) {
       throw new UsageError(`${printableLine(file)} cannot be read: ${messageOf(reason)}`);
     }
-    tarballs[each.slice(0, at)] = await benchmarkCalls(api).keepTarball(bytes);
+    tarballs[each.slice(0, at)] = await keepTarball(api, bytes);
   }
   return tarballs;
 }
 
+/** Stores a tarball on the farm; answers its name there. */
+async function keepTarball(api: ApiClient, bytes: Buffer<ArrayBuffer>): Promise<string> {
+  const { benchmarkRequestEndpoints } = await import(
+    "#api/endpoints/benchmark-request-endpoints.ts"
+  );
+  const { keepBenchmarkTarball } = benchmarkRequestEndpoints;
+  const hash = createHash("sha256").update(bytes).digest("hex");
+  const path = pathOfCall(keepBenchmarkTarball, { hash, size: String(bytes.length) });
+  return (await api.upload(keepBenchmarkTarball.answer.shape, path, bytes)).digest;
+}
+
 const suiteOf = ({ api }: Session, { suite }: { readonly suite?: string }): Promise<string> =>
-  farmSuite(benchmarkHistoryCalls(api), suite);
+  farmSuite(api, suite);
 
 function oneLines({ api }: Session, request: RequestDetail): string[] {
   const lines = requestLines(request, new Date());
   return [...lines, "", pageLine(api.serverUrl, ["requests", request.id])];
 }
 
-function submittedLines(
-  { api }: Session,
-  { request, sentence }: z.infer<typeof SubmittedRequest>,
-): string[] {
+function submittedLines({ api }: Session, { request, sentence }: SubmittedRequest): string[] {
   const id = request.id.slice(0, 8);
   return [
     printableLine(sentence),

@@ -6,7 +6,6 @@ import { messageOf } from "#core/fault.ts";
 import { balanceSets } from "#suites/balance-sets.ts";
 import type { Suite } from "#suites/suite.ts";
 import { writeSets } from "#suites/write-sets.ts";
-import { benchmarkSuiteCalls } from "../api/benchmark-suite-calls.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { answer, type CommonOptions, inSession } from "../session.ts";
 import { printableLine } from "../terminal/printable-text.ts";
@@ -47,9 +46,14 @@ export function describeSetCommands(command: Command): void {
           throw new UsageError("--dry-run and --write contradict each other; give one");
         const { file, suite } = await suiteFile(options.suite);
         const target = targetOf(suite, options.target);
+        const { benchmarkSuiteEndpoints } = await import(
+          "#api/endpoints/benchmark-suite-endpoints.ts"
+        );
         const found =
           options.durations === undefined
-            ? await benchmarkSuiteCalls(session.api).balance(suite.suite, target, options.sets)
+            ? await session.api.call(benchmarkSuiteEndpoints.benchmarkSetBalance, {
+                query: { suite: suite.suite, target, sets: options.sets },
+              })
             : balanceSets(suite, target, await durationsIn(options.durations), options.sets);
         const moves = stillToMove(suite, found);
         if (options.write === true && moves.length > 0) await rewrite(file, moves);

@@ -5,7 +5,6 @@ import { planCases } from "#suites/plan-cases.ts";
 import { planJobs } from "#suites/plan-jobs.ts";
 import { readSuiteFile, suiteDigest } from "#suites/read-suite.ts";
 import type { Suite } from "#suites/suite.ts";
-import { benchmarkSuiteCalls } from "../api/benchmark-suite-calls.ts";
 import { answersJson, speaksToServer, withExamples } from "../common-options.ts";
 import { exitCodes } from "../exit-code.ts";
 import { answer, type CommonOptions, inSession } from "../session.ts";
@@ -44,12 +43,20 @@ export function describeSuiteCommands(command: Command): void {
     .description("give definitions to a farm (default: all of .grange/bench/)")
     .action((named: string[], options: CommonOptions) =>
       inSession(options, async (session) => {
-        const { push } = benchmarkSuiteCalls(session.api);
+        const { benchmarkSuiteEndpoints } = await import(
+          "#api/endpoints/benchmark-suite-endpoints.ts"
+        );
         const suites: Suite[] = [];
         // All are read before any is pushed.
         for (const file of await suiteFiles(named)) suites.push(await readSuiteFile(file));
         const pushed: PushedSuite[] = [];
-        for (const each of suites) pushed.push(await push(each.suite, each));
+        for (const each of suites)
+          pushed.push(
+            await session.api.call(benchmarkSuiteEndpoints.pushBenchmarkSuite, {
+              params: { suite: each.suite },
+              body: { definition: each },
+            }),
+          );
         return answer(session, options, { suites: pushed }, () => [
           ...pushed.map(
             ({ name, digest, changed }) =>
@@ -64,7 +71,10 @@ export function describeSuiteCommands(command: Command): void {
     .description("list the suites of a farm")
     .action((options: CommonOptions) =>
       inSession(options, async (session) => {
-        const found = await benchmarkSuiteCalls(session.api).suites();
+        const { benchmarkSuiteEndpoints } = await import(
+          "#api/endpoints/benchmark-suite-endpoints.ts"
+        );
+        const found = await session.api.call(benchmarkSuiteEndpoints.benchmarkSuites, {});
         return answer(session, options, found, () => listLines(found.suites));
       }),
     );
@@ -73,7 +83,12 @@ export function describeSuiteCommands(command: Command): void {
     .description("show a suite of a farm; with --json, its definition too")
     .action((name: string, options: CommonOptions) =>
       inSession(options, async (session) => {
-        const found = await benchmarkSuiteCalls(session.api).suite(name);
+        const { benchmarkSuiteEndpoints } = await import(
+          "#api/endpoints/benchmark-suite-endpoints.ts"
+        );
+        const found = await session.api.call(benchmarkSuiteEndpoints.benchmarkSuite, {
+          params: { suite: name },
+        });
         return answer(session, options, found, () => detailLines(found));
       }),
     );

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RequestSummary } from "#api/benchmark-request.ts";
+import { benchmarkRequestEndpoints } from "#api/endpoints/benchmark-request-endpoints.ts";
+import { benchmarkSuiteEndpoints } from "#api/endpoints/benchmark-suite-endpoints.ts";
 import { Fault } from "#core/fault.ts";
 import { readSuiteFile } from "#suites/read-suite.ts";
-import { benchmarkCalls } from "../api/benchmark-calls.ts";
 import { benchmarkHistoryCalls } from "../api/benchmark-history-calls.ts";
-import { benchmarkSuiteCalls } from "../api/benchmark-suite-calls.ts";
 import { collectorCalls } from "../api/collector-calls.ts";
 import { pageAddress } from "../bench/page-address.ts";
 import { demoMilestones } from "../example/demo-commits.ts";
@@ -40,13 +40,18 @@ export async function measureCommits(farm: DemoFarm): Promise<MeasuredSummary> {
     ...written,
     targets: { [thisTarget]: written.targets[thisTarget] ?? { optional: false } },
   };
-  await benchmarkSuiteCalls(api).push(suite.suite, suite);
+  await api.call(benchmarkSuiteEndpoints.pushBenchmarkSuite, {
+    params: { suite: suite.suite },
+    body: { definition: suite },
+  });
   await registerCollector(farm);
   farm.startCollector(demoCollector, collectorFolder(folder));
 
   const tags = repository.commits.map(artifactTag);
   // Parents that nobody has measured are measured along with it.
-  await benchmarkCalls(api).submit({ suite: suite.suite, artifact: tags.at(-1) ?? "" });
+  await api.call(benchmarkRequestEndpoints.submitBenchmarkRequest, {
+    body: { suite: suite.suite, artifact: tags.at(-1) ?? "" },
+  });
   const ended = await untilAllEnd(farm, suite.suite, stopping);
   const failed = ended.find(({ state }) => state !== "completed");
   if (failed !== undefined) {
@@ -91,7 +96,9 @@ async function untilAllEnd(
   stopping: AbortSignal,
 ): Promise<readonly RequestSummary[]> {
   for (;;) {
-    const { requests } = await benchmarkCalls(api).requests({ suite, limit: 50 });
+    const { requests } = await api.call(benchmarkRequestEndpoints.benchmarkRequests, {
+      query: { suite, limit: 50 },
+    });
     if (requests.every(({ endedAt }) => endedAt !== null)) return requests;
     await delay(lookMs, undefined, { signal: stopping });
   }

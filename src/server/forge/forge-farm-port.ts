@@ -16,13 +16,13 @@ import { retrigger } from "#graphs/reruns/retrigger.ts";
 import { submitGraph } from "#graphs/submit-graph.ts";
 import type { SourceService } from "#perf/requests/source-service.ts";
 import { findSuite, type StoredSuite } from "#perf/suites.store.ts";
-import { bindBenchmarkRequests } from "../bind-benchmark-requests.ts";
+import { benchmarkRequestService } from "../benchmark-request-service.ts";
 import type { Services } from "../services.ts";
 
 /** The farm, as forges need it. `url` is where people find it. */
 export function forgeFarmPort(services: Services, url: string): FarmPort {
   const { db, queue, sources } = services;
-  const lab = bindBenchmarkRequests(services);
+  const lab = benchmarkRequestService(services);
   return {
     url,
     nameRepository: (address) => db.transaction((tx) => nameRepository(tx, address)),
@@ -68,14 +68,14 @@ export function forgeFarmPort(services: Services, url: string): FarmPort {
       const asked = SubmitBenchmarkRequest.parse(wanted);
       const suite = await findSuite(db, asked.suite);
       const isFromGit = suite?.definition.artifacts.from === "git";
-      if (suite === undefined || !isFromGit) return lab.submitBenchmarkRequest(asked, by);
+      if (suite === undefined || !isFromGit) return lab.submit(asked, by);
       if (asked.kind !== "try") await findOnLine(sources, suite, asked);
       // A commit is there as soon as it is pushed: nobody has to say so.
-      return lab.submitBenchmarkRequest({ ...asked, waitForArtifacts: false }, by);
+      return lab.submit({ ...asked, waitForArtifacts: false }, by);
     },
     async cancelBenchmark(id, by) {
       try {
-        return (await lab.cancelBenchmarkRequest(id, by)) !== undefined;
+        return (await lab.cancel(id, by)) !== undefined;
       } catch (reason) {
         // It has ended meanwhile.
         if (!(reason instanceof Fault && reason.code === "failed_precondition")) throw reason;

@@ -1,5 +1,7 @@
 import type { allEndpoints } from "#api/endpoints/all-endpoints.ts";
 import type { HandlersFor } from "../http/serve-endpoints.ts";
+import { benchmarkRequestHandlers } from "./benchmark-request-handlers.ts";
+import { benchmarkSuiteHandlers } from "./benchmark-suite-handlers.ts";
 import type { HandlerServices } from "./handler-services.ts";
 import { rerunHandlers } from "./rerun-handlers.ts";
 
@@ -9,5 +11,7 @@ export type AllHandlers = HandlersFor<typeof allEndpoints>;
 export function allHandlers(services: HandlerServices): AllHandlers {
   return {
     ...rerunHandlers(services),
+    ...benchmarkSuiteHandlers(services),
+    ...benchmarkRequestHandlers(services),
   };
 }

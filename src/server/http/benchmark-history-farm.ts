@@ -1,12 +1,6 @@
 import type { Principal } from "#access/principal.ts";
-import type { Comparison, Report } from "#api/benchmark-comparison.ts";
-import type {
-  ChangePointView,
-  Series,
-  SeriesGrid,
-  SetBalance,
-  Steps,
-} from "#api/benchmark-history.ts";
+import type { Comparison } from "#api/benchmark-comparison.ts";
+import type { ChangePointView, Series, SeriesGrid, Steps } from "#api/benchmark-history.ts";
 import type { CaseNoise } from "#api/benchmark-noise.ts";
 import type { TestCase } from "#core/test-case.ts";
 import type { ComparisonQuery } from "#perf/history/read-comparison.ts";
@@ -28,7 +22,4 @@ export interface BenchmarkHistoryFarm {
   benchmarkNoise(query: { readonly suite: string; readonly case: TestCase }): Promise<CaseNoise>;
   benchmarkSteps(query: StepsQuery): Promise<Steps>;
   sayOfBenchmarkStep(word: WordOfStep, by: Principal): Promise<ChangePointView>;
-  /** Of a request's id, or `latest`; a fault says why there is none. */
-  benchmarkReport(request: string, suite: string | undefined): Promise<Report>;
-  benchmarkSetBalance(suite: string, target: string, sets: number | undefined): Promise<SetBalance>;
 }

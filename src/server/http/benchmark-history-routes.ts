@@ -57,13 +57,7 @@ const StepsOf = z.object({
   limit: z.coerce.number().int().min(1).max(5_000).default(1_000),
 });
 
-const BalanceOf = z.object({
-  suite: SuiteWord,
-  target: SuiteWord,
-  sets: z.coerce.number().int().min(1).max(100).optional(),
-});
-
-/** Comparisons, histories and reports of benchmarks. */
+/** Comparisons and histories of benchmarks. */
 export function benchmarkHistoryRoutes(farm: BenchmarkHistoryFarm): Hono {
   const routes = new Hono();
 
@@ -109,15 +103,6 @@ export function benchmarkHistoryRoutes(farm: BenchmarkHistoryFarm): Hono {
   routes.post("/benchmarks/change-points", async (c) =>
     c.json(await farm.sayOfBenchmarkStep(await jsonBody(c, SayOfChangePoint), principalOf(c))),
   );
-
-  routes.get("/benchmarks/requests/:id/report", async (c) =>
-    c.json(await farm.benchmarkReport(c.req.param("id"), c.req.query("suite"))),
-  );
-
-  routes.get("/benchmarks/sets/balance", async (c) => {
-    const { suite, target, sets } = queryOf(c, BalanceOf);
-    return c.json(await farm.benchmarkSetBalance(suite, target, sets));
-  });
 
   return routes;
 }

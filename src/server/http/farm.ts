@@ -17,8 +17,6 @@ import type { AccessFarm } from "./access-farm.ts";
 import type { AutoscalingFarm } from "./autoscaling-farm.ts";
 import type { BenchmarkCollectorFarm } from "./benchmark-collector-farm.ts";
 import type { BenchmarkHistoryFarm } from "./benchmark-history-farm.ts";
-import type { BenchmarkImportFarm } from "./benchmark-import-farm.ts";
-import type { BenchmarkRequestFarm } from "./benchmark-request-farm.ts";
 import type { BenchmarkSearchFarm } from "./benchmark-search-farm.ts";
 import type { CacheFarm } from "./cache-farm.ts";
 import type { CatalogFarm } from "./catalog-farm.ts";
@@ -87,8 +85,6 @@ export interface Farm
     BenchmarkHistoryFarm,
     AutoscalingFarm,
     BenchmarkCollectorFarm,
-    BenchmarkRequestFarm,
-    BenchmarkImportFarm,
     BenchmarkSearchFarm,
     SecretFarm,
     ProvenanceFarm,

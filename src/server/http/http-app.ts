@@ -9,8 +9,6 @@ import { accessRoutes } from "./access-routes.ts";
 import { autoscalingRoutes } from "./autoscaling-routes.ts";
 import { benchmarkCollectorRoutes } from "./benchmark-collector-routes.ts";
 import { benchmarkHistoryRoutes } from "./benchmark-history-routes.ts";
-import { benchmarkImportRoutes } from "./benchmark-import-routes.ts";
-import { benchmarkRequestRoutes } from "./benchmark-request-routes.ts";
 import { benchmarkSearchRoutes } from "./benchmark-search-routes.ts";
 import { blobRoutes } from "./blob-routes.ts";
 import { cacheRoutes } from "./cache-routes.ts";
@@ -139,8 +137,6 @@ export function httpApp({
   api.route("/", sizeClassRoutes(farm));
   api.route("/", benchmarkHistoryRoutes(farm));
   api.route("/", benchmarkCollectorRoutes(farm));
-  api.route("/", benchmarkRequestRoutes(farm));
-  api.route("/", benchmarkImportRoutes(farm));
   api.route("/", benchmarkSearchRoutes(farm));
   api.route("/", secretRoutes(farm));
   api.route("/", provenanceRoutes(farm));

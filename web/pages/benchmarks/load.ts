@@ -1,16 +1,10 @@
 import { queryOptions } from "@tanstack/react-query";
 import { z } from "zod";
-import { Report } from "#api/benchmark-comparison.ts";
-import { BenchmarkStatus, Suites } from "#api/benchmark-history.ts";
-import {
-  Artifacts,
-  RequestDetail,
-  type RequestSummary,
-  type SubmitBenchmarkRequest,
-  SubmittedRequest,
-} from "#api/benchmark-request.ts";
+import type { RequestSummary, SubmitBenchmarkRequest } from "#api/benchmark-request.ts";
 import { type ChangeCollector, Collectors } from "#api/collector.ts";
-import { ask, tell } from "../../farm/ask.ts";
+import { benchmarkRequestEndpoints } from "#api/endpoints/benchmark-request-endpoints.ts";
+import { benchmarkSuiteEndpoints } from "#api/endpoints/benchmark-suite-endpoints.ts";
+import { ask, call, tell } from "../../farm/ask.ts";
 
 /** Jobs take minutes: while one is under way the page asks so often, and less when nothing is. */
 const busyMs = 5_000;
@@ -18,7 +12,7 @@ const idleMs = 20_000;
 
 export const statusQuery = queryOptions({
   queryKey: ["benchmark-status"],
-  queryFn: ({ signal }) => ask(BenchmarkStatus, "/benchmarks/status", { signal }),
+  queryFn: ({ signal }) => call(benchmarkRequestEndpoints.benchmarkStatus, {}, signal),
   refetchInterval: ({ state: { data } }) =>
     data?.collectors.some(({ job }) => job !== null) || (data?.queue.length ?? 0) > 0
       ? busyMs
@@ -28,7 +22,7 @@ export const statusQuery = queryOptions({
 /** Suites change when somebody pushes one: once for a visit is enough. */
 export const suitesQuery = queryOptions({
   queryKey: ["benchmark-suites"],
-  queryFn: ({ signal }) => ask(Suites, "/benchmarks/suites", { signal }),
+  queryFn: ({ signal }) => call(benchmarkSuiteEndpoints.benchmarkSuites, {}, signal),
   staleTime: 60_000,
 });
 
@@ -37,9 +31,7 @@ export const artifactsQuery = (suite: string) =>
   queryOptions({
     queryKey: ["benchmark-artifacts", suite],
     queryFn: ({ signal }) =>
-      ask(Artifacts, `/benchmarks/artifacts?${new URLSearchParams({ suite, limit: "100" })}`, {
-        signal,
-      }),
+      call(benchmarkSuiteEndpoints.benchmarkArtifacts, { query: { suite, limit: 100 } }, signal),
     enabled: suite !== "",
     staleTime: 30_000,
   });
@@ -48,12 +40,11 @@ export function isEnded(state: RequestSummary["state"]): boolean {
   return state === "completed" || state === "failed" || state === "cancelled";
 }
 
-const requestPath = (id: string) => `/benchmarks/requests/${encodeURIComponent(id)}`;
-
 export const requestQuery = (id: string) =>
   queryOptions({
     queryKey: ["benchmark-request", id],
-    queryFn: ({ signal }) => ask(RequestDetail, requestPath(id), { signal }),
+    queryFn: ({ signal }) =>
+      call(benchmarkRequestEndpoints.benchmarkRequest, { params: { request: id } }, signal),
     // Optional jobs go on after the rest has ended.
     refetchInterval: ({ state: { data } }) =>
       data === undefined || (isEnded(data.state) && data.jobList.every(({ endedAt }) => endedAt))
@@ -64,7 +55,8 @@ export const requestQuery = (id: string) =>
 export const reportQuery = (id: string) =>
   queryOptions({
     queryKey: ["benchmark-report", id],
-    queryFn: ({ signal }) => ask(Report, `${requestPath(id)}/report`, { signal }),
+    queryFn: ({ signal }) =>
+      call(benchmarkRequestEndpoints.benchmarkReport, { params: { request: id } }, signal),
     // Made once.
     staleTime: Number.POSITIVE_INFINITY,
   });
@@ -76,11 +68,23 @@ export const collectorsQuery = queryOptions({
 });
 
 export const submitRequest = (asked: SubmitBenchmarkRequest) =>
-  tell(SubmittedRequest, "/benchmarks/requests", asked);
+  call(benchmarkRequestEndpoints.submitBenchmarkRequest, { body: asked });
 
 export type RequestCommand = "cancel" | "retry" | "artifacts-ready";
-export const changeRequest = (id: string, action: RequestCommand) =>
-  tell(z.unknown(), `${requestPath(id)}/${action}`);
+export async function changeRequest(id: string, action: RequestCommand): Promise<void> {
+  const params = { request: id };
+  switch (action) {
+    case "cancel":
+      await call(benchmarkRequestEndpoints.cancelBenchmarkRequest, { params });
+      return;
+    case "retry":
+      await call(benchmarkRequestEndpoints.retryBenchmarkRequest, { params });
+      return;
+    case "artifacts-ready":
+      await call(benchmarkRequestEndpoints.benchmarkArtifactsReady, { params, body: {} });
+      return;
+  }
+}
 
 export const changeCollector = (name: string, change: ChangeCollector) =>
   tell(z.unknown(), `/benchmarks/collectors/${encodeURIComponent(name)}`, change);
