@@ -86,14 +86,14 @@ type ParameterNames<Path extends string> = Path extends `${string}:${infer Rest}
   : never;
 type NameOnly<Written extends string> = Written extends `${infer Name}{${string}}` ? Name : Written;
 
-type ShapedParams<E> = E extends { readonly params: infer P extends z.ZodObject }
-  ? P
-  : z.ZodObject<Record<never, never>>;
-
 /** The parameters of a path, as a handler gets them. */
 export type ParamsOf<E extends Endpoint> = {
-  readonly [Name in ParameterNames<E["path"]>]: Name extends keyof z.output<ShapedParams<E>>
-    ? z.output<ShapedParams<E>>[Name]
+  readonly [Name in ParameterNames<E["path"]>]: E extends {
+    readonly params: infer P extends z.ZodObject;
+  }
+    ? Name extends keyof z.output<P>
+      ? z.output<P>[Name]
+      : string
     : string;
 };
 
