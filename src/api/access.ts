@@ -9,46 +9,52 @@ const aYearMs = 366 * 24 * 3_600_000;
 export const PrincipalKind = z.enum(["person", "worker", "collector", "granary", "ci", "forge"]);
 
 /** A token as everybody who administers may see it: never the token itself. */
-export const Token = z.object({
-  id: z.string(),
-  principal: z.string(),
-  /** What the principal is. */
-  kind: PrincipalKind,
-  /** `enrolment`: to be handed in once, by a machine, for a token of its own. */
-  use: z.enum(["calls", "enrolment"]),
-  createdAt: Time,
-  createdBy: z.string(),
-  /** Null: until it is revoked. */
-  expiresAt: Time.nullable(),
-  revokedAt: Time.nullable(),
-  revokedBy: z.string().nullable(),
-  /** When an enrolment was handed in. */
-  usedAt: Time.nullable(),
-});
+export const Token = z
+  .object({
+    id: z.string(),
+    principal: z.string(),
+    /** What the principal is. */
+    kind: PrincipalKind,
+    /** `enrolment`: to be handed in once, by a machine, for a token of its own. */
+    use: z.enum(["calls", "enrolment"]),
+    createdAt: Time,
+    createdBy: z.string(),
+    /** Null: until it is revoked. */
+    expiresAt: Time.nullable(),
+    revokedAt: Time.nullable(),
+    revokedBy: z.string().nullable(),
+    /** When an enrolment was handed in. */
+    usedAt: Time.nullable(),
+  })
+  .meta({ id: "Token" });
 export type Token = z.infer<typeof Token>;
 
-export const CreateToken = z.strictObject({
-  principal: z.string(),
-  /** What the principal is; when absent, what it is already, or a person. */
-  kind: PrincipalKind.optional(),
-  /** From a second to ten years; null: until it is revoked. Not given: a year. */
-  expiresInMs: z
-    .number()
-    .int()
-    .min(1_000)
-    .max(10 * aYearMs)
-    .nullable()
-    .default(aYearMs),
-});
+export const CreateToken = z
+  .strictObject({
+    principal: z.string(),
+    /** What the principal is; when absent, what it is already, or a person. */
+    kind: PrincipalKind.optional(),
+    /** From a second to ten years; null: until it is revoked. Not given: a year. */
+    expiresInMs: z
+      .number()
+      .int()
+      .min(1_000)
+      .max(10 * aYearMs)
+      .nullable()
+      .default(aYearMs),
+  })
+  .meta({ id: "CreateToken" });
 export type CreateToken = z.input<typeof CreateToken>;
 
-export const CreatedToken = z.object({
-  id: z.string(),
-  principal: z.string(),
-  expiresAt: Time.nullable(),
-  /** Told this once. */
-  token: z.string(),
-});
+export const CreatedToken = z
+  .object({
+    id: z.string(),
+    principal: z.string(),
+    expiresAt: Time.nullable(),
+    /** Told this once. */
+    token: z.string(),
+  })
+  .meta({ id: "CreatedToken" });
 export type CreatedToken = z.infer<typeof CreatedToken>;
 
 const GrantedVerb = z.union([Verb, z.literal("*")], {
@@ -68,103 +74,129 @@ const narrowed = {
 };
 
 /** One right. `*` in a pattern stands for any characters. */
-export const GrantRule = z.object({
-  principal: z.string(),
-  verb: GrantedVerb,
-  repository: z.string(),
-  branch: z.string(),
-  /** Null: no cap. */
-  priorityCap: z.number().int().nullable(),
-  /** May use the class that nothing overtakes. */
-  top: z.boolean(),
-  ...narrowed,
-  createdAt: Time,
-  createdBy: z.string(),
-});
+export const GrantRule = z
+  .object({
+    principal: z.string(),
+    verb: GrantedVerb,
+    repository: z.string(),
+    branch: z.string(),
+    /** Null: no cap. */
+    priorityCap: z.number().int().nullable(),
+    /** May use the class that nothing overtakes. */
+    top: z.boolean(),
+    ...narrowed,
+    createdAt: Time,
+    createdBy: z.string(),
+  })
+  .meta({ id: "GrantRule" });
 export type GrantRule = z.infer<typeof GrantRule>;
 
-export const AddGrant = z.strictObject({
-  principal: z.string(),
-  verb: GrantedVerb,
-  repository: z.string().default("*"),
-  branch: z.string().default("*"),
-  priorityCap: z.number().int().nullable().default(null),
-  top: z.boolean().default(false),
-  ...narrowed,
-});
+export const AddGrant = z
+  .strictObject({
+    principal: z.string(),
+    verb: GrantedVerb,
+    repository: z.string().default("*"),
+    branch: z.string().default("*"),
+    priorityCap: z.number().int().nullable().default(null),
+    top: z.boolean().default(false),
+    ...narrowed,
+  })
+  .meta({ id: "AddGrant" });
 export type AddGrant = z.output<typeof AddGrant>;
 
 /** Without a pattern, the principal's rules of that verb for all patterns are meant. */
-export const RemoveGrants = z.strictObject({
-  principal: z.string(),
-  verb: GrantedVerb,
-  repository: z.string().optional(),
-  branch: z.string().optional(),
-});
+export const RemoveGrants = z
+  .strictObject({
+    principal: z.string(),
+    verb: GrantedVerb,
+    repository: z.string().optional(),
+    branch: z.string().optional(),
+  })
+  .meta({ id: "RemoveGrants" });
 export type RemoveGrants = z.infer<typeof RemoveGrants>;
 
-export const RemovedGrants = z.object({ removed: z.number().int() });
+export const RemovedGrants = z.object({ removed: z.number().int() }).meta({ id: "RemovedGrants" });
 
 /** Who the farm takes the caller for, and what that one may do. */
-export const Caller = z.object({
-  name: z.string(),
-  /** Absent for who has no name here. */
-  kind: PrincipalKind.optional(),
-  grants: z.array(GrantRule.omit({ principal: true, createdAt: true, createdBy: true })),
-});
+export const Caller = z
+  .object({
+    name: z.string(),
+    /** Absent for who has no name here. */
+    kind: PrincipalKind.optional(),
+    grants: z.array(GrantRule.omit({ principal: true, createdAt: true, createdBy: true })),
+  })
+  .meta({ id: "Caller" });
 export type Caller = z.infer<typeof Caller>;
 
 /** What somebody may do in the end. */
-export const PrincipalRights = z.object({
-  name: z.string(),
-  /** Null for a name that nobody has here. */
-  kind: PrincipalKind.nullable(),
-  /** Why nothing is taken from it as a worker any more; null for all but a few. */
-  quarantine: z.string().nullable(),
-  /** Tokens that are good now, and until when. Null for who may not administer the farm. */
-  tokens: z.array(Token.pick({ id: true, use: true, expiresAt: true })).nullable(),
-  /** Its own grants first, then those of `anyone`, which it has by sending no token. */
-  grants: z.array(GrantRule),
-  /** The verbs that it may do somewhere. */
-  verbs: z.array(Verb),
-});
+export const PrincipalRights = z
+  .object({
+    name: z.string(),
+    /** Null for a name that nobody has here. */
+    kind: PrincipalKind.nullable(),
+    /** Why nothing is taken from it as a worker any more; null for all but a few. */
+    quarantine: z.string().nullable(),
+    /** Tokens that are good now, and until when. Null for who may not administer the farm. */
+    tokens: z.array(Token.pick({ id: true, use: true, expiresAt: true })).nullable(),
+    /** Its own grants first, then those of `anyone`, which it has by sending no token. */
+    grants: z.array(GrantRule),
+    /** The verbs that it may do somewhere. */
+    verbs: z.array(Verb),
+  })
+  .meta({ id: "PrincipalRights" });
 export type PrincipalRights = z.infer<typeof PrincipalRights>;
 
-export const SigningKey = z.object({
-  id: z.string(),
-  name: z.string(),
-  publicKey: z.string(),
-  trustedAt: Time,
-  trustedBy: z.string(),
-  revokedAt: Time.nullable(),
-  revokedBy: z.string().nullable(),
-});
+export const SigningKey = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    publicKey: z.string(),
+    trustedAt: Time,
+    trustedBy: z.string(),
+    revokedAt: Time.nullable(),
+    revokedBy: z.string().nullable(),
+  })
+  .meta({ id: "SigningKey" });
 export type SigningKey = z.infer<typeof SigningKey>;
 
-export const TrustKey = z.strictObject({
-  name: z
-    .string()
-    .regex(/^[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}$/, "a key's name has letters, digits and . _ @ + -"),
-  publicKey: PublicKeyText,
-});
+export const TrustKey = z
+  .strictObject({
+    name: z
+      .string()
+      .regex(
+        /^[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}$/,
+        "a key's name has letters, digits and . _ @ + -",
+      ),
+    publicKey: PublicKeyText,
+  })
+  .meta({ id: "TrustKey" });
 export type TrustKey = z.infer<typeof TrustKey>;
 
 export const Signer = z.object({ keyId: z.string(), name: z.string(), signedAt: Time });
 export type Signer = z.infer<typeof Signer>;
 
-export const CatalogSignatures = z.object({
-  catalog: z.string(),
-  /** What is signed: of the catalog without priorities, deadlines and wishes for workers. */
-  signedDigest: z.string(),
-  /** Keys that are trusted now, each signature verified just now. */
-  signers: z.array(Signer),
-});
+export const CatalogSignatures = z
+  .object({
+    catalog: z.string(),
+    /** What is signed: of the catalog without priorities, deadlines and wishes for workers. */
+    signedDigest: z.string(),
+    /** Keys that are trusted now, each signature verified just now. */
+    signers: z.array(Signer),
+  })
+  .meta({ id: "CatalogSignatures" });
 export type CatalogSignatures = z.infer<typeof CatalogSignatures>;
 
-export const SignCatalog = z.strictObject({
-  catalog: z.string().max(256),
-  publicKey: PublicKeyText,
-  /** Ed25519, 64 bytes in base64. */
-  signature: z.base64().length(88, "a signature is 64 bytes in base64"),
+export const SignaturesQuery = z.strictObject({
+  /** A digest, or a unique beginning of one. */
+  catalog: z.string({ error: "name a catalog: /signatures?catalog=DIGEST" }),
 });
+
+export const SignCatalog = z
+  .strictObject({
+    catalog: z.string().max(256),
+    publicKey: PublicKeyText,
+    /** Ed25519, 64 bytes in base64. */
+    signature: z.base64().length(88, "a signature is 64 bytes in base64"),
+  })
+  .meta({ id: "SignCatalog" });
 export type SignCatalog = z.infer<typeof SignCatalog>;

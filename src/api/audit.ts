@@ -19,9 +19,11 @@ export const AuditQuery = z.strictObject({
 export type AuditQuery = z.output<typeof AuditQuery>;
 
 /** The latest first. */
-export const AuditPage = z.object({
-  entries: z.array(AuditLogRecord),
-  /** Ask with this as `before` for what is older; null when that is all. */
-  next: z.number().int().nullable(),
-});
+export const AuditPage = z
+  .object({
+    entries: z.array(AuditLogRecord),
+    /** Ask with this as `before` for what is older; null when that is all. */
+    next: z.number().int().nullable(),
+  })
+  .meta({ id: "AuditPage" });
 export type AuditPage = z.infer<typeof AuditPage>;

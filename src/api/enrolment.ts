@@ -7,56 +7,67 @@ const aDayMs = 24 * 3_600_000;
 export const EnrolledKind = z.enum(["worker", "collector", "granary"]);
 
 /** Asks for a token that a machine hands in once, for one of its own. */
-export const CreateEnrolment = z.strictObject({
-  /** What the machine is called, here and in grants. */
-  principal: z.string(),
-  kind: EnrolledKind,
-  /** Of a worker: which pools it may serve, as a pattern; all when absent. */
-  pool: z.string().max(256).optional(),
-  /** Of a granary: to the caches of which projects it may write, as a pattern; `default` alone when absent. */
-  repository: z.string().max(256).optional(),
-  /** Until when it is to be handed in: a minute to 30 days from now. */
-  expiresInMs: z
-    .number()
-    .int()
-    .min(60_000)
-    .max(30 * aDayMs)
-    .default(3_600_000),
-  /** How long the machine's own token is good; until it is revoked when absent. */
-  tokenExpiresInMs: z
-    .number()
-    .int()
-    .min(60_000)
-    .max(3_660 * aDayMs)
-    .optional(),
-});
+export const CreateEnrolment = z
+  .strictObject({
+    /** What the machine is called, here and in grants. */
+    principal: z.string(),
+    kind: EnrolledKind,
+    /** Of a worker: which pools it may serve, as a pattern; all when absent. */
+    pool: z.string().max(256).optional(),
+    /** Of a granary: to the caches of which projects it may write, as a pattern; `default` alone when absent. */
+    repository: z.string().max(256).optional(),
+    /** Until when it is to be handed in: a minute to 30 days from now. */
+    expiresInMs: z
+      .number()
+      .int()
+      .min(60_000)
+      .max(30 * aDayMs)
+      .default(3_600_000),
+    /** How long the machine's own token is good; until it is revoked when absent. */
+    tokenExpiresInMs: z
+      .number()
+      .int()
+      .min(60_000)
+      .max(3_660 * aDayMs)
+      .optional(),
+  })
+  .meta({ id: "CreateEnrolment" });
 export type CreateEnrolment = z.input<typeof CreateEnrolment>;
 
 /** A machine hands an enrolment token in. Its own token stays with it: the farm gets the hash. */
-export const Enrol = z.strictObject({
-  enrolment: z.string().max(128),
-  /** What it is; refused, without using the token up, when that is for a machine of another kind. */
-  kind: EnrolledKind.optional(),
-  /** SHA-256 of the token that it made: `grange_` and 32 random bytes as base64url. In hex. */
-  tokenHash: z.string().regex(/^[0-9a-f]{64}$/, "must be a SHA-256 in hex"),
-});
+export const Enrol = z
+  .strictObject({
+    enrolment: z.string().max(128),
+    /** What it is; refused, without using the token up, when that is for a machine of another kind. */
+    kind: EnrolledKind.optional(),
+    /** SHA-256 of the token that it made: `grange_` and 32 random bytes as base64url. In hex. */
+    tokenHash: z.string().regex(/^[0-9a-f]{64}$/, "must be a SHA-256 in hex"),
+  })
+  .meta({ id: "Enrol" });
 export type Enrol = z.infer<typeof Enrol>;
 
-export const Enrolled = z.object({
-  principal: z.string(),
-  tokenId: z.string(),
-  /** Null: until it is revoked. */
-  expiresAt: Time.nullable(),
-});
+export const Enrolled = z
+  .object({
+    principal: z.string(),
+    tokenId: z.string(),
+    /** Null: until it is revoked. */
+    expiresAt: Time.nullable(),
+  })
+  .meta({ id: "Enrolled" });
 export type Enrolled = z.infer<typeof Enrolled>;
 
 /** A machine from which nothing is taken any more, because of what it did. */
-export const Quarantined = z.object({
-  principal: z.string(),
-  /** Which of its workers did the last thing. */
-  worker: z.string(),
-  count: z.number().int(),
-  what: z.string(),
-  since: Time,
-});
+export const Quarantined = z
+  .object({
+    principal: z.string(),
+    /** Which of its workers did the last thing. */
+    worker: z.string(),
+    count: z.number().int(),
+    what: z.string(),
+    since: Time,
+  })
+  .meta({ id: "Quarantined" });
 export type Quarantined = z.infer<typeof Quarantined>;
+
+/** Whose machine works again. */
+export const ReleasedWorker = z.object({ principal: z.string() }).meta({ id: "ReleasedWorker" });

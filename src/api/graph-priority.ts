@@ -15,18 +15,21 @@ export const SetGraphPriority = z
   })
   .refine(({ job, top }) => job === undefined || top === undefined, {
     error: "the top class is for whole graphs: name a priority for a job",
-  });
+  })
+  .meta({ id: "SetGraphPriority" });
 export type SetGraphPriority = z.infer<typeof SetGraphPriority>;
 
-export const GraphPriority = z.object({
-  id: z.string(),
-  /** The job whose own priority it is; null for that of the graph. */
-  job: z.string().nullable(),
-  priority: z.number().int(),
-  top: z.boolean(),
-  /** That less was given than asked for, and why. */
-  notice: z.string().nullable(),
-  /** How many jobs in the queue got another place. */
-  moved: z.number().int(),
-});
+export const GraphPriority = z
+  .object({
+    id: z.string(),
+    /** The job whose own priority it is; null for that of the graph. */
+    job: z.string().nullable(),
+    priority: z.number().int(),
+    top: z.boolean(),
+    /** That less was given than asked for, and why. */
+    notice: z.string().nullable(),
+    /** How many jobs in the queue got another place. */
+    moved: z.number().int(),
+  })
+  .meta({ id: "GraphPriority" });
 export type GraphPriority = z.infer<typeof GraphPriority>;

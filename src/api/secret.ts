@@ -4,16 +4,18 @@ import { SecretName } from "#core/secret-reference.ts";
 const Pattern = z.string().max(256, "a pattern has at most 256 characters");
 
 /** What is told of a secret: everything but what it is. */
-export const Secret = z.object({
-  id: z.number(),
-  name: z.string(),
-  repository: z.string(),
-  branch: z.string(),
-  users: z.string().nullable(),
-  version: z.number(),
-  setAt: z.string(),
-  setBy: z.string(),
-});
+export const Secret = z
+  .object({
+    id: z.number(),
+    name: z.string(),
+    repository: z.string(),
+    branch: z.string(),
+    users: z.string().nullable(),
+    version: z.number(),
+    setAt: z.string(),
+    setBy: z.string(),
+  })
+  .meta({ id: "Secret" });
 export type Secret = z.infer<typeof Secret>;
 
 const Place = {
@@ -23,14 +25,18 @@ const Place = {
   branch: Pattern.min(1, "say which branches; * stands for any letters"),
 };
 
-export const SetSecret = z.strictObject({
-  ...Place,
-  /** Whose own runs, on branches that nobody vouches for, are given it, too. */
-  users: Pattern.min(1).nullable().default(null),
-  /** Base64: a value may be any bytes. */
-  value: z.base64({ error: "the value must be in base64" }).max(64 * 1024),
-});
+export const SetSecret = z
+  .strictObject({
+    ...Place,
+    /** Whose own runs, on branches that nobody vouches for, are given it, too. */
+    users: Pattern.min(1).nullable().default(null),
+    /** Base64: a value may be any bytes. */
+    value: z.base64({ error: "the value must be in base64" }).max(64 * 1024),
+  })
+  .meta({ id: "SetSecret" });
 export type SetSecret = z.infer<typeof SetSecret>;
 
-export const RemoveSecret = z.strictObject(Place);
+export const RemoveSecret = z.strictObject(Place).meta({ id: "RemoveSecret" });
 export type RemoveSecret = z.infer<typeof RemoveSecret>;
+
+export const RemovedSecret = z.object({ removed: RemoveSecret }).meta({ id: "RemovedSecret" });

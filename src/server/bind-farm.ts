@@ -10,7 +10,6 @@ import { graphSummary, listGraphs, listRepositories } from "#graphs/graph-summar
 import { jobDetail, runOutput } from "#graphs/job-detail.store.ts";
 import { submitGraph } from "#graphs/submit-graph.ts";
 import { desiredWorkersService } from "#size-classes/desired-workers-service.ts";
-import { bindAccess } from "./bind-access.ts";
 import { bindAutoscaling } from "./bind-autoscaling.ts";
 import { bindBenchmarkCollectors } from "./bind-benchmark-collectors.ts";
 import { bindBenchmarkHistory } from "./bind-benchmark-history.ts";
@@ -18,15 +17,12 @@ import { bindBenchmarkSearches } from "./bind-benchmark-searches.ts";
 import { bindCaches } from "./bind-caches.ts";
 import { bindCatalogs } from "./bind-catalogs.ts";
 import { bindDrains } from "./bind-drains.ts";
-import { bindEnrolments } from "./bind-enrolments.ts";
 import { bindForge } from "./bind-forge.ts";
 import { bindGranaries } from "./bind-granaries.ts";
 import { bindInvocations } from "./bind-invocations.ts";
 import { bindManifests } from "./bind-manifests.ts";
 import { bindProjects } from "./bind-projects.ts";
-import { bindProvenance } from "./bind-provenance.ts";
 import { bindSearches } from "./bind-searches.ts";
-import { bindSecrets } from "./bind-secrets.ts";
 import { bindSizeClasses } from "./bind-size-classes.ts";
 import { bindTimes } from "./bind-times.ts";
 import { bindTraces } from "./bind-traces.ts";
@@ -52,8 +48,8 @@ export function bindFarm(services: Services, feeds: Feeds, url: string): Farm {
   });
 
   return {
-    ...bindAccess({ db, queue, clock, callers: services.callers }),
-    ...bindEnrolments(services),
+    identify: (authorization, certificateOf) =>
+      services.callers.identify(authorization, certificateOf),
     ...waiting,
     ...bindCaches(services),
     ...bindGranaries(services),
@@ -70,8 +66,6 @@ export function bindFarm(services: Services, feeds: Feeds, url: string): Farm {
     ...bindBenchmarkHistory(services),
     ...bindBenchmarkCollectors(services, feeds.benchmarks),
     ...bindBenchmarkSearches(services),
-    ...bindSecrets(services),
-    ...bindProvenance(services),
     ...bindForge(services, services.forges),
     ...bindSignIn(services, url),
     version,

@@ -117,7 +117,7 @@ describe("a worker of a closed farm", () => {
     const stranger = await worker("w4").note((line) => line.includes("may not work"));
 
     expect(revoked).toContain(mine?.id);
-    expect(stranger).toContain("grange grant add anyone work --pool default");
+    expect(stranger).toContain("grange grant add anyone work --pool POOL");
   });
 
   test("serves the pools that it enrolled for", async () => {
@@ -176,7 +176,7 @@ describe("a server that others reach", () => {
     started.push(later);
 
     expect(open.code).toBe(1);
-    expect(nobody).toEqual([]);
+    expect(nobody).toEqual([expect.objectContaining({ principal: "anyone", verb: "read" })]);
     expect(owner).toEqual(
       expect.arrayContaining([expect.objectContaining({ principal: "owner", verb: "*" })]),
     );

@@ -123,7 +123,7 @@ export const findingsOfSecurity: readonly Finding[] = [
       },
       { file: "src/graphs/definitions/source-file.test.ts" },
       {
-        file: "src/server/http/access-routes.test.ts",
+        file: "src/server/handlers/access-handlers.test.ts",
         titled: /audit log|in the end|looks like|much that is sent|refuses|is good for/,
       },
     ],

@@ -1,7 +1,11 @@
 import type { Endpoint } from "../endpoint.ts";
+import { accessEndpoints } from "./access-endpoints.ts";
 import { benchmarkRequestEndpoints } from "./benchmark-request-endpoints.ts";
 import { benchmarkSuiteEndpoints } from "./benchmark-suite-endpoints.ts";
+import { enrolmentEndpoints } from "./enrolment-endpoints.ts";
+import { keyEndpoints } from "./key-endpoints.ts";
 import { rerunEndpoints } from "./rerun-endpoints.ts";
+import { secretEndpoints } from "./secret-endpoints.ts";
 
 /** The parts of the HTTP API in the order of docs/http-api.md. */
 export const endpointGroups: readonly {
@@ -11,6 +15,10 @@ export const endpointGroups: readonly {
   { title: "Changes of graphs", endpoints: rerunEndpoints },
   { title: "Benchmark suites", endpoints: benchmarkSuiteEndpoints },
   { title: "Benchmark requests", endpoints: benchmarkRequestEndpoints },
+  { title: "Tokens and grants", endpoints: accessEndpoints },
+  { title: "Keys, signatures and provenance", endpoints: keyEndpoints },
+  { title: "Enrolment of machines", endpoints: enrolmentEndpoints },
+  { title: "Secrets", endpoints: secretEndpoints },
 ];
 
 /** Every endpoint of the HTTP API, by name. */
@@ -18,4 +26,8 @@ export const allEndpoints = {
   ...rerunEndpoints,
   ...benchmarkSuiteEndpoints,
   ...benchmarkRequestEndpoints,
+  ...accessEndpoints,
+  ...keyEndpoints,
+  ...enrolmentEndpoints,
+  ...secretEndpoints,
 } as const;

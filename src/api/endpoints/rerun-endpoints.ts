@@ -1,5 +1,6 @@
 import { rightSomewhere } from "#core/right.ts";
 import { endpoint, json } from "../endpoint.ts";
+import { GraphPriority, SetGraphPriority } from "../graph-priority.ts";
 import {
   Activate,
   Clone,
@@ -92,6 +93,15 @@ export const rerunEndpoints = {
     body: Customise,
     largeBody: { bytes: 1024 * 1024, verb: "customise" },
     answer: json(CustomisedJob),
+  }),
+  setPriority: endpoint({
+    method: "POST",
+    path: "/graphs/:graph/priority",
+    right: rightSomewhere("prioritise"),
+    summary:
+      "With `job`, that job's own priority, which is added to the graph's: no customisation, and a job in the queue moves at once. Caps lower what is asked with a `notice`, and refuse it on a protected branch.",
+    body: SetGraphPriority,
+    answer: json(GraphPriority),
   }),
   clone: endpoint({
     method: "POST",

@@ -1,6 +1,5 @@
-import type { AuditLogRecord } from "#api/audit.ts";
+import type { AuditLogRecord, AuditPage } from "#api/audit.ts";
 import { parseDuration } from "#graphs/definitions/duration.ts";
-import { accessCalls } from "../api/access-calls.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { answer, type CommonOptions, inSession } from "../session.ts";
@@ -29,7 +28,7 @@ export const describeAudit: Describe = (command) => {
     .option("--limit <n>", "so many of the latest entries", wholeNumber, 100)
     .action((options: AuditOptions) =>
       inSession(options, async (session) => {
-        const calls = accessCalls(session.api);
+        const { accessEndpoints } = await import("#api/endpoints/access-endpoints.ts");
         const query = {
           ...(options.actor === undefined ? {} : { actor: options.actor }),
           ...(options.verb === undefined ? {} : { verb: options.verb }),
@@ -38,11 +37,13 @@ export const describeAudit: Describe = (command) => {
         const entries: AuditLogRecord[] = [];
         let before: number | null = null;
         do {
-          const limit = String(Math.min(mostPerPage, options.limit - entries.length));
-          const page = await calls.audit({
-            ...query,
-            limit,
-            ...(before === null ? {} : { before: String(before) }),
+          const limit = Math.min(mostPerPage, options.limit - entries.length);
+          const page: AuditPage = await session.api.call(accessEndpoints.audit, {
+            query: {
+              ...query,
+              limit,
+              ...(before === null ? {} : { before }),
+            },
           });
           entries.push(...page.entries);
           before = page.next;

@@ -1,7 +1,6 @@
 import { type Command, Option } from "commander";
 import type { GrantRule, PrincipalRights } from "#api/access.ts";
 import { Verb } from "#core/verb.ts";
-import { accessCalls } from "../api/access-calls.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { priorityNumber } from "../priority-number.ts";
@@ -77,14 +76,17 @@ function describeAdd(command: Command): void {
     )
     .action((principal: string, verb: string, options: AddOptions) =>
       inSession(options, async (session) => {
-        const rules = await accessCalls(session.api).addGrant({
-          principal,
-          verb: verbOf(verb),
-          repository: options.repository ?? "*",
-          branch: options.branch ?? "*",
-          priorityCap: options.priorityCap ?? null,
-          top: options.top ?? false,
-          ...narrowedBy(options),
+        const { accessEndpoints } = await import("#api/endpoints/access-endpoints.ts");
+        const rules = await session.api.call(accessEndpoints.addGrant, {
+          body: {
+            principal,
+            verb: verbOf(verb),
+            repository: options.repository ?? "*",
+            branch: options.branch ?? "*",
+            priorityCap: options.priorityCap ?? null,
+            top: options.top ?? false,
+            ...narrowedBy(options),
+          },
         });
         return answer(session, options, rules, () => ruleLines(rules));
       }),
@@ -96,12 +98,15 @@ function describeRemove(command: Command): void {
     .description("take a right away again; patterns are compared as they were written")
     .action((principal: string, verb: string, options: WhereOptions) =>
       inSession(options, async (session) => {
+        const { accessEndpoints } = await import("#api/endpoints/access-endpoints.ts");
         const { repository, branch } = options;
-        const { removed } = await accessCalls(session.api).removeGrants({
-          principal,
-          verb: verbOf(verb),
-          ...(repository === undefined ? {} : { repository }),
-          ...(branch === undefined ? {} : { branch }),
+        const { removed } = await session.api.call(accessEndpoints.removeGrants, {
+          body: {
+            principal,
+            verb: verbOf(verb),
+            ...(repository === undefined ? {} : { repository }),
+            ...(branch === undefined ? {} : { branch }),
+          },
         });
         return answer(session, options, { removed }, () => [
           removed === 1 ? "One grant was removed." : `${removed} grants were removed.`,
@@ -115,7 +120,8 @@ function describeList(command: Command): void {
     .description("list all grants, or your own when you do not administer the farm")
     .action((options: CommonOptions) =>
       inSession(options, async (session) => {
-        const rules = await accessCalls(session.api).grants();
+        const { accessEndpoints } = await import("#api/endpoints/access-endpoints.ts");
+        const rules = await session.api.call(accessEndpoints.grants, {});
         return answer(session, options, rules, () => ruleLines(rules));
       }),
     );
@@ -126,7 +132,10 @@ function describeOf(command: Command): void {
     .description("say what a principal may do: its grants, those of anyone, and its tokens")
     .action((principal: string, options: CommonOptions) =>
       inSession(options, async (session) => {
-        const rights = await accessCalls(session.api).rightsOf(principal);
+        const { accessEndpoints } = await import("#api/endpoints/access-endpoints.ts");
+        const rights = await session.api.call(accessEndpoints.rightsOf, {
+          params: { name: principal },
+        });
         return answer(session, options, rights, () => rightsLines(rights));
       }),
     );

@@ -1,5 +1,4 @@
 import type { Command } from "commander";
-import { accessCalls } from "../api/access-calls.ts";
 import type { Describe } from "../command-list.ts";
 import { answersJson, speaksToServer, withExamples } from "../common-options.ts";
 import { createKeyFile, readPublicKey } from "../keys/key-file.ts";
@@ -44,8 +43,9 @@ function describeTrust(command: Command): void {
     .description("let the signatures of a key count from now on")
     .action((name: string, textOrFile: string, options: CommonOptions) =>
       inSession(options, async (session) => {
+        const { keyEndpoints } = await import("#api/endpoints/key-endpoints.ts");
         const publicKey = await readPublicKey(textOrFile);
-        const key = await accessCalls(session.api).trustKey({ name, publicKey });
+        const key = await session.api.call(keyEndpoints.trustKey, { body: { name, publicKey } });
         return answer(session, options, key, () => [`Key ${key.id} is trusted as ${key.name}.`]);
       }),
     );
@@ -56,7 +56,8 @@ function describeList(command: Command): void {
     .description("list the keys whose signatures count, and those that were revoked")
     .action((options: CommonOptions) =>
       inSession(options, async (session) => {
-        const keys = await accessCalls(session.api).keys();
+        const { keyEndpoints } = await import("#api/endpoints/key-endpoints.ts");
+        const keys = await session.api.call(keyEndpoints.keys, {});
         return answer(session, options, keys, () =>
           tableLines([
             ["name", "id", "public", "trusted"],
@@ -79,7 +80,8 @@ function describeRevoke(command: Command): void {
     .description("end the trust in a key, and in all that it signed")
     .action((name: string, options: CommonOptions) =>
       inSession(options, async (session) => {
-        const key = await accessCalls(session.api).revokeKey(name);
+        const { keyEndpoints } = await import("#api/endpoints/key-endpoints.ts");
+        const key = await session.api.call(keyEndpoints.revokeKey, { params: { name } });
         return answer(session, options, key, () => [`Key ${key.id} (${key.name}) is revoked.`]);
       }),
     );

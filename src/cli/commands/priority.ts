@@ -1,4 +1,3 @@
-import { accessCalls } from "../api/access-calls.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { priorityNumber } from "../priority-number.ts";
@@ -22,14 +21,18 @@ export const describePriority: Describe = (command) => {
     .option("--reason <text>", "why, for those who ask later")
     .action((graph: string, priority: number | undefined, options: PriorityOptions) =>
       inSession(options, async (session) => {
+        const { rerunEndpoints } = await import("#api/endpoints/rerun-endpoints.ts");
         const { job, top, reason } = options;
         if (priority === undefined && top === undefined)
           throw new UsageError("say how soon: a priority such as 50, --top or --no-top");
-        const changed = await accessCalls(session.api).setGraphPriority(graph, {
-          ...(job === undefined ? {} : { job }),
-          ...(priority === undefined ? {} : { priority }),
-          ...(top === undefined ? {} : { top }),
-          ...(reason === undefined ? {} : { reason }),
+        const changed = await session.api.call(rerunEndpoints.setPriority, {
+          params: { graph },
+          body: {
+            ...(job === undefined ? {} : { job }),
+            ...(priority === undefined ? {} : { priority }),
+            ...(top === undefined ? {} : { top }),
+            ...(reason === undefined ? {} : { reason }),
+          },
         });
         if (changed.notice !== null)
           session.terminal.notes.line(`${printableLine(changed.notice)}.`);

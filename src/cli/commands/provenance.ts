@@ -3,7 +3,6 @@ import { createReadStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { messageOf } from "#core/fault.ts";
 import { PublicKeyText } from "#core/public-key-text.ts";
-import { provenanceCalls } from "../api/provenance-calls.ts";
 import { type Checked, checkProvenance } from "../check-provenance.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
@@ -28,8 +27,11 @@ export const describeProvenance: Describe = (command) => {
     )
     .action((output: string, options: ProvenanceOptions) =>
       inSession(options, async (session) => {
+        const { keyEndpoints } = await import("#api/endpoints/key-endpoints.ts");
         const hash = await hashOf(output);
-        const provenance = await provenanceCalls(session.api).of(hash);
+        const provenance = await session.api.call(keyEndpoints.provenance, {
+          query: { digest: hash },
+        });
         const key =
           options.key === undefined ? provenance.key.publicKey : await readPublicKey(options.key);
         const bytes = Buffer.from(PublicKeyText.parse(key).slice("ed25519:".length), "base64url");

@@ -2,7 +2,6 @@ import { readFile } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
 import type { Command } from "commander";
 import { messageOf } from "#core/fault.ts";
-import { secretCalls } from "../api/secret-calls.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { answer, type CommonOptions, inSession } from "../session.ts";
@@ -54,13 +53,16 @@ function describeSet(command: Command): void {
     .option("--users <pattern>", "people whose own runs are given it, too (default: nobody's)")
     .action((name: string, { repository, branch, ...options }: SetOptions) =>
       inSession(options, async (session) => {
+        const { secretEndpoints } = await import("#api/endpoints/secret-endpoints.ts");
         const bytes = await valueOf(options.file);
-        const secret = await secretCalls(session.api).set({
-          name,
-          repository,
-          branch,
-          users: options.users ?? null,
-          value: bytes.toString("base64"),
+        const secret = await session.api.call(secretEndpoints.setSecret, {
+          body: {
+            name,
+            repository,
+            branch,
+            users: options.users ?? null,
+            value: bytes.toString("base64"),
+          },
         });
         return answer(session, options, secret, () => [
           `${secret.name} is kept, version ${secret.version}: for ${printableLine(secret.branch)} of ${printableLine(secret.repository)}.`,
@@ -74,7 +76,8 @@ function describeList(command: Command): void {
     .description("list secrets; nobody is told their values")
     .action((options: CommonOptions) =>
       inSession(options, async (session) => {
-        const secrets = await secretCalls(session.api).list();
+        const { secretEndpoints } = await import("#api/endpoints/secret-endpoints.ts");
+        const secrets = await session.api.call(secretEndpoints.secrets, {});
         return answer(session, options, secrets, () =>
           tableLines([
             ["name", "repository", "branch", "users", "version", "set", "by"],
@@ -98,7 +101,10 @@ function describeRemove(command: Command): void {
     .description("forget a secret; patterns are compared as they were written")
     .action((name: string, { repository, branch, ...options }: PlaceOptions) =>
       inSession(options, async (session) => {
-        const gone = await secretCalls(session.api).remove({ name, repository, branch });
+        const { secretEndpoints } = await import("#api/endpoints/secret-endpoints.ts");
+        const gone = await session.api.call(secretEndpoints.removeSecret, {
+          body: { name, repository, branch },
+        });
         return answer(session, options, gone, () => [`${name} is removed.`]);
       }),
     );

@@ -1,5 +1,4 @@
 import { signedText } from "#core/signed-text.ts";
-import { accessCalls } from "../api/access-calls.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { publicHalf, readKeyFile, signatureOf } from "../keys/key-file.ts";
@@ -15,13 +14,17 @@ export const describeSign: Describe = (command) => {
     .requiredOption("--key <file>", "the private key, as `grange key create` wrote it")
     .action((written: string, options: SignOptions) =>
       inSession(options, async (session) => {
-        const calls = accessCalls(session.api);
+        const { keyEndpoints } = await import("#api/endpoints/key-endpoints.ts");
         const key = await readKeyFile(options.key);
-        const { catalog, signedDigest } = await calls.catalogSignatures(written);
-        const signed = await calls.signCatalog({
-          catalog,
-          publicKey: publicHalf(key),
-          signature: signatureOf(signedText("catalog", signedDigest), key),
+        const { catalog, signedDigest } = await session.api.call(keyEndpoints.catalogSignatures, {
+          query: { catalog: written },
+        });
+        const signed = await session.api.call(keyEndpoints.signCatalog, {
+          body: {
+            catalog,
+            publicKey: publicHalf(key),
+            signature: signatureOf(signedText("catalog", signedDigest), key),
+          },
         });
         return answer(session, options, signed, () => [
           `Catalog ${catalog} is signed by ${signed.signers.map(({ name }) => name).join(", ")}.`,

@@ -3,7 +3,6 @@ import type { z } from "zod";
 import { PrincipalKind, type Token } from "#api/access.ts";
 import { EnrolledKind } from "#api/enrolment.ts";
 import { parseDuration } from "#graphs/definitions/duration.ts";
-import { accessCalls } from "../api/access-calls.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { answer, type CommonOptions, inSession } from "../session.ts";
@@ -61,25 +60,30 @@ function describeCreate(command: Command): void {
     .option("--token-expires <duration>", "with --enrol: how long the machine's own token is good")
     .action((principal: string, options: CreateOptions) =>
       inSession(options, async (session) => {
-        const calls = accessCalls(session.api);
+        const { enrolmentEndpoints } = await import("#api/endpoints/enrolment-endpoints.ts");
+        const { accessEndpoints } = await import("#api/endpoints/access-endpoints.ts");
         const { enrol: kind, pool, project } = options;
         if (kind === undefined) requireEnrol(options);
         const created =
           kind === undefined
-            ? await calls.createToken({
-                principal,
-                ...(options.kind === undefined ? {} : { kind: options.kind }),
-                ...(options.expires === "never"
-                  ? { expiresInMs: null }
-                  : msOf("expiresInMs", options.expires)),
+            ? await session.api.call(accessEndpoints.createToken, {
+                body: {
+                  principal,
+                  ...(options.kind === undefined ? {} : { kind: options.kind }),
+                  ...(options.expires === "never"
+                    ? { expiresInMs: null }
+                    : msOf("expiresInMs", options.expires)),
+                },
               })
-            : await calls.createEnrolment({
-                principal,
-                kind,
-                ...(pool === undefined ? {} : { pool }),
-                ...(project === undefined ? {} : { repository: project }),
-                ...msOf("expiresInMs", options.expires),
-                ...msOf("tokenExpiresInMs", options.tokenExpires),
+            : await session.api.call(enrolmentEndpoints.createEnrolment, {
+                body: {
+                  principal,
+                  kind,
+                  ...(pool === undefined ? {} : { pool }),
+                  ...(project === undefined ? {} : { repository: project }),
+                  ...msOf("expiresInMs", options.expires),
+                  ...msOf("tokenExpiresInMs", options.tokenExpires),
+                },
               });
         const until = created.expiresAt === null ? "it is revoked" : timeText(created.expiresAt);
         const what = kind === undefined ? "Token" : "Enrolment token";
@@ -105,7 +109,8 @@ function describeList(command: Command): void {
     .description("list tokens; the tokens themselves are nowhere")
     .action((options: CommonOptions) =>
       inSession(options, async (session) => {
-        const tokens = await accessCalls(session.api).tokens();
+        const { accessEndpoints } = await import("#api/endpoints/access-endpoints.ts");
+        const tokens = await session.api.call(accessEndpoints.tokens, {});
         return answer(session, options, tokens, () =>
           tableLines([
             ["id", "principal", "kind", "for", "made", "by", "good until"],
@@ -129,7 +134,8 @@ function describeRevoke(command: Command): void {
     .description("end a token for good")
     .action((id: string, options: CommonOptions) =>
       inSession(options, async (session) => {
-        const revoked = await accessCalls(session.api).revokeToken(id);
+        const { accessEndpoints } = await import("#api/endpoints/access-endpoints.ts");
+        const revoked = await session.api.call(accessEndpoints.revokeToken, { params: { id } });
         return answer(session, options, revoked, () => [
           `Token ${revoked.id} of ${revoked.principal} is revoked.`,
         ]);

@@ -70,8 +70,10 @@ function describeRelease(command: Command): void {
     .action(async (name: string, options: CommonOptions) => {
       const { answer, inSession } = await import("../session.ts");
       return inSession(options, async (session) => {
-        const { accessCalls } = await import("../api/access-calls.ts");
-        const released = await accessCalls(session.api).releaseWorker(name);
+        const { enrolmentEndpoints } = await import("#api/endpoints/enrolment-endpoints.ts");
+        const released = await session.api.call(enrolmentEndpoints.releaseWorker, {
+          params: { name },
+        });
         return answer(session, options, released, () => [`${released.principal} may work again.`]);
       });
     });

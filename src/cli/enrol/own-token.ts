@@ -2,7 +2,8 @@ import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { mkdir, open, readFile, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import { z } from "zod";
-import { Enrolled, type EnrolledKind } from "#api/enrolment.ts";
+import { enrolmentEndpoints } from "#api/endpoints/enrolment-endpoints.ts";
+import type { EnrolledKind } from "#api/enrolment.ts";
 import { backoffMs } from "#core/backoff.ts";
 import { Fault } from "#core/fault.ts";
 import { rest } from "#core/resting.ts";
@@ -55,7 +56,7 @@ export async function ownToken(wanted: {
   await keep(wanted.file, { ...mine, principal: null });
   const api = apiClient(wanted.server, { token: undefined, ca: wanted.ca });
   const body = { enrolment: enrolmentToken, kind: wanted.kind, tokenHash: sha256(token) };
-  const { principal } = await whileUnreachable(() => api.post(Enrolled, "/enrol", body));
+  const { principal } = await whileUnreachable(() => api.call(enrolmentEndpoints.enrol, { body }));
   await keep(wanted.file, { ...mine, principal });
   return token;
 }

@@ -1,9 +1,13 @@
 import type { allEndpoints } from "#api/endpoints/all-endpoints.ts";
 import type { HandlersFor } from "../http/serve-endpoints.ts";
+import { accessHandlers } from "./access-handlers.ts";
 import { benchmarkRequestHandlers } from "./benchmark-request-handlers.ts";
 import { benchmarkSuiteHandlers } from "./benchmark-suite-handlers.ts";
+import { enrolmentHandlers } from "./enrolment-handlers.ts";
 import type { HandlerServices } from "./handler-services.ts";
+import { keyHandlers } from "./key-handlers.ts";
 import { rerunHandlers } from "./rerun-handlers.ts";
+import { secretHandlers } from "./secret-handlers.ts";
 
 /** The handler of every endpoint. */
 export type AllHandlers = HandlersFor<typeof allEndpoints>;
@@ -13,5 +17,9 @@ export function allHandlers(services: HandlerServices): AllHandlers {
     ...rerunHandlers(services),
     ...benchmarkSuiteHandlers(services),
     ...benchmarkRequestHandlers(services),
+    ...accessHandlers(services),
+    ...keyHandlers(services),
+    ...enrolmentHandlers(services),
+    ...secretHandlers(services),
   };
 }

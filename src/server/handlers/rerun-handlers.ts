@@ -7,6 +7,7 @@ import { planToday } from "#graphs/reruns/plan-today.ts";
 import { release } from "#graphs/reruns/release.ts";
 import { retrigger } from "#graphs/reruns/retrigger.ts";
 import { waive } from "#graphs/reruns/waive.ts";
+import { setGraphPriority } from "#graphs/set-graph-priority.ts";
 import { graphSet } from "#graphs/sets/graph-set.store.ts";
 import { findSet } from "#graphs/sets/join-set.ts";
 import type { HandlersFor } from "../http/serve-endpoints.ts";
@@ -60,6 +61,10 @@ export function rerunHandlers(services: HandlerServices): HandlersFor<typeof rer
     async customise({ params, body, caller }) {
       const id = await graphOf(params.graph);
       return found(await customise(services, id, body, caller), jobIn(id, body.job));
+    },
+    async setPriority({ params, body, caller }) {
+      const id = await graphOf(params.graph);
+      return found(await setGraphPriority(services.queue, id, body, caller), `graph ${id}`);
     },
     async clone({ params, body, caller }) {
       const id = await graphOf(params.graph);

@@ -13,7 +13,6 @@ import type { StoreStanding } from "#api/store.ts";
 import type { Worker } from "#api/worker.ts";
 import type { Digest } from "#core/digest.ts";
 import type { Ticket } from "../change-feed.ts";
-import type { AccessFarm } from "./access-farm.ts";
 import type { AutoscalingFarm } from "./autoscaling-farm.ts";
 import type { BenchmarkCollectorFarm } from "./benchmark-collector-farm.ts";
 import type { BenchmarkHistoryFarm } from "./benchmark-history-farm.ts";
@@ -21,15 +20,13 @@ import type { BenchmarkSearchFarm } from "./benchmark-search-farm.ts";
 import type { CacheFarm } from "./cache-farm.ts";
 import type { CatalogFarm } from "./catalog-farm.ts";
 import type { DrainFarm } from "./drain-farm.ts";
-import type { EnrolmentFarm } from "./enrolment-farm.ts";
 import type { ForgeFarm } from "./forge-farm.ts";
 import type { GranaryFarm } from "./granary-farm.ts";
 import type { InvocationFarm } from "./invocation-farm.ts";
 import type { ManifestFarm } from "./manifest-farm.ts";
+import type { KnowsCallers } from "./principal.ts";
 import type { ProjectFarm } from "./project-farm.ts";
-import type { ProvenanceFarm } from "./provenance-farm.ts";
 import type { SearchFarm } from "./search-farm.ts";
-import type { SecretFarm } from "./secret-farm.ts";
 import type { SignInFarm } from "./sign-in-farm.ts";
 import type { SizeClassFarm } from "./size-class-farm.ts";
 import type { TimesFarm } from "./times-farm.ts";
@@ -68,8 +65,7 @@ export interface RunName {
  * `assemble.ts`; the routes know nothing behind it.
  */
 export interface Farm
-  extends AccessFarm,
-    EnrolmentFarm,
+  extends KnowsCallers,
     CacheFarm,
     CatalogFarm,
     WaitingFarm,
@@ -86,8 +82,6 @@ export interface Farm
     AutoscalingFarm,
     BenchmarkCollectorFarm,
     BenchmarkSearchFarm,
-    SecretFarm,
-    ProvenanceFarm,
     ForgeFarm,
     SignInFarm {
   readonly version: string;

@@ -1,8 +1,8 @@
 import { queryOptions } from "@tanstack/react-query";
-import { Caller } from "#api/access.ts";
+import { accessEndpoints } from "#api/endpoints/access-endpoints.ts";
 import { InvocationList } from "#api/invocation.ts";
 import { ToolCaches } from "#api/tool-cache.ts";
-import { ask } from "../../farm/ask.ts";
+import { ask, call } from "../../farm/ask.ts";
 import type { Recipe } from "./recipe.ts";
 
 /** Whoever sets up a tool looks here whether it arrived. */
@@ -11,7 +11,7 @@ const refetchMs = 3_000;
 /** What somebody may do who sends no token, as this page does. */
 export const callerQuery = queryOptions({
   queryKey: ["caller"],
-  queryFn: ({ signal }) => ask(Caller, "/caller", { signal }),
+  queryFn: ({ signal }) => call(accessEndpoints.caller, {}, signal),
 });
 
 /** By what a tool is seen that is seen at all. */

@@ -1,13 +1,13 @@
 import { queryOptions } from "@tanstack/react-query";
 import { z } from "zod";
-import { Caller } from "#api/access.ts";
+import { accessEndpoints } from "#api/endpoints/access-endpoints.ts";
 import { ListedSession, SignedIn, SignInAddress } from "#api/session.ts";
-import { ask, tell } from "../../farm/ask.ts";
+import { ask, call, tell } from "../../farm/ask.ts";
 
 /** What whoever looks at the page may do. */
 export const callerQuery = queryOptions({
   queryKey: ["caller"],
-  queryFn: ({ signal }) => ask(Caller, "/caller", { signal }),
+  queryFn: ({ signal }) => call(accessEndpoints.caller, {}, signal),
 });
 
 /** Browsers that are signed in: the own ones, or all for who administers. */

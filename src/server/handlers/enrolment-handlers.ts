@@ -1,29 +1,23 @@
-import type { CallerRegistry } from "#access/caller-registry.ts";
 import { createEnrolment, grantOfMachine, redeemEnrolment } from "#access/enrol.ts";
-import { Grant, PrincipalName, wholeFarm } from "#access/principal.ts";
-import { requireGrant } from "#access/require-grant.ts";
+import { Grant, PrincipalName } from "#access/principal.ts";
 import { fingerprintOfHash, isEnrolmentShaped } from "#access/secret-token.ts";
 import { forgetOffences, listQuarantined } from "#access/worker-offence.store.ts";
-import type { Clock } from "#core/clock.ts";
+import type { enrolmentEndpoints } from "#api/endpoints/enrolment-endpoints.ts";
 import { Fault } from "#core/fault.ts";
-import type { Db } from "#db/db.ts";
 import { principalOfWorker } from "#execution/worker-principal.store.ts";
 import { recordAudit } from "#graphs/audit.store.ts";
-import type { EnrolmentFarm } from "./http/enrolment-farm.ts";
+import type { HandlersFor } from "../http/serve-endpoints.ts";
+import type { HandlerServices } from "./handler-services.ts";
 
-/** Enrolment of machines, for the HTTP API. Each change leaves an entry in the audit. */
-export function bindEnrolments({
+/** Each change leaves an entry in the audit. */
+export function enrolmentHandlers({
   db,
   clock,
   callers,
-}: {
-  readonly db: Db;
-  readonly clock: Clock;
-  readonly callers: CallerRegistry;
-}): EnrolmentFarm {
+}: HandlerServices): HandlersFor<typeof enrolmentEndpoints> {
   return {
-    async createEnrolment({ principal, kind, expiresInMs, tokenExpiresInMs, ...where }, by) {
-      requireGrant(by, "administer", wholeFarm);
+    async createEnrolment({ body, caller: by }) {
+      const { principal, kind, expiresInMs, tokenExpiresInMs, ...where } = body;
       const name = PrincipalName.safeParse(principal);
       if (!name.success) throw new Fault("invalid_argument", name.error.issues[0]?.message ?? "");
       if (where.pool !== undefined && kind !== "worker") {
@@ -47,7 +41,7 @@ export function bindEnrolments({
       return { ...created, expiresAt: created.expiresAt.toISOString() };
     },
 
-    async enrol({ enrolment, kind, tokenHash }) {
+    async enrol({ body: { enrolment, kind, tokenHash } }) {
       if (!isEnrolmentShaped(enrolment)) {
         throw new Fault(
           "unauthenticated",
@@ -80,8 +74,7 @@ export function bindEnrolments({
       }));
     },
 
-    async releaseWorker(name, by) {
-      requireGrant(by, "administer", wholeFarm);
+    async releaseWorker({ params: { name }, caller: by }) {
       const principal = await db.transaction(async (tx) => {
         const of = (await forgetOffences(tx, name)) ? name : await principalOfWorker(tx, name);
         const isReleased = of === name || (of !== undefined && (await forgetOffences(tx, of)));

@@ -1,6 +1,7 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { textOfPublicKey } from "#access/public-key.ts";
 import { resultsOfActions } from "#actions/many-results.store.ts";
+import type { Provenance } from "#api/provenance.ts";
 import { parseDigestKey } from "#core/digest.ts";
 import { protectedDomain } from "#core/trust-domain.ts";
 import { type AttestedRunRow, attestedRun, attestedSince } from "#graphs/attested-runs.store.ts";
@@ -14,21 +15,25 @@ import { catchUp } from "#provenance/catch-up.ts";
 import { sealEnvelope } from "#provenance/envelope.ts";
 import { type AttestedRun, statementOf } from "#provenance/statement.ts";
 import { runsThatMade } from "#provenance/subject.store.ts";
-import type { ProvenanceFarm } from "./http/provenance-farm.ts";
 import type { Services } from "./services.ts";
 import { version } from "./version.ts";
 
 /** Of what many runs make, such as an empty file, the latest are enough. */
 const mostRuns = 5;
 
-/** Provenance, for the HTTP API: made when it is asked for, from what the farm itself knows of its runs. */
-export function bindProvenance({
+/**
+ * What the farm attests of an output, by `<hash>` or `<hash>/<size>`: made when it is asked for, from what the farm itself
+ * knows of its runs. Undefined when no run that the farm trusts has made it.
+ */
+export function provenanceOf({
   db,
   blobs,
   farmKey,
   project,
   trees,
-}: Pick<Services, "db" | "blobs" | "farmKey" | "project" | "trees">): ProvenanceFarm {
+}: Pick<Services, "db" | "blobs" | "farmKey" | "project" | "trees">): (
+  digest: string,
+) => Promise<Provenance | undefined> {
   const actionOf = async (digest: string): Promise<Action | undefined> => {
     const bytes = await blobs.get(parseDigestKey(digest));
     return bytes === undefined ? undefined : fromBinary(ActionSchema, bytes);
@@ -48,31 +53,29 @@ export function bindProvenance({
   // Those who ask at once wait for one look.
   let catchingUp: Promise<void> | undefined;
 
-  return {
-    async provenance(digest) {
-      catchingUp ??= catchUp(db, (since, most) => attestedSince(db, since, most)).finally(() => {
-        catchingUp = undefined;
-      });
-      await catchingUp;
-      const hash = digest.split("/")[0] ?? "";
-      const made = await db.transaction(async (tx) => {
-        const named = await runsThatMade(tx, hash, mostRuns);
-        return Promise.all(named.map(async (at) => ({ at, row: await attestedRun(tx, at) })));
-      });
-      const envelopes = [];
-      for (const { at, row } of made) {
-        if (row === undefined || !(await isSealed(row))) continue;
-        const action = await actionOf(row.actionDigest);
-        const run = attested(at, row, action, farmKey.id);
-        const isThere = run.outputs.some(
-          ({ digest: one }) => one === digest || one.startsWith(`${digest}/`),
-        );
-        if (isThere) envelopes.push(sealEnvelope(farmKey, statementOf(run)));
-      }
-      if (envelopes.length === 0) return undefined;
-      const key = { id: farmKey.id, publicKey: textOfPublicKey(farmKey.publicKey) };
-      return { digest, key, envelopes };
-    },
+  return async (digest) => {
+    catchingUp ??= catchUp(db, (since, most) => attestedSince(db, since, most)).finally(() => {
+      catchingUp = undefined;
+    });
+    await catchingUp;
+    const hash = digest.split("/")[0] ?? "";
+    const made = await db.transaction(async (tx) => {
+      const named = await runsThatMade(tx, hash, mostRuns);
+      return Promise.all(named.map(async (at) => ({ at, row: await attestedRun(tx, at) })));
+    });
+    const envelopes = [];
+    for (const { at, row } of made) {
+      if (row === undefined || !(await isSealed(row))) continue;
+      const action = await actionOf(row.actionDigest);
+      const run = attested(at, row, action, farmKey.id);
+      const isThere = run.outputs.some(
+        ({ digest: one }) => one === digest || one.startsWith(`${digest}/`),
+      );
+      if (isThere) envelopes.push(sealEnvelope(farmKey, statementOf(run)));
+    }
+    if (envelopes.length === 0) return undefined;
+    const key = { id: farmKey.id, publicKey: textOfPublicKey(farmKey.publicKey) };
+    return { digest, key, envelopes };
   };
 }
 

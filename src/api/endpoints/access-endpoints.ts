@@ -1,0 +1,88 @@
+import { z } from "zod";
+import { noRight, rightOnFarm, rightSomewhere } from "#core/right.ts";
+import {
+  AddGrant,
+  Caller,
+  CreatedToken,
+  CreateToken,
+  GrantRule,
+  PrincipalRights,
+  RemovedGrants,
+  RemoveGrants,
+  Token,
+} from "../access.ts";
+import { AuditPage, AuditQuery } from "../audit.ts";
+import { created, endpoint, json } from "../endpoint.ts";
+
+/** Tokens, grants, and what was done with them. */
+export const accessEndpoints = {
+  caller: endpoint({
+    method: "GET",
+    path: "/caller",
+    right: noRight("tells the caller who the farm takes it for"),
+    summary: "Who the farm takes you for, and your grants.",
+    answer: json(Caller),
+  }),
+  tokens: endpoint({
+    method: "GET",
+    path: "/tokens",
+    right: rightOnFarm("administer"),
+    summary: "All tokens, also those that are over; never the tokens themselves.",
+    answer: json(z.array(Token)),
+  }),
+  createToken: endpoint({
+    method: "POST",
+    path: "/tokens",
+    right: rightOnFarm("administer"),
+    summary: "Makes a token. This is the only answer that ever holds it.",
+    body: CreateToken,
+    answer: created(CreatedToken),
+  }),
+  revokeToken: endpoint({
+    method: "POST",
+    path: "/tokens/:id/revoke",
+    right: rightOnFarm("administer"),
+    summary: "Ends a token: at once on the server that is asked, within 2 s on others.",
+    answer: json(Token),
+  }),
+  rightsOf: endpoint({
+    method: "GET",
+    path: "/principals/:name",
+    right: rightSomewhere("read"),
+    summary:
+      "What somebody may do in the end, and the tokens that are good now. Of others only for who administers the farm; of yourself without tokens.",
+    answer: json(PrincipalRights),
+  }),
+  grants: endpoint({
+    method: "GET",
+    path: "/grants",
+    right: rightSomewhere("read"),
+    summary: "All grants; only your own when you do not administer the farm.",
+    answer: json(z.array(GrantRule)),
+  }),
+  addGrant: endpoint({
+    method: "POST",
+    path: "/grants",
+    right: rightOnFarm("administer"),
+    summary: "Gives a right. Answers all grants of that principal.",
+    body: AddGrant,
+    answer: json(z.array(GrantRule)),
+  }),
+  removeGrants: endpoint({
+    method: "POST",
+    path: "/grants/remove",
+    right: rightOnFarm("administer"),
+    summary: "Takes rights away; 409 when nobody could administer the farm afterwards.",
+    body: RemoveGrants,
+    answer: json(RemovedGrants),
+  }),
+  audit: endpoint({
+    method: "GET",
+    path: "/audit",
+    right: rightOnFarm("administer"),
+    summary:
+      "What was done on the farm, the latest first: `before` is the `next` of the page before; `limit` is 200 unless given, at most 1,000.",
+    query: AuditQuery,
+    answer: json(AuditPage),
+  }),
+} as const;

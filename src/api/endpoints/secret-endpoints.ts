@@ -1,0 +1,33 @@
+import { z } from "zod";
+import { rightSomewhere } from "#core/right.ts";
+import { endpoint, json } from "../endpoint.ts";
+import { RemovedSecret, RemoveSecret, Secret, SetSecret } from "../secret.ts";
+
+/** What runs are given and nobody else may read. No endpoint answers a value. */
+export const secretEndpoints = {
+  secrets: endpoint({
+    method: "GET",
+    path: "/secrets",
+    right: rightSomewhere("secret"),
+    summary:
+      "The secrets where you may set some: all but their values, which no endpoint answers ([secrets.md](secrets.md)).",
+    answer: json(z.array(Secret)),
+  }),
+  setSecret: endpoint({
+    method: "POST",
+    path: "/secrets",
+    right: rightSomewhere("secret"),
+    summary: "Sets a secret (`value` in base64); one that is set already gets its next version.",
+    body: SetSecret,
+    largeBody: { bytes: 96 * 1024, verb: "secret" },
+    answer: json(Secret),
+  }),
+  removeSecret: endpoint({
+    method: "POST",
+    path: "/secrets/remove",
+    right: rightSomewhere("secret"),
+    summary: "Removes the secret of exactly this name and these patterns.",
+    body: RemoveSecret,
+    answer: json(RemovedSecret),
+  }),
+} as const;

@@ -1,0 +1,22 @@
+import type { Principal } from "#access/principal.ts";
+import type { Verb } from "#core/verb.ts";
+import type { Tx } from "#db/db.ts";
+import { recordAudit } from "#graphs/audit.store.ts";
+import type { HandlerServices } from "./handler-services.ts";
+
+/** Changes who may do what, and records it in the audit log; afterwards no caller's rights are taken from memory. */
+export async function changeRights<T>(
+  { db, clock, callers }: Pick<HandlerServices, "db" | "clock" | "callers">,
+  by: Principal,
+  verb: Verb,
+  detail: Readonly<Record<string, unknown>>,
+  work: (tx: Tx, now: Date) => Promise<T>,
+): Promise<T> {
+  const done = await db.transaction(async (tx) => {
+    const answer = await work(tx, clock.now());
+    await recordAudit(tx, { actor: by.name, verb, detail });
+    return answer;
+  });
+  callers.forgetAll();
+  return done;
+}
