@@ -4,34 +4,36 @@ const Count = z.number().int().nonnegative();
 const Bytes = z.number().int().nonnegative();
 
 /** The farm's store of blobs, as it was when it was last looked at. */
-export const StoreStanding = z.object({
-  /** Null where the store may grow as large as the disk. */
-  limitBytes: Bytes.nullable(),
-  /** Null until it was counted once: some minutes after the server's start. */
-  counted: z
-    .object({
-      at: z.iso.datetime(),
-      blobs: Count,
-      bytes: Bytes,
-      /** Asked for within the last 3 hours: nothing of it is ever removed. */
-      youngBytes: Bytes,
-      /** Older, and needed by what is under way. */
-      heldBytes: Bytes,
-      /** Above the limit, though all went that may. */
-      overBytes: Bytes,
-    })
-    .nullable(),
-  /** The last time that something was removed. */
-  evicted: z
-    .object({
-      at: z.iso.datetime(),
-      blobs: Count,
-      bytes: Bytes,
-      /** Results of actions, and entries of caches, that named what went. */
-      names: Count,
-    })
-    .nullable(),
-  /** In all, since the store is counted. */
-  evictedInAll: z.object({ blobs: Count, bytes: Bytes, names: Count }),
-});
+export const StoreStanding = z
+  .object({
+    /** Null where the store may grow as large as the disk. */
+    limitBytes: Bytes.nullable(),
+    /** Null until it was counted once: some minutes after the server's start. */
+    counted: z
+      .object({
+        at: z.iso.datetime(),
+        blobs: Count,
+        bytes: Bytes,
+        /** Asked for within the last 3 hours: nothing of it is ever removed. */
+        youngBytes: Bytes,
+        /** Older, and needed by what is under way. */
+        heldBytes: Bytes,
+        /** Above the limit, though all went that may. */
+        overBytes: Bytes,
+      })
+      .nullable(),
+    /** The last time that something was removed. */
+    evicted: z
+      .object({
+        at: z.iso.datetime(),
+        blobs: Count,
+        bytes: Bytes,
+        /** Results of actions, and entries of caches, that named what went. */
+        names: Count,
+      })
+      .nullable(),
+    /** In all, since the store is counted. */
+    evictedInAll: z.object({ blobs: Count, bytes: Bytes, names: Count }),
+  })
+  .meta({ id: "StoreStanding" });
 export type StoreStanding = z.infer<typeof StoreStanding>;

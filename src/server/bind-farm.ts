@@ -2,7 +2,6 @@ import { Fault } from "#core/fault.ts";
 import type { Db } from "#db/db.ts";
 import { cancelAndConfirm } from "#graphs/cancel-and-confirm.ts";
 import { batchOutput } from "#graphs/chunks/batch-output.store.ts";
-import { definitionsSchema } from "#graphs/definitions/definitions-schema.ts";
 import { findGraphs } from "#graphs/find-graph.store.ts";
 import { GraphId } from "#graphs/graph-id.ts";
 import { graphChangesSince, jobSummary, wholeGraph } from "#graphs/graph-page.store.ts";
@@ -34,7 +33,6 @@ import { readRunLog } from "./run-log.ts";
 import { readRunOutput } from "./run-output.ts";
 import type { Services } from "./services.ts";
 import { bindSignIn } from "./sign-in/bind-sign-in.ts";
-import { version } from "./version.ts";
 
 /** Binds what the HTTP API offers to the services of the server. `url` is the farm's own address. */
 export function bindFarm(services: Services, feeds: Feeds, url: string): Farm {
@@ -68,10 +66,6 @@ export function bindFarm(services: Services, feeds: Feeds, url: string): Farm {
     ...bindBenchmarkSearches(services),
     ...bindForge(services, services.forges),
     ...bindSignIn(services, url),
-    version,
-    startedAt: clock.now(),
-    database: services.databaseDescription,
-    store: () => services.eviction.standing(),
     repositories: () => listRepositories(db),
     graphs: (repository, { limit, before }, commit) =>
       listGraphs(db, {
@@ -134,7 +128,6 @@ export function bindFarm(services: Services, feeds: Feeds, url: string): Farm {
     },
 
     workers: () => workersForPage(db, clock.now(), queue.times.leaseMs),
-    definitionsSchema,
     graphChanges: (topic) => feeds.graphs.ticket(topic),
     async logChanges(name) {
       const run = await loggedRun(db, name);

@@ -6,12 +6,14 @@ import { enrolmentEndpoints } from "./enrolment-endpoints.ts";
 import { keyEndpoints } from "./key-endpoints.ts";
 import { rerunEndpoints } from "./rerun-endpoints.ts";
 import { secretEndpoints } from "./secret-endpoints.ts";
+import { serverEndpoints } from "./server-endpoints.ts";
 
 /** The parts of the HTTP API in the order of docs/http-api.md. */
 export const endpointGroups: readonly {
   readonly title: string;
   readonly endpoints: Readonly<Record<string, Endpoint>>;
 }[] = [
+  { title: "The server", endpoints: serverEndpoints },
   { title: "Changes of graphs", endpoints: rerunEndpoints },
   { title: "Benchmark suites", endpoints: benchmarkSuiteEndpoints },
   { title: "Benchmark requests", endpoints: benchmarkRequestEndpoints },
@@ -23,6 +25,7 @@ export const endpointGroups: readonly {
 
 /** Every endpoint of the HTTP API, by name. */
 export const allEndpoints = {
+  ...serverEndpoints,
   ...rerunEndpoints,
   ...benchmarkSuiteEndpoints,
   ...benchmarkRequestEndpoints,

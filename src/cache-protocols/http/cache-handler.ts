@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "pino";
-import { anyone, type Principal } from "#access/principal.ts";
+import { anyone, grantsFor, type Principal } from "#access/principal.ts";
 import { grantCommand, mayDo } from "#access/require-grant.ts";
 import { domainOfClient } from "#access/trust-domains/domain-of-client.ts";
 import { cacheAddressOf, cachePrefix } from "#caches/cache-address.ts";
@@ -92,6 +92,8 @@ async function serve(
     );
     if (lookup.kind === "write" || lookup.kind === "write-blob" || lookup.kind === "remove") {
       requireToWrite(principal, project);
+    } else {
+      requireToRead(principal, project);
     }
     const exchange: Exchange = {
       caches: options.caches,
@@ -123,6 +125,19 @@ function requireToWrite(principal: Principal, project: string): void {
     isNobody
       ? `writing to the caches of ${project} needs a token whose holder has the right \`cache\` there`
       : `${principal.name} may not write to the caches of ${project}: ask somebody who administers the farm for \`${grantCommand(principal.name, "cache", where)}\``,
+  );
+}
+
+/** Build tools that may write or execute read what they work with. */
+function requireToRead(principal: Principal, project: string): void {
+  const where = { repository: project, branch: "" };
+  if (grantsFor(principal, ["read", "cache", "execute"], where).length > 0) return;
+  const isNobody = principal.name === anyone;
+  throw new Fault(
+    isNobody ? "unauthenticated" : "permission_denied",
+    isNobody
+      ? `reading the caches of ${project} needs a token whose holder has the right \`read\` there`
+      : `${principal.name} may not read the caches of ${project}: ask somebody who administers the farm for \`${grantCommand(principal.name, "read", where)}\``,
   );
 }
 

@@ -7,6 +7,7 @@ import {
   pathOfCall,
   type ResultOf,
 } from "#api/endpoint.ts";
+import { serverEndpoints } from "#api/endpoints/server-endpoints.ts";
 import {
   Graph,
   type GraphDelta,
@@ -16,19 +17,13 @@ import {
   type SubmitGraph,
   SubmittedGraph,
 } from "#api/graph.ts";
+import type { ServerInfo } from "#api/server-info.ts";
 import { Worker } from "#api/worker.ts";
 import { Fault } from "#core/fault.ts";
 import type { ClientCertificate } from "#grpc/client-certificate.ts";
 import { failureOf, jsonOr, ServerUnreachable } from "./api-failure.ts";
 import { type Fetch, fetchTrusting } from "./fetch-trusting.ts";
 import { followGraph, followLog, type LogPart } from "./follow.ts";
-
-export const ServerInfo = z.object({
-  version: z.string(),
-  database: z.string(),
-  startedAt: z.iso.datetime(),
-});
-export type ServerInfo = z.infer<typeof ServerInfo>;
 
 /** A run of a job; the graph may be written as a unique beginning of its id, or `latest`. */
 export interface RunAddress {
@@ -154,9 +149,23 @@ export function apiClient(
     body: JSON.stringify(body),
   });
 
+  const call = <E extends Endpoint>(
+    entry: E,
+    input: CallInput<E>,
+    signal?: AbortSignal,
+  ): Promise<ResultOf<E>> => {
+    const { answer, method } = entry;
+    if (answer.kind !== "json") throw new Fault("internal", `${entry.path} answers no JSON`);
+    const { params, query, body = {} } = input as AnyCallInput;
+    return ask(answer.shape, pathOfCall(entry, params, query), {
+      ...(method === "GET" ? {} : { ...post(body), method }),
+      ...(signal === undefined ? {} : { signal }),
+    }) as Promise<ResultOf<E>>;
+  };
+
   return {
     serverUrl,
-    server: () => ask(ServerInfo, "/server"),
+    server: () => call(serverEndpoints.server, {}),
     repositories: () => ask(z.array(Repository), "/repositories"),
     graphs: ({ repository, limit = 20 } = {}) => {
       const query = new URLSearchParams({ limit: String(limit) });
@@ -188,16 +197,7 @@ export function apiClient(
         throw new ServerUnreachable(serverUrl, cause);
       }
     },
-    call: (entry, input, signal) => {
-      const { answer, method } = entry;
-      if (answer.kind !== "json") throw new Fault("internal", `${entry.path} answers no JSON`);
-      const { params, query, body = {} } = input as AnyCallInput;
-      const init = method === "GET" ? {} : { ...post(body), method };
-      return ask(answer.shape, pathOfCall(entry, params, query), {
-        ...init,
-        ...(signal === undefined ? {} : { signal }),
-      }) as Promise<ResultOf<typeof entry>>;
-    },
+    call,
     get: ask,
     post: (shape, path, body, signal) =>
       ask(shape, path, { ...post(body), ...(signal ? { signal } : {}) }),

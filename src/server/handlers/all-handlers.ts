@@ -8,12 +8,14 @@ import type { HandlerServices } from "./handler-services.ts";
 import { keyHandlers } from "./key-handlers.ts";
 import { rerunHandlers } from "./rerun-handlers.ts";
 import { secretHandlers } from "./secret-handlers.ts";
+import { serverHandlers } from "./server-handlers.ts";
 
 /** The handler of every endpoint. */
 export type AllHandlers = HandlersFor<typeof allEndpoints>;
 
 export function allHandlers(services: HandlerServices): AllHandlers {
   return {
+    ...serverHandlers(services),
     ...rerunHandlers(services),
     ...benchmarkSuiteHandlers(services),
     ...benchmarkRequestHandlers(services),

@@ -9,7 +9,6 @@ import type {
   SubmitGraph,
   SubmittedGraph,
 } from "#api/graph.ts";
-import type { StoreStanding } from "#api/store.ts";
 import type { Worker } from "#api/worker.ts";
 import type { Digest } from "#core/digest.ts";
 import type { Ticket } from "../change-feed.ts";
@@ -84,12 +83,6 @@ export interface Farm
     BenchmarkSearchFarm,
     ForgeFarm,
     SignInFarm {
-  readonly version: string;
-  readonly startedAt: Date;
-  /** For people: `PostgreSQL 18.4, embedded`. */
-  readonly database: string;
-  /** How large the store of blobs is, and what went of it. */
-  store(): Promise<StoreStanding>;
   repositories(): Promise<Repository[]>;
   graphs(repository: string | undefined, page: Page, commit?: string): Promise<GraphSummary[]>;
   submitGraph(
@@ -111,7 +104,6 @@ export interface Farm
     path: string,
   ): Promise<{ readonly digest: Digest; readonly chunks: AsyncIterable<Uint8Array> } | undefined>;
   workers(): Promise<Worker[]>;
-  definitionsSchema(): unknown;
   /** Tickets for what changes: a graph by its id, `""` for any graph. */
   graphChanges(topic: string): Ticket;
   /** Tickets for new log bytes, by execution; `""` when the run has none. */

@@ -101,15 +101,6 @@ export function httpApp({
   api.route("/", signInRoutes(farm));
   api.use(authenticate(farm));
   api.route("/", sessionRoutes(farm));
-  api.get("/server", (c) =>
-    c.json({
-      version: farm.version,
-      database: farm.database,
-      startedAt: farm.startedAt.toISOString(),
-    }),
-  );
-  api.get("/store", async (c) => c.json(await farm.store()));
-  api.get("/schema/definitions.json", (c) => c.json(farm.definitionsSchema() as object));
   api.route("/", serveEndpoints(allEndpoints, handlers));
   api.route("/", graphRoutes(farm));
   api.route("/", jobRoutes(farm));

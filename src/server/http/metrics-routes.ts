@@ -1,12 +1,16 @@
 import { Hono } from "hono";
+import { requireRight } from "#access/require-right.ts";
+import { rightSomewhere } from "#core/right.ts";
 import { metricsText } from "./metrics-text.ts";
+import { authenticate, type KnowsCallers, principalOf } from "./principal.ts";
 import type { TimesFarm } from "./times-farm.ts";
 
-/** What scrapers read. It lies beside the API: their custom is /metrics, without a token. */
-export function metricsRoutes(farm: Pick<TimesFarm, "metricFamilies">): Hono {
+/** What scrapers read. It lies beside the API, at `/metrics`, where they look for it. */
+export function metricsRoutes(farm: Pick<TimesFarm, "metricFamilies"> & KnowsCallers): Hono {
   const routes = new Hono();
 
-  routes.get("/metrics", async (c) => {
+  routes.get("/metrics", authenticate(farm), async (c) => {
+    requireRight(principalOf(c), rightSomewhere("read"));
     const families = await farm.metricFamilies();
     if (/application\/openmetrics-text/.test(c.req.header("accept") ?? "")) {
       c.header("content-type", "application/openmetrics-text; version=1.0.0; charset=utf-8");

@@ -1,4 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { serverEndpoints } from "#api/endpoints/server-endpoints.ts";
 import {
   CommitIndexes,
   CommitIndexPage,
@@ -8,8 +9,7 @@ import {
   type ReleaseResult,
   Savings,
 } from "#api/granary.ts";
-import { StoreStanding } from "#api/store.ts";
-import { ask, tell } from "../../farm/ask.ts";
+import { ask, call, tell } from "../../farm/ask.ts";
 
 /** No stream tells of builds; while the page is looked at, it asks again so often. */
 const refetchMs = 5_000;
@@ -106,6 +106,6 @@ export const quarantineMadeFrom = (which: ReleaseResult) =>
 /** How large the farm's own store is; counted now and then, so asked for seldom. */
 export const storeQuery = queryOptions({
   queryKey: ["store"],
-  queryFn: ({ signal }) => ask(StoreStanding, "/store", { signal }),
+  queryFn: ({ signal }) => call(serverEndpoints.store, {}, signal),
   refetchInterval: 60_000,
 });

@@ -1,0 +1,41 @@
+import { z } from "zod";
+import { rightSomewhere } from "#core/right.ts";
+import { endpoint, json } from "../endpoint.ts";
+import { ServerInfo } from "../server-info.ts";
+import { StoreStanding } from "../store.ts";
+
+/** A document in a language of its own, such as a JSON Schema. */
+const JsonDocument = z.record(z.string(), z.json());
+
+/** The server itself, and the documents that describe it. */
+export const serverEndpoints = {
+  server: endpoint({
+    method: "GET",
+    path: "/server",
+    right: rightSomewhere("read"),
+    summary: "The version of the server, its database, and since when it runs.",
+    answer: json(ServerInfo),
+  }),
+  store: endpoint({
+    method: "GET",
+    path: "/store",
+    right: rightSomewhere("read"),
+    summary:
+      "The limit of the store of blobs, how large it was when it was last counted, and what was removed from it ([what is kept](retention.md)).",
+    answer: json(StoreStanding),
+  }),
+  openApi: endpoint({
+    method: "GET",
+    path: "/openapi.json",
+    right: rightSomewhere("read"),
+    summary: "This API as an OpenAPI 3.1 document.",
+    answer: json(JsonDocument),
+  }),
+  definitionsSchema: endpoint({
+    method: "GET",
+    path: "/schema/definitions.json",
+    right: rightSomewhere("read"),
+    summary: "The JSON Schema of `.grange/*.yml`.",
+    answer: json(JsonDocument),
+  }),
+} as const;

@@ -1,0 +1,22 @@
+import { allEndpoints } from "#api/endpoints/all-endpoints.ts";
+import type { serverEndpoints } from "#api/endpoints/server-endpoints.ts";
+import { definitionsSchema } from "#graphs/definitions/definitions-schema.ts";
+import { openApiDocument } from "../http/openapi-document.ts";
+import type { HandlersFor } from "../http/serve-endpoints.ts";
+import { version } from "../version.ts";
+import type { HandlerServices } from "./handler-services.ts";
+
+export function serverHandlers(services: HandlerServices): HandlersFor<typeof serverEndpoints> {
+  const startedAt = services.clock.now().toISOString();
+  let openApi: Response | undefined;
+  return {
+    server: () => ({ version, database: services.databaseDescription, startedAt }),
+    store: () => services.eviction.standing(),
+    // Made once, at the first call: it is the same for as long as the server runs.
+    openApi() {
+      openApi ??= Response.json(openApiDocument(allEndpoints, version));
+      return openApi.clone();
+    },
+    definitionsSchema: () => Response.json(definitionsSchema()),
+  };
+}

@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Endpoint } from "#api/endpoint.ts";
+import { allEndpoints } from "#api/endpoints/all-endpoints.ts";
+import type { Right } from "#core/right.ts";
+import { pathOf } from "#grpc/method.ts";
+import {
+  ActionCache,
+  Capabilities,
+  ContentAddressableStorage,
+  Execution,
+} from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { ByteStream } from "#proto/google/bytestream/bytestream_pb.ts";
+import { PublishBuildEvent } from "#proto/google/devtools/build/v1/publish_build_event_pb.ts";
+import { Operations } from "#proto/google/longrunning/operations_pb.ts";
+import { Granaries } from "#proto/grange/granary/v1/granary_pb.ts";
+import { Workers } from "#proto/grange/worker/v1/worker_pb.ts";
+import { postTo } from "../../test/support/ask-server.ts";
+import { methodRights } from "./grpc/method-rights.ts";
+import { aClosedFarm } from "./two-projects.fixture.ts";
+
+let farm: Awaited<ReturnType<typeof aClosedFarm>>;
+let withoutRights: string;
+let reader: string;
+beforeAll(async () => {
+  farm = await aClosedFarm();
+  withoutRights = await farm.tokenOf("newcomer", []);
+  reader = await farm.tokenOf("reader", ["read"]);
+  const root = await farm.tokenOf("second-root", ["administer"]);
+  await postTo(farm.server, "/grants/remove", { principal: "anyone", verb: "read" }, root);
+});
+afterAll(() => farm.stop());
+
+const entries: readonly [string, Endpoint][] = Object.entries(allEndpoints);
+const needsRight = (right: Right) => right.kind !== "none";
+
+/** Calls an endpoint with parameters and a body that nobody would take. */
+async function callOf({ method, path }: Endpoint, token: string): Promise<Response> {
+  const filled = path.replaceAll(/:[a-zA-Z]+(\{[^}]*\})?/g, "x");
+  return fetch(new URL(`/api/v1${filled}?nobodyKnowsThis=1`, farm.server.url), {
+    method,
+    headers: {
+      "content-type": "application/json",
+      ...(token === "" ? {} : { authorization: `Bearer ${token}` }),
+    },
+    ...(method === "GET" ? {} : { body: "not JSON" }),
+  });
+}
+
+describe("every endpoint that needs a right refuses who has none, before it reads the query or the body", () => {
+  test.each(entries.filter(([, { right }]) => needsRight(right)))("%s", async (_, entry) => {
+    for (const token of ["", withoutRights]) {
+      const response = await callOf(entry, token);
+      await response.body?.cancel();
+      expect(response.status).toBe(403);
+    }
+  });
+});
+
+test("who may read reaches the handlers of all that is read, and of nothing else", async () => {
+  const reached: string[] = [];
+  for (const [name, entry] of entries.filter(([, { right }]) => needsRight(right))) {
+    const response = await callOf(entry, reader);
+    await response.body?.cancel();
+    if (response.status !== 403) reached.push(name);
+  }
+
+  const read = entries.filter(
+    ([, { right }]) => right.kind === "some" && right.verbs.includes("read"),
+  );
+  expect(reached.toSorted()).toEqual(read.map(([name]) => name).toSorted());
+  expect(reached.length).toBeGreaterThan(3);
+});
+
+test("every endpoint that only reads needs the right to read, or says why it needs none", () => {
+  const others = entries.filter(
+    ([, { method, right }]) =>
+      method === "GET" && right.kind === "some" && !right.verbs.includes("read"),
+  );
+  // Who may keep secrets lists them; nobody else needs to know their names.
+  expect(others.map(([name]) => name)).toEqual(["secrets"]);
+});
+
+const services = [
+  Capabilities,
+  ContentAddressableStorage,
+  ByteStream,
+  ActionCache,
+  Execution,
+  Operations,
+  PublishBuildEvent,
+  Granaries,
+  Workers,
+];
+const methods = services.flatMap(({ methods: of }) =>
+  of.map((each) => [pathOf(each), each] as const),
+);
+
+test("the table of gRPC methods names methods of the protocols", () => {
+  const known = new Set(methods.map(([path]) => path));
+  expect(Object.keys(methodRights).filter((path) => !known.has(path))).toEqual([]);
+});
+
+describe("every gRPC method that needs a right refuses who has none", () => {
+  const guarded = methods.filter(([path]) => {
+    const right = methodRights[path];
+    return right !== undefined && needsRight(right);
+  });
+
+  test.each(guarded)("%s", async (_, method) => {
+    const { channel } = farm.asker("team/a", withoutRights);
+    const call = async () => {
+      for await (const answer of channel.raw(method, [new Uint8Array()])) void answer;
+    };
+
+    await expect(call()).rejects.toMatchObject({ code: "permission_denied" });
+  });
+});
+
+test("caches of build tools and figures for scrapers are read by who may read", async () => {
+  const paths = ["/cache/team/gradle/abc", "/metrics"];
+  for (const path of paths) {
+    const statusFor = async (headers: Record<string, string>) => {
+      const response = await fetch(new URL(path, farm.server.url), { headers });
+      await response.body?.cancel();
+      return response.status;
+    };
+    expect([401, 403]).toContain(await statusFor({}));
+    expect(await statusFor({ authorization: `Bearer ${withoutRights}` })).toBe(403);
+    expect([200, 404]).toContain(await statusFor({ authorization: `Bearer ${reader}` }));
+  }
+});
