@@ -8,20 +8,24 @@ const DrainPattern = z
     "a worker's name, or a pattern with *, is 1 to 128 letters, digits and . _ : @ / - *",
   );
 
-export const AddDrain = z.object({
-  pattern: DrainPattern,
-  reason: z.string().trim().max(1_000).default(""),
-});
+export const AddDrain = z
+  .object({
+    pattern: DrainPattern,
+    reason: z.string().trim().max(1_000).default(""),
+  })
+  .meta({ id: "AddDrain" });
 export type AddDrain = z.input<typeof AddDrain>;
 
-export const RemoveDrain = z.object({ pattern: DrainPattern });
+export const RemoveDrain = z.object({ pattern: DrainPattern }).meta({ id: "RemoveDrain" });
 export type RemoveDrain = z.infer<typeof RemoveDrain>;
 
 /** A wish that workers take nothing new, those to come included. */
-export const Drain = z.object({
-  pattern: z.string(),
-  reason: z.string(),
-  createdBy: z.string(),
-  createdAt: z.iso.datetime(),
-});
+export const Drain = z
+  .object({
+    pattern: z.string(),
+    reason: z.string(),
+    createdBy: z.string(),
+    createdAt: z.iso.datetime(),
+  })
+  .meta({ id: "Drain" });
 export type Drain = z.infer<typeof Drain>;

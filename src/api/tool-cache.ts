@@ -31,5 +31,5 @@ export const ToolCache = z.object({
 });
 export type ToolCache = z.infer<typeof ToolCache>;
 
-export const ToolCaches = z.object({ caches: z.array(ToolCache) });
+export const ToolCaches = z.object({ caches: z.array(ToolCache) }).meta({ id: "ToolCaches" });
 export type ToolCaches = z.infer<typeof ToolCaches>;

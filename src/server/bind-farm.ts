@@ -13,14 +13,11 @@ import { bindAutoscaling } from "./bind-autoscaling.ts";
 import { bindBenchmarkCollectors } from "./bind-benchmark-collectors.ts";
 import { bindBenchmarkHistory } from "./bind-benchmark-history.ts";
 import { bindBenchmarkSearches } from "./bind-benchmark-searches.ts";
-import { bindCaches } from "./bind-caches.ts";
 import { bindCatalogs } from "./bind-catalogs.ts";
-import { bindDrains } from "./bind-drains.ts";
 import { bindForge } from "./bind-forge.ts";
 import { bindGranaries } from "./bind-granaries.ts";
 import { bindInvocations } from "./bind-invocations.ts";
 import { bindManifests } from "./bind-manifests.ts";
-import { bindProjects } from "./bind-projects.ts";
 import { bindSearches } from "./bind-searches.ts";
 import { bindSizeClasses } from "./bind-size-classes.ts";
 import { bindTimes } from "./bind-times.ts";
@@ -28,7 +25,6 @@ import { bindTraces } from "./bind-traces.ts";
 import { bindWaiting } from "./bind-waiting.ts";
 import type { Feeds } from "./handlers/handler-services.ts";
 import type { Farm, RunName } from "./http/farm.ts";
-import { workersForPage } from "./list-workers.ts";
 import { readRunLog } from "./run-log.ts";
 import { readRunOutput } from "./run-output.ts";
 import type { Services } from "./services.ts";
@@ -49,11 +45,8 @@ export function bindFarm(services: Services, feeds: Feeds, url: string): Farm {
     identify: (authorization, certificateOf) =>
       services.callers.identify(authorization, certificateOf),
     ...waiting,
-    ...bindCaches(services),
     ...bindGranaries(services),
     ...bindCatalogs(services),
-    ...bindDrains(services),
-    ...bindProjects(services),
     ...bindAutoscaling(services, scaling),
     ...bindManifests(services),
     ...bindSearches(services),
@@ -127,13 +120,11 @@ export function bindFarm(services: Services, feeds: Feeds, url: string): Farm {
       return run === undefined ? undefined : readRunOutput(blobs, run, path);
     },
 
-    workers: () => workersForPage(db, clock.now(), queue.times.leaseMs),
     graphChanges: (topic) => feeds.graphs.ticket(topic),
     async logChanges(name) {
       const run = await loggedRun(db, name);
       return feeds.logs.ticket(run?.executionId ?? "");
     },
-    workerChanges: () => feeds.executions.ticket(""),
   };
 }
 

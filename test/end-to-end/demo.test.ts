@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { workerEndpoints } from "#api/endpoints/worker-endpoints.ts";
 import { type ApiClient, apiClient } from "#cli/api/api-client.ts";
 import { benchmarkHistoryCalls } from "#cli/api/benchmark-history-calls.ts";
 import { invocationCalls } from "#cli/api/invocation-calls.ts";
@@ -114,7 +115,10 @@ test(
       metric: "probes",
     });
     expect(cases.map(({ verdict }) => verdict)).toEqual(["regressed", "regressed", "regressed"]);
-    expect((await api.workers()).map(({ state }) => state)).toEqual(["idle", "idle"]);
+    expect((await api.call(workerEndpoints.workers, {})).map(({ state }) => state)).toEqual([
+      "idle",
+      "idle",
+    ]);
 
     first.signal("SIGINT");
     expect((await first.finished).code).toBe(0);

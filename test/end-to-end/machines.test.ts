@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { z } from "zod";
 import { CreatedToken, Token } from "#api/access.ts";
 import { Collectors, CollectorView } from "#api/collector.ts";
-import { Worker } from "#api/worker.ts";
+import { workerEndpoints } from "#api/endpoints/worker-endpoints.ts";
+
 import { type ApiClient, apiClient } from "#cli/api/api-client.ts";
 import { copyCluster } from "../support/prepared-cluster.ts";
 import type { Program } from "../support/process.ts";
@@ -101,7 +102,7 @@ async function hasDoneItsWork(kind: Kind, name: string, program: Program): Promi
   switch (kind) {
     case "worker":
       return until(async () => {
-        const workers = await anybody.get(z.array(Worker), "/workers");
+        const workers = await anybody.call(workerEndpoints.workers, {});
         return workers.some((each) => each.name === name && each.principal === name);
       });
     case "collector":

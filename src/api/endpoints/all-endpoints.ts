@@ -4,9 +4,11 @@ import { benchmarkRequestEndpoints } from "./benchmark-request-endpoints.ts";
 import { benchmarkSuiteEndpoints } from "./benchmark-suite-endpoints.ts";
 import { enrolmentEndpoints } from "./enrolment-endpoints.ts";
 import { keyEndpoints } from "./key-endpoints.ts";
+import { projectEndpoints } from "./project-endpoints.ts";
 import { rerunEndpoints } from "./rerun-endpoints.ts";
 import { secretEndpoints } from "./secret-endpoints.ts";
 import { serverEndpoints } from "./server-endpoints.ts";
+import { workerEndpoints } from "./worker-endpoints.ts";
 
 /** The parts of the HTTP API in the order of docs/http-api.md. */
 export const endpointGroups: readonly {
@@ -21,6 +23,8 @@ export const endpointGroups: readonly {
   { title: "Keys, signatures and provenance", endpoints: keyEndpoints },
   { title: "Enrolment of machines", endpoints: enrolmentEndpoints },
   { title: "Secrets", endpoints: secretEndpoints },
+  { title: "Workers", endpoints: workerEndpoints },
+  { title: "Projects and caches", endpoints: projectEndpoints },
 ];
 
 /** Every endpoint of the HTTP API, by name. */
@@ -33,4 +37,6 @@ export const allEndpoints = {
   ...keyEndpoints,
   ...enrolmentEndpoints,
   ...secretEndpoints,
+  ...workerEndpoints,
+  ...projectEndpoints,
 } as const;

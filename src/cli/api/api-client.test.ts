@@ -140,7 +140,7 @@ test("the server's refusal comes with its code and with each problem's place", a
 test("something that is no Grange server is told apart", async () => {
   const client = await clientOf((_, response) => response.end("<html>hello</html>"));
 
-  await expect(client.workers()).rejects.toThrow(/Is it a Grange server/);
+  await expect(client.repositories()).rejects.toThrow(/Is it a Grange server/);
 });
 
 test("names go into the path whole", async () => {

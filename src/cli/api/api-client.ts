@@ -18,7 +18,6 @@ import {
   SubmittedGraph,
 } from "#api/graph.ts";
 import type { ServerInfo } from "#api/server-info.ts";
-import { Worker } from "#api/worker.ts";
 import { Fault } from "#core/fault.ts";
 import type { ClientCertificate } from "#grpc/client-certificate.ts";
 import { failureOf, jsonOr, ServerUnreachable } from "./api-failure.ts";
@@ -52,7 +51,6 @@ export interface ApiClient {
   logAt(path: string, offset: number): Promise<LogPiece>;
   /** A run's log as it grows, until it is complete. */
   followLog(address: RunAddress, signal: AbortSignal): AsyncIterable<LogPart>;
-  workers(): Promise<Worker[]>;
   /** What is too long to be held whole, as it comes. */
   bytes(path: string, signal?: AbortSignal): AsyncIterable<Uint8Array>;
   /** Calls an endpoint that answers JSON, by its entry in the table of endpoints. */
@@ -187,7 +185,6 @@ export function apiClient(
           send(`${runPath(address)}/log/events${batchQuery(address)}`, { headers, signal }),
         signal,
       ),
-    workers: () => ask(z.array(Worker), "/workers"),
     bytes: async function* (path, signal) {
       const { body } = await send(path, signal ? { signal } : {});
       if (body === null) return;

@@ -3,7 +3,6 @@ import type { Drain } from "#api/drain.ts";
 import type { Worker } from "#api/worker.ts";
 import { fitsStars } from "#core/star-pattern.ts";
 import type { ApiClient } from "../api/api-client.ts";
-import { drainCalls } from "../api/drain-calls.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { answer, type CommonOptions, inSession } from "../session.ts";
@@ -27,13 +26,13 @@ export const describeDrain: Describe = (command) => {
     .option("--end", "let them take work again")
     .action((pattern: string | undefined, options: DrainOptions) =>
       inSession(options, async (session) => {
-        const calls = drainCalls(session.api);
+        const { workerEndpoints } = await import("#api/endpoints/worker-endpoints.ts");
         if (pattern === undefined) {
-          const drains = await calls.drains();
+          const drains = await session.api.call(workerEndpoints.drains, {});
           return answer(session, options, drains, () => drainLines(drains));
         }
         if (options.end === true) {
-          const drains = await calls.removeDrain({ pattern });
+          const drains = await session.api.call(workerEndpoints.removeDrain, { body: { pattern } });
           const resting = (await workersIn(session.api, pattern)).filter(
             ({ state }) => state === "draining",
           );
@@ -44,9 +43,11 @@ export const describeDrain: Describe = (command) => {
           ]);
         }
         const { reason } = options;
-        const drains = await calls.addDrain({
-          pattern,
-          ...(reason === undefined ? {} : { reason }),
+        const drains = await session.api.call(workerEndpoints.addDrain, {
+          body: {
+            pattern,
+            ...(reason === undefined ? {} : { reason }),
+          },
         });
         let held = await heldBy(session.api, pattern);
         if (options.wait === true) {
@@ -73,7 +74,8 @@ export const describeDrain: Describe = (command) => {
 };
 
 async function workersIn(api: ApiClient, pattern: string): Promise<Worker[]> {
-  const workers = await api.workers();
+  const { workerEndpoints } = await import("#api/endpoints/worker-endpoints.ts");
+  const workers = await api.call(workerEndpoints.workers, {});
   return workers.filter(({ name }) => fitsStars(pattern.split("*"), name));
 }
 

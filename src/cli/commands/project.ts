@@ -1,6 +1,5 @@
 import type { Project } from "#api/project.ts";
 import { memorySizeText } from "#core/memory-size.ts";
-import { projectCalls } from "../api/project-calls.ts";
 import type { Describe } from "../command-list.ts";
 import { projectName, speaksToServer, withExamples } from "../common-options.ts";
 import { exitCodes } from "../exit-code.ts";
@@ -24,11 +23,11 @@ export const describeProject: Describe = (command) => {
     .option("--with-blobs", "with --remove: blobs that nobody asked for within 3 hours, too")
     .action((names: string[], options: ProjectOptions) =>
       inSession(options, async (session) => {
-        const calls = projectCalls(session.api);
+        const { projectEndpoints } = await import("#api/endpoints/project-endpoints.ts");
         const { remove = false, empty = false, withBlobs = false } = options;
         if (!remove) {
           if (empty || withBlobs) throw new UsageError("--empty and --with-blobs go with --remove");
-          const all = await calls.projects();
+          const all = await session.api.call(projectEndpoints.projects, {});
           const projects = all.filter(
             ({ name }) => names.length === 0 || names.includes(name ?? ""),
           );
@@ -36,7 +35,9 @@ export const describeProject: Describe = (command) => {
         }
         if (names.length === 0 && !empty)
           throw new UsageError("which projects? Name them, or say --empty");
-        const { removed, kept } = await calls.removeProjects({ names, empty, withBlobs });
+        const { removed, kept } = await session.api.call(projectEndpoints.removeProjects, {
+          body: { names, empty, withBlobs },
+        });
         answer(session, options, { removed, kept }, () => [
           ...removed.map((name) => printableLine(`removed ${name}`)),
           ...kept.map(({ project, why }) => printableLine(`kept ${project}: ${why}`)),

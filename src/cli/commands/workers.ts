@@ -9,7 +9,8 @@ import { tableLines } from "../terminal/table.ts";
 export const describeWorkers: Describe = (command) => {
   speaksToServer(command).action((options: CommonOptions) =>
     inSession(options, async (session) => {
-      const workers = await session.api.workers();
+      const { workerEndpoints } = await import("#api/endpoints/worker-endpoints.ts");
+      const workers = await session.api.call(workerEndpoints.workers, {});
       return answer(session, options, workers, () =>
         workers.length === 0
           ? ["There is no worker. Start one: grange worker --server URL"]

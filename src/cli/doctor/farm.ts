@@ -49,7 +49,8 @@ async function port(api: ApiClient): Promise<Finding> {
 
 async function workers(api: ApiClient): Promise<Finding> {
   try {
-    const all = await api.workers();
+    const { workerEndpoints } = await import("#api/endpoints/worker-endpoints.ts");
+    const all = await api.call(workerEndpoints.workers, {});
     const here = all.filter((worker) => worker.state !== "lost");
     const lost = all.length - here.length;
     const detail = `${here.length} at work${lost === 0 ? "" : `, ${lost} lost`}`;

@@ -6,9 +6,11 @@ import { benchmarkSuiteHandlers } from "./benchmark-suite-handlers.ts";
 import { enrolmentHandlers } from "./enrolment-handlers.ts";
 import type { HandlerServices } from "./handler-services.ts";
 import { keyHandlers } from "./key-handlers.ts";
+import { projectHandlers } from "./project-handlers.ts";
 import { rerunHandlers } from "./rerun-handlers.ts";
 import { secretHandlers } from "./secret-handlers.ts";
 import { serverHandlers } from "./server-handlers.ts";
+import { workerHandlers } from "./worker-handlers.ts";
 
 /** The handler of every endpoint. */
 export type AllHandlers = HandlersFor<typeof allEndpoints>;
@@ -23,5 +25,7 @@ export function allHandlers(services: HandlerServices): AllHandlers {
     ...keyHandlers(services),
     ...enrolmentHandlers(services),
     ...secretHandlers(services),
+    ...workerHandlers(services),
+    ...projectHandlers(services),
   };
 }

@@ -9,22 +9,18 @@ import type {
   SubmitGraph,
   SubmittedGraph,
 } from "#api/graph.ts";
-import type { Worker } from "#api/worker.ts";
 import type { Digest } from "#core/digest.ts";
 import type { Ticket } from "../change-feed.ts";
 import type { AutoscalingFarm } from "./autoscaling-farm.ts";
 import type { BenchmarkCollectorFarm } from "./benchmark-collector-farm.ts";
 import type { BenchmarkHistoryFarm } from "./benchmark-history-farm.ts";
 import type { BenchmarkSearchFarm } from "./benchmark-search-farm.ts";
-import type { CacheFarm } from "./cache-farm.ts";
 import type { CatalogFarm } from "./catalog-farm.ts";
-import type { DrainFarm } from "./drain-farm.ts";
 import type { ForgeFarm } from "./forge-farm.ts";
 import type { GranaryFarm } from "./granary-farm.ts";
 import type { InvocationFarm } from "./invocation-farm.ts";
 import type { ManifestFarm } from "./manifest-farm.ts";
 import type { KnowsCallers } from "./principal.ts";
-import type { ProjectFarm } from "./project-farm.ts";
 import type { SearchFarm } from "./search-farm.ts";
 import type { SignInFarm } from "./sign-in-farm.ts";
 import type { SizeClassFarm } from "./size-class-farm.ts";
@@ -65,7 +61,6 @@ export interface RunName {
  */
 export interface Farm
   extends KnowsCallers,
-    CacheFarm,
     CatalogFarm,
     WaitingFarm,
     ManifestFarm,
@@ -74,8 +69,6 @@ export interface Farm
     InvocationFarm,
     SizeClassFarm,
     TraceFarm,
-    DrainFarm,
-    ProjectFarm,
     GranaryFarm,
     BenchmarkHistoryFarm,
     AutoscalingFarm,
@@ -103,10 +96,8 @@ export interface Farm
     run: RunName,
     path: string,
   ): Promise<{ readonly digest: Digest; readonly chunks: AsyncIterable<Uint8Array> } | undefined>;
-  workers(): Promise<Worker[]>;
   /** Tickets for what changes: a graph by its id, `""` for any graph. */
   graphChanges(topic: string): Ticket;
   /** Tickets for new log bytes, by execution; `""` when the run has none. */
   logChanges(run: RunName): Promise<Ticket>;
-  workerChanges(): Ticket;
 }

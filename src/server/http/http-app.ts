@@ -10,9 +10,7 @@ import { benchmarkCollectorRoutes } from "./benchmark-collector-routes.ts";
 import { benchmarkHistoryRoutes } from "./benchmark-history-routes.ts";
 import { benchmarkSearchRoutes } from "./benchmark-search-routes.ts";
 import { blobRoutes } from "./blob-routes.ts";
-import { cacheRoutes } from "./cache-routes.ts";
 import { catalogRoutes } from "./catalog-routes.ts";
-import { drainRoutes } from "./drain-routes.ts";
 import { executionRoutes } from "./execution-routes.ts";
 import type { Farm } from "./farm.ts";
 import { faultToHttp } from "./fault-to-http.ts";
@@ -28,7 +26,6 @@ import { manifestRoutes } from "./manifest-routes.ts";
 import { metricsRoutes } from "./metrics-routes.ts";
 import { pageRoutes } from "./page-routes.ts";
 import { authenticate } from "./principal.ts";
-import { projectRoutes } from "./project-routes.ts";
 import { reportRoutes } from "./report-routes.ts";
 import { searchRoutes } from "./search-routes.ts";
 import { serveEndpoints } from "./serve-endpoints.ts";
@@ -37,7 +34,6 @@ import { sizeClassRoutes } from "./size-class-routes.ts";
 import { timesRoutes } from "./times-routes.ts";
 import { traceRoutes } from "./trace-routes.ts";
 import { waitingRoutes } from "./waiting-routes.ts";
-import { workerRoutes } from "./worker-routes.ts";
 
 export interface HttpAppOptions {
   readonly farm: Farm;
@@ -104,9 +100,6 @@ export function httpApp({
   api.route("/", serveEndpoints(allEndpoints, handlers));
   api.route("/", graphRoutes(farm));
   api.route("/", jobRoutes(farm));
-  api.route("/", workerRoutes(farm));
-  api.route("/", drainRoutes(farm));
-  api.route("/", projectRoutes(farm));
   api.route("/", autoscalingRoutes(farm));
   api.route("/", waitingRoutes(farm));
   api.route("/", manifestRoutes(farm));
@@ -114,7 +107,6 @@ export function httpApp({
   api.route("/", searchRoutes(farm));
   api.route("/", timesRoutes(farm));
   api.route("/", catalogRoutes(farm));
-  api.route("/", cacheRoutes(farm));
   api.route("/", granaryRoutes(farm));
   api.route("/", invocationRoutes(farm));
   api.route("/", executionRoutes(farm));

@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { accessEndpoints } from "#api/endpoints/access-endpoints.ts";
+import { projectEndpoints } from "#api/endpoints/project-endpoints.ts";
 import { InvocationList } from "#api/invocation.ts";
-import { ToolCaches } from "#api/tool-cache.ts";
 import { ask, call } from "../../farm/ask.ts";
 import type { Recipe } from "./recipe.ts";
 
@@ -29,7 +29,7 @@ export const lastSeenQuery = (project: string, seen: Seen) =>
   });
 
 async function lastUsed(project: string, tool: string, signal: AbortSignal) {
-  const { caches } = await ask(ToolCaches, "/caches", { signal });
+  const { caches } = await call(projectEndpoints.toolCaches, {}, signal);
   const cache = caches.find((each) => each.project === project && each.tool === tool);
   return cache?.lastUsedAt ?? null;
 }

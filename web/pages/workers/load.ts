@@ -1,11 +1,8 @@
 import { queryOptions } from "@tanstack/react-query";
-import { z } from "zod";
-import { Worker } from "#api/worker.ts";
-import { ask } from "../../farm/ask.ts";
-
-export const Workers = z.array(Worker);
+import { workerEndpoints } from "#api/endpoints/worker-endpoints.ts";
+import { call } from "../../farm/ask.ts";
 
 export const workersQuery = queryOptions({
   queryKey: ["workers"],
-  queryFn: ({ signal }) => ask(Workers, "/workers", { signal }),
+  queryFn: ({ signal }) => call(workerEndpoints.workers, {}, signal),
 });

@@ -1,5 +1,6 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { workerEndpoints } from "#api/endpoints/worker-endpoints.ts";
 import type { Worker } from "#api/worker.ts";
 import { memorySizeText } from "#core/memory-size.ts";
 import { apiBase } from "../../farm/ask.ts";
@@ -7,7 +8,7 @@ import { useEventStream } from "../../farm/use-event-stream.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { usePageTitle } from "../../parts/page-title.ts";
 import { Ago, Elapsed } from "../../parts/times.tsx";
-import { Workers, workersQuery } from "./load.ts";
+import { workersQuery } from "./load.ts";
 import "./workers.css";
 
 export function WorkersPage() {
@@ -15,8 +16,12 @@ export function WorkersPage() {
   const client = useQueryClient();
   usePageTitle("Workers");
   useEventStream("workers", {
-    url: () => `${apiBase}/workers/events`,
-    onEvent: (data) => client.setQueryData(workersQuery.queryKey, Workers.parse(JSON.parse(data))),
+    url: () => apiBase + workerEndpoints.workerEvents.path,
+    onEvent: (data) =>
+      client.setQueryData(
+        workersQuery.queryKey,
+        workerEndpoints.workerEvents.answer.shape.parse(JSON.parse(data)),
+      ),
     onReconnected: () => void client.invalidateQueries(workersQuery),
   });
 

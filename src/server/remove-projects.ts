@@ -1,17 +1,22 @@
-import { type Principal, wholeFarm } from "#access/principal.ts";
+import type { z } from "zod";
+import type { Principal } from "#access/principal.ts";
 import { forgetBegun, listBegun } from "#access/projects/begun-project.store.ts";
-import { requireGrant } from "#access/require-grant.ts";
-import type { RemovedProjects } from "#api/project.ts";
+import type { Project, RemovedProjects, RemoveProjects } from "#api/project.ts";
 import { namespaceOf } from "#cas/namespaces/namespace.ts";
 import { systemClock } from "#core/clock.ts";
 import { defaultProject } from "#core/default-project.ts";
 import { recordAudit } from "#graphs/audit.store.ts";
-import type { ProjectFarm } from "./http/project-farm.ts";
 import { youngMs } from "./retention/worth-of-blobs.ts";
 import type { Services } from "./services.ts";
 
-/** Projects, for the HTTP API. A removal leaves an entry in the audit. */
-export function bindProjects({ db, stores }: Pick<Services, "db" | "stores">): ProjectFarm {
+/** Lists projects that have blobs of their own, and removes those that nobody needs. */
+export interface ProjectRemoval {
+  projects(): Promise<Project[]>;
+  /** A removal leaves an entry in the audit. */
+  removeProjects(wanted: z.output<typeof RemoveProjects>, by: Principal): Promise<RemovedProjects>;
+}
+
+export function projectRemoval({ db, stores }: Pick<Services, "db" | "stores">): ProjectRemoval {
   /** Each with its name where that is known, in the order of directories. */
   async function listed() {
     const [begun, namespaces] = await Promise.all([listBegun(db), stores.namespaces()]);
@@ -48,8 +53,7 @@ export function bindProjects({ db, stores }: Pick<Services, "db" | "stores">): P
   }
 
   return {
-    async projects(by) {
-      requireGrant(by, "administer", wholeFarm);
+    async projects() {
       const projects = [];
       // One after the other: each walks its directories.
       for (const { namespace, known } of await listed()) {
@@ -65,7 +69,6 @@ export function bindProjects({ db, stores }: Pick<Services, "db" | "stores">): P
     },
 
     async removeProjects({ names, empty, withBlobs }, by) {
-      requireGrant(by, "administer", wholeFarm);
       const all = await listed();
       const named = new Map(names.map((name) => [namespaceOf(name), name]));
       const answer: RemovedProjects = { removed: [], kept: [] };

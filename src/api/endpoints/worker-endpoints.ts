@@ -1,0 +1,49 @@
+import { z } from "zod";
+import { rightOnFarm, rightSomewhere } from "#core/right.ts";
+import { AddDrain, Drain, RemoveDrain } from "../drain.ts";
+import { endpoint, events, json } from "../endpoint.ts";
+import { Worker } from "../worker.ts";
+
+/** Workers, and which of them are to take nothing new. */
+export const workerEndpoints = {
+  workers: endpoint({
+    method: "GET",
+    path: "/workers",
+    right: rightSomewhere("read"),
+    summary:
+      "`cpus` and `memoryBytes` are what a slot gives an action (null: all of the machine), `heldCount` is what it was handed and has not ended, `running` what of that has begun, `endingCount` what is over for the farm (cancelled, or given to another worker) and still takes a slot of it.",
+    answer: json(z.array(Worker)),
+  }),
+  workerEvents: endpoint({
+    method: "GET",
+    path: "/workers/events",
+    right: rightSomewhere("read"),
+    summary: "The whole list of workers, each time that it changed.",
+    answer: events(z.array(Worker)),
+  }),
+  drains: endpoint({
+    method: "GET",
+    path: "/drains",
+    right: rightSomewhere("read"),
+    summary:
+      "Which workers are to take nothing new, by patterns of their names, with reason and author.",
+    answer: json(z.array(Drain)),
+  }),
+  addDrain: endpoint({
+    method: "POST",
+    path: "/drains",
+    right: rightOnFarm("administer"),
+    summary:
+      "Drains workers: `*` in the pattern stands for any characters, and workers that come later are meant, too. The same pattern again changes its reason.",
+    body: AddDrain,
+    answer: json(z.array(Drain)),
+  }),
+  removeDrain: endpoint({
+    method: "POST",
+    path: "/drains/remove",
+    right: rightOnFarm("administer"),
+    summary: "Ends a drain; 404 when there is no such drain.",
+    body: RemoveDrain,
+    answer: json(z.array(Drain)),
+  }),
+} as const;

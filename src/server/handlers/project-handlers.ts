@@ -1,0 +1,26 @@
+import type { projectEndpoints } from "#api/endpoints/project-endpoints.ts";
+import { cacheTotals } from "#caches/cache-entry.store.ts";
+import { listCaches } from "#caches/list-caches.ts";
+import { forAWhile } from "../for-a-while.ts";
+import type { HandlersFor } from "../http/serve-endpoints.ts";
+import { projectRemoval } from "../remove-projects.ts";
+import type { HandlerServices } from "./handler-services.ts";
+
+/** All entries are counted for it, which pages that ask every second need not cause. */
+const countedForMs = 5_000;
+
+export function projectHandlers(services: HandlerServices): HandlersFor<typeof projectEndpoints> {
+  const { db, caches, clock } = services;
+  const removal = projectRemoval(services);
+  const totals = forAWhile(
+    countedForMs,
+    () => clock.now().getTime(),
+    () => cacheTotals(db),
+  );
+
+  return {
+    projects: () => removal.projects(),
+    removeProjects: ({ body, caller }) => removal.removeProjects(body, caller),
+    toolCaches: async () => ({ caches: listCaches(await totals(), caches.counter.all()) }),
+  };
+}

@@ -1,0 +1,65 @@
+import type { Principal } from "#access/principal.ts";
+import type { workerEndpoints } from "#api/endpoints/worker-endpoints.ts";
+import { Fault } from "#core/fault.ts";
+import { addDrain, type Drain, listDrains, removeDrain } from "#execution/drain.store.ts";
+import { recordAudit } from "#graphs/audit.store.ts";
+import { eventStream } from "../http/event-stream.ts";
+import type { HandlersFor } from "../http/serve-endpoints.ts";
+import { workersForPage } from "../list-workers.ts";
+import type { HandlerServices } from "./handler-services.ts";
+
+/** Each change of drains leaves an entry in the audit. */
+export function workerHandlers({
+  db,
+  clock,
+  queue,
+  feeds,
+}: HandlerServices): HandlersFor<typeof workerEndpoints> {
+  const workers = () => workersForPage(db, clock.now(), queue.times.leaseMs);
+  const drains = async () => (await listDrains(db)).map(forPage);
+  const audited = (by: Principal, detail: Readonly<Record<string, unknown>>) => ({
+    actor: by.name,
+    verb: "administer" as const,
+    detail,
+  });
+
+  return {
+    workers,
+
+    workerEvents({ context }) {
+      let sent = "";
+      return eventStream(context, feeds.executions.ticket(""), async () => {
+        const now = await workers();
+        const text = JSON.stringify(now);
+        const changed = text !== sent;
+        sent = text;
+        return { events: changed ? [{ data: now }] : [], over: false };
+      });
+    },
+
+    drains,
+
+    async addDrain({ body: { pattern, reason }, caller: by }) {
+      await db.transaction(async (tx) => {
+        await addDrain(tx, { pattern, reason, createdBy: by.name, createdAt: clock.now() });
+        await recordAudit(tx, audited(by, { what: "drain workers", pattern, reason }));
+      });
+      return drains();
+    },
+
+    async removeDrain({ body: { pattern }, caller: by }) {
+      await db.transaction(async (tx) => {
+        if (!(await removeDrain(tx, pattern))) {
+          const message = `there is no drain "${pattern}"; \`grange drain\` lists them`;
+          throw new Fault("not_found", message);
+        }
+        await recordAudit(tx, audited(by, { what: "end drain", pattern }));
+      });
+      return drains();
+    },
+  };
+}
+
+function forPage({ createdAt, ...drain }: Drain) {
+  return { ...drain, createdAt: createdAt.toISOString() };
+}
