@@ -11,8 +11,6 @@ import { submitGraph } from "#graphs/submit-graph.ts";
 import { desiredWorkersService } from "#size-classes/desired-workers-service.ts";
 import { bindAutoscaling } from "./bind-autoscaling.ts";
 import { bindBenchmarkCollectors } from "./bind-benchmark-collectors.ts";
-import { bindBenchmarkHistory } from "./bind-benchmark-history.ts";
-import { bindBenchmarkSearches } from "./bind-benchmark-searches.ts";
 import { bindCatalogs } from "./bind-catalogs.ts";
 import { bindForge } from "./bind-forge.ts";
 import { bindGranaries } from "./bind-granaries.ts";
@@ -54,9 +52,7 @@ export function bindFarm(services: Services, feeds: Feeds, url: string): Farm {
     ...bindInvocations(services, feeds),
     ...bindSizeClasses(services),
     ...bindTraces(services),
-    ...bindBenchmarkHistory(services),
     ...bindBenchmarkCollectors(services, feeds.benchmarks),
-    ...bindBenchmarkSearches(services),
     ...bindForge(services, services.forges),
     ...bindSignIn(services, url),
     repositories: () => listRepositories(db),

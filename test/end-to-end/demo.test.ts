@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { workerEndpoints } from "#api/endpoints/worker-endpoints.ts";
+import { benchmarkHistoryEndpoints } from "#api/endpoints/benchmark-history-endpoints.ts";
 import { type ApiClient, apiClient } from "#cli/api/api-client.ts";
-import { benchmarkHistoryCalls } from "#cli/api/benchmark-history-calls.ts";
 import { invocationCalls } from "#cli/api/invocation-calls.ts";
 import { demoCommits, demoMilestones } from "#cli/example/demo-commits.ts";
 import { copyCluster } from "../support/prepared-cluster.ts";
@@ -108,11 +108,13 @@ test(
     const [, , , fixed = "", slower = ""] = graphs
       .toSorted((a, b) => a.committedAt.localeCompare(b.committedAt))
       .map(({ commit }) => commit.slice(0, 12));
-    const { cases } = await benchmarkHistoryCalls(api).compare({
-      suite: "concordance",
-      before: fixed,
-      after: slower,
-      metric: "probes",
+    const { cases } = await api.call(benchmarkHistoryEndpoints.compareBenchmarks, {
+      query: {
+        suite: "concordance",
+        before: fixed,
+        after: slower,
+        metric: "probes",
+      },
     });
     expect(cases.map(({ verdict }) => verdict)).toEqual(["regressed", "regressed", "regressed"]);
     expect((await api.call(workerEndpoints.workers, {})).map(({ state }) => state)).toEqual([

@@ -1,6 +1,8 @@
 import type { Endpoint } from "../endpoint.ts";
 import { accessEndpoints } from "./access-endpoints.ts";
+import { benchmarkHistoryEndpoints } from "./benchmark-history-endpoints.ts";
 import { benchmarkRequestEndpoints } from "./benchmark-request-endpoints.ts";
+import { benchmarkSearchEndpoints } from "./benchmark-search-endpoints.ts";
 import { benchmarkSuiteEndpoints } from "./benchmark-suite-endpoints.ts";
 import { enrolmentEndpoints } from "./enrolment-endpoints.ts";
 import { keyEndpoints } from "./key-endpoints.ts";
@@ -25,6 +27,8 @@ export const endpointGroups: readonly {
   { title: "Secrets", endpoints: secretEndpoints },
   { title: "Workers", endpoints: workerEndpoints },
   { title: "Projects and caches", endpoints: projectEndpoints },
+  { title: "Benchmark results", endpoints: benchmarkHistoryEndpoints },
+  { title: "Benchmark searches", endpoints: benchmarkSearchEndpoints },
 ];
 
 /** Every endpoint of the HTTP API, by name. */
@@ -39,4 +43,6 @@ export const allEndpoints = {
   ...secretEndpoints,
   ...workerEndpoints,
   ...projectEndpoints,
+  ...benchmarkHistoryEndpoints,
+  ...benchmarkSearchEndpoints,
 } as const;

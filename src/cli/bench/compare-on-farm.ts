@@ -1,4 +1,3 @@
-import { benchmarkHistoryCalls } from "../api/benchmark-history-calls.ts";
 import type { ExitCode } from "../exit-code.ts";
 import { answer, type Session } from "../session.ts";
 import { UsageError } from "../usage-error.ts";
@@ -23,10 +22,14 @@ export async function compareOnFarm(
     if (value !== undefined)
       throw new UsageError(`${name} is for what was measured here, not with --server`);
   }
-  const calls = benchmarkHistoryCalls(session.api);
+  const { benchmarkHistoryEndpoints } = await import(
+    "#api/endpoints/benchmark-history-endpoints.ts"
+  );
   const suite = await farmSuite(session.api, options.suite);
   const { metric } = options;
-  const found = await calls.compare({ suite, before, after, metric });
+  const found = await session.api.call(benchmarkHistoryEndpoints.compareBenchmarks, {
+    query: { suite, before, after, metric },
+  });
   return answer(session, options, found, () => [
     ...comparisonLines(
       { ...found, before: found.before.tag, after: found.after.tag },

@@ -1,6 +1,5 @@
 import { type Command, Option } from "commander";
 import { caseKey } from "#core/test-case.ts";
-import { benchmarkHistoryCalls } from "../api/benchmark-history-calls.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { durationMs } from "../duration-ms.ts";
 import { answer, type CommonOptions, inSession } from "../session.ts";
@@ -58,9 +57,14 @@ function describeHistory(command: Command): void {
     .option("--limit <n>", "the last so many points", numberFrom(1, 100_000), 30)
     .action((words: string[], options: HistoryOptions) =>
       inSession(options, async (session) => {
+        const { benchmarkHistoryEndpoints } = await import(
+          "#api/endpoints/benchmark-history-endpoints.ts"
+        );
         const { metric, kind, limit } = options;
-        const { suite, testCase, calls } = await namedCase(session, options, words);
-        const series = await calls.series({ suite, case: testCase, metric, kind });
+        const { suite, testCase } = await namedCase(session, options, words);
+        const series = await session.api.call(benchmarkHistoryEndpoints.benchmarkSeries, {
+          query: { suite, case: caseKey(testCase), metric, kind },
+        });
         return answer(session, options, series, () => [
           ...seriesLines(series, limit, session.terminal.answer.paint),
           "",
@@ -87,8 +91,13 @@ function describeNoise(command: Command): void {
     .argument("<words...>", "of the case: all six, or as many as name one alone")
     .action((words: string[], options: OfSuite) =>
       inSession(options, async (session) => {
-        const { suite, testCase, calls } = await namedCase(session, options, words);
-        const found = await calls.noise({ suite, case: testCase });
+        const { suite, testCase } = await namedCase(session, options, words);
+        const { benchmarkHistoryEndpoints } = await import(
+          "#api/endpoints/benchmark-history-endpoints.ts"
+        );
+        const found = await session.api.call(benchmarkHistoryEndpoints.benchmarkNoise, {
+          query: { suite, case: caseKey(testCase) },
+        });
         return answer(session, options, found, () => [
           ...noiseLines(found, session.terminal.answer.paint),
           "",
@@ -138,11 +147,15 @@ function describeRegressions(command: Command): void {
     .option("--all", "also improvements, and what somebody has accepted or dismissed")
     .action((options: OfSuite & { readonly since?: string; readonly all?: boolean }) =>
       inSession(options, async (session) => {
-        const calls = benchmarkHistoryCalls(session.api);
+        const { benchmarkHistoryEndpoints } = await import(
+          "#api/endpoints/benchmark-history-endpoints.ts"
+        );
         const suite = await farmSuite(session.api, options.suite);
         const all = options.all === true;
         const since = options.since ?? sinceFrom("14d");
-        const steps = await calls.steps({ suite, since, standing: all ? "all" : "found" });
+        const steps = await session.api.call(benchmarkHistoryEndpoints.benchmarkChangePoints, {
+          query: { suite, since, standing: all ? "all" : "found" },
+        });
         return answer(session, options, steps, () => [
           ...stepLines(steps, all, session.terminal.answer.paint),
           "",
@@ -171,9 +184,14 @@ function describeSay(
     .option("--note <text>", "why")
     .action((artifact: string, words: string[], options: SayOptions) =>
       inSession(options, async (session) => {
-        const { suite, testCase, calls } = await namedCase(session, options, words);
+        const { suite, testCase } = await namedCase(session, options, words);
         const { metric: named, fingerprint: beginning = "", note = null } = options;
-        const series = await calls.series({ suite, case: testCase, metric: named, kind: "master" });
+        const { benchmarkHistoryEndpoints } = await import(
+          "#api/endpoints/benchmark-history-endpoints.ts"
+        );
+        const series = await session.api.call(benchmarkHistoryEndpoints.benchmarkSeries, {
+          query: { suite, case: caseKey(testCase), metric: named },
+        });
         const metric = series.metric.name;
         const kinds = series.points
           .filter((each) => each.artifact === artifact && each.fingerprint.startsWith(beginning))
@@ -185,17 +203,19 @@ function describeSay(
           throw new UsageError(
             "it was measured on several kinds of machines; say which: --fingerprint",
           );
-        const said = await calls.sayOfStep({
-          suite,
-          case: testCase,
-          metric,
-          fingerprint,
-          artifact,
-          standing,
-          note,
+        const judged = await session.api.call(benchmarkHistoryEndpoints.judgeBenchmarkChangePoint, {
+          body: {
+            suite,
+            case: testCase,
+            metric,
+            fingerprint,
+            artifact,
+            standing,
+            note,
+          },
         });
-        return answer(session, options, said, () => [
-          `The step of ${metric} at ${said.artifact} is ${said.standing}.`,
+        return answer(session, options, judged, () => [
+          `The step of ${metric} at ${judged.artifact} is ${judged.standing}.`,
         ]);
       }),
     );

@@ -1,4 +1,3 @@
-import { benchmarkHistoryCalls } from "../api/benchmark-history-calls.ts";
 import type { Session } from "../session.ts";
 import { farmSuite } from "./farm-suite.ts";
 import { findSeriesCase } from "./find-series-case.ts";
@@ -9,11 +8,15 @@ export async function namedCase(
   options: { readonly suite?: string },
   words: readonly string[],
 ) {
-  const calls = benchmarkHistoryCalls(session.api);
+  const { benchmarkHistoryEndpoints } = await import(
+    "#api/endpoints/benchmark-history-endpoints.ts"
+  );
   const suite = await farmSuite(session.api, options.suite);
   const testCase = await findSeriesCase(words, async () => {
-    const { series } = await calls.graphs({ suite, limit: "500" });
+    const { series } = await session.api.call(benchmarkHistoryEndpoints.benchmarkGraphs, {
+      query: { suite, limit: 500 },
+    });
     return series.map((each) => each.case);
   });
-  return { calls, suite, testCase };
+  return { suite, testCase };
 }

@@ -1,11 +1,6 @@
 import { type Command, Option } from "commander";
-import {
-  BenchmarkSearches,
-  BenchmarkSearchView,
-  type StartBenchmarkSearch,
-} from "#api/benchmark-history.ts";
+import type { BenchmarkSearchView, StartBenchmarkSearch } from "#api/benchmark-history.ts";
 import { caseKey } from "#core/test-case.ts";
-import type { ApiClient } from "../api/api-client.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { answer, type CommonOptions, inSession, type Session } from "../session.ts";
 import { printableLine } from "../terminal/printable-text.ts";
@@ -42,8 +37,11 @@ export function describeSearchCommands(command: Command): void {
     .option("--cancel", "end it")
     .action((written: string | undefined, options: CommonOptions & { cancel?: boolean }) =>
       inSession(options, async (session) => {
+        const { benchmarkSearchEndpoints } = await import(
+          "#api/endpoints/benchmark-search-endpoints.ts"
+        );
         const { api } = session;
-        const { searches } = await api.get(BenchmarkSearches, "/benchmarks/searches");
+        const { searches } = await api.call(benchmarkSearchEndpoints.benchmarkSearches, {});
         if (written === undefined) {
           if (options.cancel === true) throw new UsageError("say which search to cancel");
           return answer(session, options, searches, () =>
@@ -53,11 +51,11 @@ export function describeSearchCommands(command: Command): void {
           );
         }
         const { id } = theOne(searches, written);
-        const path = `/benchmarks/searches/${id}`;
+        const params = { search: id };
         const now =
           options.cancel === true
-            ? await api.post(BenchmarkSearchView, `${path}/cancel`, {})
-            : await api.get(BenchmarkSearchView, path);
+            ? await api.call(benchmarkSearchEndpoints.cancelBenchmarkSearch, { params })
+            : await api.call(benchmarkSearchEndpoints.benchmarkSearch, { params });
         return answer(session, options, now, () => [
           ...linesOf(now),
           pageLine(session.api.serverUrl, ["searches", now.id]),
@@ -87,7 +85,12 @@ function describeStart(command: Command, name: string, kind: Kind, what: string)
   described.action((words: string[], options: SearchOptions) =>
     inSession(options, async (session) => {
       const wanted = await wantedFrom(session, kind, words, options);
-      const started = await startSearch(session.api, wanted);
+      const { benchmarkSearchEndpoints } = await import(
+        "#api/endpoints/benchmark-search-endpoints.ts"
+      );
+      const started = await session.api.call(benchmarkSearchEndpoints.startBenchmarkSearch, {
+        body: wanted,
+      });
       return answer(session, options, started, () => [
         ...linesOf(started),
         `\`grange bench searches ${started.id.slice(0, 8)}\` says how far it is.`,
@@ -106,9 +109,6 @@ const examples: Readonly<Record<Kind, readonly [string, string]>> = {
   ],
   bisect: ["which day made it slower", `bench bisect rxjs check full native ${stretch}`],
 };
-
-const startSearch = (api: ApiClient, wanted: StartBenchmarkSearch) =>
-  api.post(BenchmarkSearchView, "/benchmarks/searches", wanted);
 
 async function wantedFrom(
   session: Session,

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RequestSummary } from "#api/benchmark-request.ts";
+import { benchmarkHistoryEndpoints } from "#api/endpoints/benchmark-history-endpoints.ts";
 import { benchmarkRequestEndpoints } from "#api/endpoints/benchmark-request-endpoints.ts";
 import { benchmarkSuiteEndpoints } from "#api/endpoints/benchmark-suite-endpoints.ts";
 import { Fault } from "#core/fault.ts";
 import { readSuiteFile } from "#suites/read-suite.ts";
-import { benchmarkHistoryCalls } from "../api/benchmark-history-calls.ts";
 import { collectorCalls } from "../api/collector-calls.ts";
 import { pageAddress } from "../bench/page-address.ts";
 import { demoMilestones } from "../example/demo-commits.ts";
@@ -64,7 +64,9 @@ export async function measureCommits(farm: DemoFarm): Promise<MeasuredSummary> {
   const before = tags[demoMilestones.slower - 1] ?? "";
   const after = tags[demoMilestones.slower] ?? "";
   const query = { suite: suite.suite, before, after };
-  const { cases } = await benchmarkHistoryCalls(api).compare({ ...query, metric: "probes" });
+  const { cases } = await api.call(benchmarkHistoryEndpoints.compareBenchmarks, {
+    query: { ...query, metric: "probes" },
+  });
   return {
     commits: ended.length,
     worse: cases.filter(({ verdict }) => verdict === "regressed").length,

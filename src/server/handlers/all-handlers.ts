@@ -1,7 +1,9 @@
 import type { allEndpoints } from "#api/endpoints/all-endpoints.ts";
 import type { HandlersFor } from "../http/serve-endpoints.ts";
 import { accessHandlers } from "./access-handlers.ts";
+import { benchmarkHistoryHandlers } from "./benchmark-history-handlers.ts";
 import { benchmarkRequestHandlers } from "./benchmark-request-handlers.ts";
+import { benchmarkSearchHandlers } from "./benchmark-search-handlers.ts";
 import { benchmarkSuiteHandlers } from "./benchmark-suite-handlers.ts";
 import { enrolmentHandlers } from "./enrolment-handlers.ts";
 import type { HandlerServices } from "./handler-services.ts";
@@ -27,5 +29,7 @@ export function allHandlers(services: HandlerServices): AllHandlers {
     ...secretHandlers(services),
     ...workerHandlers(services),
     ...projectHandlers(services),
+    ...benchmarkHistoryHandlers(services),
+    ...benchmarkSearchHandlers(services),
   };
 }

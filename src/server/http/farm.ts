@@ -13,8 +13,6 @@ import type { Digest } from "#core/digest.ts";
 import type { Ticket } from "../change-feed.ts";
 import type { AutoscalingFarm } from "./autoscaling-farm.ts";
 import type { BenchmarkCollectorFarm } from "./benchmark-collector-farm.ts";
-import type { BenchmarkHistoryFarm } from "./benchmark-history-farm.ts";
-import type { BenchmarkSearchFarm } from "./benchmark-search-farm.ts";
 import type { CatalogFarm } from "./catalog-farm.ts";
 import type { ForgeFarm } from "./forge-farm.ts";
 import type { GranaryFarm } from "./granary-farm.ts";
@@ -70,10 +68,8 @@ export interface Farm
     SizeClassFarm,
     TraceFarm,
     GranaryFarm,
-    BenchmarkHistoryFarm,
     AutoscalingFarm,
     BenchmarkCollectorFarm,
-    BenchmarkSearchFarm,
     ForgeFarm,
     SignInFarm {
   repositories(): Promise<Repository[]>;

@@ -7,8 +7,6 @@ import { holdsToken } from "#sign-in/token-in-address.ts";
 import type { AllHandlers } from "../handlers/all-handlers.ts";
 import { autoscalingRoutes } from "./autoscaling-routes.ts";
 import { benchmarkCollectorRoutes } from "./benchmark-collector-routes.ts";
-import { benchmarkHistoryRoutes } from "./benchmark-history-routes.ts";
-import { benchmarkSearchRoutes } from "./benchmark-search-routes.ts";
 import { blobRoutes } from "./blob-routes.ts";
 import { catalogRoutes } from "./catalog-routes.ts";
 import { executionRoutes } from "./execution-routes.ts";
@@ -112,9 +110,7 @@ export function httpApp({
   api.route("/", executionRoutes(farm));
   api.route("/", traceRoutes(farm));
   api.route("/", sizeClassRoutes(farm));
-  api.route("/", benchmarkHistoryRoutes(farm));
   api.route("/", benchmarkCollectorRoutes(farm));
-  api.route("/", benchmarkSearchRoutes(farm));
   api.route("/", forgeRoutes(farm));
   api.route("/", blobRoutes(farm));
   api.all("*", (c) => {

@@ -1,6 +1,6 @@
 import { type QueryClient, queryOptions } from "@tanstack/react-query";
-import { Comparison } from "#api/benchmark-comparison.ts";
-import { ask } from "../../farm/ask.ts";
+import { benchmarkHistoryEndpoints } from "#api/endpoints/benchmark-history-endpoints.ts";
+import { call } from "../../farm/ask.ts";
 import { suitesQuery } from "../benchmarks/load.ts";
 import type { CompareSearch } from "../benchmarks/search.ts";
 
@@ -14,11 +14,12 @@ export interface ComparedPair {
 export const comparisonQuery = ({ suite, before, after, metric }: ComparedPair) =>
   queryOptions({
     queryKey: ["benchmark-comparison", suite, before, after, metric ?? ""],
-    queryFn: ({ signal }) => {
-      const asked = new URLSearchParams({ suite, before, after });
-      if (metric !== undefined) asked.set("metric", metric);
-      return ask(Comparison, `/benchmarks/compare?${asked}`, { signal });
-    },
+    queryFn: ({ signal }) =>
+      call(
+        benchmarkHistoryEndpoints.compareBenchmarks,
+        { query: { suite, before, after, metric } },
+        signal,
+      ),
     // It changes only while one of the two is being measured.
     staleTime: 60_000,
   });

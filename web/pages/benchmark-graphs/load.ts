@@ -1,21 +1,30 @@
 import { queryOptions } from "@tanstack/react-query";
-import { SeriesGrid } from "#api/benchmark-history.ts";
-import { ask } from "../../farm/ask.ts";
-import { facets, type GraphsSearch } from "../benchmarks/search.ts";
+import { benchmarkHistoryEndpoints } from "#api/endpoints/benchmark-history-endpoints.ts";
+import { call } from "../../farm/ask.ts";
+import { type GraphsSearch, lineOf } from "../benchmarks/search.ts";
 
 /** More charts than anybody looks through; the page says how many were left out. */
 const mostSeries = 500;
 
 export const gridQuery = (suite: string, metric: string, search: GraphsSearch) => {
-  const asked = new URLSearchParams({ suite, metric, limit: String(mostSeries) });
-  for (const key of [...facets, "from", "to"] as const) {
-    const value = search[key];
-    if (value !== undefined) asked.set(key, value);
-  }
-  if (search.line !== undefined) asked.set("kind", search.line);
+  const { section, benchmark, profile, scenario, backend, target, from, to, line } = search;
+  const query = {
+    suite,
+    metric,
+    kind: lineOf(line),
+    section,
+    benchmark,
+    profile,
+    scenario,
+    backend,
+    target,
+    from,
+    to,
+    limit: mostSeries,
+  };
   return queryOptions({
-    queryKey: ["benchmark-graphs", asked.toString()],
-    queryFn: ({ signal }) => ask(SeriesGrid, `/benchmarks/graphs?${asked}`, { signal }),
+    queryKey: ["benchmark-graphs", query],
+    queryFn: ({ signal }) => call(benchmarkHistoryEndpoints.benchmarkGraphs, { query }, signal),
     enabled: suite !== "" && metric !== "",
     staleTime: 60_000,
     // What is shown stays until the next is there.

@@ -1,11 +1,11 @@
 import { queryOptions } from "@tanstack/react-query";
-import { CaseNoise } from "#api/benchmark-noise.ts";
-import { ask } from "../../farm/ask.ts";
+import { benchmarkHistoryEndpoints } from "#api/endpoints/benchmark-history-endpoints.ts";
+import { call } from "../../farm/ask.ts";
 
 export const noiseQuery = (asked: { readonly suite: string; readonly case: string }) =>
   queryOptions({
     queryKey: ["benchmark-noise", asked],
     queryFn: ({ signal }) =>
-      ask(CaseNoise, `/benchmarks/noise?${new URLSearchParams(asked).toString()}`, { signal }),
+      call(benchmarkHistoryEndpoints.benchmarkNoise, { query: asked }, signal),
     staleTime: 30_000,
   });

@@ -1,18 +1,14 @@
 import { queryOptions } from "@tanstack/react-query";
-import { z } from "zod";
-import {
-  BenchmarkSearchView,
-  type SayOfChangePoint,
-  Series,
-  type StartBenchmarkSearch,
-} from "#api/benchmark-history.ts";
-import { ask, tell } from "../../farm/ask.ts";
+import type { SayOfChangePoint, Series, StartBenchmarkSearch } from "#api/benchmark-history.ts";
+import { benchmarkHistoryEndpoints } from "#api/endpoints/benchmark-history-endpoints.ts";
+import { benchmarkSearchEndpoints } from "#api/endpoints/benchmark-search-endpoints.ts";
+import { call } from "../../farm/ask.ts";
 
 export interface RequestedSeries {
   readonly suite: string;
   readonly case: string;
   readonly metric: string;
-  readonly kind: string;
+  readonly kind: Series["kind"];
   /** All values of each point's iterations, too. */
   readonly samples?: boolean;
 }
@@ -20,10 +16,12 @@ export interface RequestedSeries {
 export const seriesQuery = ({ samples = false, ...asked }: RequestedSeries) =>
   queryOptions({
     queryKey: ["benchmark-series", asked, samples],
-    queryFn: ({ signal }) => {
-      const search = new URLSearchParams({ ...asked, ...(samples ? { samples: "true" } : {}) });
-      return ask(Series, `/benchmarks/series?${search}`, { signal });
-    },
+    queryFn: ({ signal }) =>
+      call(
+        benchmarkHistoryEndpoints.benchmarkSeries,
+        { query: { ...asked, samples: samples ? "true" : undefined } },
+        signal,
+      ),
     staleTime: 30_000,
     // The line stays while its samples are fetched.
     placeholderData: (before, query) =>
@@ -33,7 +31,7 @@ export const seriesQuery = ({ samples = false, ...asked }: RequestedSeries) =>
   });
 
 export const sayOfChangePoint = (said: SayOfChangePoint) =>
-  tell(z.unknown(), "/benchmarks/change-points", said);
+  call(benchmarkHistoryEndpoints.judgeBenchmarkChangePoint, { body: said });
 
 export const startBenchmarkSearch = (asked: StartBenchmarkSearch) =>
-  tell(BenchmarkSearchView, "/benchmarks/searches", asked);
+  call(benchmarkSearchEndpoints.startBenchmarkSearch, { body: asked });

@@ -7,7 +7,7 @@ import { caseWords } from "../benchmarks/case-words.ts";
 import { Choose } from "../benchmarks/choose.tsx";
 import { LabHead } from "../benchmarks/lab-head.tsx";
 import { suitesQuery } from "../benchmarks/load.ts";
-import type { SeriesSearch } from "../benchmarks/search.ts";
+import { lineOf, type SeriesSearch } from "../benchmarks/search.ts";
 import { ChangePoints } from "./change-points.tsx";
 import { LargeChart } from "./large-chart.tsx";
 import { seriesQuery } from "./load.ts";
@@ -25,7 +25,7 @@ export function SeriesPage() {
   const suite = suites.suites.find(({ name }) => name === search.suite) ?? suites.suites[0];
   const of = caseOfKey(search.case ?? "");
   const metric = search.metric ?? suite?.headline ?? "";
-  const kind = search.kind ?? "master";
+  const kind = lineOf(search.kind);
   const series = useQuery({
     ...seriesQuery({
       suite: suite?.name ?? "",

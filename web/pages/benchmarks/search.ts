@@ -1,3 +1,5 @@
+import type { Series } from "#api/benchmark-history.ts";
+
 /** What an address says besides its path: these words, each a text or absent; all else is dropped. */
 export function texts<const K extends string>(...keys: readonly K[]) {
   return (search: Record<string, unknown>) => {
@@ -16,6 +18,11 @@ export function texts<const K extends string>(...keys: readonly K[]) {
 /** Parts of a test case that lists are narrowed by. */
 export const facets = ["section", "benchmark", "profile", "scenario", "backend", "target"] as const;
 export type Facet = (typeof facets)[number];
+
+/** Which artifacts a series is of. Any other text in an address means the main line. */
+export function lineOf(text: string | undefined): Series["kind"] {
+  return text === "release" ? "release" : "master";
+}
 
 export const statusSearch = texts("suite", "ask", "artifact");
 export type StatusSearch = ReturnType<typeof statusSearch>;

@@ -1,5 +1,4 @@
-import { wholeFarm } from "#access/principal.ts";
-import { requireGrant } from "#access/require-grant.ts";
+import type { benchmarkSearchEndpoints } from "#api/endpoints/benchmark-search-endpoints.ts";
 import { Fault } from "#core/fault.ts";
 import { recordAudit } from "#graphs/audit.store.ts";
 import { tellBenchmarkChange } from "#perf/change.store.ts";
@@ -11,51 +10,48 @@ import {
 } from "#perf/searches/search.store.ts";
 import { viewSearch } from "#perf/searches/search-view.ts";
 import { startBenchmarkSearch } from "#perf/searches/start-search.ts";
-import type { BenchmarkSearchFarm } from "./http/benchmark-search-farm.ts";
-import type { Services } from "./services.ts";
+import type { HandlersFor } from "../http/serve-endpoints.ts";
+import { found } from "./found.ts";
+import type { HandlerServices } from "./handler-services.ts";
 
-export function bindBenchmarkSearches({
+export function benchmarkSearchHandlers({
   db,
   clock,
-}: Pick<Services, "db" | "clock">): BenchmarkSearchFarm {
+}: Pick<HandlerServices, "db" | "clock">): HandlersFor<typeof benchmarkSearchEndpoints> {
   const view = async (id: BenchmarkSearchId) => {
-    const search = await readBenchmarkSearch(db, id);
-    return search === undefined ? undefined : viewSearch(db, search);
+    const search = found(await readBenchmarkSearch(db, id), `benchmark search ${id}`);
+    return viewSearch(db, search);
   };
 
   return {
-    async startBenchmarkSearch(wanted, by) {
-      requireGrant(by, "benchmark", wholeFarm);
+    async startBenchmarkSearch({ body, caller }) {
       const id = await db.transaction(async (tx) => {
-        const started = await startBenchmarkSearch(tx, wanted, by.name, clock.now());
+        const started = await startBenchmarkSearch(tx, body, caller.name, clock.now());
         await recordAudit(tx, {
-          actor: by.name,
+          actor: caller.name,
           verb: "benchmark",
-          detail: { search: started, ...wanted },
+          detail: { search: started, ...body },
         });
-        await tellBenchmarkChange(tx, wanted.suite);
+        await tellBenchmarkChange(tx, body.suite);
         return started;
       });
-      const search = await view(id);
-      if (search === undefined) throw new Fault("internal", `search ${id} is not there`);
-      return search;
+      return view(id);
     },
 
-    async benchmarkSearches({ suite, limit }) {
+    async benchmarkSearches({ query: { suite, limit } }) {
       const rows = await newestBenchmarkSearches(db, suite, limit);
       return { searches: await Promise.all(rows.map((row) => viewSearch(db, row))) };
     },
 
-    benchmarkSearch: (written) => view(searchIdFrom(written)),
+    benchmarkSearch: ({ params }) => view(searchIdFrom(params.search)),
 
-    async cancelBenchmarkSearch(written, by) {
-      requireGrant(by, "benchmark", wholeFarm);
-      const id = searchIdFrom(written);
+    async cancelBenchmarkSearch({ params, caller }) {
+      const id = searchIdFrom(params.search);
       await db.transaction(async (tx) => {
         if (!(await cancelBenchmarkSearch(tx, id, clock.now()))) return;
         await tellBenchmarkChange(tx);
         await recordAudit(tx, {
-          actor: by.name,
+          actor: caller.name,
           verb: "benchmark",
           detail: { cancelledSearch: id },
         });

@@ -1,0 +1,100 @@
+import type { benchmarkHistoryEndpoints } from "#api/endpoints/benchmark-history-endpoints.ts";
+import { Fault } from "#core/fault.ts";
+import { caseKey, caseOfKey, type TestCase } from "#core/test-case.ts";
+import { recordAudit } from "#graphs/audit.store.ts";
+import { comparisonCache } from "#perf/history/comparison-cache.ts";
+import { readGrid } from "#perf/history/read-grid.ts";
+import { readNoise } from "#perf/history/read-noise.ts";
+import { readSeries } from "#perf/history/read-series.ts";
+import { readSteps } from "#perf/history/read-steps.ts";
+import { sayOfStep } from "#perf/history/say-of-step.ts";
+import type { HandlersFor } from "../http/serve-endpoints.ts";
+import type { HandlerServices } from "./handler-services.ts";
+
+export function benchmarkHistoryHandlers({
+  db,
+  clock,
+}: Pick<HandlerServices, "db" | "clock">): HandlersFor<typeof benchmarkHistoryEndpoints> {
+  const cache = comparisonCache(db);
+
+  return {
+    async compareBenchmarks({ query, context }) {
+      const condition = context.req.header("if-none-match") ?? "";
+      const known = /^(?:W\/)?"([0-9a-f]{64})"$/.exec(condition)?.[1];
+      const { key, comparison } = await cache.get(query, known);
+      context.header("etag", `"${key}"`);
+      // Clients keep it, and ask each time whether it still holds: what it rests on may have grown.
+      context.header("cache-control", "private, no-cache");
+      return comparison ?? context.body(null, 304);
+    },
+
+    benchmarkSeries: ({ query: { suite, metric, kind, ...query } }) => {
+      const of = { suite, case: caseNamed(query.case), metric, kind };
+      return db.transaction((tx) => readSeries(tx, { ...of, samples: query.samples === "true" }));
+    },
+
+    benchmarkNoise: ({ query }) => {
+      const of = { suite: query.suite, case: caseNamed(query.case) };
+      return db.transaction((tx) => readNoise(tx, of));
+    },
+
+    benchmarkGraphs({ query: { suite, metric, kind, from, to, limit, ...facets } }) {
+      const filter = {
+        section: wordsIn(facets.section),
+        benchmark: wordsIn(facets.benchmark),
+        profile: wordsIn(facets.profile),
+        scenario: wordsIn(facets.scenario),
+        backend: wordsIn(facets.backend),
+        target: wordsIn(facets.target),
+      };
+      return db.transaction((tx) => readGrid(tx, { suite, metric, kind, from, to, limit, filter }));
+    },
+
+    benchmarkChangePoints: ({ query: { suite, since, standing, limit } }) =>
+      db.transaction((tx) =>
+        readSteps(tx, {
+          suite,
+          since: new Date(since),
+          standings: standing === "all" ? ["found", "accepted", "dismissed"] : [standing],
+          most: limit,
+        }),
+      ),
+
+    judgeBenchmarkChangePoint: ({ body, caller }) =>
+      db.transaction(async (tx) => {
+        const judged = await sayOfStep(tx, body, caller.name, clock.now());
+        const { suite, metric, fingerprint, artifact, standing, note } = body;
+        await recordAudit(tx, {
+          actor: caller.name,
+          verb: "benchmark",
+          detail: {
+            what: "say of a step",
+            suite,
+            case: caseKey(body.case),
+            metric,
+            fingerprint,
+            artifact,
+            standing,
+          },
+          reason: note ?? undefined,
+        });
+        return judged;
+      }),
+  };
+}
+
+function wordsIn(text: string): string[] {
+  return text.split(",").filter((word) => word !== "");
+}
+
+/** Throws `Fault("invalid_argument")` where a text names no case. */
+function caseNamed(key: string): TestCase {
+  const testCase = caseOfKey(key);
+  if (testCase === undefined) {
+    throw new Fault(
+      "invalid_argument",
+      `"${key}" names no case: section benchmark profile scenario backend target, with - where there is none`,
+    );
+  }
+  return testCase;
+}
