@@ -11,24 +11,28 @@ export const CollectorName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,59}$/, {
 export type CollectorName = z.infer<typeof CollectorName>;
 
 /** Register a collector. */
-export const AddCollector = z.strictObject({
-  name: CollectorName,
-  target: SuiteWord,
-  /** Null: all sets. */
-  set: z.int().min(0).max(99).nullable(),
-  /** Sets that it may take over when who serves them is silent. */
-  mayTakeOver: z.array(z.int().min(0).max(99)).max(100).default([]),
-  active: z.boolean().default(true),
-});
+export const AddCollector = z
+  .strictObject({
+    name: CollectorName,
+    target: SuiteWord,
+    /** Null: all sets. */
+    set: z.int().min(0).max(99).nullable(),
+    /** Sets that it may take over when who serves them is silent. */
+    mayTakeOver: z.array(z.int().min(0).max(99)).max(100).default([]),
+    active: z.boolean().default(true),
+  })
+  .meta({ id: "AddCollector" });
 export type AddCollector = z.input<typeof AddCollector>;
 
-export const ChangeCollector = z.strictObject({
-  active: z.boolean().optional(),
-  set: z.int().min(0).max(99).nullable().optional(),
-  mayTakeOver: z.array(z.int().min(0).max(99)).max(100).optional(),
-  /** Null: back in duty. */
-  outOfDuty: z.string().min(1).max(500).nullable().optional(),
-});
+export const ChangeCollector = z
+  .strictObject({
+    active: z.boolean().optional(),
+    set: z.int().min(0).max(99).nullable().optional(),
+    mayTakeOver: z.array(z.int().min(0).max(99)).max(100).optional(),
+    /** Null: back in duty. */
+    outOfDuty: z.string().min(1).max(500).nullable().optional(),
+  })
+  .meta({ id: "ChangeCollector" });
 export type ChangeCollector = z.infer<typeof ChangeCollector>;
 
 /** What may change a figure, of the machine and what runs on it. */
@@ -46,59 +50,72 @@ export const CollectorState = z.enum([
 ]);
 export type CollectorState = z.infer<typeof CollectorState>;
 
-export const CollectorView = z.object({
-  name: z.string(),
-  target: z.string(),
-  set: z.number().int().nullable(),
-  mayTakeOver: z.array(z.number().int()),
-  active: z.boolean(),
-  outOfDuty: z.string().nullable(),
-  state: CollectorState,
-  addedAt: Time,
-  lastHeartbeatAt: Time.nullable(),
-  version: z.string().nullable(),
-  environment: EnvironmentFacts.nullable(),
-  fingerprint: z.string().nullable(),
-  job: BenchmarkJobView.nullable(),
-  /** Of the last 20 that it ended well. */
-  meanJobSeconds: z.number().nullable(),
-  selfTest: z
-    .object({
-      at: Time,
-      passed: z.boolean(),
-      comparisons: z.number().int(),
-      alarms: z.number().int(),
-    })
-    .nullable(),
-});
+export const CollectorView = z
+  .object({
+    name: z.string(),
+    target: z.string(),
+    set: z.number().int().nullable(),
+    mayTakeOver: z.array(z.number().int()),
+    active: z.boolean(),
+    outOfDuty: z.string().nullable(),
+    state: CollectorState,
+    addedAt: Time,
+    lastHeartbeatAt: Time.nullable(),
+    version: z.string().nullable(),
+    environment: EnvironmentFacts.nullable(),
+    fingerprint: z.string().nullable(),
+    job: BenchmarkJobView.nullable(),
+    /** Of the last 20 that it ended well. */
+    meanJobSeconds: z.number().nullable(),
+    selfTest: z
+      .object({
+        at: Time,
+        passed: z.boolean(),
+        comparisons: z.number().int(),
+        alarms: z.number().int(),
+      })
+      .nullable(),
+  })
+  .meta({ id: "CollectorView" });
 export type CollectorView = z.infer<typeof CollectorView>;
-export const Collectors = z.object({ collectors: z.array(CollectorView) });
+export const Collectors = z
+  .object({ collectors: z.array(CollectorView) })
+  .meta({ id: "Collectors" });
 export type Collectors = z.infer<typeof Collectors>;
+
+/** The collector is no longer registered. */
+export const RemovedCollector = z.object({}).meta({ id: "RemovedCollector" });
 
 // What a collector and its server tell each other. Every call stands alone and is safe to repeat.
 
 /** A process begins to speak for a collector; whoever spoke before is refused from now on. */
-export const CollectorHello = z.strictObject({
-  incarnation: z.uuid(),
-  version: z.string().max(100),
-  environment: EnvironmentFacts,
-});
+export const CollectorHello = z
+  .strictObject({
+    incarnation: z.uuid(),
+    version: z.string().max(100),
+    environment: EnvironmentFacts,
+  })
+  .meta({ id: "CollectorHello" });
 export type CollectorHello = z.infer<typeof CollectorHello>;
-export const CollectorWelcome = z.object({
-  fingerprint: z.string(),
-  /** What it is registered for. */
-  target: z.string(),
-  /** The server's own version: a collector of another one updates itself between requests. */
-  serverVersion: z.string(),
-  heartbeatMs: z.number().int(),
-});
+export const CollectorWelcome = z
+  .object({
+    fingerprint: z.string(),
+    /** What it is registered for. */
+    target: z.string(),
+    /** The server's own version: a collector of another one updates itself between requests. */
+    serverVersion: z.string(),
+    heartbeatMs: z.number().int(),
+  })
+  .meta({ id: "CollectorWelcome" });
 export type CollectorWelcome = z.infer<typeof CollectorWelcome>;
 
-export const ClaimBenchmarkJob = z.strictObject({
-  incarnation: z.uuid(),
-  /** How long the answer may wait for a job. */
-  waitMs: z.int().min(0).max(60_000),
-});
+export const ClaimBenchmarkJob = z
+  .strictObject({
+    incarnation: z.uuid(),
+    /** How long the answer may wait for a job. */
+    waitMs: z.int().min(0).max(60_000),
+  })
+  .meta({ id: "ClaimBenchmarkJob" });
 export type ClaimBenchmarkJob = z.infer<typeof ClaimBenchmarkJob>;
 
 /** A case in doubt, for a confirming job: which metrics looked changed, and which way. */
@@ -137,14 +154,16 @@ export const ClaimedBenchmarkJob = z.object({
   leaseMs: z.number().int(),
 });
 export type ClaimedBenchmarkJob = z.infer<typeof ClaimedBenchmarkJob>;
-export const ClaimAnswer = z.object({
-  job: ClaimedBenchmarkJob.nullable(),
-  /** Null: there is work for it. Else why there is none, for its log. */
-  because: z.string().nullable(),
-  serverVersion: z.string(),
-  /** It should compare an artifact with itself before its next claim, after the job if it got one. Also told to one out of duty. */
-  selfTestDue: z.boolean().default(false),
-});
+export const ClaimAnswer = z
+  .object({
+    job: ClaimedBenchmarkJob.nullable(),
+    /** Null: there is work for it. Else why there is none, for its log. */
+    because: z.string().nullable(),
+    serverVersion: z.string(),
+    /** It should compare an artifact with itself before its next claim, after the job if it got one. Also told to one out of duty. */
+    selfTestDue: z.boolean().default(false),
+  })
+  .meta({ id: "ClaimAnswer" });
 export type ClaimAnswer = z.infer<typeof ClaimAnswer>;
 
 /** Who holds a job: what does not fit is refused with `aborted`, and the collector drops the job. */
@@ -155,9 +174,11 @@ export const JobHolder = z.strictObject({
 });
 export type JobHolder = z.infer<typeof JobHolder>;
 
-export const JobHeartbeat = z.strictObject({ holder: JobHolder });
+export const JobHeartbeat = z.strictObject({ holder: JobHolder }).meta({ id: "JobHeartbeat" });
 export type JobHeartbeat = z.infer<typeof JobHeartbeat>;
-export const JobHeartbeatAnswer = z.object({ cancelled: z.boolean(), leaseMs: z.number().int() });
+export const JobHeartbeatAnswer = z
+  .object({ cancelled: z.boolean(), leaseMs: z.number().int() })
+  .meta({ id: "JobHeartbeatAnswer" });
 export type JobHeartbeatAnswer = z.infer<typeof JobHeartbeatAnswer>;
 
 export const MeasuredIteration = z.strictObject({
@@ -176,14 +197,16 @@ export const MeasuredPair = z.strictObject({
 export type MeasuredPair = z.infer<typeof MeasuredPair>;
 
 /** One test's results, or some of its pairs, or why it failed. All of it is stored, or nothing. */
-export const ReportTest = z.strictObject({
-  holder: JobHolder,
-  case: TestCase,
-  metrics: z.array(Metric).max(100),
-  iterations: z.array(MeasuredIteration).max(1_000).default([]),
-  pairs: z.array(MeasuredPair).max(1_000).default([]),
-  error: z.string().max(20_000).optional(),
-});
+export const ReportTest = z
+  .strictObject({
+    holder: JobHolder,
+    case: TestCase,
+    metrics: z.array(Metric).max(100),
+    iterations: z.array(MeasuredIteration).max(1_000).default([]),
+    pairs: z.array(MeasuredPair).max(1_000).default([]),
+    error: z.string().max(20_000).optional(),
+  })
+  .meta({ id: "ReportTest" });
 export type ReportTest = z.input<typeof ReportTest>;
 
 /** `transient`: taken up again after a while. `handed-back`: the collector goes (an update, a machine shut down); no attempt is burnt. */
@@ -194,40 +217,48 @@ export const JobEnd = z.discriminatedUnion("outcome", [
   z.strictObject({ outcome: z.literal("handed-back"), why: z.string().max(500) }),
 ]);
 export type JobEnd = z.infer<typeof JobEnd>;
-export const EndBenchmarkJob = z.strictObject({ holder: JobHolder, end: JobEnd });
+export const EndBenchmarkJob = z
+  .strictObject({ holder: JobHolder, end: JobEnd })
+  .meta({ id: "EndBenchmarkJob" });
 export type EndBenchmarkJob = z.infer<typeof EndBenchmarkJob>;
 /** What became of the job: `queued` when it is to be taken up again. */
-export const EndedBenchmarkJob = z.object({ state: JobState });
+export const EndedBenchmarkJob = z.object({ state: JobState }).meta({ id: "EndedBenchmarkJob" });
 export type EndedBenchmarkJob = z.infer<typeof EndedBenchmarkJob>;
 /** How much of a report was new; what is told again is stored once. */
-export const ReportedTest = z.object({
-  iterations: z.number().int(),
-  pairs: z.number().int(),
-});
+export const ReportedTest = z
+  .object({
+    iterations: z.number().int(),
+    pairs: z.number().int(),
+  })
+  .meta({ id: "ReportedTest" });
 export type ReportedTest = z.infer<typeof ReportedTest>;
 
-export const ReportSelfTest = z.strictObject({
-  incarnation: z.uuid(),
-  comparisons: z.int().min(0).max(100_000),
-  alarms: z.int().min(0).max(100_000),
-  detail: z.record(z.string(), z.unknown()).default({}),
-  /** |relative change| by case and metric, for practical limits. */
-  noise: z
-    .array(
-      z.strictObject({
-        suite: SuiteWord,
-        case: TestCase,
-        metric: z.string(),
-        change: z.number().min(0),
-      }),
-    )
-    .max(10_000)
-    .default([]),
-});
+export const ReportSelfTest = z
+  .strictObject({
+    incarnation: z.uuid(),
+    comparisons: z.int().min(0).max(100_000),
+    alarms: z.int().min(0).max(100_000),
+    detail: z.record(z.string(), z.unknown()).default({}),
+    /** |relative change| by case and metric, for practical limits. */
+    noise: z
+      .array(
+        z.strictObject({
+          suite: SuiteWord,
+          case: TestCase,
+          metric: z.string(),
+          change: z.number().min(0),
+        }),
+      )
+      .max(10_000)
+      .default([]),
+  })
+  .meta({ id: "ReportSelfTest" });
 export type ReportSelfTest = z.input<typeof ReportSelfTest>;
-export const ReportedSelfTest = z.object({
-  passed: z.boolean(),
-  /** Why the collector gets no work from now on; null: it does. */
-  outOfDuty: z.string().nullable(),
-});
+export const ReportedSelfTest = z
+  .object({
+    passed: z.boolean(),
+    /** Why the collector gets no work from now on; null: it does. */
+    outOfDuty: z.string().nullable(),
+  })
+  .meta({ id: "ReportedSelfTest" });
 export type ReportedSelfTest = z.infer<typeof ReportedSelfTest>;

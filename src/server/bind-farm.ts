@@ -10,7 +10,6 @@ import { jobDetail, runOutput } from "#graphs/job-detail.store.ts";
 import { submitGraph } from "#graphs/submit-graph.ts";
 import { desiredWorkersService } from "#size-classes/desired-workers-service.ts";
 import { bindAutoscaling } from "./bind-autoscaling.ts";
-import { bindBenchmarkCollectors } from "./bind-benchmark-collectors.ts";
 import { bindCatalogs } from "./bind-catalogs.ts";
 import { bindForge } from "./bind-forge.ts";
 import { bindGranaries } from "./bind-granaries.ts";
@@ -52,7 +51,6 @@ export function bindFarm(services: Services, feeds: Feeds, url: string): Farm {
     ...bindInvocations(services, feeds),
     ...bindSizeClasses(services),
     ...bindTraces(services),
-    ...bindBenchmarkCollectors(services, feeds.benchmarks),
     ...bindForge(services, services.forges),
     ...bindSignIn(services, url),
     repositories: () => listRepositories(db),

@@ -2,6 +2,7 @@ import { Comparison, Report } from "#api/benchmark-comparison.ts";
 import {
   BenchmarkSearchView,
   BenchmarkStatus,
+  ChangePointView,
   SayOfChangePoint,
   Series,
   SeriesGrid,
@@ -54,8 +55,7 @@ export function answerBenchmarks(
     case "graphs":
       return gridOf(lab, query, metric);
     case "change-points":
-      lab.said.unshift(SayOfChangePoint.parse(body));
-      return {};
+      return judged(lab, body);
     case "searches":
       return answerSearches(lab, id, action, body);
     case "requests":
@@ -104,6 +104,14 @@ function changed(lab: FakeLab, name: string, body: unknown) {
     lab.collectors.find((each) => each.name === name),
     `collector ${name}`,
   );
+}
+
+function judged(lab: FakeLab, body: unknown) {
+  const { case: of, metric, artifact, fingerprint, standing, note } = SayOfChangePoint.parse(body);
+  lab.said.unshift(body);
+  const steps = lab.series(of, metric, false)?.changePoints ?? [];
+  const step = steps.find((each) => each.artifact === artifact && each.fingerprint === fingerprint);
+  return ChangePointView.parse({ ...known(step, "such step"), standing, note, statedBy: "ada" });
 }
 
 function gridOf(lab: FakeLab, query: URLSearchParams, metric: string): SeriesGrid {
@@ -219,6 +227,14 @@ function answerRequests(
     request.state = "cancelled";
     request.startedAt ??= new Date().toISOString();
     request.endedAt = new Date().toISOString();
+  }
+  if (action === "retry") {
+    return {
+      request: RequestSummary.parse(request),
+      outcome: "created",
+      sentence: `${request.artifact} is queued again.`,
+      parents: [],
+    };
   }
   return request;
 }

@@ -1,5 +1,6 @@
 import type { Endpoint } from "../endpoint.ts";
 import { accessEndpoints } from "./access-endpoints.ts";
+import { benchmarkCollectorEndpoints } from "./benchmark-collector-endpoints.ts";
 import { benchmarkHistoryEndpoints } from "./benchmark-history-endpoints.ts";
 import { benchmarkRequestEndpoints } from "./benchmark-request-endpoints.ts";
 import { benchmarkSearchEndpoints } from "./benchmark-search-endpoints.ts";
@@ -29,6 +30,7 @@ export const endpointGroups: readonly {
   { title: "Projects and caches", endpoints: projectEndpoints },
   { title: "Benchmark results", endpoints: benchmarkHistoryEndpoints },
   { title: "Benchmark searches", endpoints: benchmarkSearchEndpoints },
+  { title: "Benchmark collectors", endpoints: benchmarkCollectorEndpoints },
 ];
 
 /** Every endpoint of the HTTP API, by name. */
@@ -45,4 +47,5 @@ export const allEndpoints = {
   ...projectEndpoints,
   ...benchmarkHistoryEndpoints,
   ...benchmarkSearchEndpoints,
+  ...benchmarkCollectorEndpoints,
 } as const;

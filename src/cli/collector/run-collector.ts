@@ -3,10 +3,10 @@ import type { CollectorConfig } from "#collector/config.ts";
 import { messageOf } from "#core/fault.ts";
 import { isLoopback } from "#core/host-guard.ts";
 import type { ApiClient } from "../api/api-client.ts";
-import { labConnection } from "../api/collector-calls.ts";
 import { type ExitCode, exitCodes } from "../exit-code.ts";
 import { processLogger } from "../process-logger.ts";
 import { UsageError } from "../usage-error.ts";
+import { labConnection } from "./lab-connection.ts";
 
 export interface RunOptions {
   readonly dataDir?: string;

@@ -2,7 +2,6 @@ import { writeFile } from "node:fs/promises";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { ChangeCollector } from "#api/collector.ts";
 import { parseMemorySize } from "#core/memory-size.ts";
-import { collectorCalls, labConnection } from "../api/collector-calls.ts";
 import { collectorLines } from "../collector/collector-lines.ts";
 import type { RunOptions } from "../collector/run-collector.ts";
 import type { Describe, Program } from "../command-list.ts";
@@ -37,7 +36,13 @@ function describeList(command: Command): void {
     .description("list collectors and what they do")
     .action((options: CommonOptions) =>
       inSession(options, async (session) => {
-        const collectors = await collectorCalls(session.api).collectors();
+        const { benchmarkCollectorEndpoints } = await import(
+          "#api/endpoints/benchmark-collector-endpoints.ts"
+        );
+        const { collectors } = await session.api.call(
+          benchmarkCollectorEndpoints.benchmarkCollectors,
+          {},
+        );
         return answer(session, options, { collectors }, () => collectorLines(collectors));
       }),
     );
@@ -68,13 +73,21 @@ function describeAdd(command: Command): void {
     .option("--inactive", "it gets no work until it is set active")
     .action((name: string, options: SetOptions & { readonly target: string }) =>
       inSession(options, async (session) => {
-        const collector = await collectorCalls(session.api).addCollector({
-          name,
-          target: options.target,
-          set: options.set ?? null,
-          mayTakeOver: (options.takeOver ?? []).map(setNumber),
-          active: options.inactive !== true,
-        });
+        const { benchmarkCollectorEndpoints } = await import(
+          "#api/endpoints/benchmark-collector-endpoints.ts"
+        );
+        const collector = await session.api.call(
+          benchmarkCollectorEndpoints.addBenchmarkCollector,
+          {
+            body: {
+              name,
+              target: options.target,
+              set: options.set ?? null,
+              mayTakeOver: (options.takeOver ?? []).map(setNumber),
+              active: options.inactive !== true,
+            },
+          },
+        );
         return answer(session, options, collector, () => [
           `Collector ${name} is registered; on its machine, run: grange collector run ${name}`,
         ]);
@@ -96,7 +109,13 @@ function describeSet(command: Command): void {
     .action((name: string, options: SetOptions) =>
       inSession(options, async (session) => {
         const change = changeOf(options);
-        const collector = await collectorCalls(session.api).changeCollector(name, change);
+        const { benchmarkCollectorEndpoints } = await import(
+          "#api/endpoints/benchmark-collector-endpoints.ts"
+        );
+        const collector = await session.api.call(
+          benchmarkCollectorEndpoints.changeBenchmarkCollector,
+          { params: { name }, body: change },
+        );
         return answer(session, options, collector, () => collectorLines([collector]));
       }),
     );
@@ -107,7 +126,12 @@ function describeRemove(command: Command): void {
     .description("forget a collector that has measured nothing; others are set inactive")
     .action((name: string, options: CommonOptions) =>
       inSession(options, async (session) => {
-        await collectorCalls(session.api).removeCollector(name);
+        const { benchmarkCollectorEndpoints } = await import(
+          "#api/endpoints/benchmark-collector-endpoints.ts"
+        );
+        await session.api.call(benchmarkCollectorEndpoints.removeBenchmarkCollector, {
+          params: { name },
+        });
         return answer(session, options, { name }, () => [`Collector ${name} is removed.`]);
       }),
     );
@@ -150,6 +174,7 @@ function describeSelfTest(command: Command, program: Program): void {
         const { collectorConfig } = await import("../collector/run-collector.ts");
         const { directoryLock, testOnce } = await import("#collector/start-collector.ts");
         const { selfTestRequest } = await import("#collector/self-test.ts");
+        const { labConnection } = await import("../collector/lab-connection.ts");
         const { holderOf } = await import("#machine/holder-lock.ts");
         const { processLogger } = await import("../process-logger.ts");
         const config = await collectorConfig(name, options, program.version, session.api.serverUrl);

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RequestSummary } from "#api/benchmark-request.ts";
+import { benchmarkCollectorEndpoints } from "#api/endpoints/benchmark-collector-endpoints.ts";
 import { benchmarkHistoryEndpoints } from "#api/endpoints/benchmark-history-endpoints.ts";
 import { benchmarkRequestEndpoints } from "#api/endpoints/benchmark-request-endpoints.ts";
 import { benchmarkSuiteEndpoints } from "#api/endpoints/benchmark-suite-endpoints.ts";
 import { Fault } from "#core/fault.ts";
 import { readSuiteFile } from "#suites/read-suite.ts";
-import { collectorCalls } from "../api/collector-calls.ts";
 import { pageAddress } from "../bench/page-address.ts";
 import { demoMilestones } from "../example/demo-commits.ts";
 import type { DemoFarm } from "./demo-farm.ts";
@@ -82,13 +82,10 @@ export function artifactTag(commit: string): string {
 
 /** Registers this machine, unless an earlier start of the demo did. */
 export async function registerCollector({ api }: Pick<DemoFarm, "api">): Promise<void> {
-  const calls = collectorCalls(api);
-  const known = await calls.collectors();
-  if (known.some(({ name }) => name === demoCollector)) return;
-  await calls.addCollector({
-    name: demoCollector,
-    target: thisTarget,
-    set: null,
+  const { collectors } = await api.call(benchmarkCollectorEndpoints.benchmarkCollectors, {});
+  if (collectors.some(({ name }) => name === demoCollector)) return;
+  await api.call(benchmarkCollectorEndpoints.addBenchmarkCollector, {
+    body: { name: demoCollector, target: thisTarget, set: null },
   });
 }
 

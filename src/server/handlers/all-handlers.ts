@@ -1,6 +1,7 @@
 import type { allEndpoints } from "#api/endpoints/all-endpoints.ts";
 import type { HandlersFor } from "../http/serve-endpoints.ts";
 import { accessHandlers } from "./access-handlers.ts";
+import { benchmarkCollectorHandlers } from "./benchmark-collector-handlers.ts";
 import { benchmarkHistoryHandlers } from "./benchmark-history-handlers.ts";
 import { benchmarkRequestHandlers } from "./benchmark-request-handlers.ts";
 import { benchmarkSearchHandlers } from "./benchmark-search-handlers.ts";
@@ -31,5 +32,6 @@ export function allHandlers(services: HandlerServices): AllHandlers {
     ...projectHandlers(services),
     ...benchmarkHistoryHandlers(services),
     ...benchmarkSearchHandlers(services),
+    ...benchmarkCollectorHandlers(services),
   };
 }

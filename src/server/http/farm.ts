@@ -12,7 +12,6 @@ import type {
 import type { Digest } from "#core/digest.ts";
 import type { Ticket } from "../change-feed.ts";
 import type { AutoscalingFarm } from "./autoscaling-farm.ts";
-import type { BenchmarkCollectorFarm } from "./benchmark-collector-farm.ts";
 import type { CatalogFarm } from "./catalog-farm.ts";
 import type { ForgeFarm } from "./forge-farm.ts";
 import type { GranaryFarm } from "./granary-farm.ts";
@@ -69,7 +68,6 @@ export interface Farm
     TraceFarm,
     GranaryFarm,
     AutoscalingFarm,
-    BenchmarkCollectorFarm,
     ForgeFarm,
     SignInFarm {
   repositories(): Promise<Repository[]>;

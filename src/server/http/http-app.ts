@@ -6,7 +6,6 @@ import { isOurHost } from "#core/host-guard.ts";
 import { holdsToken } from "#sign-in/token-in-address.ts";
 import type { AllHandlers } from "../handlers/all-handlers.ts";
 import { autoscalingRoutes } from "./autoscaling-routes.ts";
-import { benchmarkCollectorRoutes } from "./benchmark-collector-routes.ts";
 import { blobRoutes } from "./blob-routes.ts";
 import { catalogRoutes } from "./catalog-routes.ts";
 import { executionRoutes } from "./execution-routes.ts";
@@ -110,7 +109,6 @@ export function httpApp({
   api.route("/", executionRoutes(farm));
   api.route("/", traceRoutes(farm));
   api.route("/", sizeClassRoutes(farm));
-  api.route("/", benchmarkCollectorRoutes(farm));
   api.route("/", forgeRoutes(farm));
   api.route("/", blobRoutes(farm));
   api.all("*", (c) => {

@@ -1,10 +1,10 @@
 import { queryOptions } from "@tanstack/react-query";
-import { z } from "zod";
 import type { RequestSummary, SubmitBenchmarkRequest } from "#api/benchmark-request.ts";
-import { type ChangeCollector, Collectors } from "#api/collector.ts";
+import type { ChangeCollector } from "#api/collector.ts";
+import { benchmarkCollectorEndpoints } from "#api/endpoints/benchmark-collector-endpoints.ts";
 import { benchmarkRequestEndpoints } from "#api/endpoints/benchmark-request-endpoints.ts";
 import { benchmarkSuiteEndpoints } from "#api/endpoints/benchmark-suite-endpoints.ts";
-import { ask, call, tell } from "../../farm/ask.ts";
+import { call } from "../../farm/ask.ts";
 
 /** Jobs take minutes: while one is under way the page asks so often, and less when nothing is. */
 const busyMs = 5_000;
@@ -63,7 +63,7 @@ export const reportQuery = (id: string) =>
 
 export const collectorsQuery = queryOptions({
   queryKey: ["benchmark-collectors"],
-  queryFn: ({ signal }) => ask(Collectors, "/benchmarks/collectors", { signal }),
+  queryFn: ({ signal }) => call(benchmarkCollectorEndpoints.benchmarkCollectors, {}, signal),
   refetchInterval: busyMs,
 });
 
@@ -87,4 +87,4 @@ export async function changeRequest(id: string, action: RequestCommand): Promise
 }
 
 export const changeCollector = (name: string, change: ChangeCollector) =>
-  tell(z.unknown(), `/benchmarks/collectors/${encodeURIComponent(name)}`, change);
+  call(benchmarkCollectorEndpoints.changeBenchmarkCollector, { params: { name }, body: change });

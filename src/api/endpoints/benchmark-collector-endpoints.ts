@@ -1,0 +1,125 @@
+import { z } from "zod";
+import { rightOnFarm, rightSomewhere } from "#core/right.ts";
+import {
+  AddCollector,
+  ChangeCollector,
+  ClaimAnswer,
+  ClaimBenchmarkJob,
+  CollectorHello,
+  Collectors,
+  CollectorView,
+  CollectorWelcome,
+  EndBenchmarkJob,
+  EndedBenchmarkJob,
+  JobHeartbeat,
+  JobHeartbeatAnswer,
+  RemovedCollector,
+  ReportedSelfTest,
+  ReportedTest,
+  ReportSelfTest,
+  ReportTest,
+} from "../collector.ts";
+import { created, endpoint, json } from "../endpoint.ts";
+
+const jobParams = z.object({
+  job: z.string().regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, {
+    error: "this is no benchmark job's id",
+  }),
+});
+
+/**
+ * Machines that measure: their register, and the calls by which they get jobs and report results.
+ *
+ * A grant of `measure` names collectors where other grants name repositories.
+ */
+export const benchmarkCollectorEndpoints = {
+  benchmarkCollectors: endpoint({
+    method: "GET",
+    path: "/benchmarks/collectors",
+    right: rightSomewhere("read"),
+    summary: "All collectors, with the job that each measures now.",
+    answer: json(Collectors),
+  }),
+  addBenchmarkCollector: endpoint({
+    method: "POST",
+    path: "/benchmarks/collectors",
+    right: rightOnFarm("administer"),
+    summary:
+      "Registers a collector. 409 when the name is taken, or when another collector serves the set of the target.",
+    body: AddCollector,
+    answer: created(CollectorView),
+  }),
+  changeBenchmarkCollector: endpoint({
+    method: "POST",
+    path: "/benchmarks/collectors/:name",
+    right: rightOnFarm("administer"),
+    summary: "Changes a collector; keys that are left out stay as they are.",
+    body: ChangeCollector,
+    answer: json(CollectorView),
+  }),
+  removeBenchmarkCollector: endpoint({
+    method: "DELETE",
+    path: "/benchmarks/collectors/:name",
+    right: rightOnFarm("administer"),
+    summary:
+      "Removes a collector. 409 while it measures a job, and once results name it: deactivate it instead.",
+    answer: json(RemovedCollector),
+  }),
+  benchmarkCollectorHello: endpoint({
+    method: "POST",
+    path: "/benchmarks/collectors/:name/hello",
+    right: rightSomewhere("measure"),
+    summary:
+      "This process is the collector from now on; an earlier one is refused. For this and the following calls, `--repository` of the grant is the collector's name.",
+    body: CollectorHello,
+    answer: json(CollectorWelcome),
+  }),
+  claimBenchmarkJob: endpoint({
+    method: "POST",
+    path: "/benchmarks/collectors/:name/claim",
+    right: rightSomewhere("measure"),
+    summary:
+      "The next job, after `waitMs` at the latest; without a job, the reason. A repeated call gets the same job.",
+    body: ClaimBenchmarkJob,
+    answer: json(ClaimAnswer),
+  }),
+  reportBenchmarkSelfTest: endpoint({
+    method: "POST",
+    path: "/benchmarks/collectors/:name/self-test",
+    right: rightSomewhere("measure"),
+    summary: "Alarms in comparisons of an artifact with itself.",
+    body: ReportSelfTest,
+    largeBody: { bytes: 4 * 1024 * 1024, verb: "measure" },
+    answer: json(ReportedSelfTest),
+  }),
+  benchmarkJobHeartbeat: endpoint({
+    method: "POST",
+    path: "/benchmarks/jobs/:job/heartbeat",
+    right: rightSomewhere("measure"),
+    summary:
+      "Renews the lease, or answers that the job was cancelled. This and the next two answer 409 `aborted` to a collector that does not hold the job any more: it drops the job.",
+    params: jobParams,
+    body: JobHeartbeat,
+    answer: json(JobHeartbeatAnswer),
+  }),
+  reportBenchmarkTest: endpoint({
+    method: "POST",
+    path: "/benchmarks/jobs/:job/test",
+    right: rightSomewhere("measure"),
+    summary:
+      "Results of one case: all of them are stored, or none. A repeated report is stored once.",
+    params: jobParams,
+    body: ReportTest,
+    largeBody: { bytes: 16 * 1024 * 1024, verb: "measure" },
+    answer: json(ReportedTest),
+  }),
+  endBenchmarkJob: endpoint({
+    method: "POST",
+    path: "/benchmarks/jobs/:job/end",
+    right: rightSomewhere("measure"),
+    summary: "Ends the job: measured, failed, or given back.",
+    params: jobParams,
+    body: EndBenchmarkJob,
+    answer: json(EndedBenchmarkJob),
+  }),
+} as const;
