@@ -48,7 +48,7 @@ type AnyHandler = (call: Call<Endpoint>) => unknown;
 /**
  * The routes of a table of endpoints.
  *
- * The one place where a call is checked: first the right that the entry states, then path, query and body against their
+ * The one place where a call is checked: first the right that the entry states, then query, body and path against their
  * shapes. The handler runs after all of it. Routes without parameters come first, so that `/catalogs/diff` is not
  * taken for a catalog called `diff`.
  */
@@ -64,9 +64,9 @@ export function serveEndpoints<Table extends Readonly<Record<string, Endpoint>>>
       const caller = principalOf(c);
       requireRight(caller, entry.right);
       const written: Readonly<Record<string, string>> = c.req.param();
-      const params = entry.params === undefined ? {} : (parse(entry.params, written) as object);
       const query = queryOf(entry, c.req.query());
       const body = await bodyOf(entry, c);
+      const params = entry.params === undefined ? {} : (parse(entry.params, written) as object);
       const call = { params: { ...written, ...params }, query, body, caller, context: c };
       return respond(entry, c, await handler(call as Call<Endpoint>));
     });
