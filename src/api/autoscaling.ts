@@ -30,10 +30,12 @@ export const ScaledClass = z.object({
 export type ScaledClass = z.infer<typeof ScaledClass>;
 
 /** For autoscalers. */
-export const Autoscaling = z.object({
-  at: z.iso.datetime(),
-  classes: z.array(ScaledClass),
-  /** Executions that wait and that no class could run, there or declared. */
-  unserved: Count,
-});
+export const Autoscaling = z
+  .object({
+    at: z.iso.datetime(),
+    classes: z.array(ScaledClass),
+    /** Executions that wait and that no class could run, there or declared. */
+    unserved: Count,
+  })
+  .meta({ id: "Autoscaling" });
 export type Autoscaling = z.infer<typeof Autoscaling>;

@@ -34,23 +34,28 @@ export const DeclareClass = z
   .refine(({ leastWorkers, mostWorkers }) => mostWorkers === null || mostWorkers >= leastWorkers, {
     path: ["mostWorkers"],
     message: "the most must not be below the least",
-  });
+  })
+  .meta({ id: "DeclareClass" });
 export type DeclareClass = z.input<typeof DeclareClass>;
 
-export const UndeclareClass = z.strictObject({ platform: Platform, sizeClass: SizeClass });
+export const UndeclareClass = z
+  .strictObject({ platform: Platform, sizeClass: SizeClass })
+  .meta({ id: "UndeclareClass" });
 export type UndeclareClass = z.infer<typeof UndeclareClass>;
 
 /** A size class that exists because somebody said so. */
-export const DeclaredClass = z.object({
-  platform: Platform,
-  sizeClass: z.number(),
-  cpus: z.number().nullable(),
-  memoryBytes: z.number().nullable(),
-  price: z.number().nullable(),
-  leastWorkers: z.number(),
-  mostWorkers: z.number().nullable(),
-  slotsPerWorker: z.number(),
-  declaredBy: z.string(),
-  declaredAt: z.iso.datetime(),
-});
+export const DeclaredClass = z
+  .object({
+    platform: Platform,
+    sizeClass: z.number(),
+    cpus: z.number().nullable(),
+    memoryBytes: z.number().nullable(),
+    price: z.number().nullable(),
+    leastWorkers: z.number(),
+    mostWorkers: z.number().nullable(),
+    slotsPerWorker: z.number(),
+    declaredBy: z.string(),
+    declaredAt: z.iso.datetime(),
+  })
+  .meta({ id: "DeclaredClass" });
 export type DeclaredClass = z.infer<typeof DeclaredClass>;

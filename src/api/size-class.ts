@@ -77,19 +77,21 @@ export const SizeClassDecision = KeyAddress.extend({
 export type SizeClassDecision = z.infer<typeof SizeClassDecision>;
 
 /** Why an execution runs on the size class that it runs on. */
-export const ExecutionSizeClass = z.object({
-  executionId: z.uuid(),
-  /** The execution beside which it runs: what was decided, was decided of that one. */
-  secondRunOf: z.uuid().nullable(),
-  state: z.enum(["queued", "leased", "finished"]),
-  sizeClass: Class,
-  /** What was asked for. */
-  leastSizeClass: Class,
-  mostSizeClass: Class.nullable(),
-  /** In one sentence: what was chosen, or why nothing was. */
-  sentence: z.string(),
-  decisions: z.array(SizeClassDecision),
-});
+export const ExecutionSizeClass = z
+  .object({
+    executionId: z.uuid(),
+    /** The execution beside which it runs: what was decided, was decided of that one. */
+    secondRunOf: z.uuid().nullable(),
+    state: z.enum(["queued", "leased", "finished"]),
+    sizeClass: Class,
+    /** What was asked for. */
+    leastSizeClass: Class,
+    mostSizeClass: Class.nullable(),
+    /** In one sentence: what was chosen, or why nothing was. */
+    sentence: z.string(),
+    decisions: z.array(SizeClassDecision),
+  })
+  .meta({ id: "ExecutionSizeClass" });
 export type ExecutionSizeClass = z.infer<typeof ExecutionSizeClass>;
 
 /** Against always taking the greatest class that could be chosen. An estimate. */
@@ -144,11 +146,13 @@ export const SizeClassPlatform = z.object({
 });
 export type SizeClassPlatform = z.infer<typeof SizeClassPlatform>;
 
-export const SizeClasses = z.object({
-  lately: SizeClassWindow,
-  platforms: z.array(SizeClassPlatform),
-  saved: SizeClassSaved,
-});
+export const SizeClasses = z
+  .object({
+    lately: SizeClassWindow,
+    platforms: z.array(SizeClassPlatform),
+    saved: SizeClassSaved,
+  })
+  .meta({ id: "SizeClasses" });
 export type SizeClasses = z.infer<typeof SizeClasses>;
 
 /** A key with what it cost lately. */
@@ -160,25 +164,31 @@ export const SizeClassKeySummary = KeyAddress.extend({
 });
 export type SizeClassKeySummary = z.infer<typeof SizeClassKeySummary>;
 
-export const SizeClassKeys = z.object({
-  lately: SizeClassWindow,
-  keys: z.array(SizeClassKeySummary),
-  next: z.string().nullable(),
-});
+export const SizeClassKeys = z
+  .object({
+    lately: SizeClassWindow,
+    keys: z.array(SizeClassKeySummary),
+    next: z.string().nullable(),
+  })
+  .meta({ id: "SizeClassKeys" });
 export type SizeClassKeys = z.infer<typeof SizeClassKeys>;
 
-export const SizeClassDetail = z.object({
-  lately: SizeClassWindow,
-  name: z.string(),
-  platform: z.record(z.string(), z.string()),
-  /** The other classes of the platform. */
-  others: z.array(Class),
-  class: SizeClassNow,
-  /** Oldest first; hours without anything are there, too. */
-  hours: z.array(z.object({ from: Time, runs: Count, busySeconds: z.number(), cost: z.number() })),
-  /** The dearest. */
-  keys: z.array(SizeClassKeySummary),
-});
+export const SizeClassDetail = z
+  .object({
+    lately: SizeClassWindow,
+    name: z.string(),
+    platform: z.record(z.string(), z.string()),
+    /** The other classes of the platform. */
+    others: z.array(Class),
+    class: SizeClassNow,
+    /** Oldest first; hours without anything are there, too. */
+    hours: z.array(
+      z.object({ from: Time, runs: Count, busySeconds: z.number(), cost: z.number() }),
+    ),
+    /** The dearest. */
+    keys: z.array(SizeClassKeySummary),
+  })
+  .meta({ id: "SizeClassDetail" });
 export type SizeClassDetail = z.infer<typeof SizeClassDetail>;
 
 /** A run as it is remembered. */
@@ -208,7 +218,7 @@ export const SizeClassKeyDetail = KeyAddress.extend({
   ),
   /** The newest first, the last 20. */
   decisions: z.array(SizeClassDecision),
-});
+}).meta({ id: "SizeClassKeyDetail" });
 export type SizeClassKeyDetail = z.infer<typeof SizeClassKeyDetail>;
 
 export const sizeClassStrategies = ["smallest", "largest", "adr", "pagerank", "grange"] as const;
@@ -231,26 +241,30 @@ export type SizeClassSettingValues = z.infer<typeof SizeClassSettingValues>;
 export type SizeClassSettingName = keyof SizeClassSettingValues;
 export const sizeClassSettingNames = Object.keys(Settings.shape) as SizeClassSettingName[];
 
-export const SizeClassSettingsNow = z.object({
-  settings: SizeClassSettingValues,
-  /** What holds where nobody says otherwise. */
-  usual: SizeClassSettingValues,
-  /** Null where nobody ever said anything. */
-  changedBy: z.string().nullable(),
-  changedAt: Time.nullable(),
-});
+export const SizeClassSettingsNow = z
+  .object({
+    settings: SizeClassSettingValues,
+    /** What holds where nobody says otherwise. */
+    usual: SizeClassSettingValues,
+    /** Null where nobody ever said anything. */
+    changedBy: z.string().nullable(),
+    changedAt: Time.nullable(),
+  })
+  .meta({ id: "SizeClassSettingsNow" });
 export type SizeClassSettingsNow = z.infer<typeof SizeClassSettingsNow>;
 
 /** What is to change; null: as usual. What is left out stays. */
-export const SetSizeClassSettings = z.strictObject({
-  strategy: Settings.shape.strategy.nullish(),
-  priceOfDelay: Settings.shape.priceOfDelay.nullish(),
-  greaterMayTake: Settings.shape.greaterMayTake.nullish(),
-  acceptableIncreaseExponent: Settings.shape.acceptableIncreaseExponent.nullish(),
-  timeoutMultiplier: Settings.shape.timeoutMultiplier.nullish(),
-  minimumAcceptableMs: Settings.shape.minimumAcceptableMs.nullish(),
-  failureBoostMs: Settings.shape.failureBoostMs.nullish(),
-  convergenceError: Settings.shape.convergenceError.nullish(),
-  mostBackgroundRuns: Settings.shape.mostBackgroundRuns.nullish(),
-});
+export const SetSizeClassSettings = z
+  .strictObject({
+    strategy: Settings.shape.strategy.nullish(),
+    priceOfDelay: Settings.shape.priceOfDelay.nullish(),
+    greaterMayTake: Settings.shape.greaterMayTake.nullish(),
+    acceptableIncreaseExponent: Settings.shape.acceptableIncreaseExponent.nullish(),
+    timeoutMultiplier: Settings.shape.timeoutMultiplier.nullish(),
+    minimumAcceptableMs: Settings.shape.minimumAcceptableMs.nullish(),
+    failureBoostMs: Settings.shape.failureBoostMs.nullish(),
+    convergenceError: Settings.shape.convergenceError.nullish(),
+    mostBackgroundRuns: Settings.shape.mostBackgroundRuns.nullish(),
+  })
+  .meta({ id: "SetSizeClassSettings" });
 export type SetSizeClassSettings = z.infer<typeof SetSizeClassSettings>;

@@ -2,7 +2,6 @@ import { type Command, InvalidArgumentError } from "commander";
 import type { DeclaredClass } from "#api/declared-class.ts";
 import { memorySizeText, parseMemorySize } from "#core/memory-size.ts";
 import type { Platform } from "#core/platform.ts";
-import { autoscalingCalls } from "./api/autoscaling-calls.ts";
 import { speaksToServer, withExamples } from "./common-options.ts";
 import { platformText } from "./platform-text.ts";
 import { answer, type CommonOptions, inSession } from "./session.ts";
@@ -31,7 +30,8 @@ export function addDeclareCommands(command: Command): void {
     .description("list the size classes that are declared")
     .action((options: CommonOptions) =>
       inSession(options, async (session) => {
-        const declared = await autoscalingCalls(session.api).declaredClasses();
+        const { autoscalingEndpoints } = await import("#api/endpoints/autoscaling-endpoints.ts");
+        const declared = await session.api.call(autoscalingEndpoints.declaredClasses, {});
         return answer(session, options, declared, () => declaredLines(declared));
       }),
     );
@@ -54,16 +54,19 @@ function describeDeclare(command: Command): void {
     .option("--slots <number>", "of each worker (default: 1)", numberFrom(1, 1_024))
     .action((options: DeclareOptions) =>
       inSession(options, async (session) => {
+        const { autoscalingEndpoints } = await import("#api/endpoints/autoscaling-endpoints.ts");
         const { platform, cpus, memory: memoryBytes, price, least, most, slots } = options;
-        const declared = await autoscalingCalls(session.api).declareClass({
-          platform,
-          sizeClass: options.class,
-          ...(cpus === undefined ? {} : { cpus }),
-          ...(memoryBytes === undefined ? {} : { memoryBytes }),
-          ...(price === undefined ? {} : { price }),
-          ...(least === undefined ? {} : { leastWorkers: least }),
-          ...(most === undefined ? {} : { mostWorkers: most }),
-          ...(slots === undefined ? {} : { slotsPerWorker: slots }),
+        const declared = await session.api.call(autoscalingEndpoints.declareClass, {
+          body: {
+            platform,
+            sizeClass: options.class,
+            ...(cpus === undefined ? {} : { cpus }),
+            ...(memoryBytes === undefined ? {} : { memoryBytes }),
+            ...(price === undefined ? {} : { price }),
+            ...(least === undefined ? {} : { leastWorkers: least }),
+            ...(most === undefined ? {} : { mostWorkers: most }),
+            ...(slots === undefined ? {} : { slotsPerWorker: slots }),
+          },
         });
         return answer(session, options, declared, () => [
           `Size class ${options.class} of ${platformText(platform)} is declared.`,
@@ -84,8 +87,10 @@ function describeUndeclare(command: Command): void {
     .action((options: NamedOptions) =>
       inSession(options, async (session) => {
         const { platform, class: sizeClass } = options;
-        const calls = autoscalingCalls(session.api);
-        const declared = await calls.undeclareClass({ platform, sizeClass });
+        const { autoscalingEndpoints } = await import("#api/endpoints/autoscaling-endpoints.ts");
+        const declared = await session.api.call(autoscalingEndpoints.undeclareClass, {
+          body: { platform, sizeClass },
+        });
         return answer(session, options, declared, () => [
           `Size class ${sizeClass} of ${platformText(platform)} is no longer declared.`,
         ]);

@@ -8,17 +8,13 @@ import { graphChangesSince, jobSummary, wholeGraph } from "#graphs/graph-page.st
 import { graphSummary, listGraphs, listRepositories } from "#graphs/graph-summary.store.ts";
 import { jobDetail, runOutput } from "#graphs/job-detail.store.ts";
 import { submitGraph } from "#graphs/submit-graph.ts";
-import { desiredWorkersService } from "#size-classes/desired-workers-service.ts";
-import { bindAutoscaling } from "./bind-autoscaling.ts";
 import { bindCatalogs } from "./bind-catalogs.ts";
 import { bindForge } from "./bind-forge.ts";
 import { bindGranaries } from "./bind-granaries.ts";
 import { bindInvocations } from "./bind-invocations.ts";
 import { bindManifests } from "./bind-manifests.ts";
 import { bindSearches } from "./bind-searches.ts";
-import { bindSizeClasses } from "./bind-size-classes.ts";
 import { bindTimes } from "./bind-times.ts";
-import { bindTraces } from "./bind-traces.ts";
 import { bindWaiting } from "./bind-waiting.ts";
 import type { Feeds } from "./handlers/handler-services.ts";
 import type { Farm, RunName } from "./http/farm.ts";
@@ -29,28 +25,18 @@ import { bindSignIn } from "./sign-in/bind-sign-in.ts";
 
 /** Binds what the HTTP API offers to the services of the server. `url` is the farm's own address. */
 export function bindFarm(services: Services, feeds: Feeds, url: string): Farm {
-  const { db, queue, blobs, clock } = services;
+  const { db, queue, blobs } = services;
   const waiting = bindWaiting(services);
-  const scaling = desiredWorkersService({
-    db,
-    clock,
-    leaseMs: queue.times.leaseMs,
-    settings: services.scaling,
-  });
-
   return {
     identify: (authorization, certificateOf) =>
       services.callers.identify(authorization, certificateOf),
     ...waiting,
     ...bindGranaries(services),
     ...bindCatalogs(services),
-    ...bindAutoscaling(services, scaling),
     ...bindManifests(services),
     ...bindSearches(services),
-    ...bindTimes(services, scaling),
+    ...bindTimes(services, services.desiredWorkers),
     ...bindInvocations(services, feeds),
-    ...bindSizeClasses(services),
-    ...bindTraces(services),
     ...bindForge(services, services.forges),
     ...bindSignIn(services, url),
     repositories: () => listRepositories(db),

@@ -9,6 +9,7 @@ import { usualUnservedMs } from "#invocations/end-unserved.ts";
 import { labTimes, labTimesFor } from "#perf/lab-times.ts";
 import { secretService } from "#secrets/secret-service.ts";
 import { openSecretsKey } from "#secrets/secrets-key.ts";
+import { desiredWorkersService } from "#size-classes/desired-workers-service.ts";
 import { sendToAlarmWebhook } from "./alarm-webhook.ts";
 import type { ServerConfig } from "./config.ts";
 import type { DataDirectory } from "./data-directory.ts";
@@ -196,7 +197,12 @@ export async function openServices(
       labTimes: times,
       project,
       pricePerWorkerMinute,
-      scaling: config.scaling,
+      desiredWorkers: desiredWorkersService({
+        db,
+        clock,
+        leaseMs: queued.queue.times.leaseMs,
+        settings: scaling,
+      }),
       stop,
     };
   } catch (cause) {

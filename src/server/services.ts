@@ -24,7 +24,7 @@ import type { OperationService } from "#invocations/operation-service.ts";
 import type { LabTimes } from "#perf/lab-times.ts";
 import type { SourceService } from "#perf/requests/source-service.ts";
 import type { SecretService } from "#secrets/secret-service.ts";
-import type { ServerConfig } from "./config.ts";
+import type { DesiredWorkersService } from "#size-classes/desired-workers-service.ts";
 import type { OpenForges } from "./forge/open-forges.ts";
 import type { Eviction } from "./retention/start-eviction.ts";
 import type { SignInModule } from "./sign-in/open-sign-in.ts";
@@ -81,6 +81,6 @@ export interface Services extends Service {
   readonly project: string;
   /** Per minute that a worker is busy; 0 where nobody counts. */
   readonly pricePerWorkerMinute: number;
-  /** What autoscalers are to reach. */
-  readonly scaling: ServerConfig["scaling"];
+  /** How many workers of each size class there should be. */
+  readonly desiredWorkers: DesiredWorkersService;
 }

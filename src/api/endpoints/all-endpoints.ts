@@ -1,5 +1,6 @@
 import type { Endpoint } from "../endpoint.ts";
 import { accessEndpoints } from "./access-endpoints.ts";
+import { autoscalingEndpoints } from "./autoscaling-endpoints.ts";
 import { benchmarkCollectorEndpoints } from "./benchmark-collector-endpoints.ts";
 import { benchmarkHistoryEndpoints } from "./benchmark-history-endpoints.ts";
 import { benchmarkRequestEndpoints } from "./benchmark-request-endpoints.ts";
@@ -11,6 +12,7 @@ import { projectEndpoints } from "./project-endpoints.ts";
 import { rerunEndpoints } from "./rerun-endpoints.ts";
 import { secretEndpoints } from "./secret-endpoints.ts";
 import { serverEndpoints } from "./server-endpoints.ts";
+import { sizeClassEndpoints } from "./size-class-endpoints.ts";
 import { workerEndpoints } from "./worker-endpoints.ts";
 
 /** The parts of the HTTP API in the order of docs/http-api.md. */
@@ -31,6 +33,8 @@ export const endpointGroups: readonly {
   { title: "Benchmark results", endpoints: benchmarkHistoryEndpoints },
   { title: "Benchmark searches", endpoints: benchmarkSearchEndpoints },
   { title: "Benchmark collectors", endpoints: benchmarkCollectorEndpoints },
+  { title: "Size classes", endpoints: sizeClassEndpoints },
+  { title: "Autoscaling", endpoints: autoscalingEndpoints },
 ];
 
 /** Every endpoint of the HTTP API, by name. */
@@ -48,4 +52,6 @@ export const allEndpoints = {
   ...benchmarkHistoryEndpoints,
   ...benchmarkSearchEndpoints,
   ...benchmarkCollectorEndpoints,
+  ...sizeClassEndpoints,
+  ...autoscalingEndpoints,
 } as const;

@@ -1,5 +1,4 @@
 import type { Autoscaling } from "#api/autoscaling.ts";
-import { autoscalingCalls } from "../api/autoscaling-calls.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { platformText } from "../platform-text.ts";
@@ -10,7 +9,8 @@ import { tableLines } from "../terminal/table.ts";
 export const describeAutoscaling: Describe = (command) => {
   speaksToServer(command).action((options: CommonOptions) =>
     inSession(options, async (session) => {
-      const scaling = await autoscalingCalls(session.api).autoscaling();
+      const { autoscalingEndpoints } = await import("#api/endpoints/autoscaling-endpoints.ts");
+      const scaling = await session.api.call(autoscalingEndpoints.autoscaling, {});
       return answer(session, options, scaling, () => scalingLines(scaling));
     }),
   );

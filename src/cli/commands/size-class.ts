@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 import type { ApiClient } from "../api/api-client.ts";
-import { sizeClassCalls } from "../api/size-class-calls.ts";
 import type { Describe } from "../command-list.ts";
 import { repeated, speaksToServer, withExamples } from "../common-options.ts";
 import { answer, type CommonOptions, inSession } from "../session.ts";
@@ -28,7 +27,8 @@ interface SettingsOptions extends CommonOptions {
 export const describeSizeClasses: Describe = (command) => {
   speaksToServer(command).action((options: CommonOptions) =>
     inSession(options, async (session) => {
-      const classes = await sizeClassCalls(session.api).classes();
+      const { sizeClassEndpoints } = await import("#api/endpoints/size-class-endpoints.ts");
+      const classes = await session.api.call(sizeClassEndpoints.sizeClasses, {});
       return answer(session, options, classes, () => classesLines(classes));
     }),
   );
@@ -60,7 +60,10 @@ function describeExplain(command: Command): void {
     .action((named: string, job: string | undefined, options: CommonOptions) =>
       inSession(options, async (session) => {
         const execution = job === undefined ? named : await executionOf(session.api, named, job);
-        const explained = await sizeClassCalls(session.api).explain(execution);
+        const { sizeClassEndpoints } = await import("#api/endpoints/size-class-endpoints.ts");
+        const explained = await session.api.call(sizeClassEndpoints.executionSizeClass, {
+          params: { execution },
+        });
         return answer(session, options, explained, () => explainLines(explained));
       }),
     );
@@ -82,7 +85,12 @@ function describeKey(command: Command): void {
     .option("--domain <name>", "their trust domain (default: that in which it was seen last)")
     .action((key: string, options: KeyOptions) =>
       inSession(options, async (session) => {
-        const found = await sizeClassCalls(session.api).key(key, options.project, options.domain);
+        const { sizeClassEndpoints } = await import("#api/endpoints/size-class-endpoints.ts");
+        const { project, domain } = options;
+        const found = await session.api.call(sizeClassEndpoints.sizeClassKey, {
+          params: { key },
+          query: { project, domain },
+        });
         return answer(session, options, found, () => keyLines(found));
       }),
     );
@@ -94,7 +102,10 @@ function describeKeys(command: Command): void {
     .option("--limit <number>", "how many, at most 200", numberFrom(1, 200), 20)
     .action((text: string | undefined, options: KeysOptions) =>
       inSession(options, async (session) => {
-        const found = await sizeClassCalls(session.api).keys(text, options.limit);
+        const { sizeClassEndpoints } = await import("#api/endpoints/size-class-endpoints.ts");
+        const found = await session.api.call(sizeClassEndpoints.sizeClassKeys, {
+          query: { text, limit: options.limit },
+        });
         return answer(session, options, found, () =>
           found.keys.length === 0
             ? ["There is none."]
@@ -123,10 +134,12 @@ function describeSettings(command: Command): void {
     )
     .action((options: SettingsOptions) =>
       inSession(options, async (session) => {
-        const calls = sizeClassCalls(session.api);
+        const { sizeClassEndpoints } = await import("#api/endpoints/size-class-endpoints.ts");
         const change = settingsChange(options.set ?? []);
         const now =
-          options.set === undefined ? await calls.settings() : await calls.setSettings(change);
+          options.set === undefined
+            ? await session.api.call(sizeClassEndpoints.sizeClassSettings, {})
+            : await session.api.call(sizeClassEndpoints.setSizeClassSettings, { body: change });
         return answer(session, options, now, () => settingsLines(now));
       }),
     );

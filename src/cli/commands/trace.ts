@@ -22,8 +22,10 @@ export const describeTrace: Describe = (command) => {
     .action((options: ExportOptions) =>
       inSession(options, async ({ api, terminal }) => {
         const { printLog } = await import("../print-log.ts");
-        const query = new URLSearchParams({ since: options.since }).toString();
-        await printLog(api.bytes(`/size-classes/trace?${query}`), terminal);
+        const { pathOfCall } = await import("#api/endpoint.ts");
+        const { sizeClassEndpoints } = await import("#api/endpoints/size-class-endpoints.ts");
+        const path = pathOfCall(sizeClassEndpoints.sizeClassTrace, {}, { since: options.since });
+        await printLog(api.bytes(path), terminal);
         return exitCodes.ok;
       }),
     );

@@ -1,6 +1,7 @@
 import type { allEndpoints } from "#api/endpoints/all-endpoints.ts";
 import type { HandlersFor } from "../http/serve-endpoints.ts";
 import { accessHandlers } from "./access-handlers.ts";
+import { autoscalingHandlers } from "./autoscaling-handlers.ts";
 import { benchmarkCollectorHandlers } from "./benchmark-collector-handlers.ts";
 import { benchmarkHistoryHandlers } from "./benchmark-history-handlers.ts";
 import { benchmarkRequestHandlers } from "./benchmark-request-handlers.ts";
@@ -13,6 +14,7 @@ import { projectHandlers } from "./project-handlers.ts";
 import { rerunHandlers } from "./rerun-handlers.ts";
 import { secretHandlers } from "./secret-handlers.ts";
 import { serverHandlers } from "./server-handlers.ts";
+import { sizeClassHandlers } from "./size-class-handlers.ts";
 import { workerHandlers } from "./worker-handlers.ts";
 
 /** The handler of every endpoint. */
@@ -33,5 +35,7 @@ export function allHandlers(services: HandlerServices): AllHandlers {
     ...benchmarkHistoryHandlers(services),
     ...benchmarkSearchHandlers(services),
     ...benchmarkCollectorHandlers(services),
+    ...sizeClassHandlers(services),
+    ...autoscalingHandlers(services),
   };
 }

@@ -11,7 +11,6 @@ import type {
 } from "#api/graph.ts";
 import type { Digest } from "#core/digest.ts";
 import type { Ticket } from "../change-feed.ts";
-import type { AutoscalingFarm } from "./autoscaling-farm.ts";
 import type { CatalogFarm } from "./catalog-farm.ts";
 import type { ForgeFarm } from "./forge-farm.ts";
 import type { GranaryFarm } from "./granary-farm.ts";
@@ -20,9 +19,7 @@ import type { ManifestFarm } from "./manifest-farm.ts";
 import type { KnowsCallers } from "./principal.ts";
 import type { SearchFarm } from "./search-farm.ts";
 import type { SignInFarm } from "./sign-in-farm.ts";
-import type { SizeClassFarm } from "./size-class-farm.ts";
 import type { TimesFarm } from "./times-farm.ts";
-import type { TraceFarm } from "./trace-farm.ts";
 import type { WaitingFarm } from "./waiting-farm.ts";
 
 /** Where a list goes on, and how much of it to send. */
@@ -64,10 +61,7 @@ export interface Farm
     SearchFarm,
     TimesFarm,
     InvocationFarm,
-    SizeClassFarm,
-    TraceFarm,
     GranaryFarm,
-    AutoscalingFarm,
     ForgeFarm,
     SignInFarm {
   repositories(): Promise<Repository[]>;

@@ -5,7 +5,6 @@ import { Fault } from "#core/fault.ts";
 import { isOurHost } from "#core/host-guard.ts";
 import { holdsToken } from "#sign-in/token-in-address.ts";
 import type { AllHandlers } from "../handlers/all-handlers.ts";
-import { autoscalingRoutes } from "./autoscaling-routes.ts";
 import { blobRoutes } from "./blob-routes.ts";
 import { catalogRoutes } from "./catalog-routes.ts";
 import { executionRoutes } from "./execution-routes.ts";
@@ -27,9 +26,7 @@ import { reportRoutes } from "./report-routes.ts";
 import { searchRoutes } from "./search-routes.ts";
 import { serveEndpoints } from "./serve-endpoints.ts";
 import { callbackRoutes, sessionRoutes, signInRoutes } from "./sign-in-routes.ts";
-import { sizeClassRoutes } from "./size-class-routes.ts";
 import { timesRoutes } from "./times-routes.ts";
-import { traceRoutes } from "./trace-routes.ts";
 import { waitingRoutes } from "./waiting-routes.ts";
 
 export interface HttpAppOptions {
@@ -97,7 +94,6 @@ export function httpApp({
   api.route("/", serveEndpoints(allEndpoints, handlers));
   api.route("/", graphRoutes(farm));
   api.route("/", jobRoutes(farm));
-  api.route("/", autoscalingRoutes(farm));
   api.route("/", waitingRoutes(farm));
   api.route("/", manifestRoutes(farm));
   api.route("/", reportRoutes(farm));
@@ -107,8 +103,6 @@ export function httpApp({
   api.route("/", granaryRoutes(farm));
   api.route("/", invocationRoutes(farm));
   api.route("/", executionRoutes(farm));
-  api.route("/", traceRoutes(farm));
-  api.route("/", sizeClassRoutes(farm));
   api.route("/", forgeRoutes(farm));
   api.route("/", blobRoutes(farm));
   api.all("*", (c) => {

@@ -1,11 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import {
-  type SetSizeClassSettings,
-  SizeClasses,
-  SizeClassKeys,
-  SizeClassSettingsNow,
-} from "#api/size-class.ts";
-import { ask, tell } from "../../farm/ask.ts";
+import { sizeClassEndpoints } from "#api/endpoints/size-class-endpoints.ts";
+import type { SetSizeClassSettings } from "#api/size-class.ts";
+import { call } from "../../farm/ask.ts";
 
 /** No stream tells of load; while the page is looked at, it asks again so often. */
 const refetchMs = 5_000;
@@ -13,17 +9,17 @@ const pageSize = 25;
 
 export const sizeClassesQuery = queryOptions({
   queryKey: ["size-classes"],
-  queryFn: ({ signal }) => ask(SizeClasses, "/size-classes", { signal }),
+  queryFn: ({ signal }) => call(sizeClassEndpoints.sizeClasses, {}, signal),
   refetchInterval: refetchMs,
 });
 
 export const sizeClassSettingsQuery = queryOptions({
   queryKey: ["size-class-settings"],
-  queryFn: ({ signal }) => ask(SizeClassSettingsNow, "/size-classes/settings", { signal }),
+  queryFn: ({ signal }) => call(sizeClassEndpoints.sizeClassSettings, {}, signal),
 });
 
 export const setSizeClassSettings = (change: SetSizeClassSettings) =>
-  tell(SizeClassSettingsNow, "/size-classes/settings", change, "PUT");
+  call(sizeClassEndpoints.setSizeClassSettings, { body: change });
 
 /** Keys by what they cost lately, page by page. */
 export const sizeClassKeysQuery = (find: string) =>
@@ -31,10 +27,9 @@ export const sizeClassKeysQuery = (find: string) =>
     queryKey: ["size-class-keys", find],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) => {
-      const search = new URLSearchParams({ limit: String(pageSize) });
-      if (find !== "") search.set("text", find);
-      if (pageParam !== undefined) search.set("before", pageParam);
-      return ask(SizeClassKeys, `/size-class-keys?${search}`, { signal });
+      const text = find === "" ? undefined : find;
+      const query = { text, before: pageParam, limit: pageSize };
+      return call(sizeClassEndpoints.sizeClassKeys, { query }, signal);
     },
     getNextPageParam: (last) => last.next ?? undefined,
     // What was found stays while letters are typed.

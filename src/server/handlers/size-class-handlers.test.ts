@@ -89,7 +89,7 @@ test.each([
     says: 'platform=NAME: "OSFamily=linux"; "OSFamily=macos"',
   },
   { path: "/size-classes/1?platform=OSFamily%3Dplan9", status: 404, says: "OSFamily=plan9" },
-  { path: "/size-classes/one", status: 404, says: "there is no GET" },
+  { path: "/size-classes/one", status: 400, says: "a size class is a number" },
   { path: "/size-class-keys/a%3Ano", status: 404, says: 'in the project "default"' },
   { path: "/size-class-keys?limit=0", status: 400, says: "limit" },
   { path: "/size-class-keys?before=x", status: 400, says: "`before` is none" },

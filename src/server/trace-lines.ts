@@ -15,7 +15,6 @@ import { standardHeader } from "#simulate/traces/standard-header.ts";
 import { type DeclaredClass, declaredClasses } from "#size-classes/declared-classes.store.ts";
 import { usualStartDelayMs } from "#size-classes/offered-classes.ts";
 import { offeredClassesView } from "#size-classes/offered-classes-view.ts";
-import type { TraceFarm } from "./http/trace-farm.ts";
 import type { Services } from "./services.ts";
 
 /** Workers that come and go: whoever knows better writes it into the trace's first line. */
@@ -44,26 +43,21 @@ function poolOf(
   return slots === 0 ? elastic(1_000) : { kind: "fixed", workers: Math.min(slots, mostWorkers) };
 }
 
-/** Traces of what ran, for the HTTP API. */
-export function bindTraces({
-  db,
-  clock,
-  queue,
-}: Pick<Services, "db" | "clock" | "queue">): TraceFarm {
-  return {
-    async *sizeClassTrace(backMs) {
-      const since = new Date(clock.now().getTime() - backMs);
-      const header = await headerNow(db, clock, queue.times.leaseMs);
-      yield `${JSON.stringify(header)}\n`;
-      for await (const page of tracedExecutions(db, since)) {
-        const lines = page.flatMap((each) => {
-          const execution = executionOf(each, since, header.classes);
-          return execution === undefined ? [] : [`${JSON.stringify(execution)}\n`];
-        });
-        if (lines.length > 0) yield lines.join("");
-      }
-    },
-  };
+/** What was executed from `backMs` ago until now: JSON lines of docs/size-class-traces.md, some hundreds at a time. */
+export async function* traceLines(
+  { db, clock, queue }: Pick<Services, "db" | "clock" | "queue">,
+  backMs: number,
+): AsyncGenerator<string, void, undefined> {
+  const since = new Date(clock.now().getTime() - backMs);
+  const header = await headerNow(db, clock, queue.times.leaseMs);
+  yield `${JSON.stringify(header)}\n`;
+  for await (const page of tracedExecutions(db, since)) {
+    const lines = page.flatMap((each) => {
+      const execution = executionOf(each, since, header.classes);
+      return execution === undefined ? [] : [`${JSON.stringify(execution)}\n`];
+    });
+    if (lines.length > 0) yield lines.join("");
+  }
 }
 
 async function headerNow(db: Db, clock: Clock, leaseMs: number): Promise<TraceHeader> {
@@ -101,7 +95,7 @@ function executionOf(
   return measuredWork(queuedAt.getTime() - since.getTime(), keys, timeoutMs, attempts, classes);
 }
 
-/** What two projects run is not alike. Kin from before their names said their level are by place. */
+/** What two projects run is not alike. Similarity keys from before their names had a level are taken by position. */
 function keysOf(project: string, similarityKeys: readonly string[]): TraceKeys | undefined {
   const named = (letter: string) => {
     const found = similarityKeys.find((each) => each.startsWith(`${letter}.`));

@@ -1,0 +1,41 @@
+import { z } from "zod";
+import { rightOnFarm, rightSomewhere } from "#core/right.ts";
+import { Autoscaling } from "../autoscaling.ts";
+import { DeclareClass, DeclaredClass, UndeclareClass } from "../declared-class.ts";
+import { endpoint, json } from "../endpoint.ts";
+
+/** For autoscalers, and for those who declare which workers they may start. */
+export const autoscalingEndpoints = {
+  autoscaling: endpoint({
+    method: "GET",
+    path: "/autoscaling",
+    right: rightSomewhere("read"),
+    summary:
+      "For each size class how many workers it should have, how many there are, why, and which may be stopped first; see [autoscaling](autoscaling.md).",
+    answer: json(Autoscaling),
+  }),
+  declaredClasses: endpoint({
+    method: "GET",
+    path: "/declared-classes",
+    right: rightSomewhere("read"),
+    summary: "Size classes that exist because an administrator declared them.",
+    answer: json(z.array(DeclaredClass)),
+  }),
+  declareClass: endpoint({
+    method: "PUT",
+    path: "/declared-classes",
+    right: rightOnFarm("administer"),
+    summary:
+      "Declares a class of a platform; an earlier declaration of it is replaced. Answers all of them.",
+    body: DeclareClass,
+    answer: json(z.array(DeclaredClass)),
+  }),
+  undeclareClass: endpoint({
+    method: "DELETE",
+    path: "/declared-classes",
+    right: rightOnFarm("administer"),
+    summary: "Takes a declaration back. Answers those that are left; 404 when it was not declared.",
+    body: UndeclareClass,
+    answer: json(z.array(DeclaredClass)),
+  }),
+} as const;

@@ -1,0 +1,106 @@
+import { z } from "zod";
+import { rightOnFarm, rightSomewhere } from "#core/right.ts";
+import { bytes, endpoint, json } from "../endpoint.ts";
+import {
+  ExecutionSizeClass,
+  SetSizeClassSettings,
+  SizeClassDetail,
+  SizeClasses,
+  SizeClassKeyDetail,
+  SizeClassKeys,
+  SizeClassSettingsNow,
+} from "../size-class.ts";
+
+const longestName = 1_024;
+
+/** Which size classes there are, which was chosen and why, and how choices are made. */
+export const sizeClassEndpoints = {
+  executionSizeClass: endpoint({
+    method: "GET",
+    path: "/executions/:execution/size-class",
+    right: rightSomewhere("read"),
+    summary:
+      "Why an execution runs on its size class: each decision with what was known, the alternatives with estimated cost and risk, the reason, and the attempts that followed. `sentences` state it in plain words. Where nothing was chosen, `sentence` states why.",
+    params: z.object({
+      execution: z.uuid({ error: "this is no execution's id, which is a UUID" }),
+    }),
+    answer: json(ExecutionSizeClass),
+  }),
+  sizeClasses: endpoint({
+    method: "GET",
+    path: "/size-classes",
+    right: rightSomewhere("read"),
+    summary:
+      "By platform, each class with workers, slots, queue, expected wait, CPUs, memory and price; and of the last 24 hours runs, seconds, cost, and what choosing saved (estimated). `lately.isCut`: more executions ended than are read, so the figures are of the latest 50,000, since `lately.since`. Figures of the past are up to a minute old.",
+    answer: json(SizeClasses),
+  }),
+  sizeClass: endpoint({
+    method: "GET",
+    path: "/size-classes/:sizeClass",
+    right: rightSomewhere("read"),
+    summary:
+      "One class, hour by hour, with the keys that cost most there. 400 when several platforms have it and `platform` names none.",
+    params: z.object({
+      sizeClass: z.string().regex(/^[0-9]{1,7}$/, { error: "a size class is a number" }),
+    }),
+    query: z.object({
+      platform: z
+        .string()
+        .max(4 * longestName)
+        .optional(),
+    }),
+    answer: json(SizeClassDetail),
+  }),
+  sizeClassSettings: endpoint({
+    method: "GET",
+    path: "/size-classes/settings",
+    right: rightSomewhere("read"),
+    summary: "How classes are chosen, and the defaults.",
+    answer: json(SizeClassSettingsNow),
+  }),
+  setSizeClassSettings: endpoint({
+    method: "PUT",
+    path: "/size-classes/settings",
+    right: rightOnFarm("administer"),
+    summary: "Keys that are left out stay as they are; null sets the default.",
+    body: SetSizeClassSettings,
+    answer: json(SizeClassSettingsNow),
+  }),
+  sizeClassTrace: endpoint({
+    method: "GET",
+    path: "/size-classes/trace",
+    right: rightSomewhere("read"),
+    summary:
+      "What was executed within `since` (`7d`, at most `366d`), as a [trace](size-class-traces.md): JSON lines as a stream, in the order in which executions ended.",
+    query: z.object({ since: z.string().max(100).default("7d") }),
+    answer: bytes("application/jsonl"),
+  }),
+  sizeClassKeys: endpoint({
+    method: "GET",
+    path: "/size-class-keys",
+    right: rightSomewhere("read"),
+    summary:
+      "Keys under which executions are remembered, those that cost most lately first. `text` is a part of the title or the beginning of the key; `before` is the `next` of the page before; `limit` is 50, at most 200.",
+    query: z.object({
+      text: z.string().max(200).optional(),
+      before: z
+        .string()
+        .max(4 * longestName)
+        .optional(),
+      limit: z.coerce.number().int().min(1).max(200).default(50),
+    }),
+    answer: json(SizeClassKeys),
+  }),
+  sizeClassKey: endpoint({
+    method: "GET",
+    path: "/size-class-keys/:key",
+    right: rightSomewhere("read"),
+    summary:
+      "The last 32 runs on each class, the estimates, and the last 20 decisions. `project` is `default`; without `domain`, the trust domain in which the key was seen last.",
+    query: z.object({
+      project: z.string().max(longestName).default("default"),
+      domain: z.string().max(longestName).optional(),
+    }),
+    answer: json(SizeClassKeyDetail),
+  }),
+} as const;
