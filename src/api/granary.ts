@@ -76,68 +76,72 @@ export const DiskCost = z.object({
 export type DiskCost = z.infer<typeof DiskCost>;
 
 /** What a build had from where, as its granary tells it once the build is over. */
-export const GranaryBuildReport = z.object({
-  id: z.uuid(),
-  project: z.string().max(200),
-  repository: z.string().max(200),
-  commit: CommitId.nullable(),
-  branch: z.string().max(255),
-  /** Whether the tree had changes that the commit does not. Nothing of it is indexed under the commit then. */
-  dirty: z.boolean(),
-  environment: EnvironmentName,
-  machine: z.string().max(200),
-  /** What was run, for people. */
-  command: ShortText,
-  startedAt: Time,
-  endedAt: Time,
-  exitCode: z.number().int().nullable(),
-  indexes: z.array(UsedIndex).max(3),
-  /**
-   * Why nothing was fetched ahead, where nothing was to be: the build said so, or more than half of what came for the last
-   * builds of its command was for nothing.
-   */
-  notAhead: z.enum(["not-wished", "wasteful"]).optional(),
-  /** Asked-for results by where they came from. */
-  counts: z.object({
-    local: Count,
-    prefetched: Count,
-    fetched: Count,
-    missed: Count,
-    unreachable: Count,
-  }),
-  bytes: z.object({
-    local: Bytes,
-    prefetched: Bytes,
-    fetched: Bytes,
-    /** Came over the line ahead of being asked for, asked for or not. */
-    transferred: Bytes,
-    /** Of these, what the build never asked for. */
-    wasted: Bytes,
-    uploaded: Bytes,
-  }),
-  /** Prefetched results: how long before they were asked for they were there. */
-  lead: z.object({ medianMs: Count, leastMs: Count }).nullable(),
-  /** Time in which the build waited for this granary or the farm, all waits together. */
-  waitedMs: Count,
-  /** What making all hits had taken, as far as it is known. */
-  savedMs: Count,
-  diskTrouble: DiskCost.optional(),
-  /** What was cut, so that cut is not taken for all. */
-  truncated: z.array(z.enum(["asked", "index", "prefetch-bytes", "prefetch-results"])).max(4),
-  /** The first of each kind, at most 2,000 in all; misses and late ones go before hits. */
-  asked: z.array(RequestedResult).max(2_000),
-});
+export const GranaryBuildReport = z
+  .object({
+    id: z.uuid(),
+    project: z.string().max(200),
+    repository: z.string().max(200),
+    commit: CommitId.nullable(),
+    branch: z.string().max(255),
+    /** Whether the tree had changes that the commit does not. Nothing of it is indexed under the commit then. */
+    dirty: z.boolean(),
+    environment: EnvironmentName,
+    machine: z.string().max(200),
+    /** What was run, for people. */
+    command: ShortText,
+    startedAt: Time,
+    endedAt: Time,
+    exitCode: z.number().int().nullable(),
+    indexes: z.array(UsedIndex).max(3),
+    /**
+     * Why nothing was fetched ahead, where nothing was to be: the build said so, or more than half of what came for the last
+     * builds of its command was for nothing.
+     */
+    notAhead: z.enum(["not-wished", "wasteful"]).optional(),
+    /** Asked-for results by where they came from. */
+    counts: z.object({
+      local: Count,
+      prefetched: Count,
+      fetched: Count,
+      missed: Count,
+      unreachable: Count,
+    }),
+    bytes: z.object({
+      local: Bytes,
+      prefetched: Bytes,
+      fetched: Bytes,
+      /** Came over the line ahead of being asked for, asked for or not. */
+      transferred: Bytes,
+      /** Of these, what the build never asked for. */
+      wasted: Bytes,
+      uploaded: Bytes,
+    }),
+    /** Prefetched results: how long before they were asked for they were there. */
+    lead: z.object({ medianMs: Count, leastMs: Count }).nullable(),
+    /** Time in which the build waited for this granary or the farm, all waits together. */
+    waitedMs: Count,
+    /** What making all hits had taken, as far as it is known. */
+    savedMs: Count,
+    diskTrouble: DiskCost.optional(),
+    /** What was cut, so that cut is not taken for all. */
+    truncated: z.array(z.enum(["asked", "index", "prefetch-bytes", "prefetch-results"])).max(4),
+    /** The first of each kind, at most 2,000 in all; misses and late ones go before hits. */
+    asked: z.array(RequestedResult).max(2_000),
+  })
+  .meta({ id: "GranaryBuildReport" });
 export type GranaryBuildReport = z.infer<typeof GranaryBuildReport>;
 
 /** A line of the list of builds. */
 export const GranaryBuildSummary = GranaryBuildReport.omit({ asked: true, truncated: true });
 export type GranaryBuildSummary = z.infer<typeof GranaryBuildSummary>;
 
-export const GranaryBuilds = z.object({
-  builds: z.array(GranaryBuildSummary),
-  /** For the next page: the id to go on after. */
-  next: z.uuid().nullable(),
-});
+export const GranaryBuilds = z
+  .object({
+    builds: z.array(GranaryBuildSummary),
+    /** For the next page: the id to go on after. */
+    next: z.uuid().nullable(),
+  })
+  .meta({ id: "GranaryBuilds" });
 export type GranaryBuilds = z.infer<typeof GranaryBuilds>;
 
 export const SavingsOfDay = z.object({
@@ -154,7 +158,7 @@ export const SavingsOfDay = z.object({
 });
 export type SavingsOfDay = z.infer<typeof SavingsOfDay>;
 
-export const Savings = z.object({ days: z.array(SavingsOfDay) });
+export const Savings = z.object({ days: z.array(SavingsOfDay) }).meta({ id: "Savings" });
 export type Savings = z.infer<typeof Savings>;
 
 export const CommitIndexSummary = z.object({
@@ -175,7 +179,9 @@ export const CommitIndexSummary = z.object({
 });
 export type CommitIndexSummary = z.infer<typeof CommitIndexSummary>;
 
-export const CommitIndexes = z.object({ indexes: z.array(CommitIndexSummary) });
+export const CommitIndexes = z
+  .object({ indexes: z.array(CommitIndexSummary) })
+  .meta({ id: "CommitIndexes" });
 export type CommitIndexes = z.infer<typeof CommitIndexes>;
 
 export const IndexedResult = z.object({
@@ -190,12 +196,14 @@ export const IndexedResult = z.object({
 });
 
 /** One index with a page of what it names, in order of first use. */
-export const CommitIndexPage = z.object({
-  index: CommitIndexSummary,
-  results: z.array(IndexedResult),
-  /** The place to go on at. */
-  next: Count.nullable(),
-});
+export const CommitIndexPage = z
+  .object({
+    index: CommitIndexSummary,
+    results: z.array(IndexedResult),
+    /** The place to go on at. */
+    next: Count.nullable(),
+  })
+  .meta({ id: "CommitIndexPage" });
 export type CommitIndexPage = z.infer<typeof CommitIndexPage>;
 
 /** A result that came out otherwise when it was made once more. */
@@ -232,16 +240,20 @@ export const QuarantinedResult = z.object({
 });
 export type QuarantinedResult = z.infer<typeof QuarantinedResult>;
 
-export const Quarantine = z.object({ results: z.array(QuarantinedResult) });
+export const Quarantine = z
+  .object({ results: z.array(QuarantinedResult) })
+  .meta({ id: "Quarantine" });
 export type Quarantine = z.infer<typeof Quarantine>;
 
 /**
  * A result in quarantine: to let it out (what was kept is forgotten, and made anew when it is asked for), or to have what
  * was made from it there, too.
  */
-export const ReleaseResult = z.object({
-  project: z.string().min(1).max(200),
-  namespace: z.string().max(32),
-  key: ShortText,
-});
+export const ReleaseResult = z
+  .object({
+    project: z.string().min(1).max(200),
+    namespace: z.string().max(32),
+    key: ShortText,
+  })
+  .meta({ id: "ReleaseResult" });
 export type ReleaseResult = z.infer<typeof ReleaseResult>;

@@ -10,7 +10,6 @@ import { jobDetail, runOutput } from "#graphs/job-detail.store.ts";
 import { submitGraph } from "#graphs/submit-graph.ts";
 import { bindCatalogs } from "./bind-catalogs.ts";
 import { bindForge } from "./bind-forge.ts";
-import { bindGranaries } from "./bind-granaries.ts";
 import { bindInvocations } from "./bind-invocations.ts";
 import { bindManifests } from "./bind-manifests.ts";
 import { bindSearches } from "./bind-searches.ts";
@@ -31,7 +30,6 @@ export function bindFarm(services: Services, feeds: Feeds, url: string): Farm {
     identify: (authorization, certificateOf) =>
       services.callers.identify(authorization, certificateOf),
     ...waiting,
-    ...bindGranaries(services),
     ...bindCatalogs(services),
     ...bindManifests(services),
     ...bindSearches(services),

@@ -7,6 +7,7 @@ import { benchmarkRequestEndpoints } from "./benchmark-request-endpoints.ts";
 import { benchmarkSearchEndpoints } from "./benchmark-search-endpoints.ts";
 import { benchmarkSuiteEndpoints } from "./benchmark-suite-endpoints.ts";
 import { enrolmentEndpoints } from "./enrolment-endpoints.ts";
+import { granaryEndpoints } from "./granary-endpoints.ts";
 import { keyEndpoints } from "./key-endpoints.ts";
 import { projectEndpoints } from "./project-endpoints.ts";
 import { rerunEndpoints } from "./rerun-endpoints.ts";
@@ -22,19 +23,20 @@ export const endpointGroups: readonly {
 }[] = [
   { title: "The server", endpoints: serverEndpoints },
   { title: "Changes of graphs", endpoints: rerunEndpoints },
-  { title: "Benchmark suites", endpoints: benchmarkSuiteEndpoints },
-  { title: "Benchmark requests", endpoints: benchmarkRequestEndpoints },
   { title: "Tokens and grants", endpoints: accessEndpoints },
   { title: "Keys, signatures and provenance", endpoints: keyEndpoints },
   { title: "Enrolment of machines", endpoints: enrolmentEndpoints },
   { title: "Secrets", endpoints: secretEndpoints },
   { title: "Workers", endpoints: workerEndpoints },
   { title: "Projects and caches", endpoints: projectEndpoints },
+  { title: "Size classes", endpoints: sizeClassEndpoints },
+  { title: "Autoscaling", endpoints: autoscalingEndpoints },
+  { title: "Granaries", endpoints: granaryEndpoints },
+  { title: "Benchmark suites", endpoints: benchmarkSuiteEndpoints },
+  { title: "Benchmark requests", endpoints: benchmarkRequestEndpoints },
   { title: "Benchmark results", endpoints: benchmarkHistoryEndpoints },
   { title: "Benchmark searches", endpoints: benchmarkSearchEndpoints },
   { title: "Benchmark collectors", endpoints: benchmarkCollectorEndpoints },
-  { title: "Size classes", endpoints: sizeClassEndpoints },
-  { title: "Autoscaling", endpoints: autoscalingEndpoints },
 ];
 
 /** Every endpoint of the HTTP API, by name. */
@@ -54,4 +56,5 @@ export const allEndpoints = {
   ...benchmarkCollectorEndpoints,
   ...sizeClassEndpoints,
   ...autoscalingEndpoints,
+  ...granaryEndpoints,
 } as const;

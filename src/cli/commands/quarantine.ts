@@ -1,4 +1,3 @@
-import { quarantineCalls } from "../api/quarantine-calls.ts";
 import type { Describe } from "../command-list.ts";
 import { projectName, speaksToServer, withExamples } from "../common-options.ts";
 import { quarantineLines } from "../quarantine-lines.ts";
@@ -24,7 +23,7 @@ export const describeQuarantine: Describe = (command) => {
     )
     .action((tool: string | undefined, key: string | undefined, options: QuarantineOptions) =>
       inSession(options, async (session) => {
-        const calls = quarantineCalls(session.api);
+        const { granaryEndpoints } = await import("#api/endpoints/granary-endpoints.ts");
         const { project, madeFrom = false, release = false } = options;
         if (madeFrom && release) throw new UsageError("either --made-from or --release");
         if ((madeFrom || release) && key === undefined) {
@@ -32,10 +31,10 @@ export const describeQuarantine: Describe = (command) => {
         }
         const isMeant = { project, namespace: tool ?? "", key: key ?? "" };
         const found = madeFrom
-          ? await calls.takeMadeFrom(isMeant)
+          ? await session.api.call(granaryEndpoints.quarantineMadeFrom, { body: isMeant })
           : release
-            ? await calls.release(isMeant)
-            : await calls.quarantine(project);
+            ? await session.api.call(granaryEndpoints.releaseGranaryResult, { body: isMeant })
+            : await session.api.call(granaryEndpoints.granaryQuarantine, { query: { project } });
         const results = found.results.filter(
           ({ divergence }) =>
             (tool === undefined || divergence.namespace === tool) &&

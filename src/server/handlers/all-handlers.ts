@@ -8,6 +8,7 @@ import { benchmarkRequestHandlers } from "./benchmark-request-handlers.ts";
 import { benchmarkSearchHandlers } from "./benchmark-search-handlers.ts";
 import { benchmarkSuiteHandlers } from "./benchmark-suite-handlers.ts";
 import { enrolmentHandlers } from "./enrolment-handlers.ts";
+import { granaryHandlers } from "./granary-handlers.ts";
 import type { HandlerServices } from "./handler-services.ts";
 import { keyHandlers } from "./key-handlers.ts";
 import { projectHandlers } from "./project-handlers.ts";
@@ -37,5 +38,6 @@ export function allHandlers(services: HandlerServices): AllHandlers {
     ...benchmarkCollectorHandlers(services),
     ...sizeClassHandlers(services),
     ...autoscalingHandlers(services),
+    ...granaryHandlers(services),
   };
 }

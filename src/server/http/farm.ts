@@ -13,7 +13,6 @@ import type { Digest } from "#core/digest.ts";
 import type { Ticket } from "../change-feed.ts";
 import type { CatalogFarm } from "./catalog-farm.ts";
 import type { ForgeFarm } from "./forge-farm.ts";
-import type { GranaryFarm } from "./granary-farm.ts";
 import type { InvocationFarm } from "./invocation-farm.ts";
 import type { ManifestFarm } from "./manifest-farm.ts";
 import type { KnowsCallers } from "./principal.ts";
@@ -61,7 +60,6 @@ export interface Farm
     SearchFarm,
     TimesFarm,
     InvocationFarm,
-    GranaryFarm,
     ForgeFarm,
     SignInFarm {
   repositories(): Promise<Repository[]>;

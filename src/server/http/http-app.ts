@@ -12,7 +12,6 @@ import type { Farm } from "./farm.ts";
 import { faultToHttp } from "./fault-to-http.ts";
 import { forgeRoutes } from "./forge-routes.ts";
 import { forgeWebhookRoutes } from "./forge-webhook-routes.ts";
-import { granaryRoutes } from "./granary-routes.ts";
 import { graphRoutes } from "./graph-routes.ts";
 import { invocationRoutes } from "./invocation-routes.ts";
 import { jobRoutes } from "./job-routes.ts";
@@ -100,7 +99,6 @@ export function httpApp({
   api.route("/", searchRoutes(farm));
   api.route("/", timesRoutes(farm));
   api.route("/", catalogRoutes(farm));
-  api.route("/", granaryRoutes(farm));
   api.route("/", invocationRoutes(farm));
   api.route("/", executionRoutes(farm));
   api.route("/", forgeRoutes(farm));

@@ -1,15 +1,8 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { granaryEndpoints } from "#api/endpoints/granary-endpoints.ts";
 import { serverEndpoints } from "#api/endpoints/server-endpoints.ts";
-import {
-  CommitIndexes,
-  CommitIndexPage,
-  GranaryBuildReport,
-  GranaryBuilds,
-  Quarantine,
-  type ReleaseResult,
-  Savings,
-} from "#api/granary.ts";
-import { ask, call, tell } from "../../farm/ask.ts";
+import type { ReleaseResult } from "#api/granary.ts";
+import { call } from "../../farm/ask.ts";
 
 /** No stream tells of builds; while the page is looked at, it asks again so often. */
 const refetchMs = 5_000;
@@ -17,16 +10,11 @@ const buildsAtOnce = 50;
 /** A month, as people look back. */
 const days = 30;
 
-const addressed = (path: string, query: Readonly<Record<string, string | undefined>>) => {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== "");
-  return `${path}?${new URLSearchParams(given as [string, string][])}`;
-};
-
 export const savingsQuery = (project: string | undefined) =>
   queryOptions({
     queryKey: ["granary-savings", project ?? ""],
     queryFn: ({ signal }) =>
-      ask(Savings, addressed("/granary/savings", { project, days: String(days) }), { signal }),
+      call(granaryEndpoints.granarySavings, { query: { project, days } }, signal),
     refetchInterval: refetchMs,
   });
 
@@ -39,9 +27,9 @@ export const buildsQuery = (of: {
     queryKey: ["granary-builds", of.project ?? "", of.commit ?? ""],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) => {
-      const limit = String(buildsAtOnce);
-      const query = { project: of.project, commit: of.commit, limit, after: pageParam };
-      return ask(GranaryBuilds, addressed("/granary/builds", query), { signal });
+      const { project, commit } = of;
+      const query = { project, commit, limit: buildsAtOnce, after: pageParam };
+      return call(granaryEndpoints.granaryBuilds, { query }, signal);
     },
     getNextPageParam: (last) => last.next ?? undefined,
     // Whoever has loaded older ones looks for something: asking again asks for all of them.
@@ -52,8 +40,7 @@ export const buildsQuery = (of: {
 export const buildQuery = (id: string) =>
   queryOptions({
     queryKey: ["granary-build", id],
-    queryFn: ({ signal }) =>
-      ask(GranaryBuildReport, `/granary/builds/${encodeURIComponent(id)}`, { signal }),
+    queryFn: ({ signal }) => call(granaryEndpoints.granaryBuild, { params: { build: id } }, signal),
     staleTime: Number.POSITIVE_INFINITY,
   });
 
@@ -61,7 +48,7 @@ export const indexesQuery = (project: string | undefined) =>
   queryOptions({
     queryKey: ["granary-indexes", project ?? ""],
     queryFn: ({ signal }) =>
-      ask(CommitIndexes, addressed("/granary/indexes", { project, limit: "200" }), { signal }),
+      call(granaryEndpoints.commitIndexes, { query: { project, limit: 200 } }, signal),
     refetchInterval: refetchMs,
   });
 
@@ -83,9 +70,7 @@ export const indexQuery = (of: IndexAddress) =>
     ],
     initialPageParam: 0,
     queryFn: ({ pageParam, signal }) =>
-      ask(CommitIndexPage, addressed("/granary/index", { ...of, from: String(pageParam) }), {
-        signal,
-      }),
+      call(granaryEndpoints.commitIndex, { query: { ...of, from: pageParam } }, signal),
     getNextPageParam: (last) => last.next ?? undefined,
   });
 
@@ -93,15 +78,15 @@ export const quarantineQuery = (project: string | undefined) =>
   queryOptions({
     queryKey: ["granary-quarantine", project ?? ""],
     queryFn: ({ signal }) =>
-      ask(Quarantine, addressed("/granary/quarantine", { project }), { signal }),
+      call(granaryEndpoints.granaryQuarantine, { query: { project } }, signal),
     refetchInterval: refetchMs,
   });
 
 export const releaseResult = (which: ReleaseResult) =>
-  tell(Quarantine, "/granary/quarantine/release", which);
+  call(granaryEndpoints.releaseGranaryResult, { body: which });
 
 export const quarantineMadeFrom = (which: ReleaseResult) =>
-  tell(Quarantine, "/granary/quarantine/made-from", which);
+  call(granaryEndpoints.quarantineMadeFrom, { body: which });
 
 /** How large the farm's own store is; counted now and then, so asked for seldom. */
 export const storeQuery = queryOptions({

@@ -1,5 +1,5 @@
-import { wholeFarm } from "#access/principal.ts";
-import { requireGrant } from "#access/require-grant.ts";
+import { z } from "zod";
+import type { granaryEndpoints } from "#api/endpoints/granary-endpoints.ts";
 import type { CommitIndexSummary } from "#api/granary.ts";
 import { byFirstUse } from "#commit-index/merge-indexes.ts";
 import { resolveChain } from "#commit-index/resolve-chain.ts";
@@ -17,64 +17,67 @@ import { release } from "#granaries/quarantine.ts";
 import { quarantineMadeFrom } from "#granaries/quarantine-made-from.ts";
 import { quarantinePage } from "#granaries/quarantine-page.ts";
 import { recordAudit } from "#graphs/audit.store.ts";
-import type { GranaryFarm } from "./http/granary-farm.ts";
-import type { Services } from "./services.ts";
+import type { HandlersFor } from "../http/serve-endpoints.ts";
+import { found } from "./found.ts";
+import type { HandlerServices } from "./handler-services.ts";
 
 const dayMs = 24 * 60 * 60_000;
 const resultsOfPage = 200;
 
-/** What granaries told, and what the farm knows for them, for the HTTP API. */
-export function bindGranaries(
-  services: Pick<Services, "db" | "blobsOf" | "treesOf" | "clock">,
-): GranaryFarm {
+export function granaryHandlers(
+  services: Pick<HandlerServices, "db" | "blobsOf" | "treesOf" | "clock">,
+): HandlersFor<typeof granaryEndpoints> {
   const { db, blobsOf, clock } = services;
   // Pages show what everybody reads.
   const domain = protectedDomain;
   const results = projectResults({ ...services, domain });
 
   return {
-    async granaryBuilds(listing) {
-      const { limit } = listing;
-      const found = await listBuilds(db, { ...listing, limit: limit + 1 });
-      const builds = found.slice(0, limit);
-      return { builds, next: found.length > limit ? (builds.at(-1)?.id ?? null) : null };
+    async granaryBuilds({ query: { project, repository, commit, after, limit } }) {
+      const listing = { project, repository, commit, after, limit: limit + 1 };
+      const listed = await listBuilds(db, listing);
+      const builds = listed.slice(0, limit);
+      return { builds, next: listed.length > limit ? (builds.at(-1)?.id ?? null) : null };
     },
 
-    granaryBuild: (id) => buildWithId(db, id),
+    async granaryBuild({ params }) {
+      const id = z.uuid().safeParse(params.build);
+      const build = id.success ? await buildWithId(db, id.data) : undefined;
+      return found(build, "build of a granary with that id");
+    },
 
-    async granarySavings(project, days) {
+    async granarySavings({ query: { project, days } }) {
       const now = clock.now().getTime();
       // Whole days: today and those before it.
       const since = new Date(now - (now % dayMs) - (days - 1) * dayMs);
       return { days: await savingsSince(db, project, since) };
     },
 
-    async commitIndexes(project, limit) {
+    async commitIndexes({ query: { project, limit } }) {
       return { indexes: (await newestIndexes(db, { project, domain }, limit)).map(summaryOf) };
     },
 
-    async commitIndex({ environment, ...commit }, from) {
-      const which = { ...commit, domain };
-      const index = await (environment === undefined
+    async commitIndex({ query: { project, repository, commit, environment, from } }) {
+      const which = { project, repository, commit, domain };
+      const stored = await (environment === undefined
         ? newestIndexOfCommit(db, which)
         : indexOfCommit(db, { ...which, environment }));
-      if (index === undefined) return undefined;
-      const blobs = blobsOf(which.project);
+      const index = found(stored, `index of commit ${commit} in that environment`);
+      const blobs = blobsOf(project);
       const { entries } = await resolveChain(index.digest, (blob) => blobs.get(blob));
       const inOrder = entries.toSorted(byFirstUse);
       const some = inOrder.slice(from, from + resultsOfPage);
       const next = from + some.length;
       return {
         index: summaryOf(index),
-        results: resultsOnPage(some, await results.whole(which.project, some)),
+        results: resultsOnPage(some, await results.whole(project, some)),
         next: next < inOrder.length ? next : null,
       };
     },
 
-    quarantine: (project) => quarantinePage(db, project),
+    granaryQuarantine: ({ query }) => quarantinePage(db, query.project),
 
-    async quarantineMadeFrom({ project, namespace, key }, by) {
-      requireGrant(by, "administer", wholeFarm);
+    async quarantineMadeFrom({ body: { project, namespace, key }, caller: by }) {
       await db.transaction(async (tx) => {
         const which = { namespace, key };
         const results = await quarantineMadeFrom(tx, project, which, {
@@ -88,8 +91,7 @@ export function bindGranaries(
       return quarantinePage(db, project);
     },
 
-    async releaseResult({ project, namespace, key }, by) {
-      requireGrant(by, "administer", wholeFarm);
+    async releaseGranaryResult({ body: { project, namespace, key }, caller: by }) {
       await db.transaction(async (tx) => {
         await release(tx, project, { namespace, key }, by.name);
         const detail = { what: "release a result from quarantine", project, namespace, key };

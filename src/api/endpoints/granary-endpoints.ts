@@ -1,0 +1,106 @@
+import { z } from "zod";
+import { rightOnFarm, rightSomewhere } from "#core/right.ts";
+import { endpoint, json } from "../endpoint.ts";
+import {
+  CommitId,
+  CommitIndexes,
+  CommitIndexPage,
+  EnvironmentName,
+  GranaryBuildReport,
+  GranaryBuilds,
+  Quarantine,
+  ReleaseResult,
+  Savings,
+} from "../granary.ts";
+
+const Project = z.string().min(1).max(200).default("default");
+const Limit = z.coerce.number().int().min(1).max(200).default(50);
+
+/** Builds that granaries reported, indexes of commits, and results in quarantine. `project` is `default` everywhere. */
+export const granaryEndpoints = {
+  granaryBuilds: endpoint({
+    method: "GET",
+    path: "/granary/builds",
+    right: rightSomewhere("read"),
+    summary:
+      "Builds that granaries reported, the last that ended first. `after` is the `next` of the page before; `limit` is 50, at most 200.",
+    query: z.object({
+      project: Project,
+      repository: z.string().max(200).optional(),
+      commit: CommitId.optional(),
+      limit: Limit,
+      after: z.uuid().optional(),
+    }),
+    answer: json(GranaryBuilds),
+  }),
+  granaryBuild: endpoint({
+    method: "GET",
+    path: "/granary/builds/:build",
+    right: rightSomewhere("read"),
+    summary:
+      "The results that a build requested, the source of each, and why it came late or not at all.",
+    answer: json(GranaryBuildReport),
+  }),
+  granarySavings: endpoint({
+    method: "GET",
+    path: "/granary/savings",
+    right: rightSomewhere("read"),
+    summary:
+      "Day by day, in UTC, the results that builds requested, hit, waited for and saved; days without builds are left out. `days` is 30, at most 90.",
+    query: z.object({
+      project: Project,
+      days: z.coerce.number().int().min(1).max(90).default(30),
+    }),
+    answer: json(Savings),
+  }),
+  commitIndexes: endpoint({
+    method: "GET",
+    path: "/granary/indexes",
+    right: rightSomewhere("read"),
+    summary: "Indexes of commits, the last changed first. `limit` is 50, at most 200.",
+    query: z.object({ project: Project, limit: Limit }),
+    answer: json(CommitIndexes),
+  }),
+  commitIndex: endpoint({
+    method: "GET",
+    path: "/granary/index",
+    right: rightSomewhere("read"),
+    summary:
+      "An index with 200 of its results from the `from`th in order of first use, and whether the farm still has each whole. Without `environment`, the one that changed last. 404 also when blobs of the index are gone.",
+    query: z.object({
+      project: Project,
+      repository: z.string().max(200).default(""),
+      commit: CommitId,
+      environment: EnvironmentName.optional(),
+      from: z.coerce.number().int().min(0).max(1_000_000).default(0),
+    }),
+    answer: json(CommitIndexPage),
+  }),
+  granaryQuarantine: endpoint({
+    method: "GET",
+    path: "/granary/quarantine",
+    right: rightSomewhere("read"),
+    summary:
+      "The last 100 results that came out differently when they were made again, with who made them and which of the last 200 builds were given them.",
+    query: z.object({ project: Project }),
+    answer: json(Quarantine),
+  }),
+  releaseGranaryResult: endpoint({
+    method: "POST",
+    path: "/granary/quarantine/release",
+    right: rightOnFarm("administer"),
+    summary:
+      "Releases a result: the kept one is removed, and it is made anew. 404 when it is not in quarantine.",
+    body: ReleaseResult,
+    answer: json(Quarantine),
+  }),
+  quarantineMadeFrom: endpoint({
+    method: "POST",
+    path: "/granary/quarantine/made-from",
+    right: rightOnFarm("administer"),
+    summary:
+      "Puts results into quarantine that builds made after they were given this one (at most 2,000, of the last 200 builds). They are released with it. 404 when it is not in quarantine.",
+    body: ReleaseResult,
+    answer: json(Quarantine),
+  }),
+} as const;
