@@ -20,5 +20,5 @@ export type CancelledJob = z.infer<typeof CancelledJob>;
 
 export const CancelledInvocation = InvocationDetail.extend({
   unconfirmed: z.array(UnconfirmedExecution).default([]),
-});
+}).meta({ id: "CancelledInvocation" });
 export type CancelledInvocation = z.infer<typeof CancelledInvocation>;

@@ -19,62 +19,64 @@ export const ExecutionOutput = z.discriminatedUnion("kind", [
 export type ExecutionOutput = z.infer<typeof ExecutionOutput>;
 
 /** An execution with all that is known of it, for its page. */
-export const ExecutionDetail = z.object({
-  id: z.uuid(),
-  project: z.string(),
-  domain: z.string(),
-  actionDigest: BlobKey,
-  inputRoot: BlobKey.nullable(),
-  state: z.enum(["queued", "leased", "finished"]),
-  waiting: WaitingReason.nullable(),
-  worker: z.string().nullable(),
-  sizeClass: Count,
-  priority: z.number().int(),
-  timeoutMs: Count,
-  expectedDurationMs: Count.nullable(),
-  queuedAt: Time,
-  leasedAt: Time.nullable(),
-  startedAt: Time.nullable(),
-  finishedAt: Time.nullable(),
-  outcome: z.string().nullable(),
-  exitCode: z.number().int().nullable(),
-  message: z.string(),
-  /** Null when its blobs are gone. */
-  command: z
-    .object({
-      arguments: z.array(z.string()),
-      environment: z.record(z.string(), z.string()),
-      workingDirectory: z.string(),
-      platform: z.record(z.string(), z.string()),
-    })
-    .nullable(),
-  usage: z
-    .object({ userMs: Count, systemMs: Count, peakMemoryBytes: Count, measuredBy: z.string() })
-    .nullable(),
-  /** The first of them, by path. */
-  outputs: z.array(ExecutionOutput),
-  /** So many more there are than are told. */
-  moreOutputs: Count,
-  attempts: z.array(
-    z.object({
-      attempt: Count,
-      worker: z.string(),
-      leasedAt: Time,
-      startedAt: Time.nullable(),
-      finishedAt: Time,
-      outcome: z.string(),
-      message: z.string(),
-    }),
-  ),
-  /** Who asked for it: operations of invocations, the newest first. */
-  requestedBy: z.array(
-    z.object({
-      project: z.string(),
-      invocation: z.string(),
-      target: z.string(),
-      mnemonic: z.string(),
-      requestedAt: Time,
-    }),
-  ),
-});
+export const ExecutionDetail = z
+  .object({
+    id: z.uuid(),
+    project: z.string(),
+    domain: z.string(),
+    actionDigest: BlobKey,
+    inputRoot: BlobKey.nullable(),
+    state: z.enum(["queued", "leased", "finished"]),
+    waiting: WaitingReason.nullable(),
+    worker: z.string().nullable(),
+    sizeClass: Count,
+    priority: z.number().int(),
+    timeoutMs: Count,
+    expectedDurationMs: Count.nullable(),
+    queuedAt: Time,
+    leasedAt: Time.nullable(),
+    startedAt: Time.nullable(),
+    finishedAt: Time.nullable(),
+    outcome: z.string().nullable(),
+    exitCode: z.number().int().nullable(),
+    message: z.string(),
+    /** Null when its blobs are gone. */
+    command: z
+      .object({
+        arguments: z.array(z.string()),
+        environment: z.record(z.string(), z.string()),
+        workingDirectory: z.string(),
+        platform: z.record(z.string(), z.string()),
+      })
+      .nullable(),
+    usage: z
+      .object({ userMs: Count, systemMs: Count, peakMemoryBytes: Count, measuredBy: z.string() })
+      .nullable(),
+    /** The first of them, by path. */
+    outputs: z.array(ExecutionOutput),
+    /** So many more there are than are told. */
+    moreOutputs: Count,
+    attempts: z.array(
+      z.object({
+        attempt: Count,
+        worker: z.string(),
+        leasedAt: Time,
+        startedAt: Time.nullable(),
+        finishedAt: Time,
+        outcome: z.string(),
+        message: z.string(),
+      }),
+    ),
+    /** Who asked for it: operations of invocations, the newest first. */
+    requestedBy: z.array(
+      z.object({
+        project: z.string(),
+        invocation: z.string(),
+        target: z.string(),
+        mnemonic: z.string(),
+        requestedAt: Time,
+      }),
+    ),
+  })
+  .meta({ id: "ExecutionDetail" });
 export type ExecutionDetail = z.infer<typeof ExecutionDetail>;

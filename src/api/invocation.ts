@@ -64,11 +64,13 @@ export const InvocationSummary = z.object({
 });
 export type InvocationSummary = z.infer<typeof InvocationSummary>;
 
-export const InvocationList = z.object({
-  invocations: z.array(InvocationSummary),
-  /** Give it as `before` to get those that are older; null after the last. */
-  next: z.string().nullable(),
-});
+export const InvocationList = z
+  .object({
+    invocations: z.array(InvocationSummary),
+    /** Give it as `before` to get those that are older; null after the last. */
+    next: z.string().nullable(),
+  })
+  .meta({ id: "InvocationList" });
 export type InvocationList = z.infer<typeof InvocationList>;
 
 const NamedBlob = z.object({
@@ -133,7 +135,7 @@ export const InvocationDetail = InvocationSummary.extend({
       metrics: z.record(z.string(), z.number()),
     })
     .nullable(),
-});
+}).meta({ id: "InvocationDetail" });
 export type InvocationDetail = z.infer<typeof InvocationDetail>;
 
 export const InvocationActionState = z.enum([
@@ -166,8 +168,10 @@ export const InvocationAction = z.object({
 });
 export type InvocationAction = z.infer<typeof InvocationAction>;
 
-export const InvocationActions = z.object({
-  actions: z.array(InvocationAction),
-  next: z.string().nullable(),
-});
+export const InvocationActions = z
+  .object({
+    actions: z.array(InvocationAction),
+    next: z.string().nullable(),
+  })
+  .meta({ id: "InvocationActions" });
 export type InvocationActions = z.infer<typeof InvocationActions>;

@@ -10,7 +10,6 @@ import { jobDetail, runOutput } from "#graphs/job-detail.store.ts";
 import { submitGraph } from "#graphs/submit-graph.ts";
 import { bindCatalogs } from "./bind-catalogs.ts";
 import { bindForge } from "./bind-forge.ts";
-import { bindInvocations } from "./bind-invocations.ts";
 import { bindManifests } from "./bind-manifests.ts";
 import { bindSearches } from "./bind-searches.ts";
 import { bindTimes } from "./bind-times.ts";
@@ -34,7 +33,6 @@ export function bindFarm(services: Services, feeds: Feeds, url: string): Farm {
     ...bindManifests(services),
     ...bindSearches(services),
     ...bindTimes(services, services.desiredWorkers),
-    ...bindInvocations(services, feeds),
     ...bindForge(services, services.forges),
     ...bindSignIn(services, url),
     repositories: () => listRepositories(db),

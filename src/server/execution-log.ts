@@ -7,8 +7,10 @@ import type { ExecutionId } from "#execution/execution.ts";
 import { readExecutions } from "#execution/read-executions.store.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import type { LogPiece } from "./http/farm.ts";
-import type { LogStream } from "./http/invocation-farm.ts";
 import { goneLog, readRunLog } from "./run-log.ts";
+
+/** Which of an execution's streams. While it runs, a worker that does not tell them apart sends one. */
+export type LogStream = "stdout" | "stderr";
 
 const noBytes = new Uint8Array();
 

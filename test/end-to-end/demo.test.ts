@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { benchmarkHistoryEndpoints } from "#api/endpoints/benchmark-history-endpoints.ts";
+import { invocationEndpoints } from "#api/endpoints/invocation-endpoints.ts";
 import { workerEndpoints } from "#api/endpoints/worker-endpoints.ts";
 import { type ApiClient, apiClient } from "#cli/api/api-client.ts";
-import { invocationCalls } from "#cli/api/invocation-calls.ts";
 import { demoCommits, demoMilestones } from "#cli/example/demo-commits.ts";
 import { copyCluster } from "../support/prepared-cluster.ts";
 import { processesWith } from "../support/processes-with.ts";
@@ -102,7 +102,9 @@ test(
     const waiting = await api.graph(release?.id ?? "");
     expect(waiting.jobList.find(({ name }) => name === "sign-off")?.state).toBe("waiting");
 
-    const { invocations } = await invocationCalls(api).list({ limit: 10 });
+    const { invocations } = await api.call(invocationEndpoints.invocations, {
+      query: { limit: 10 },
+    });
     expect(invocations.map(({ tool }) => tool.name)).toEqual(["grange-demo", "grange-demo"]);
 
     const [, , , fixed = "", slower = ""] = graphs

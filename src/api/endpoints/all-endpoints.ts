@@ -7,7 +7,9 @@ import { benchmarkRequestEndpoints } from "./benchmark-request-endpoints.ts";
 import { benchmarkSearchEndpoints } from "./benchmark-search-endpoints.ts";
 import { benchmarkSuiteEndpoints } from "./benchmark-suite-endpoints.ts";
 import { enrolmentEndpoints } from "./enrolment-endpoints.ts";
+import { executionEndpoints } from "./execution-endpoints.ts";
 import { granaryEndpoints } from "./granary-endpoints.ts";
+import { invocationEndpoints } from "./invocation-endpoints.ts";
 import { keyEndpoints } from "./key-endpoints.ts";
 import { projectEndpoints } from "./project-endpoints.ts";
 import { rerunEndpoints } from "./rerun-endpoints.ts";
@@ -37,6 +39,10 @@ export const endpointGroups: readonly {
   { title: "Benchmark results", endpoints: benchmarkHistoryEndpoints },
   { title: "Benchmark searches", endpoints: benchmarkSearchEndpoints },
   { title: "Benchmark collectors", endpoints: benchmarkCollectorEndpoints },
+  { title: "Size classes", endpoints: sizeClassEndpoints },
+  { title: "Autoscaling", endpoints: autoscalingEndpoints },
+  { title: "Invocations of build tools", endpoints: invocationEndpoints },
+  { title: "Executions and blobs", endpoints: executionEndpoints },
 ];
 
 /** Every endpoint of the HTTP API, by name. */
@@ -57,4 +63,6 @@ export const allEndpoints = {
   ...sizeClassEndpoints,
   ...autoscalingEndpoints,
   ...granaryEndpoints,
+  ...invocationEndpoints,
+  ...executionEndpoints,
 } as const;

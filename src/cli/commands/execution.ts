@@ -1,6 +1,5 @@
 import type { ExecutionDetail } from "#api/execution.ts";
 import { durationText } from "#core/duration-text.ts";
-import { invocationCalls } from "../api/invocation-calls.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { exitCodes } from "../exit-code.ts";
@@ -20,9 +19,12 @@ export const describeExecution: Describe = (command) => {
     .option("--stderr", "print what it wrote to stderr")
     .action((id: string, options: ExecutionOptions) =>
       inSession(options, async (session) => {
+        const { executionEndpoints } = await import("#api/endpoints/execution-endpoints.ts");
         if (options.stderr === true) return printStream(session, id, "stderr", options);
         if (options.log === true) return printStream(session, id, "stdout", options);
-        const execution = await invocationCalls(session.api).execution(id);
+        const execution = await session.api.call(executionEndpoints.execution, {
+          params: { execution: id },
+        });
         return answer(session, options, execution, () => linesOf(execution));
       }),
     );
@@ -38,7 +40,8 @@ async function printStream(
   stream: "stdout" | "stderr",
   options: ExecutionOptions,
 ) {
-  const parts = invocationCalls(session.api).log(id, stream);
+  const { executionLog } = await import("../execution-log.ts");
+  const parts = executionLog(session.api, id, stream);
   if (options.json !== true) {
     await printLog(parts, session.terminal);
     return exitCodes.ok;

@@ -1,6 +1,5 @@
 import type { InvocationAction, InvocationDetail } from "#api/invocation.ts";
 import { durationText } from "#core/duration-text.ts";
-import { invocationCalls } from "../api/invocation-calls.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { countsText, invocationTitle } from "../invocation-words.ts";
@@ -24,12 +23,22 @@ export const describeInvocation: Describe = (command) => {
     .option("--cancel", "cancel it: what it waits for ends, what it asks for later is refused")
     .action((id: string, options: InvocationOptions) =>
       inSession(options, async (session) => {
-        const calls = invocationCalls(session.api);
+        const { invocationEndpoints } = await import("#api/endpoints/invocation-endpoints.ts");
         const { project } = options;
-        const cancelled = options.cancel === true ? await calls.cancel(id, project) : undefined;
-        const invocation = cancelled ?? (await calls.invocation(id, project));
-        const failed =
-          invocation.counts.failed === 0 ? [] : await calls.failedActions(id, project, mostFailed);
+        const named = { params: { invocation: id }, query: { project } };
+        const cancelled =
+          options.cancel === true
+            ? await session.api.call(invocationEndpoints.cancelInvocation, named)
+            : undefined;
+        const invocation =
+          cancelled ?? (await session.api.call(invocationEndpoints.invocation, named));
+        const { actions: failed } =
+          invocation.counts.failed === 0
+            ? { actions: [] }
+            : await session.api.call(invocationEndpoints.invocationActions, {
+                params: { invocation: id },
+                query: { project, state: "failed", limit: mostFailed },
+              });
         const shown = { ...invocation, failedActions: failed };
         const unconfirmed = cancelled?.unconfirmed ?? [];
         return answer(session, options, shown, () => [

@@ -1,4 +1,3 @@
-import { invocationCalls } from "../api/invocation-calls.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { countsText, invocationTitle } from "../invocation-words.ts";
@@ -21,8 +20,11 @@ export const describeInvocations: Describe = (command) => {
     .option("--limit <n>", "how many at most (default: 20)", wholeNumber)
     .action((options: InvocationsOptions) =>
       inSession(options, async (session) => {
+        const { invocationEndpoints } = await import("#api/endpoints/invocation-endpoints.ts");
         const { project, commit, limit = 20 } = options;
-        const list = await invocationCalls(session.api).list({ project, commit, limit });
+        const list = await session.api.call(invocationEndpoints.invocations, {
+          query: { project, commit, limit },
+        });
         return answer(session, options, list, () =>
           list.invocations.length === 0
             ? [

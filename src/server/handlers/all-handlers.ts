@@ -8,8 +8,10 @@ import { benchmarkRequestHandlers } from "./benchmark-request-handlers.ts";
 import { benchmarkSearchHandlers } from "./benchmark-search-handlers.ts";
 import { benchmarkSuiteHandlers } from "./benchmark-suite-handlers.ts";
 import { enrolmentHandlers } from "./enrolment-handlers.ts";
+import { executionHandlers } from "./execution-handlers.ts";
 import { granaryHandlers } from "./granary-handlers.ts";
 import type { HandlerServices } from "./handler-services.ts";
+import { invocationHandlers } from "./invocation-handlers.ts";
 import { keyHandlers } from "./key-handlers.ts";
 import { projectHandlers } from "./project-handlers.ts";
 import { rerunHandlers } from "./rerun-handlers.ts";
@@ -39,5 +41,7 @@ export function allHandlers(services: HandlerServices): AllHandlers {
     ...sizeClassHandlers(services),
     ...autoscalingHandlers(services),
     ...granaryHandlers(services),
+    ...invocationHandlers(services),
+    ...executionHandlers(services),
   };
 }

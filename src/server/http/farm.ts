@@ -13,7 +13,6 @@ import type { Digest } from "#core/digest.ts";
 import type { Ticket } from "../change-feed.ts";
 import type { CatalogFarm } from "./catalog-farm.ts";
 import type { ForgeFarm } from "./forge-farm.ts";
-import type { InvocationFarm } from "./invocation-farm.ts";
 import type { ManifestFarm } from "./manifest-farm.ts";
 import type { KnowsCallers } from "./principal.ts";
 import type { SearchFarm } from "./search-farm.ts";
@@ -59,7 +58,6 @@ export interface Farm
     ManifestFarm,
     SearchFarm,
     TimesFarm,
-    InvocationFarm,
     ForgeFarm,
     SignInFarm {
   repositories(): Promise<Repository[]>;

@@ -5,15 +5,12 @@ import { Fault } from "#core/fault.ts";
 import { isOurHost } from "#core/host-guard.ts";
 import { holdsToken } from "#sign-in/token-in-address.ts";
 import type { AllHandlers } from "../handlers/all-handlers.ts";
-import { blobRoutes } from "./blob-routes.ts";
 import { catalogRoutes } from "./catalog-routes.ts";
-import { executionRoutes } from "./execution-routes.ts";
 import type { Farm } from "./farm.ts";
 import { faultToHttp } from "./fault-to-http.ts";
 import { forgeRoutes } from "./forge-routes.ts";
 import { forgeWebhookRoutes } from "./forge-webhook-routes.ts";
 import { graphRoutes } from "./graph-routes.ts";
-import { invocationRoutes } from "./invocation-routes.ts";
 import { jobRoutes } from "./job-routes.ts";
 import { requireJson } from "./json-body.ts";
 import { knownQueryOnly } from "./known-query-only.ts";
@@ -99,10 +96,7 @@ export function httpApp({
   api.route("/", searchRoutes(farm));
   api.route("/", timesRoutes(farm));
   api.route("/", catalogRoutes(farm));
-  api.route("/", invocationRoutes(farm));
-  api.route("/", executionRoutes(farm));
   api.route("/", forgeRoutes(farm));
-  api.route("/", blobRoutes(farm));
   api.all("*", (c) => {
     throw new Fault("not_found", `there is no ${c.req.method} ${c.req.path} in this API`);
   });

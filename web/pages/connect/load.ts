@@ -1,8 +1,8 @@
 import { queryOptions } from "@tanstack/react-query";
 import { accessEndpoints } from "#api/endpoints/access-endpoints.ts";
+import { invocationEndpoints } from "#api/endpoints/invocation-endpoints.ts";
 import { projectEndpoints } from "#api/endpoints/project-endpoints.ts";
-import { InvocationList } from "#api/invocation.ts";
-import { ask, call } from "../../farm/ask.ts";
+import { call } from "../../farm/ask.ts";
 import type { Recipe } from "./recipe.ts";
 
 /** Whoever sets up a tool looks here whether it arrived. */
@@ -35,8 +35,8 @@ async function lastUsed(project: string, tool: string, signal: AbortSignal) {
 }
 
 async function lastInvoked(project: string, tool: string, signal: AbortSignal) {
-  const search = new URLSearchParams({ project, limit: "50" });
-  const { invocations } = await ask(InvocationList, `/invocations?${search}`, { signal });
+  const query = { project, limit: 50 };
+  const { invocations } = await call(invocationEndpoints.invocations, { query }, signal);
   const found = invocations.find(({ tool: { name } }) => name.toLowerCase().startsWith(tool));
   return found?.endedAt ?? null;
 }

@@ -1,20 +1,21 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { InvocationDetail } from "#api/invocation.ts";
-import { tell } from "../../farm/ask.ts";
+import { invocationEndpoints } from "#api/endpoints/invocation-endpoints.ts";
+import type { InvocationDetail } from "#api/invocation.ts";
+import { call } from "../../farm/ask.ts";
 import { ConfirmButton } from "../../parts/confirm-button.tsx";
 import { Copyable } from "../../parts/copy.tsx";
 import { shownLines, shownText } from "../../parts/shown-text.ts";
 import { Ago, Elapsed } from "../../parts/times.tsx";
 import { ActionCountsBar, countsText, ToolStateBadge } from "../../parts/tool-state.tsx";
 import { askerOf, titleOf } from "../invocations/show-invocation.ts";
-import { graphsOfCommitQuery, invocationPath, invocationQuery } from "./load.ts";
+import { graphsOfCommitQuery, invocationInput, invocationQuery } from "./load.ts";
 
 export function InvocationHeader({ invocation }: { invocation: InvocationDetail }) {
   const { build, counts, events, id, project, state, tool } = invocation;
   const client = useQueryClient();
   const cancel = useMutation({
-    mutationFn: () => tell(InvocationDetail, invocationPath(invocation, "/cancel")),
+    mutationFn: () => call(invocationEndpoints.cancelInvocation, invocationInput(invocation)),
     onSuccess: (detail) => client.setQueryData(invocationQuery(invocation).queryKey, detail),
   });
   const isOpen = state === "running" || counts.queued + counts.executing > 0;

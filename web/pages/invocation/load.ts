@@ -1,12 +1,10 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { z } from "zod";
+import { pathOfCall } from "#api/endpoint.ts";
+import { invocationEndpoints } from "#api/endpoints/invocation-endpoints.ts";
 import { GraphSummary } from "#api/graph.ts";
-import {
-  type InvocationActionState,
-  InvocationActions,
-  InvocationDetail,
-} from "#api/invocation.ts";
-import { apiBase, ask } from "../../farm/ask.ts";
+import type { InvocationActionState, InvocationDetail } from "#api/invocation.ts";
+import { apiBase, ask, call } from "../../farm/ask.ts";
 
 export interface InvocationAddress {
   readonly id: string;
@@ -17,20 +15,19 @@ export interface InvocationAddress {
 const refetchMs = 2_000;
 const quietRefetchMs = 15_000;
 
-const pathOf = ({ id }: InvocationAddress, below = "") =>
-  `/invocations/${encodeURIComponent(id)}${below}`;
-const inProject = ({ project }: InvocationAddress) => new URLSearchParams({ project });
+/** What all calls about an invocation name. */
+export const invocationInput = ({ id, project }: InvocationAddress) => ({
+  params: { invocation: id },
+  query: { project },
+});
 
-export const invocationPath = (address: InvocationAddress, below = "") =>
-  `${pathOf(address, below)}?${inProject(address)}`;
-
-export const invocationLogUrl = (address: InvocationAddress) =>
-  `${apiBase}${invocationPath(address, "/log")}`;
+export const invocationLogUrl = ({ id, project }: InvocationAddress) =>
+  apiBase + pathOfCall(invocationEndpoints.invocationLog, { invocation: id }, { project });
 
 export const invocationQuery = (address: InvocationAddress) =>
   queryOptions({
     queryKey: ["invocation", address.project, address.id],
-    queryFn: ({ signal }) => ask(InvocationDetail, invocationPath(address), { signal }),
+    queryFn: ({ signal }) => call(invocationEndpoints.invocation, invocationInput(address), signal),
     refetchInterval: ({ state }) => refetchMsOf(state.data),
   });
 
@@ -57,12 +54,15 @@ export const actionsQuery = (
     ],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) => {
-      const search = inProject(address);
-      search.set("limit", String(actionsPerPage));
-      if (filter.state !== undefined) search.set("state", filter.state);
-      if (filter.text !== "") search.set("text", filter.text);
-      if (pageParam !== undefined) search.set("after", pageParam);
-      return ask(InvocationActions, `${pathOf(address, "/actions")}?${search}`, { signal });
+      const query = {
+        project: address.project,
+        limit: actionsPerPage,
+        state: filter.state,
+        text: filter.text === "" ? undefined : filter.text,
+        after: pageParam,
+      };
+      const params = { invocation: address.id };
+      return call(invocationEndpoints.invocationActions, { params, query }, signal);
     },
     getNextPageParam: (last) => last.next ?? undefined,
     // While the next list comes, the last one stays: a page that jumps is hard to read.

@@ -1,6 +1,6 @@
 import { infiniteQueryOptions } from "@tanstack/react-query";
-import { InvocationList } from "#api/invocation.ts";
-import { ask } from "../../farm/ask.ts";
+import { invocationEndpoints } from "#api/endpoints/invocation-endpoints.ts";
+import { call } from "../../farm/ask.ts";
 import type { InvocationsSearch } from "./search.ts";
 
 const pageSize = 50;
@@ -16,11 +16,13 @@ export const invocationsQuery = ({ project, commit }: InvocationsSearch) =>
     queryKey: ["invocations", project ?? "", commit ?? ""],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) => {
-      const search = new URLSearchParams({ limit: String(pageSize) });
-      if (project !== undefined && project !== "") search.set("project", project);
-      if (commit !== undefined && commit !== "") search.set("commit", commit);
-      if (pageParam !== undefined) search.set("before", pageParam);
-      return ask(InvocationList, `/invocations?${search}`, { signal });
+      const query = {
+        limit: pageSize,
+        project: project === "" ? undefined : project,
+        commit: commit === "" ? undefined : commit,
+        before: pageParam,
+      };
+      return call(invocationEndpoints.invocations, { query }, signal);
     },
     getNextPageParam: (last) => last.next ?? undefined,
     refetchInterval: ({ state }) =>

@@ -5,6 +5,7 @@ import { anyone, everybody, Grant, type Principal } from "#access/principal.ts";
 import { ExecutionDetail } from "#api/execution.ts";
 import { InvocationActions, InvocationDetail, InvocationList } from "#api/invocation.ts";
 import { TreeListing } from "#api/tree-listing.ts";
+import type { BlobStore } from "#cas/blob-store.ts";
 import { buildDirectoryTree } from "#cas/build-directory-tree.ts";
 import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
@@ -20,11 +21,11 @@ import {
   CommandSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
-import { bindInvocations } from "../bind-invocations.ts";
-import type { AllHandlers } from "../handlers/all-handlers.ts";
-import { blobRoutes } from "./blob-routes.ts";
-import type { Farm } from "./farm.ts";
-import { httpApp } from "./http-app.ts";
+import type { Farm } from "../http/farm.ts";
+import { httpApp } from "../http/http-app.ts";
+import type { AllHandlers } from "./all-handlers.ts";
+import { executionHandlers } from "./execution-handlers.ts";
+import { invocationHandlers } from "./invocation-handlers.ts";
 
 const db = await freshDb();
 const blobs = memoryBlobStore();
@@ -35,20 +36,7 @@ let app: ReturnType<typeof httpApp>;
 
 beforeAll(async () => {
   queue = await aQueue(db, { clock });
-  const ticket = () => ({ changed: async () => {}, drop() {} });
-  const feeds = { logs: { ticket, stop: async () => {} } };
-  const farm = {
-    ...bindInvocations({ db, blobsOf: () => blobs, clock, queue }, feeds),
-    identify: async () => caller,
-  };
-  const logger = pino({ level: "silent" });
-  app = httpApp({
-    farm: farm as unknown as Farm,
-    handlers: {} as AllHandlers,
-    logger,
-    webDir: undefined,
-    host: "127.0.0.1",
-  });
+  app = appWith(blobs);
 });
 afterAll(async () => {
   await queue.stop();
@@ -60,6 +48,21 @@ beforeEach(async () => {
 });
 
 const host = "127.0.0.1";
+
+function appWith(store: BlobStore) {
+  const ticket = () => ({ changed: async () => {}, drop() {} });
+  const feeds = { logs: { ticket, stop: async () => {} } };
+  const services = { db, blobsOf: () => store, clock, queue, feeds };
+  const handlers = { ...invocationHandlers(services), ...executionHandlers(services) };
+  return httpApp({
+    farm: { identify: async () => caller } as unknown as Farm,
+    handlers: handlers as AllHandlers,
+    logger: pino({ level: "silent" }),
+    webDir: undefined,
+    host,
+  });
+}
+
 const ask = (path: string) => app.request(`/api/v1${path}`, { headers: { host } });
 const post = (path: string) =>
   app.request(`/api/v1${path}`, {
@@ -295,8 +298,9 @@ describe("blobs", () => {
     const left = new Promise<void>((resolve) => {
       leave = resolve;
     });
-    const farm = {
-      readBlob: async () =>
+    const store: BlobStore = {
+      ...blobs,
+      read: async () =>
         (async function* () {
           try {
             yield* endless();
@@ -305,7 +309,8 @@ describe("blobs", () => {
           }
         })(),
     };
-    const answer = await blobRoutes(farm as unknown as Farm).request(`/blobs/${"a".repeat(64)}/9`);
+    const path = `/api/v1/blobs/${"a".repeat(64)}/9`;
+    const answer = await appWith(store).request(path, { headers: { host } });
     const reader = answer.body?.getReader();
     await reader?.read();
 

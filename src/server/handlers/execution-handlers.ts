@@ -1,0 +1,125 @@
+import { stream } from "hono/streaming";
+import type { executionEndpoints } from "#api/endpoints/execution-endpoints.ts";
+import { projectOf } from "#cache-protocols/rev2/project-of.ts";
+import type { BlobStore } from "#cas/blob-store.ts";
+import { type Digest, parseDigestKey } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
+import type { ExecutionId } from "#execution/execution.ts";
+import { listTree } from "#invocations/pages/list-tree.ts";
+import { readExecution } from "#invocations/pages/read-execution.ts";
+import { type LogStream, readExecutionLog } from "../execution-log.ts";
+import { asAttachment } from "../http/as-attachment.ts";
+import { eventStream } from "../http/event-stream.ts";
+import { logAnswer, mostLogBytes } from "../http/log-answer.ts";
+import { logEvents, mostLogBytesPerEvent } from "../http/log-events.ts";
+import { logPositionOf } from "../http/log-position.ts";
+import type { HandlersFor } from "../http/serve-endpoints.ts";
+import { whyExecutionWaits } from "../why-execution-waits.ts";
+import { describeExecution, executionOfCall } from "./execution-of-call.ts";
+import { found } from "./found.ts";
+import type { Feeds, HandlerServices } from "./handler-services.ts";
+
+/** What is shown as text is read whole. */
+const mostTextBytes = 1024 * 1024;
+
+export function executionHandlers(
+  services: Pick<HandlerServices, "db" | "clock" | "queue" | "blobsOf"> & {
+    readonly feeds: Pick<Feeds, "logs">;
+  },
+): HandlersFor<typeof executionEndpoints> {
+  const { blobsOf, feeds } = services;
+  const log = async (id: ExecutionId, stream: LogStream, offset: number, most: number) =>
+    found(await readExecutionLog(services, id, stream, offset, most), describeExecution(id));
+
+  return {
+    async execution({ params }) {
+      const id = executionOfCall(params.execution);
+      const read = found(await readExecution(services, id), describeExecution(id));
+      const waits = read.startedAt === null && read.finishedAt === null;
+      return { ...read, waiting: waits ? await whyExecutionWaits(services, id) : null };
+    },
+
+    async executionLog({ params, query: { stream }, context }) {
+      const id = executionOfCall(params.execution);
+      const { offset } = logPositionOf(context);
+      return logAnswer(context, await log(id, stream, offset, mostLogBytes));
+    },
+
+    executionLogEvents({ params, query: { stream }, context }) {
+      const id = executionOfCall(params.execution);
+      const from = logPositionOf(context);
+      const read = (offset: number) => log(id, stream, offset, mostLogBytesPerEvent);
+      return eventStream(context, feeds.logs.ticket(id), logEvents(read, from));
+    },
+
+    async blob({ params, query, context }) {
+      const digest = digestOf(params);
+      const project = projectOf(query.project);
+      if (query.as === "text") requireShort(digest);
+      const chunks = found(await blobsOf(project).read(digest), describe(digest, project));
+      if (query.as === "text") {
+        const text = await textOf(chunks);
+        context.header("content-type", "text/plain; charset=utf-8");
+        context.header("content-security-policy", "default-src 'none'; sandbox");
+        return context.body(text.buffer);
+      }
+      asAttachment(context, query.name ?? digest.hash, digest);
+      return stream(context, async (body) => {
+        for await (const chunk of chunks) {
+          // Whoever left wants no more of it.
+          if (body.aborted) return;
+          await body.write(chunk);
+        }
+      });
+    },
+
+    async blobTree({ params, query }) {
+      const digest = digestOf(params);
+      const project = projectOf(query.project);
+      return found(await listTree(blobsOf(project), digest), describe(digest, project));
+    },
+  };
+}
+
+type Chunks = NonNullable<Awaited<ReturnType<BlobStore["read"]>>>;
+
+function requireShort({ sizeBytes }: Digest): void {
+  if (sizeBytes <= mostTextBytes) return;
+  throw new Fault(
+    "failed_precondition",
+    `only blobs of up to ${mostTextBytes} bytes are shown as text; download it instead`,
+  );
+}
+
+async function textOf(chunks: Chunks): Promise<Uint8Array<ArrayBuffer>> {
+  const parts: Uint8Array[] = [];
+  for await (const part of chunks) parts.push(part);
+  const bytes = Buffer.concat(parts);
+  if (isText(bytes)) return new Uint8Array(bytes);
+  throw new Fault("failed_precondition", "this blob is no UTF-8 text; download it instead");
+}
+
+/** Escape sequences are text; a NUL is in no text that people wrote. */
+function isText(bytes: Buffer): boolean {
+  if (bytes.includes(0)) return false;
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function digestOf({ hash, size }: { readonly hash: string; readonly size: string }): Digest {
+  const written = `${hash}/${size}`;
+  try {
+    if (!/\/(0|[1-9]\d{0,15})$/.test(written)) throw new Error("no size");
+    return parseDigestKey(written);
+  } catch {
+    throw new Fault("invalid_argument", `"${written.slice(0, 150)}" is no blob's name: HASH/SIZE`);
+  }
+}
+
+function describe(digest: Digest, project: string): string {
+  return `blob ${digest.hash}/${digest.sizeBytes} in project "${project}"; what nobody uses for long is dropped`;
+}

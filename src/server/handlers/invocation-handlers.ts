@@ -1,0 +1,134 @@
+import { setTimeout } from "node:timers/promises";
+import { requireGrant } from "#access/require-grant.ts";
+import type { invocationEndpoints } from "#api/endpoints/invocation-endpoints.ts";
+import type { InvocationDetail } from "#api/invocation.ts";
+import { ExecutionId } from "#execution/execution.ts";
+import { confirmationWaitMs } from "#execution/until-cancelled.ts";
+import { readBuild } from "#invocations/build-events/build.store.ts";
+import { printedLog } from "#invocations/build-events/build-log.store.ts";
+import { cancelInvocation } from "#invocations/cancel-invocation.ts";
+import { executionsOfInvocation } from "#invocations/operation.store.ts";
+import { invocationRow } from "#invocations/pages/invocation-row.store.ts";
+import { listActions } from "#invocations/pages/list-actions.ts";
+import { invocationList } from "#invocations/pages/list-invocations.ts";
+import { readInvocation } from "#invocations/pages/read-invocation.ts";
+import { oldestOpenExecutions } from "#invocations/pages/requested-by.store.ts";
+import { invocationWaiting } from "#invocations/pages/why-waiting.ts";
+import type { Ticket } from "../change-feed.ts";
+import { eventStream } from "../http/event-stream.ts";
+import type { LogPiece } from "../http/farm.ts";
+import { logAnswer, mostLogBytes } from "../http/log-answer.ts";
+import { logEvents, mostLogBytesPerEvent } from "../http/log-events.ts";
+import { logPositionOf } from "../http/log-position.ts";
+import type { HandlersFor } from "../http/serve-endpoints.ts";
+import { whyExecutionWaits } from "../why-execution-waits.ts";
+import { found } from "./found.ts";
+import type { HandlerServices } from "./handler-services.ts";
+
+/** Of what an invocation waits for, so many are looked at for one that is still in the queue. */
+const mostRequested = 20;
+
+/** Tools send what they print about once a second. */
+const printedEveryMs = 1_000;
+
+/** A tool's own id names an invocation within its project. */
+interface InvocationAddress {
+  readonly project: string;
+  readonly id: string;
+}
+
+export function invocationHandlers(
+  services: Pick<HandlerServices, "db" | "clock" | "queue">,
+): HandlersFor<typeof invocationEndpoints> {
+  const { db, clock, queue } = services;
+
+  const whyInvocationWaits = async (
+    address: InvocationAddress,
+    { queued, executing }: { readonly queued: number; readonly executing: number },
+  ): Promise<string | null> => {
+    if (queued === 0 || executing > 0) return null;
+    for (const id of await oldestOpenExecutions(db, address, mostRequested)) {
+      const reason = await whyExecutionWaits(services, ExecutionId.parse(id));
+      if (reason !== null) return invocationWaiting(queued, reason.sentence);
+    }
+    return null;
+  };
+
+  const invocation = async (address: InvocationAddress): Promise<InvocationDetail> => {
+    const read = found(await readInvocation(db, address, clock.now()), describe(address));
+    return { ...read, waiting: await whyInvocationWaits(address, read.counts) };
+  };
+
+  const log = async (
+    address: InvocationAddress,
+    offset: number,
+    most: number,
+  ): Promise<LogPiece> => {
+    const { project, id } = address;
+    found(await invocationRow(db, address), describe(address));
+    // First whether it is over: what is printed between the two is then only found early.
+    const build = await readBuild(db, { project, invocation: id });
+    const printed = await printedLog(db, project, id, offset, most);
+    const isOver = build === undefined || build.complete || build.finishedAt !== null;
+    return { ...printed, complete: isOver && printed.bytes.length === 0, attempt: 1 };
+  };
+
+  return {
+    invocations: ({ query: { project, commit, before, limit } }) =>
+      invocationList(db, { project, commit, before, limit }, clock.now()),
+
+    invocation: ({ params, query }) => invocation(addressOf(params, query)),
+
+    async invocationActions({ params, query }) {
+      const address = addressOf(params, query);
+      found(await invocationRow(db, address), describe(address));
+      const { state, text, after, limit } = query;
+      return db.transaction((tx) => listActions(tx, { ...address, state, text, after, limit }));
+    },
+
+    async invocationLog({ params, query, context }) {
+      const { offset } = logPositionOf(context);
+      return logAnswer(context, await log(addressOf(params, query), offset, mostLogBytes));
+    },
+
+    invocationLogEvents({ params, query, context }) {
+      const address = addressOf(params, query);
+      const read = (offset: number) => log(address, offset, mostLogBytesPerEvent);
+      const from = logPositionOf(context);
+      return eventStream(context, lookingAgain(printedEveryMs), logEvents(read, from));
+    },
+
+    async cancelInvocation({ params, query, caller: by }) {
+      const address = addressOf(params, query);
+      requireGrant(by, "cancel", { repository: address.project, branch: "" });
+      const named = { project: address.project, invocation: address.id };
+      await cancelInvocation(db, queue, named, { principal: by.name, now: clock.now() });
+      const executions = await executionsOfInvocation(db, named);
+      const open = await queue.untilCancelled(executions, confirmationWaitMs);
+      const unconfirmed = open.map(({ of, worker }) => ({ execution: of, worker }));
+      return { ...(await invocation(address)), unconfirmed };
+    },
+  };
+}
+
+function addressOf(
+  { invocation }: { readonly invocation: string },
+  { project }: { readonly project: string },
+): InvocationAddress {
+  return { project, id: invocation };
+}
+
+function describe({ project, id }: InvocationAddress): string {
+  return `invocation "${id}" in project "${project}"`;
+}
+
+/** A ticket for what nobody is told of: its holder looks again after a while. */
+function lookingAgain(everyMs: number): Ticket {
+  return {
+    async changed(withinMs, signal) {
+      // Whoever leaves wants no answer.
+      await setTimeout(Math.min(everyMs, withinMs), undefined, { signal }).catch(() => {});
+    },
+    drop() {},
+  };
+}
