@@ -6,7 +6,8 @@ import type { GranaryResult } from "../granary-result.ts";
 import type { GranaryStore } from "../store/granary-store.ts";
 import type { ForegroundPriority } from "./foreground-priority.ts";
 import { blobName, resultName, type SharedTransfers } from "./shared-transfers.ts";
-import type { QueuedResult, Settled } from "./transfer-queue.ts";
+import type { QueuedResult } from "./transfer-plan.ts";
+import type { Settled } from "./transfer-queue.ts";
 
 /** The part of the store that prefetching uses. */
 export interface PrefetchStore extends Pick<GranaryStore, "has" | "hasBlob" | "keep"> {

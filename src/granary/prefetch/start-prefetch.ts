@@ -2,18 +2,18 @@ import type { LateBecause } from "#api/granary.ts";
 import type { ExpectedEntry } from "#commit-index/filter-by-diff.ts";
 import type { TransferLimits, TransferLine } from "#commit-index/order-transfer.ts";
 import type { ResultKey } from "#commit-index/result-key.ts";
-import { type Digest, digestKey } from "#core/digest.ts";
-import { rest } from "#core/resting.ts";
 import type { Service } from "#core/service.ts";
 import type { Prefetch } from "../builds/build.ts";
 import type { Transferred, TruncatedMark } from "../builds/report.ts";
 import type { FetchedThing, GranaryFarm } from "../farm/granary-farm.ts";
 import { type Arrival, noteArrivals } from "./arrivals.ts";
-import { fetchWindow, type PrefetchStore } from "./fetch-window.ts";
+import type { PrefetchStore } from "./fetch-window.ts";
 import { foregroundPriority } from "./foreground-priority.ts";
+import { lineWithin, missingBytes, noWindows, settleIfDone, wake } from "./prefetch-windows.ts";
 import { preloadedFarm } from "./preloaded-farm.ts";
 import { blobName, resultName, type SharedTransfers } from "./shared-transfers.ts";
-import { type Expected, type QueuedResult, transferQueue } from "./transfer-queue.ts";
+import type { QueuedResult } from "./transfer-plan.ts";
+import { type Expected, transferQueue } from "./transfer-queue.ts";
 
 export interface PrefetchParts {
   readonly project: string;
@@ -56,41 +56,34 @@ export interface RunningPrefetch extends Prefetch, Service {
   readonly known: Promise<void>;
 }
 
-/** Assumed until measured: a middling connection. */
-const unknownLine: TransferLine = { roundTripMs: 20, bytesPerSecond: 12_500_000 };
-/** The estimated size of a result without its blobs, in bytes. */
-const recordBytes = 256;
-/** A build's own request waits at most this long for a prefetch window to end, … */
-const windowMs = 100;
-/** … or for this many bytes, as smaller windows would leave the connection idle in between. */
-const leastWindowBytes = 256 * 1024;
-/**
- * A connection that transfers the least window in this time is shared with the build's own requests. Pausing on it
- * would never let prefetching catch up with a build that has overtaken it, as one of the build's requests is always
- * in progress (measured: 158 of 300 results were late).
- */
-const sharedMs = 50;
-const mostWindowResults = 2_000;
 const mostAwaited = 1_000;
 const mostPlanningMs = 250;
-const mostWindows = 4;
-const restAfterFailureMs = 500;
-const mostFailures = 5;
 
 /** Starts prefetching for a build. Ends with the build or when nothing is left. */
 export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
-  const { project, store, shared } = parts;
+  const { project, store, shared, bytesPerSecond } = parts;
   const brought = preloadedFarm(parts.farm);
   const farm = { ...brought, line: () => parts.farm.line(), isAway: () => parts.farm.isAway() };
-  const way = foregroundPriority();
-  const end = new AbortController();
   const arrivals = noteArrivals();
-  const blobs = new Map<string, Digest>();
-  let isPlanned = false;
+  const view = {
+    missingBytes: (result: QueuedResult) => missingBytes(parts, result),
+    line: () => lineWithin({ farm, bytesPerSecond }),
+    elapsedMs: parts.elapsedMs,
+    onHere: (key: ResultKey) => arrivals.isHere(key),
+  };
+  const queue = transferQueue(view, parts.limits);
+  const priority = foregroundPriority();
+  const windows = noWindows({
+    project,
+    store,
+    farm,
+    shared,
+    bytesPerSecond,
+    queue,
+    arrivals,
+    priority,
+  });
   let noPlanBecause: LateBecause | undefined;
-  let failures = 0;
-  let loop: Promise<void> | undefined;
-  let whenSettled: (() => void)[] = [];
   /** Requested before the index was read. */
   const awaited: ResultKey[] = [];
   let isKnown = false;
@@ -100,118 +93,13 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
   });
   const startedAt = performance.now();
 
-  const line = (): TransferLine => {
-    const measured = farm.line() ?? unknownLine;
-    const most = parts.bytesPerSecond ?? Number.POSITIVE_INFINITY;
-    return { ...measured, bytesPerSecond: Math.max(1, Math.min(measured.bytesPerSecond, most)) };
-  };
-  const missingBytes = (result: QueuedResult): number => {
-    let bytes = store.has(project, result.key) ? 0 : recordBytes;
-    for (const blob of result.blobs) if (!store.hasBlob(blob)) bytes += blob.sizeBytes || 1;
-    return bytes;
-  };
-  const view = {
-    missingBytes,
-    line,
-    elapsedMs: parts.elapsedMs,
-    onHere: (key: ResultKey) => arrivals.isHere(key),
-  };
-  const queue = transferQueue(view, parts.limits);
-
-  const isShared = () => leastWindowBytes <= (line().bytesPerSecond * sharedMs) / 1_000;
-  const mayAsk = async () => (isShared() ? undefined : way.free());
-  /** Half the size where the connection is shared, as two windows run at a time. */
-  const windowBytes = () =>
-    Math.max(
-      leastWindowBytes,
-      (line().bytesPerSecond * (way.isFree ? windowMs : sharedMs / 2)) / 1_000,
-    );
-  /** Enough windows that the connection is not idle for a round trip between them. */
-  const windowsAtOnce = () =>
-    way.isFree ? Math.min(mostWindows, 1 + Math.ceil(line().roundTripMs / windowMs)) : 2;
-
-  async function oneWindow(items: readonly QueuedResult[]): Promise<void> {
-    const { signal } = end;
-    const most = windowBytes();
-    const ended = await fetchWindow(
-      {
-        project,
-        store,
-        farm,
-        shared,
-        way,
-        mayAsk,
-        // Before the window ends, so that results can be handed on while the rest arrives.
-        onKept: (result) => arrivals.kept(result),
-        signal,
-        windowBytes: most,
-      },
-      items,
-    );
-    for (const { item, as, bytes } of ended.results) {
-      queue.settle(item, as, bytes);
-      if (as === "here") arrivals.came(item.key);
-    }
-    for (const blob of ended.blobs) blobs.set(digestKey(blob), blob);
-    failures = ended.results.some(({ as }) => as === "again") ? failures + 1 : 0;
-    if (failures > 0) await rest(restAfterFailureMs * failures, signal);
-  }
-
-  async function run(): Promise<void> {
-    const underWay = new Set<Promise<void>>();
-    const startedAt = performance.now();
-    let asked = 0;
-    while (!end.signal.aborted && failures < mostFailures) {
-      await mayAsk();
-      if (end.signal.aborted) break;
-      if (parts.bytesPerSecond !== undefined) {
-        const aheadMs = (asked / parts.bytesPerSecond) * 1_000 - (performance.now() - startedAt);
-        if (aheadMs > 0) await rest(aheadMs, end.signal);
-      }
-      if (farm.isAway()) {
-        await rest(restAfterFailureMs, end.signal);
-        failures += 1;
-        continue;
-      }
-      const items = queue.take(windowBytes(), mostWindowResults);
-      if (items.length === 0) {
-        if (underWay.size === 0) break;
-        await Promise.race(underWay);
-        continue;
-      }
-      asked += items.reduce((sum, item) => sum + missingBytes(item), 0);
-      const window = oneWindow(items).finally(() => underWay.delete(window));
-      underWay.add(window);
-      if (underWay.size >= windowsAtOnce()) await Promise.race(underWay);
-    }
-    await Promise.all(underWay);
-  }
-
-  function wake(): void {
-    if (loop !== undefined || end.signal.aborted || queue.isEmpty) return tellSettled();
-    loop = run().finally(() => {
-      loop = undefined;
-      // New work may have been added during the last window.
-      if (failures < mostFailures) wake();
-      else tellSettled();
-    });
-  }
-
   /** Notes that an index has been read or there is none. Results for which the build waits go first. */
   function nowKnown(): void {
     isKnown = true;
     queue.hint(awaited.splice(0).filter((key) => queue.whyNot(key) === "overtaken"));
-    wake();
+    wake(windows);
     // After the first requests have been sent.
     setImmediate(tellKnown);
-  }
-
-  function tellSettled(): void {
-    if (loop !== undefined || !(isPlanned || end.signal.aborted)) return;
-    const all = whenSettled;
-    whenSettled = [];
-    for (const settled of all) settled();
-    arrivals.look();
   }
 
   return {
@@ -231,7 +119,7 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
       const known = queue.whyNot(key);
       if (known !== undefined) return known;
       // The index has not been read: the build is faster than the connection.
-      if (!isPlanned) return farm.isAway() ? "farm-away" : "overtaken";
+      if (!windows.isPlanned) return farm.isAway() ? "farm-away" : "overtaken";
       return noPlanBecause ?? "not-indexed";
     },
 
@@ -239,11 +127,11 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
 
     blobsOf: (key) => queue.blobsOf(key),
 
-    pauseForForeground: () => way.take(),
+    pauseForForeground: () => priority.take(),
 
     hint(keys) {
       queue.hint(keys);
-      wake();
+      wake(windows);
     },
 
     expect(entries, mayHave, things = []) {
@@ -259,7 +147,7 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
     },
 
     planned(because) {
-      isPlanned = true;
+      windows.isPlanned = true;
       noPlanBecause = because;
       nowKnown();
     },
@@ -268,8 +156,8 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
 
     settled() {
       return new Promise((resolve) => {
-        whenSettled.push(resolve);
-        tellSettled();
+        windows.whenSettled.push(resolve);
+        settleIfDone(windows);
       });
     },
 
@@ -277,24 +165,27 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
       const truncated: TruncatedMark[] = [];
       if (queue.cut.bytes) truncated.push("prefetch-bytes");
       if (queue.cut.results) truncated.push("prefetch-results");
-      return { blobs: [...blobs.values()], truncated };
+      return { blobs: [...windows.blobs.values()], truncated };
     },
 
     outlook() {
-      if (!isPlanned) return undefined;
+      if (!windows.isPlanned) return undefined;
       // Nothing arrives from an unreachable farm.
-      return { expected: farm.isAway() ? [] : queue.outlook(), line: line() };
+      return { expected: farm.isAway() ? [] : queue.outlook(), line: lineWithin(windows) };
     },
     known,
 
     arrivals: (signal) =>
-      arrivals.read(AbortSignal.any([signal, end.signal]), () => !isPlanned || loop !== undefined),
+      arrivals.read(
+        AbortSignal.any([signal, windows.end.signal]),
+        () => !windows.isPlanned || windows.loop !== undefined,
+      ),
 
     async stop() {
-      end.abort();
+      windows.end.abort();
       tellKnown();
-      tellSettled();
-      await loop;
+      settleIfDone(windows);
+      await windows.loop;
       arrivals.look();
     },
   };
