@@ -225,12 +225,19 @@ const ownSources = {
         // esbuild keeps all of a namespace that another module exports again: `z`, and those in it.
         .replace('import { z } from "zod";', zodByModule)
         .replaceAll(/\bz\.(coerce|iso)\./g, "z_$1.")
+        // What the table of endpoints says to people, and the bodies that the server checks.
+        .replaceAll(isEndpointTable.test(path) ? whatPagesLeave : /$^/g, "")
         // The worker lies beside all other files.
         .replace(`new URL("./${basename(layoutWorker)}"`, 'new URL("./lay-out.worker.js"');
       return { contents, loader: path.endsWith("x") ? "tsx" : "ts" };
     });
   },
 };
+
+const isEndpointTable = /[\\/]src[\\/]api[\\/]endpoints[\\/]/;
+/** Keys of an entry that the pages' calls do not read: with them go shapes that nothing else uses. */
+const whatPagesLeave =
+  /^ {4}(?:summary:\s+"(?:[^"\\]|\\.)*"|body: \w+|largeBody: (?:\w+|\{[^}]*\})),\n/gm;
 
 const zodByModule = [
   'import * as z from "zod";',

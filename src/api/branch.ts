@@ -71,29 +71,33 @@ export const NoticedDefinitions = z.object({
 });
 export type NoticedDefinitions = z.infer<typeof NoticedDefinitions>;
 
-export const Branch = z.object({
-  repository: z.string(),
-  /** `*` stands for all branches. */
-  branch: z.string(),
-  /** What is said of this one itself. */
-  own: BranchBody.nullable(),
-  resolved: ResolvedBranch,
-  /** The newest first. */
-  history: z.array(BranchChange),
-  /** What its last graph was made of, or what was pushed for it since. */
-  catalog: BranchCatalog.nullable(),
-  next: NextDefinitions,
-  /** Null where its source is no other repository at a revision that may move, or was not looked at yet. */
-  noticed: NoticedDefinitions.nullable(),
-});
+export const Branch = z
+  .object({
+    repository: z.string(),
+    /** `*` stands for all branches. */
+    branch: z.string(),
+    /** What is said of this one itself. */
+    own: BranchBody.nullable(),
+    resolved: ResolvedBranch,
+    /** The newest first. */
+    history: z.array(BranchChange),
+    /** What its last graph was made of, or what was pushed for it since. */
+    catalog: BranchCatalog.nullable(),
+    next: NextDefinitions,
+    /** Null where its source is no other repository at a revision that may move, or was not looked at yet. */
+    noticed: NoticedDefinitions.nullable(),
+  })
+  .meta({ id: "Branch" });
 export type Branch = z.infer<typeof Branch>;
 
-export const SetBranch = z.object({
-  /** Null takes back what was said. */
-  body: BranchBody.nullable(),
-  why: z.string().max(4_096).optional(),
-  /** The number of the change that this one builds upon: refused when there is a later one. */
-  after: z.number().int().optional(),
-  dryRun: z.boolean().default(false),
-});
+export const SetBranch = z
+  .object({
+    /** Null takes back what was said. */
+    body: BranchBody.nullable(),
+    why: z.string().max(4_096).optional(),
+    /** The number of the change that this one builds upon: refused when there is a later one. */
+    after: z.number().int().optional(),
+    dryRun: z.boolean().default(false),
+  })
+  .meta({ id: "SetBranch" });
 export type SetBranch = z.input<typeof SetBranch>;

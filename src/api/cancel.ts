@@ -12,10 +12,12 @@ export type UnconfirmedExecution = z.infer<typeof UnconfirmedExecution>;
 /** Where `unconfirmed` is empty, no process of what was cancelled starts after this answer. */
 export const CancelledGraph = GraphSummary.extend({
   unconfirmed: z.array(UnconfirmedRun).default([]),
-});
+}).meta({ id: "CancelledGraph" });
 export type CancelledGraph = z.infer<typeof CancelledGraph>;
 
-export const CancelledJob = JobSummary.extend({ unconfirmed: z.array(UnconfirmedRun).default([]) });
+export const CancelledJob = JobSummary.extend({
+  unconfirmed: z.array(UnconfirmedRun).default([]),
+}).meta({ id: "CancelledJob" });
 export type CancelledJob = z.infer<typeof CancelledJob>;
 
 export const CancelledInvocation = InvocationDetail.extend({

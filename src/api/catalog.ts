@@ -4,34 +4,40 @@ import { SwitchValue } from "./graph-choice.ts";
 const Time = z.iso.datetime();
 
 /** Fills the store with definitions, and lets a branch use them. */
-export const PushCatalog = z.object({
-  /** File name → text. */
-  files: z.record(z.string(), z.string()),
-  /** A path on the server's machine, a URL, or a name that the farm knows. Needed with `branch`. */
-  repository: z.string().min(1).max(4_096).optional(),
-  branch: z.string().min(1).max(512).optional(),
-  dryRun: z.boolean().default(false),
-});
+export const PushCatalog = z
+  .object({
+    /** File name → text. */
+    files: z.record(z.string(), z.string()),
+    /** A path on the server's machine, a URL, or a name that the farm knows. Needed with `branch`. */
+    repository: z.string().min(1).max(4_096).optional(),
+    branch: z.string().min(1).max(512).optional(),
+    dryRun: z.boolean().default(false),
+  })
+  .meta({ id: "PushCatalog" });
 export type PushCatalog = z.input<typeof PushCatalog>;
 
-export const PushedCatalog = z.object({
-  digest: z.string(),
-  /** False when a catalog of this digest was there already: nothing has changed. */
-  isNew: z.boolean(),
-  entries: z.number().int(),
-  /** That the branch does not use what is pushed, and how it would. */
-  notice: z.string().nullable(),
-});
+export const PushedCatalog = z
+  .object({
+    digest: z.string(),
+    /** False when a catalog of this digest was there already: nothing has changed. */
+    isNew: z.boolean(),
+    entries: z.number().int(),
+    /** That the branch does not use what is pushed, and how it would. */
+    notice: z.string().nullable(),
+  })
+  .meta({ id: "PushedCatalog" });
 export type PushedCatalog = z.infer<typeof PushedCatalog>;
 
 export const catalogEntryKinds = ["job", "jobs", "parameter", "switch", "graph"] as const;
 
-export const CatalogSummary = z.object({
-  digest: z.string(),
-  createdAt: Time,
-  /** How many entries of each kind. */
-  counts: z.partialRecord(z.enum(catalogEntryKinds), z.number().int()),
-});
+export const CatalogSummary = z
+  .object({
+    digest: z.string(),
+    createdAt: Time,
+    /** How many entries of each kind. */
+    counts: z.partialRecord(z.enum(catalogEntryKinds), z.number().int()),
+  })
+  .meta({ id: "CatalogSummary" });
 export type CatalogSummary = z.infer<typeof CatalogSummary>;
 
 export const CatalogDetail = CatalogSummary.extend({
@@ -45,7 +51,7 @@ export const CatalogDetail = CatalogSummary.extend({
       body: z.unknown(),
     }),
   ),
-});
+}).meta({ id: "CatalogDetail" });
 export type CatalogDetail = z.infer<typeof CatalogDetail>;
 
 /** A value that differs, and where: `commands.0`, `tags.kind`. Undefined on a side that lacks it. */
@@ -72,27 +78,29 @@ const Changes = z.object({
 });
 
 /** What differs between two catalogs. */
-export const CatalogDiff = z.object({
-  a: Side,
-  b: Side,
-  same: z.boolean(),
-  jobs: Changes,
-  parameters: Changes,
-  switches: Changes,
-  graphs: Changes,
-  /** Where the needs of jobs are written plainly. */
-  edges: z.array(
-    z.object({
-      job: z.string(),
-      on: z.string(),
-      /** How the other job must end: a condition, or a text with holes. Null where there is no edge. */
-      before: z.string().nullable(),
-      after: z.string().nullable(),
-    }),
-  ),
-  /** Between two branches: switches that have another value there. */
-  switchValues: z.array(
-    z.object({ name: z.string(), before: SwitchValue.nullable(), after: SwitchValue.nullable() }),
-  ),
-});
+export const CatalogDiff = z
+  .object({
+    a: Side,
+    b: Side,
+    same: z.boolean(),
+    jobs: Changes,
+    parameters: Changes,
+    switches: Changes,
+    graphs: Changes,
+    /** Where the needs of jobs are written plainly. */
+    edges: z.array(
+      z.object({
+        job: z.string(),
+        on: z.string(),
+        /** How the other job must end: a condition, or a text with holes. Null where there is no edge. */
+        before: z.string().nullable(),
+        after: z.string().nullable(),
+      }),
+    ),
+    /** Between two branches: switches that have another value there. */
+    switchValues: z.array(
+      z.object({ name: z.string(), before: SwitchValue.nullable(), after: SwitchValue.nullable() }),
+    ),
+  })
+  .meta({ id: "CatalogDiff" });
 export type CatalogDiff = z.infer<typeof CatalogDiff>;

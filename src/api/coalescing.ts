@@ -11,22 +11,24 @@ const JobOfCommit = z.object({
 });
 
 /** How a job stands to others of its key on other commits. */
-export const JobCoalescing = z.object({
-  /** Whose run answers for it, at last: that one may be coalesced no further. Null: its own. */
-  into: JobOfCommit.extend({ outcome: RunOutcome.nullable() }).nullable(),
-  /** For which older jobs it answers, the newest first; at most 200. Each can be activated. */
-  answersFor: z.array(JobOfCommit),
-  /**
-   * When it failed and answers for others: the first bad commit is one of them or its own. What to bisect.
-   * Null as well when no good run is known before them.
-   */
-  bisect: z
-    .object({
-      repository: z.string(),
-      selection: z.string(),
-      good: z.string(),
-      bad: z.string(),
-    })
-    .nullable(),
-});
+export const JobCoalescing = z
+  .object({
+    /** Whose run answers for it, at last: that one may be coalesced no further. Null: its own. */
+    into: JobOfCommit.extend({ outcome: RunOutcome.nullable() }).nullable(),
+    /** For which older jobs it answers, the newest first; at most 200. Each can be activated. */
+    answersFor: z.array(JobOfCommit),
+    /**
+     * When it failed and answers for others: the first bad commit is one of them or its own. What to bisect.
+     * Null as well when no good run is known before them.
+     */
+    bisect: z
+      .object({
+        repository: z.string(),
+        selection: z.string(),
+        good: z.string(),
+        bad: z.string(),
+      })
+      .nullable(),
+  })
+  .meta({ id: "JobCoalescing" });
 export type JobCoalescing = z.infer<typeof JobCoalescing>;

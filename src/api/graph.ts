@@ -146,81 +146,87 @@ export const Edge = z.object({
 });
 export type Edge = z.infer<typeof Edge>;
 
-export const GraphSummary = z.object({
-  id: z.string(),
-  repository: z.string(),
-  commit: z.string(),
-  /** What the submitter wrote: a branch, a tag, a short id. */
-  rev: z.string(),
-  subject: z.string(),
-  author: z.string(),
-  committedAt: Time,
-  /** Of its jobs, every hole filled. */
-  catalog: z.string(),
-  /** Of the definitions that it was made of; null where it was made of none, as from another graph's jobs. */
-  templates: z.string().nullable(),
-  /** The graph after which its set is named; its own id when it is alone. */
-  set: z.string(),
-  /** The name that somebody gave the set; null when it has none. */
-  setName: z.string().nullable(),
-  /** Where it comes from, when it is not a first submission. */
-  parent: z
-    .object({
-      id: z.string(),
-      kind: z.enum(["clone", "backfill", "bisect", "subgraph"]),
-      /** Of a subgraph: the job whose output it is. */
-      job: z.string().nullable(),
-    })
-    .nullable(),
-  branch: z.string(),
-  /** Higher is sooner. */
-  priority: z.number().int(),
-  /** Of the one class that nothing overtakes. */
-  top: z.boolean(),
-  submittedBy: z.string(),
-  state: GraphState,
-  version: z.number().int(),
-  jobs: z.number().int(),
-  /** Jobs whose definitions somebody changed for this graph alone. */
-  customised: z.number().int(),
-  counts: z.partialRecord(JobState, z.number().int()),
-  createdAt: Time,
-  finishedAt: Time.nullable(),
-  /** How long it was over before somebody made it go on, ms: no part of how long it took. */
-  idleMs: z.number().int(),
-});
+export const GraphSummary = z
+  .object({
+    id: z.string(),
+    repository: z.string(),
+    commit: z.string(),
+    /** What the submitter wrote: a branch, a tag, a short id. */
+    rev: z.string(),
+    subject: z.string(),
+    author: z.string(),
+    committedAt: Time,
+    /** Of its jobs, every hole filled. */
+    catalog: z.string(),
+    /** Of the definitions that it was made of; null where it was made of none, as from another graph's jobs. */
+    templates: z.string().nullable(),
+    /** The graph after which its set is named; its own id when it is alone. */
+    set: z.string(),
+    /** The name that somebody gave the set; null when it has none. */
+    setName: z.string().nullable(),
+    /** Where it comes from, when it is not a first submission. */
+    parent: z
+      .object({
+        id: z.string(),
+        kind: z.enum(["clone", "backfill", "bisect", "subgraph"]),
+        /** Of a subgraph: the job whose output it is. */
+        job: z.string().nullable(),
+      })
+      .nullable(),
+    branch: z.string(),
+    /** Higher is sooner. */
+    priority: z.number().int(),
+    /** Of the one class that nothing overtakes. */
+    top: z.boolean(),
+    submittedBy: z.string(),
+    state: GraphState,
+    version: z.number().int(),
+    jobs: z.number().int(),
+    /** Jobs whose definitions somebody changed for this graph alone. */
+    customised: z.number().int(),
+    counts: z.partialRecord(JobState, z.number().int()),
+    createdAt: Time,
+    finishedAt: Time.nullable(),
+    /** How long it was over before somebody made it go on, ms: no part of how long it took. */
+    idleMs: z.number().int(),
+  })
+  .meta({ id: "GraphSummary" });
 export type GraphSummary = z.infer<typeof GraphSummary>;
 
 export const Graph = GraphSummary.extend({
   jobList: z.array(JobSummary),
   edges: z.array(Edge),
-});
+}).meta({ id: "Graph" });
 export type Graph = z.infer<typeof Graph>;
 
 /** What a graph's stream sends: all that changed since the version that the client named. */
-export const GraphDelta = z.object({ graph: GraphSummary, jobs: z.array(JobSummary) });
+export const GraphDelta = z
+  .object({ graph: GraphSummary, jobs: z.array(JobSummary) })
+  .meta({ id: "GraphDelta" });
 export type GraphDelta = z.infer<typeof GraphDelta>;
 
-export const JobDetail = z.object({
-  graph: GraphSummary,
-  job: JobSummary,
-  /** As it runs: the template, with what people changed for this graph. */
-  definition: z.unknown(),
-  /** Its own, added to that of the graph: by the definition, or as somebody changed it. Higher is sooner. */
-  priority: z.number().int(),
-  origin: JobOrigin,
-  dependsOn: z.array(Edge),
-  dependedOnBy: z.array(Edge),
-  runList: z.array(Run),
-  /** Of a chunked job: how far its latest run has come. */
-  chunks: ChunkProgress.nullable(),
-  /** Of a notify job: what it told, and whether that was heard. */
-  notifications: z.array(Notification),
-  /** Of a graph job: the graphs that its runs made. */
-  madeGraphs: z.array(MadeGraph),
-  /** Why it does not run; null when it does, or is over. */
-  waiting: WaitingReason.nullable(),
-});
+export const JobDetail = z
+  .object({
+    graph: GraphSummary,
+    job: JobSummary,
+    /** As it runs: the template, with what people changed for this graph. */
+    definition: z.unknown(),
+    /** Its own, added to that of the graph: by the definition, or as somebody changed it. Higher is sooner. */
+    priority: z.number().int(),
+    origin: JobOrigin,
+    dependsOn: z.array(Edge),
+    dependedOnBy: z.array(Edge),
+    runList: z.array(Run),
+    /** Of a chunked job: how far its latest run has come. */
+    chunks: ChunkProgress.nullable(),
+    /** Of a notify job: what it told, and whether that was heard. */
+    notifications: z.array(Notification),
+    /** Of a graph job: the graphs that its runs made. */
+    madeGraphs: z.array(MadeGraph),
+    /** Why it does not run; null when it does, or is over. */
+    waiting: WaitingReason.nullable(),
+  })
+  .meta({ id: "JobDetail" });
 export type JobDetail = z.infer<typeof JobDetail>;
 
 /** A graph's name by its maker. Version 8 the farm derives from commits: who took one would be what its forge shows. */
@@ -229,45 +235,51 @@ export const ChosenGraphId = z
   .refine((id) => id[14] !== "8", "an id of version 8 is the farm's own; take a random one");
 
 /** Asks for the graph of a commit. */
-export const SubmitGraph = z.object({
-  /** A path on the server's machine, or a URL that its git can fetch. */
-  repository: z.string().min(1).max(4_096),
-  rev: z.string().min(1).max(512).default("HEAD"),
-  ...GraphChoice.shape,
-  branch: BranchName.optional(),
-  /** Name the graph yourself, and submitting it twice is submitting it once. */
-  id: ChosenGraphId.optional(),
-  /**
-   * The set that the graph joins, whatever its repository: by name, or by a graph of it. A name that is new begins a
-   * set. Needs the right to submit wherever the set has graphs.
-   */
-  set: SetReference.optional(),
-  /** Run even what the action cache has. */
-  skipCache: z.boolean().default(false),
-  /** Higher is sooner; not given, it is usual. Caps of the branch and of the submitter hold. */
-  priority: z.number().int().min(-1_000).max(1_000).optional(),
-  /** The one class that nothing overtakes; needs a grant that has it. */
-  top: z.boolean().optional(),
-  /** How long any of its jobs may wait for its start, such as `2h`; a job's own definition may say less. */
-  ttl: z.string().max(64).optional(),
-  /** Changes of jobs' definitions for this graph alone: job → JSON merge patch. Needs the grant to customise. */
-  patches: z.record(z.string(), z.record(z.string(), z.json())).optional(),
-});
+export const SubmitGraph = z
+  .object({
+    /** A path on the server's machine, or a URL that its git can fetch. */
+    repository: z.string().min(1).max(4_096),
+    rev: z.string().min(1).max(512).default("HEAD"),
+    ...GraphChoice.shape,
+    branch: BranchName.optional(),
+    /** Name the graph yourself, and submitting it twice is submitting it once. */
+    id: ChosenGraphId.optional(),
+    /**
+     * The set that the graph joins, whatever its repository: by name, or by a graph of it. A name that is new begins a
+     * set. Needs the right to submit wherever the set has graphs.
+     */
+    set: SetReference.optional(),
+    /** Run even what the action cache has. */
+    skipCache: z.boolean().default(false),
+    /** Higher is sooner; not given, it is usual. Caps of the branch and of the submitter hold. */
+    priority: z.number().int().min(-1_000).max(1_000).optional(),
+    /** The one class that nothing overtakes; needs a grant that has it. */
+    top: z.boolean().optional(),
+    /** How long any of its jobs may wait for its start, such as `2h`; a job's own definition may say less. */
+    ttl: z.string().max(64).optional(),
+    /** Changes of jobs' definitions for this graph alone: job → JSON merge patch. Needs the grant to customise. */
+    patches: z.record(z.string(), z.record(z.string(), z.json())).optional(),
+  })
+  .meta({ id: "SubmitGraph" });
 export type SubmitGraph = z.input<typeof SubmitGraph>;
 
-export const SubmittedGraph = z.object({
-  id: z.string(),
-  url: z.string(),
-  graph: GraphSummary,
-  /** That less was given than asked for, and why. */
-  notice: z.string().optional(),
-});
+export const SubmittedGraph = z
+  .object({
+    id: z.string(),
+    url: z.string(),
+    graph: GraphSummary,
+    /** That less was given than asked for, and why. */
+    notice: z.string().optional(),
+  })
+  .meta({ id: "SubmittedGraph" });
 export type SubmittedGraph = z.infer<typeof SubmittedGraph>;
 
-export const Repository = z.object({
-  name: z.string(),
-  url: z.string(),
-  graphs: z.number().int(),
-  latest: GraphSummary.nullable(),
-});
+export const Repository = z
+  .object({
+    name: z.string(),
+    url: z.string(),
+    graphs: z.number().int(),
+    latest: GraphSummary.nullable(),
+  })
+  .meta({ id: "Repository" });
 export type Repository = z.infer<typeof Repository>;

@@ -9,51 +9,53 @@ const Time = z.iso.datetime();
  *
  * `format` goes up when a reader of the one before would misread it; new keys alone do not change it.
  */
-export const RunManifest = z.object({
-  format: z.literal(1),
-  repository: z.string(),
-  commit: z.string(),
-  branch: z.string(),
-  graph: z.string(),
-  job: z.string(),
-  kind: JobKind,
-  run: z.number().int(),
-  cause: RunCause,
-  /** `outside`: another machine reported it, and the farm answers for nothing in it. */
-  servedBy: RunServer,
-  worker: z.string().nullable(),
-  /** `<hash>/<size>` of the REv2 action; null when the farm made none. */
-  action: z.string().nullable(),
-  /** Nothing was executed: another run's result was taken. */
-  cached: z.boolean(),
-  /** Somebody changed the job's definition for this graph alone. */
-  customised: z.boolean(),
-  outcome: RunOutcome,
-  exitCode: z.number().int().nullable(),
-  startedAt: Time.nullable(),
-  finishedAt: Time,
-  outputs: z.array(
-    z.object({
-      path: z.string(),
-      kind: z.enum(["file", "directory", "symlink"]),
-      /** `<hash>/<size>`: of a file's bytes, or of a directory's REv2 Tree. */
+export const RunManifest = z
+  .object({
+    format: z.literal(1),
+    repository: z.string(),
+    commit: z.string(),
+    branch: z.string(),
+    graph: z.string(),
+    job: z.string(),
+    kind: JobKind,
+    run: z.number().int(),
+    cause: RunCause,
+    /** `outside`: another machine reported it, and the farm answers for nothing in it. */
+    servedBy: RunServer,
+    worker: z.string().nullable(),
+    /** `<hash>/<size>` of the REv2 action; null when the farm made none. */
+    action: z.string().nullable(),
+    /** Nothing was executed: another run's result was taken. */
+    cached: z.boolean(),
+    /** Somebody changed the job's definition for this graph alone. */
+    customised: z.boolean(),
+    outcome: RunOutcome,
+    exitCode: z.number().int().nullable(),
+    startedAt: Time.nullable(),
+    finishedAt: Time,
+    outputs: z.array(
+      z.object({
+        path: z.string(),
+        kind: z.enum(["file", "directory", "symlink"]),
+        /** `<hash>/<size>`: of a file's bytes, or of a directory's REv2 Tree. */
+        digest: z.string().nullable(),
+        sizeBytes: z.number().nullable(),
+        /** Where a file can be had, below the farm's address. */
+        url: z.string().nullable(),
+      }),
+    ),
+    log: z.object({
+      url: z.string(),
+      /** `<hash>/<size>`; null where it is not a blob. */
       digest: z.string().nullable(),
-      sizeBytes: z.number().nullable(),
-      /** Where a file can be had, below the farm's address. */
-      url: z.string().nullable(),
     }),
-  ),
-  log: z.object({
-    url: z.string(),
-    /** `<hash>/<size>`; null where it is not a blob. */
-    digest: z.string().nullable(),
-  }),
-  findings: Findings,
-  /** What the job itself says: its output `manifest.json`, when it makes one of at most 64 KiB. */
-  extra: z.json().nullable(),
-  /** Why `extra` is missing though the job made such a file. */
-  extraProblem: z.string().nullable(),
-});
+    findings: Findings,
+    /** What the job itself says: its output `manifest.json`, when it makes one of at most 64 KiB. */
+    extra: z.json().nullable(),
+    /** Why `extra` is missing though the job made such a file. */
+    extraProblem: z.string().nullable(),
+  })
+  .meta({ id: "RunManifest" });
 export type RunManifest = z.infer<typeof RunManifest>;
 
 /** The file among a job's outputs that becomes `extra`. */

@@ -9,7 +9,7 @@ export const PreviewGraph = GraphChoice.extend({
   rev: z.string().min(1).max(512).optional(),
   /** Changes of jobs' definitions for that graph alone: job → JSON merge patch. */
   patches: z.record(z.string(), z.record(z.string(), z.json())).optional(),
-});
+}).meta({ id: "PreviewGraph" });
 export type PreviewGraph = z.input<typeof PreviewGraph>;
 
 export const PreviewedJob = z.object({
@@ -25,20 +25,22 @@ export const PreviewedJob = z.object({
 });
 export type PreviewedJob = z.infer<typeof PreviewedJob>;
 
-export const GraphPreview = z.object({
-  repository: z.string().nullable(),
-  branch: z.string(),
-  commit: z.string().nullable(),
-  /** Of the templates. */
-  catalog: z.string(),
-  /** Of the jobs that they become. */
-  rendered: z.string(),
-  parameters: z.record(z.string(), z.unknown()),
-  switches: SwitchValues,
-  jobs: z.array(PreviewedJob),
-  edges: z.array(z.object({ job: z.string(), on: z.string(), condition: EdgeCondition })),
-  /** Of the jobs that run and whose time is known: all of it, and along the longest way. */
-  expectedMs: z.number(),
-  criticalPathMs: z.number(),
-});
+export const GraphPreview = z
+  .object({
+    repository: z.string().nullable(),
+    branch: z.string(),
+    commit: z.string().nullable(),
+    /** Of the templates. */
+    catalog: z.string(),
+    /** Of the jobs that they become. */
+    rendered: z.string(),
+    parameters: z.record(z.string(), z.unknown()),
+    switches: SwitchValues,
+    jobs: z.array(PreviewedJob),
+    edges: z.array(z.object({ job: z.string(), on: z.string(), condition: EdgeCondition })),
+    /** Of the jobs that run and whose time is known: all of it, and along the longest way. */
+    expectedMs: z.number(),
+    criticalPathMs: z.number(),
+  })
+  .meta({ id: "GraphPreview" });
 export type GraphPreview = z.infer<typeof GraphPreview>;

@@ -2,42 +2,46 @@ import { z } from "zod";
 import { RunOutcome } from "./graph.ts";
 
 /** What another machine tells of a job that it runs: one whose definition says `outside: true`. */
-export const ReportRun = z.object({
-  /** Chosen by whoever reports: sent again, it changes nothing. */
-  id: z.string().min(1).max(128),
-  /** `finished` of a run that nobody reported as started counts as both. */
-  state: z.enum(["started", "finished"]),
-  /** Which run is meant; the latest, or else the next, when absent. One that is over takes no report. */
-  run: z.number().int().min(1).optional(),
-  /** Of a run that has finished. */
-  outcome: RunOutcome.optional(),
-  exitCode: z.number().int().min(0).max(255).optional(),
-  /** For people. */
-  message: z.string().max(4_096).optional(),
-  /** Numbers that it told, by name. */
-  numbers: z
-    .record(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/), z.number())
-    .refine((numbers) => Object.keys(numbers).length <= 100, "at most 100 numbers")
-    .optional(),
-  /** Files that it made, and that are in the farm's store: `<hash>/<size>`. */
-  outputs: z
-    .array(
-      z.object({
-        path: z.string().min(1).max(1_024),
-        digest: z.string().regex(/^[0-9a-f]{64}\/\d{1,15}$/, "a digest is <hash>/<size>"),
-      }),
-    )
-    .max(1_000)
-    .optional(),
-  /** Which machine it was. */
-  reporter: z.string().max(256).optional(),
-});
+export const ReportRun = z
+  .object({
+    /** Chosen by whoever reports: sent again, it changes nothing. */
+    id: z.string().min(1).max(128),
+    /** `finished` of a run that nobody reported as started counts as both. */
+    state: z.enum(["started", "finished"]),
+    /** Which run is meant; the latest, or else the next, when absent. One that is over takes no report. */
+    run: z.number().int().min(1).optional(),
+    /** Of a run that has finished. */
+    outcome: RunOutcome.optional(),
+    exitCode: z.number().int().min(0).max(255).optional(),
+    /** For people. */
+    message: z.string().max(4_096).optional(),
+    /** Numbers that it told, by name. */
+    numbers: z
+      .record(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/), z.number())
+      .refine((numbers) => Object.keys(numbers).length <= 100, "at most 100 numbers")
+      .optional(),
+    /** Files that it made, and that are in the farm's store: `<hash>/<size>`. */
+    outputs: z
+      .array(
+        z.object({
+          path: z.string().min(1).max(1_024),
+          digest: z.string().regex(/^[0-9a-f]{64}\/\d{1,15}$/, "a digest is <hash>/<size>"),
+        }),
+      )
+      .max(1_000)
+      .optional(),
+    /** Which machine it was. */
+    reporter: z.string().max(256).optional(),
+  })
+  .meta({ id: "ReportRun" });
 export type ReportRun = z.input<typeof ReportRun>;
 
-export const ReportedRun = z.object({
-  run: z.number().int(),
-  state: z.enum(["started", "finished"]),
-  /** This very report had been taken before. */
-  known: z.boolean(),
-});
+export const ReportedRun = z
+  .object({
+    run: z.number().int(),
+    state: z.enum(["started", "finished"]),
+    /** This very report had been taken before. */
+    known: z.boolean(),
+  })
+  .meta({ id: "ReportedRun" });
 export type ReportedRun = z.infer<typeof ReportedRun>;

@@ -20,23 +20,25 @@ const Revision = z.string().min(1).max(512);
  * the first bad commit after one that is known to be good: `parallel` probes at once, and
  * `sameResults` equal results before it believes one.
  */
-export const StartSearch = z.discriminatedUnion("kind", [
-  z.object({
-    kind: z.literal("backfill"),
-    ...asked,
-    from: Revision,
-    to: Revision,
-    step: z.number().int().min(1).max(1_000_000).default(1),
-  }),
-  z.object({
-    kind: z.literal("bisect"),
-    ...asked,
-    good: Revision,
-    bad: Revision,
-    parallel: z.number().int().min(1).max(50).default(1),
-    sameResults: z.number().int().min(1).max(20).default(1),
-  }),
-]);
+export const StartSearch = z
+  .discriminatedUnion("kind", [
+    z.object({
+      kind: z.literal("backfill"),
+      ...asked,
+      from: Revision,
+      to: Revision,
+      step: z.number().int().min(1).max(1_000_000).default(1),
+    }),
+    z.object({
+      kind: z.literal("bisect"),
+      ...asked,
+      good: Revision,
+      bad: Revision,
+      parallel: z.number().int().min(1).max(50).default(1),
+      sameResults: z.number().int().min(1).max(20).default(1),
+    }),
+  ])
+  .meta({ id: "StartSearch" });
 export type StartSearch = z.input<typeof StartSearch>;
 
 /** What a search would come to. Durations are of the newest commit's jobs, by what they took lately. */
@@ -79,32 +81,34 @@ export const SearchCommit = z.object({
 });
 export type SearchCommit = z.infer<typeof SearchCommit>;
 
-export const Search = z.object({
-  id: z.string(),
-  kind: z.enum(["backfill", "bisect"]),
-  repository: z.string(),
-  branch: z.string(),
-  selection: z.string(),
-  /** Commits: the one before the range (of a bisection, the good one), and its last (the bad one). */
-  after: z.string(),
-  last: z.string(),
-  step: z.number().int(),
-  parallel: z.number().int(),
-  sameResults: z.number().int(),
-  state: z.enum(["running", "finished", "cancelled"]),
-  startedBy: z.string(),
-  reason: z.string().nullable(),
-  /** The set of the graphs that it made; null before the first. */
-  set: z.string().nullable(),
-  commits: z.number().int(),
-  counts: z.partialRecord(CommitStanding, z.number().int()),
-  /** What a bisection found: the first bad commit, when `remaining` is this one alone. */
-  remaining: z.array(SearchCommit),
-  /** For people: what was found, or what is in the way. */
-  message: z.string().nullable(),
-  createdAt: Time,
-  finishedAt: Time.nullable(),
-});
+export const Search = z
+  .object({
+    id: z.string(),
+    kind: z.enum(["backfill", "bisect"]),
+    repository: z.string(),
+    branch: z.string(),
+    selection: z.string(),
+    /** Commits: the one before the range (of a bisection, the good one), and its last (the bad one). */
+    after: z.string(),
+    last: z.string(),
+    step: z.number().int(),
+    parallel: z.number().int(),
+    sameResults: z.number().int(),
+    state: z.enum(["running", "finished", "cancelled"]),
+    startedBy: z.string(),
+    reason: z.string().nullable(),
+    /** The set of the graphs that it made; null before the first. */
+    set: z.string().nullable(),
+    commits: z.number().int(),
+    counts: z.partialRecord(CommitStanding, z.number().int()),
+    /** What a bisection found: the first bad commit, when `remaining` is this one alone. */
+    remaining: z.array(SearchCommit),
+    /** For people: what was found, or what is in the way. */
+    message: z.string().nullable(),
+    createdAt: Time,
+    finishedAt: Time.nullable(),
+  })
+  .meta({ id: "Search" });
 export type Search = z.infer<typeof Search>;
 
 /** A search with some of its commits, the newest first. */
@@ -112,9 +116,11 @@ export const SearchDetail = Search.extend({
   commitList: z.array(SearchCommit),
   /** Where to go on, as `before`; null at the end. */
   next: z.number().int().nullable(),
-});
+}).meta({ id: "SearchDetail" });
 export type SearchDetail = z.infer<typeof SearchDetail>;
 
 /** `search` is null for a dry run. */
-export const StartedSearch = z.object({ forecast: SearchForecast, search: Search.nullable() });
+export const StartedSearch = z
+  .object({ forecast: SearchForecast, search: Search.nullable() })
+  .meta({ id: "StartedSearch" });
 export type StartedSearch = z.infer<typeof StartedSearch>;

@@ -76,58 +76,66 @@ export const MetricName = z
   .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, "a metric's name has small letters, digits and dashes");
 
 /** Sets a metric. All of it is computed from runs, so that it holds for the past, too. */
-export const SetMetric = z.object({
-  measure: MetricMeasure,
-  figure: MetricFigure,
-  group: TimesGrouping.nullable().default(null),
-  /** A selection of jobs such as `kind:test & !windows`; empty for all. Times of graphs have none. */
-  filter: z.string().max(16_384).default(""),
-  windowSeconds: z
-    .number()
-    .int()
-    .min(60)
-    .max(366 * 86_400)
-    .default(7 * 86_400),
-  /** Makes it the one by which the farm is measured, in place of the one before. */
-  ofRecord: z.boolean().default(false),
-});
+export const SetMetric = z
+  .object({
+    measure: MetricMeasure,
+    figure: MetricFigure,
+    group: TimesGrouping.nullable().default(null),
+    /** A selection of jobs such as `kind:test & !windows`; empty for all. Times of graphs have none. */
+    filter: z.string().max(16_384).default(""),
+    windowSeconds: z
+      .number()
+      .int()
+      .min(60)
+      .max(366 * 86_400)
+      .default(7 * 86_400),
+    /** Makes it the one by which the farm is measured, in place of the one before. */
+    ofRecord: z.boolean().default(false),
+  })
+  .meta({ id: "SetMetric" });
 export type SetMetric = z.input<typeof SetMetric>;
 
-export const MetricDefinition = SetMetric.required().extend({ name: MetricName });
+export const MetricDefinition = SetMetric.required()
+  .extend({ name: MetricName })
+  .meta({ id: "MetricDefinition" });
 export type MetricDefinition = z.output<typeof MetricDefinition>;
 
-export const MetricValue = z.object({
-  metric: MetricDefinition,
-  /** In ms for a percentile, from 0 to 1 for a share; null when nothing was measured. */
-  value: z.number().nullable(),
-  /** Runs, or graphs, that it is made of. */
-  count: z.number().int(),
-  groups: z.array(
-    z.object({ name: z.string(), value: z.number().nullable(), count: z.number().int() }),
-  ),
-  /** Whether its goal is met; null when it has none, or nothing was measured. */
-  goalMet: z.boolean().nullable(),
-});
+export const MetricValue = z
+  .object({
+    metric: MetricDefinition,
+    /** In ms for a percentile, from 0 to 1 for a share; null when nothing was measured. */
+    value: z.number().nullable(),
+    /** Runs, or graphs, that it is made of. */
+    count: z.number().int(),
+    groups: z.array(
+      z.object({ name: z.string(), value: z.number().nullable(), count: z.number().int() }),
+    ),
+    /** Whether its goal is met; null when it has none, or nothing was measured. */
+    goalMet: z.boolean().nullable(),
+  })
+  .meta({ id: "MetricValue" });
 export type MetricValue = z.infer<typeof MetricValue>;
 
-export const Times = z.object({
-  repository: z.string().nullable(),
-  branch: z.string().nullable(),
-  window: z.object({
-    from: z.iso.datetime(),
-    until: z.iso.datetime(),
-    seconds: z.number().int(),
-  }),
-  group: TimesGrouping,
-  /** How soon a run is to start: 95 % within 15 minutes. */
-  goal: z.object({ withinSeconds: z.number(), share: z.number() }),
-  all: GroupTimes,
-  /** Those with most runs first; at most 200. */
-  groups: z.array(GroupTimes),
-  graphs: GraphTimes,
-  /** By branch; empty when grouped by something that a graph has several of. */
-  graphGroups: z.array(GraphTimes),
-  /** The farm's metric of record, over all repositories and its own window. */
-  record: MetricValue.nullable(),
-});
+export const Times = z
+  .object({
+    repository: z.string().nullable(),
+    branch: z.string().nullable(),
+    window: z.object({
+      from: z.iso.datetime(),
+      until: z.iso.datetime(),
+      seconds: z.number().int(),
+    }),
+    group: TimesGrouping,
+    /** How soon a run is to start: 95 % within 15 minutes. */
+    goal: z.object({ withinSeconds: z.number(), share: z.number() }),
+    all: GroupTimes,
+    /** Those with most runs first; at most 200. */
+    groups: z.array(GroupTimes),
+    graphs: GraphTimes,
+    /** By branch; empty when grouped by something that a graph has several of. */
+    graphGroups: z.array(GraphTimes),
+    /** The farm's metric of record, over all repositories and its own window. */
+    record: MetricValue.nullable(),
+  })
+  .meta({ id: "Times" });
 export type Times = z.infer<typeof Times>;

@@ -95,5 +95,7 @@ export const WaitingReason = z.discriminatedUnion("kind", [
 export type WaitingReason = z.infer<typeof WaitingReason>;
 
 /** Null: it waits for nothing, since it runs or is over. */
-export const JobWaiting = z.object({ waiting: WaitingReason.nullable() });
+export const JobWaiting = z
+  .object({ waiting: WaitingReason.nullable() })
+  .meta({ id: "JobWaiting" });
 export type JobWaiting = z.infer<typeof JobWaiting>;

@@ -1,7 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Search, SearchForecast, StartSearch } from "#api/search.ts";
 import { durationText } from "#core/duration-text.ts";
-import { searchCalls } from "./api/search-calls.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { answer, type CommonOptions, type Session } from "./session.ts";
 import { printableLine } from "./terminal/printable-text.ts";
@@ -30,10 +29,12 @@ export async function carryOutSearch(
   options: SearchOptions,
   request: StartSearch,
 ): Promise<ExitCode> {
-  const calls = searchCalls(session.api);
+  const { searchEndpoints } = await import("#api/endpoints/search-endpoints.ts");
   const { notes } = session.terminal;
   const dryRun = options.dryRun === true;
-  const started = await calls.start({ ...request, dryRun });
+  const started = await session.api.call(searchEndpoints.startSearch, {
+    body: { ...request, dryRun },
+  });
   const foretold = forecastLines(started.forecast);
   if (started.search === null) return answer(session, options, started, () => foretold);
   for (const line of foretold) notes.line(line);
@@ -53,10 +54,13 @@ export async function carryOutSearch(
 }
 
 async function searchOver(session: Session, id: string): Promise<Search> {
-  const calls = searchCalls(session.api);
+  const { searchEndpoints } = await import("#api/endpoints/search-endpoints.ts");
   let shown = "";
   for (;;) {
-    const search = await calls.search(id);
+    const search = await session.api.call(searchEndpoints.search, {
+      params: { search: id },
+      query: { limit: 1 },
+    });
     if (search.state !== "running") return search;
     const { asked = 0 } = search.counts;
     const text = `${countsText(search)}, ${asked} under way`;

@@ -4,7 +4,6 @@ import type { SubmitGraph, SubmittedGraph } from "#api/graph.ts";
 import type { GraphPreview } from "#api/preview.ts";
 import type { ApiClient } from "./api/api-client.ts";
 import { ApiFailure } from "./api/api-failure.ts";
-import { catalogCalls } from "./api/catalog-calls.ts";
 import { checkoutRoot, commitOf, fileAt } from "./checkout.ts";
 import { readDefinitionsFolder } from "./definitions-folder.ts";
 import { parametersOf } from "./parameters.ts";
@@ -69,13 +68,19 @@ export async function submissionOf(
 
 /** Submits; what is wrong with the definitions is shown in their own text. */
 export function submit(api: ApiClient, submission: Submission): Promise<SubmittedGraph> {
-  return withTexts(submission, () => api.submit(submission.request));
+  return withTexts(submission, async () => {
+    const { graphEndpoints } = await import("#api/endpoints/graph-endpoints.ts");
+    return api.call(graphEndpoints.submitGraph, { body: submission.request });
+  });
 }
 
 /** Says what would be submitted. */
 export function preview(api: ApiClient, submission: Submission): Promise<GraphPreview> {
   const { request } = submission;
-  return withTexts(submission, () => catalogCalls(api).preview(request));
+  return withTexts(submission, async () => {
+    const { catalogEndpoints } = await import("#api/endpoints/catalog-endpoints.ts");
+    return api.call(catalogEndpoints.previewGraph, { body: request });
+  });
 }
 
 async function withTexts<Answer>(

@@ -6,7 +6,7 @@ import type { Db } from "#db/db.ts";
 import type { ExecutionId } from "#execution/execution.ts";
 import { readExecutions } from "#execution/read-executions.store.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
-import type { LogPiece } from "./http/farm.ts";
+import type { LogPiece } from "./log-piece.ts";
 import { goneLog, readRunLog } from "./run-log.ts";
 
 /** Which of an execution's streams. While it runs, a worker that does not tell them apart sends one. */

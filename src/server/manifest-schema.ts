@@ -2,7 +2,7 @@ import { z } from "zod";
 import { RunManifest } from "#api/manifest.ts";
 
 /** The JSON Schema of manifests of runs, for those who read them. */
-export function manifestSchema(): object {
+export function manifestSchema(): Record<string, unknown> {
   return {
     ...z.toJSONSchema(RunManifest, { io: "output" }),
     $id: "https://grange.invalid/schema/run-manifest-1.json",

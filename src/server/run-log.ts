@@ -11,7 +11,7 @@ import {
   type ActionResult,
   ActionResultSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
-import type { LogPiece } from "./http/farm.ts";
+import type { LogPiece } from "./log-piece.ts";
 
 /**
  * A piece of a run's log, wherever it lies at the moment.

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { benchmarkHistoryEndpoints } from "#api/endpoints/benchmark-history-endpoints.ts";
+import { graphEndpoints } from "#api/endpoints/graph-endpoints.ts";
 import { invocationEndpoints } from "#api/endpoints/invocation-endpoints.ts";
 import { workerEndpoints } from "#api/endpoints/worker-endpoints.ts";
 import { type ApiClient, apiClient } from "#cli/api/api-client.ts";
@@ -60,7 +61,9 @@ function startDemo(data: string) {
 
 /** The state of the graph of each commit before the newest, by the commit's subject. */
 async function statesOfEarlier(api: ApiClient, newest: string): Promise<Record<string, string>> {
-  const graphs = await api.graphs({ repository: "concordance", limit: 50 });
+  const graphs = await api.call(graphEndpoints.graphs, {
+    query: { repository: "concordance", limit: 50 },
+  });
   return Object.fromEntries(
     graphs
       .filter(({ subject }) => subject !== newest)
@@ -84,7 +87,9 @@ test(
 
     const { origin } = new URL(result.url);
     const api = apiClient(origin);
-    const graphs = await api.graphs({ repository: "concordance", limit: 50 });
+    const graphs = await api.call(graphEndpoints.graphs, {
+      query: { repository: "concordance", limit: 50 },
+    });
     expect(graphs).toHaveLength(7);
     const expected = demoCommits.map(({ message }, index) => [
       message.split("\n")[0],

@@ -1,7 +1,8 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
+import { jobEndpoints } from "#api/endpoints/job-endpoints.ts";
 import type { JobSummary } from "#api/graph.ts";
-import { JobWaiting, type WaitingReason } from "#api/waiting.ts";
-import { ask } from "../farm/ask.ts";
+import type { WaitingReason } from "#api/waiting.ts";
+import { call } from "../farm/ask.ts";
 
 /** Others in the queue move without the graph's stream saying so. */
 const refetchMs = 5_000;
@@ -10,11 +11,7 @@ const waitingQuery = (graph: string, job: JobSummary) =>
   queryOptions({
     queryKey: ["waiting", graph, job.name, job.version],
     queryFn: ({ signal }) =>
-      ask(
-        JobWaiting,
-        `/graphs/${encodeURIComponent(graph)}/jobs/${encodeURIComponent(job.name)}/waiting`,
-        { signal },
-      ),
+      call(jobEndpoints.jobWaiting, { params: { graph, job: job.name } }, signal),
     enabled: isWaiting(job),
     refetchInterval: refetchMs,
   });

@@ -6,16 +6,21 @@ import { benchmarkHistoryEndpoints } from "./benchmark-history-endpoints.ts";
 import { benchmarkRequestEndpoints } from "./benchmark-request-endpoints.ts";
 import { benchmarkSearchEndpoints } from "./benchmark-search-endpoints.ts";
 import { benchmarkSuiteEndpoints } from "./benchmark-suite-endpoints.ts";
+import { catalogEndpoints } from "./catalog-endpoints.ts";
 import { enrolmentEndpoints } from "./enrolment-endpoints.ts";
 import { executionEndpoints } from "./execution-endpoints.ts";
 import { granaryEndpoints } from "./granary-endpoints.ts";
+import { graphEndpoints } from "./graph-endpoints.ts";
 import { invocationEndpoints } from "./invocation-endpoints.ts";
+import { jobEndpoints } from "./job-endpoints.ts";
 import { keyEndpoints } from "./key-endpoints.ts";
 import { projectEndpoints } from "./project-endpoints.ts";
 import { rerunEndpoints } from "./rerun-endpoints.ts";
+import { searchEndpoints } from "./search-endpoints.ts";
 import { secretEndpoints } from "./secret-endpoints.ts";
 import { serverEndpoints } from "./server-endpoints.ts";
 import { sizeClassEndpoints } from "./size-class-endpoints.ts";
+import { timesEndpoints } from "./times-endpoints.ts";
 import { workerEndpoints } from "./worker-endpoints.ts";
 
 /** The parts of the HTTP API in the order of docs/http-api.md. */
@@ -24,7 +29,14 @@ export const endpointGroups: readonly {
   readonly endpoints: Readonly<Record<string, Endpoint>>;
 }[] = [
   { title: "The server", endpoints: serverEndpoints },
+  { title: "Graphs", endpoints: graphEndpoints },
+  { title: "Jobs and runs", endpoints: jobEndpoints },
   { title: "Changes of graphs", endpoints: rerunEndpoints },
+  { title: "Catalogs and branches", endpoints: catalogEndpoints },
+  { title: "Searches over commits", endpoints: searchEndpoints },
+  { title: "Times and metrics", endpoints: timesEndpoints },
+  { title: "Benchmark suites", endpoints: benchmarkSuiteEndpoints },
+  { title: "Benchmark requests", endpoints: benchmarkRequestEndpoints },
   { title: "Tokens and grants", endpoints: accessEndpoints },
   { title: "Keys, signatures and provenance", endpoints: keyEndpoints },
   { title: "Enrolment of machines", endpoints: enrolmentEndpoints },
@@ -48,7 +60,12 @@ export const endpointGroups: readonly {
 /** Every endpoint of the HTTP API, by name. */
 export const allEndpoints = {
   ...serverEndpoints,
+  ...graphEndpoints,
+  ...jobEndpoints,
   ...rerunEndpoints,
+  ...catalogEndpoints,
+  ...searchEndpoints,
+  ...timesEndpoints,
   ...benchmarkSuiteEndpoints,
   ...benchmarkRequestEndpoints,
   ...accessEndpoints,

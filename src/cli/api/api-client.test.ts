@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
+import { graphEndpoints } from "#api/endpoints/graph-endpoints.ts";
 import type { GraphDelta, GraphSummary, JobSummary } from "#api/graph.ts";
 import { type ApiClient, apiClient } from "./api-client.ts";
 import { ServerUnreachable } from "./api-failure.ts";
@@ -130,7 +131,9 @@ test("the server's refusal comes with its code and with each problem's place", a
     response.writeHead(400).end(JSON.stringify({ error }));
   });
 
-  await expect(client.submit({ repository: "/r" })).rejects.toMatchObject({
+  await expect(
+    client.call(graphEndpoints.submitGraph, { body: { repository: "/r" } }),
+  ).rejects.toMatchObject({
     code: "invalid_argument",
     message: "bad definitions",
     problems,
@@ -140,7 +143,7 @@ test("the server's refusal comes with its code and with each problem's place", a
 test("something that is no Grange server is told apart", async () => {
   const client = await clientOf((_, response) => response.end("<html>hello</html>"));
 
-  await expect(client.repositories()).rejects.toThrow(/Is it a Grange server/);
+  await expect(client.server()).rejects.toThrow(/Is it a Grange server/);
 });
 
 test("names go into the path whole", async () => {

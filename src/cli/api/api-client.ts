@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { CancelledGraph, CancelledJob } from "#api/cancel.ts";
 import {
   type AnyCallInput,
   type CallInput,
@@ -8,15 +7,7 @@ import {
   type ResultOf,
 } from "#api/endpoint.ts";
 import { serverEndpoints } from "#api/endpoints/server-endpoints.ts";
-import {
-  Graph,
-  type GraphDelta,
-  GraphSummary,
-  JobDetail,
-  Repository,
-  type SubmitGraph,
-  SubmittedGraph,
-} from "#api/graph.ts";
+import type { Graph, GraphDelta, JobDetail } from "#api/graph.ts";
 import type { ServerInfo } from "#api/server-info.ts";
 import { Fault } from "#core/fault.ts";
 import type { ClientCertificate } from "#grpc/client-certificate.ts";
@@ -37,15 +28,10 @@ export interface RunAddress {
 export interface ApiClient {
   readonly serverUrl: string;
   server(): Promise<ServerInfo>;
-  repositories(): Promise<Repository[]>;
-  graphs(query?: { repository?: string; limit?: number }): Promise<GraphSummary[]>;
-  submit(request: SubmitGraph): Promise<SubmittedGraph>;
   graph(id: string): Promise<Graph>;
   /** All changes after a version, through lost connections, until the graph is over. */
   followGraph(id: string, since: number, signal: AbortSignal): AsyncIterable<GraphDelta>;
-  cancelGraph(id: string): Promise<CancelledGraph>;
   job(graph: string, name: string): Promise<JobDetail>;
-  cancelJob(graph: string, name: string): Promise<CancelledJob>;
   log(address: RunAddress, offset: number): Promise<LogPiece>;
   /** A piece of any other log: the path may have a query. */
   logAt(path: string, offset: number): Promise<LogPiece>;
@@ -164,19 +150,16 @@ export function apiClient(
   return {
     serverUrl,
     server: () => call(serverEndpoints.server, {}),
-    repositories: () => ask(z.array(Repository), "/repositories"),
-    graphs: ({ repository, limit = 20 } = {}) => {
-      const query = new URLSearchParams({ limit: String(limit) });
-      if (repository !== undefined) query.set("repository", repository);
-      return ask(z.array(GraphSummary), `/graphs?${query.toString()}`);
+    async graph(id) {
+      const { graphEndpoints } = await import("#api/endpoints/graph-endpoints.ts");
+      return call(graphEndpoints.graph, { params: { graph: id } });
     },
-    submit: (request) => ask(SubmittedGraph, "/graphs", post(request)),
-    graph: (id) => ask(Graph, graphPath(id)),
     followGraph: (id, since, signal) =>
       followGraph((headers) => send(`${graphPath(id)}/events`, { headers, signal }), since, signal),
-    cancelGraph: (id) => ask(CancelledGraph, `${graphPath(id)}/cancel`, post({})),
-    job: (graph, name) => ask(JobDetail, jobPath(graph, name)),
-    cancelJob: (graph, name) => ask(CancelledJob, `${jobPath(graph, name)}/cancel`, post({})),
+    async job(graph, job) {
+      const { jobEndpoints } = await import("#api/endpoints/job-endpoints.ts");
+      return call(jobEndpoints.job, { params: { graph, job } });
+    },
     log: (address, offset) => logAt(`${runPath(address)}/log${batchQuery(address)}`, offset),
     logAt,
     followLog: (address, signal) =>

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { graphEndpoints } from "#api/endpoints/graph-endpoints.ts";
 import { rerunEndpoints } from "#api/endpoints/rerun-endpoints.ts";
 import { testRepository } from "#git/repository.fixture.ts";
 import { readServerConfig } from "#server/config.ts";
@@ -39,7 +40,7 @@ async function submitted(): Promise<string> {
   const repository = testRepository(dataDir);
   repository.write({ ".grange/farm.yml": definitions });
   repository.commit("Begin");
-  return (await api.submit({ repository: repository.path })).id;
+  return (await api.call(graphEndpoints.submitGraph, { body: { repository: repository.path } })).id;
 }
 
 /** Waits until a job is in a state. */
@@ -128,8 +129,12 @@ test("graphs that were submitted for one set are retriggered by its name", async
   repository.write({ ".grange/farm.yml": definitions });
   repository.commit("Begin");
   const [first, second] = [
-    await api.submit({ repository: repository.path, select: "after", set: "nightly-1" }),
-    await api.submit({ repository: repository.path, select: "flaky", set: "nightly-1" }),
+    await api.call(graphEndpoints.submitGraph, {
+      body: { repository: repository.path, select: "after", set: "nightly-1" },
+    }),
+    await api.call(graphEndpoints.submitGraph, {
+      body: { repository: repository.path, select: "flaky", set: "nightly-1" },
+    }),
   ];
   await until(first.id, "after", "unreachable");
   await until(second.id, "flaky", "failed");

@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 import type { BranchBody } from "#api/branch.ts";
-import { branchCalls } from "../api/catalog-calls.ts";
 import type { BranchOptions } from "../branch-change.ts";
 import type { Describe } from "../command-list.ts";
 import { repeated, speaksToServer, withExamples } from "../common-options.ts";
@@ -46,12 +45,12 @@ function describeShow(command: Command): void {
       inSession(options, async (session) => {
         const { branchLines } = await import("../branch-lines.ts");
         const { repositoryHere } = await import("../repository-here.ts");
-        const calls = branchCalls(session.api);
+        const { catalogEndpoints } = await import("#api/endpoints/catalog-endpoints.ts");
         const repository = await repositoryHere(options.repo, process.cwd());
         const shown =
           branch === undefined
-            ? await calls.list(repository)
-            : [await calls.show(repository, branch)];
+            ? await session.api.call(catalogEndpoints.branches, { params: { repository } })
+            : [await session.api.call(catalogEndpoints.branch, { params: { repository, branch } })];
         return answer(session, options, branch === undefined ? shown : shown[0], () =>
           shown.flatMap((each) => branchLines(each, session.terminal.answer.paint)),
         );
@@ -109,20 +108,25 @@ async function change(
   const { ApiFailure } = await import("../api/api-failure.ts");
   const { branchLines } = await import("../branch-lines.ts");
   const { repositoryHere } = await import("../repository-here.ts");
-  const calls = branchCalls(session.api);
+  const { catalogEndpoints } = await import("#api/endpoints/catalog-endpoints.ts");
   const repository = await repositoryHere(options.repo, process.cwd());
-  const before = await calls.show(repository, branch).catch((reason: unknown) => {
-    // Of a repository that the farm does not know yet, nothing is said.
-    if (reason instanceof ApiFailure && reason.code === "not_found") return undefined;
-    throw reason;
-  });
+  const before = await session.api
+    .call(catalogEndpoints.branch, { params: { repository, branch } })
+    .catch((reason: unknown) => {
+      // Of a repository that the farm does not know yet, nothing is said.
+      if (reason instanceof ApiFailure && reason.code === "not_found") return undefined;
+      throw reason;
+    });
   // Changes count from 1: after 0, there must be none.
   const after = before?.history[0]?.number ?? 0;
-  const now = await calls.set(repository, branch, {
-    body: changed(before?.own ?? null),
-    dryRun: options.dryRun === true,
-    after,
-    ...(options.reason === undefined ? {} : { why: options.reason }),
+  const now = await session.api.call(catalogEndpoints.setBranch, {
+    params: { repository, branch },
+    body: {
+      body: changed(before?.own ?? null),
+      dryRun: options.dryRun === true,
+      after,
+      ...(options.reason === undefined ? {} : { why: options.reason }),
+    },
   });
   return answer(session, options, now, () => branchLines(now, session.terminal.answer.paint));
 }

@@ -18,13 +18,19 @@ export const describeCancel: Describe = (command) => {
     .action((graph: string, job: string | undefined, options: CommonOptions) =>
       inSession(options, async (session) => {
         if (job === undefined) {
-          const cancelled = await session.api.cancelGraph(graph);
+          const { graphEndpoints } = await import("#api/endpoints/graph-endpoints.ts");
+          const cancelled = await session.api.call(graphEndpoints.cancelGraph, {
+            params: { graph },
+          });
           return answer(session, options, cancelled, () => [
             `Graph ${cancelled.id.slice(0, 8)} is ${cancelled.state}.`,
             ...unconfirmedLines(cancelled.unconfirmed),
           ]);
         }
-        const cancelled = await session.api.cancelJob(graph, job);
+        const { jobEndpoints } = await import("#api/endpoints/job-endpoints.ts");
+        const cancelled = await session.api.call(jobEndpoints.cancelJob, {
+          params: { graph, job },
+        });
         return answer(session, options, cancelled, () => [
           `${cancelled.name} is ${cancelled.state}.`,
           ...unconfirmedLines(cancelled.unconfirmed),

@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { catalogCalls } from "../api/catalog-calls.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { answer, type CommonOptions, inSession } from "../session.ts";
@@ -46,7 +45,10 @@ function describeDiff(command: Command): void {
         const { repositoryHere } = await import("../repository-here.ts");
         const { diffLines } = await import("../diff-lines.ts");
         const repository = await repositoryHere(options.repo, process.cwd());
-        const diff = await catalogCalls(session.api).diff(a, b, repository);
+        const { catalogEndpoints } = await import("#api/endpoints/catalog-endpoints.ts");
+        const diff = await session.api.call(catalogEndpoints.diffCatalogs, {
+          query: { a, b, repository },
+        });
         return answer(session, options, diff, () => diffLines(diff, session.terminal.answer.paint));
       }),
     );
@@ -57,7 +59,8 @@ function describeShow(command: Command): void {
     .description("the entries of a catalog; with --json, all that they say")
     .action((digest: string, options: CommonOptions) =>
       inSession(options, async (session) => {
-        const catalog = await catalogCalls(session.api).show(digest);
+        const { catalogEndpoints } = await import("#api/endpoints/catalog-endpoints.ts");
+        const catalog = await session.api.call(catalogEndpoints.catalog, { params: { digest } });
         return answer(session, options, catalog, () => [
           `catalog ${catalog.digest}, since ${timeText(catalog.createdAt)}`,
           ...tableLines(
@@ -83,15 +86,18 @@ function describePush(command: Command): void {
         const { readDefinitionsFolder } = await import("../definitions-folder.ts");
         const { repositoryHere } = await import("../repository-here.ts");
         const files = await readDefinitionsFolder(resolve(process.cwd(), directory ?? ".grange"));
-        const pushed = await catalogCalls(session.api).push({
-          files,
-          dryRun: options.dryRun === true,
-          ...(options.branch === undefined
-            ? {}
-            : {
-                branch: options.branch,
-                repository: await repositoryHere(options.repo, process.cwd()),
-              }),
+        const { catalogEndpoints } = await import("#api/endpoints/catalog-endpoints.ts");
+        const pushed = await session.api.call(catalogEndpoints.pushCatalog, {
+          body: {
+            files,
+            dryRun: options.dryRun === true,
+            ...(options.branch === undefined
+              ? {}
+              : {
+                  branch: options.branch,
+                  repository: await repositoryHere(options.repo, process.cwd()),
+                }),
+          },
         });
         if (pushed.notice !== null) session.terminal.notes.line(`${pushed.notice}.`);
         return answer(session, options, pushed, () => [
@@ -107,7 +113,10 @@ function describeList(command: Command): void {
     .option("--limit <n>", "how many (default: 20)", wholeNumber)
     .action((options: ListOptions) =>
       inSession(options, async (session) => {
-        const catalogs = await catalogCalls(session.api).list(options.limit ?? 20);
+        const { catalogEndpoints } = await import("#api/endpoints/catalog-endpoints.ts");
+        const catalogs = await session.api.call(catalogEndpoints.catalogs, {
+          query: { limit: options.limit ?? 20 },
+        });
         return answer(session, options, catalogs, () =>
           catalogs.length === 0
             ? ["There is no catalog yet. Submit a graph, or: grange catalog push"]

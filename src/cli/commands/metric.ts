@@ -45,9 +45,11 @@ function addList(command: Command): void {
     .description("all metrics with their values")
     .action((options: CommonOptions) =>
       inSession(options, async (session) => {
-        const { metric, metrics } = await import("../api/times-calls.ts");
-        const known = await metrics(session.api);
-        const found = await Promise.all(known.map(({ name }) => metric(session.api, name)));
+        const { timesEndpoints } = await import("#api/endpoints/times-endpoints.ts");
+        const known = await session.api.call(timesEndpoints.metrics, {});
+        const found = await Promise.all(
+          known.map(({ name }) => session.api.call(timesEndpoints.metric, { params: { name } })),
+        );
         return answer(session, options, found, () => tableLines(found.map(metricRow)));
       }),
     );
@@ -72,9 +74,14 @@ function addSet(command: Command): void {
     .option("--record", "makes it the metric of record: the one by which the farm is measured")
     .action((name: string, options: SetOptions) =>
       inSession(options, async (session) => {
-        const { metrics, setMetric } = await import("../api/times-calls.ts");
-        const known = (await metrics(session.api)).find((metric) => metric.name === name);
-        const value = await setMetric(session.api, name, metricOf(options, known));
+        const { timesEndpoints } = await import("#api/endpoints/times-endpoints.ts");
+        const known = (await session.api.call(timesEndpoints.metrics, {})).find(
+          (metric) => metric.name === name,
+        );
+        const value = await session.api.call(timesEndpoints.setMetric, {
+          params: { name },
+          body: metricOf(options, known),
+        });
         return answer(session, options, value, () => tableLines([metricRow(value)]));
       }),
     );
@@ -85,9 +92,14 @@ function addRecord(command: Command): void {
     .description("makes a metric the one by which the farm is measured")
     .action((name: string, options: CommonOptions) =>
       inSession(options, async (session) => {
-        const { metric, setMetric } = await import("../api/times-calls.ts");
-        const known = settingsOf((await metric(session.api, name)).metric);
-        const value = await setMetric(session.api, name, { ...known, ofRecord: true });
+        const { timesEndpoints } = await import("#api/endpoints/times-endpoints.ts");
+        const known = settingsOf(
+          (await session.api.call(timesEndpoints.metric, { params: { name } })).metric,
+        );
+        const value = await session.api.call(timesEndpoints.setMetric, {
+          params: { name },
+          body: { ...known, ofRecord: true },
+        });
         return answer(session, options, value, () => [
           `${printableLine(name)} is the metric of record.`,
         ]);

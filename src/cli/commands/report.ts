@@ -32,9 +32,12 @@ export const describeReport: Describe = (command) => {
     .option("--id <id>", "names the report: sent again, it changes nothing (default: random)")
     .action((graph: string, job: string, options: ReportOptions) =>
       inSession(options, async (session) => {
-        const { reportRun } = await import("../api/report-calls.ts");
+        const { jobEndpoints } = await import("#api/endpoints/job-endpoints.ts");
         const report = reportFrom(options);
-        const taken = await reportRun(session.api, graph, job, report);
+        const taken = await session.api.call(jobEndpoints.reportRun, {
+          params: { graph, job },
+          body: report,
+        });
         return answer(session, options, taken, () => [
           `${job}, run ${taken.run}: ${taken.state}${taken.known ? " (reported before)" : ""}.`,
         ]);

@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 import type { Search } from "#api/search.ts";
-import { searchCalls } from "../api/search-calls.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { answer, type CommonOptions, inSession, type Session } from "../session.ts";
@@ -13,20 +12,27 @@ export const describeSearch: Describe = (command) => {
     .description("the latest backfills and bisections")
     .action((options: CommonOptions) =>
       inSession(options, async (session) => {
-        const searches = await searchCalls(session.api).list();
+        const searches = await newestSearches(session);
         return answer(session, options, searches, () =>
           searches.length === 0 ? ["No searches yet."] : tableLines(searches.map(rowOf)),
         );
       }),
     );
-  describeOne(command, "show", "what a search has found so far", async (session, { id }) =>
-    searchCalls(session.api).search(id),
-  );
+  describeOne(command, "show", "what a search has found so far", async (session, { id }) => {
+    const { searchEndpoints } = await import("#api/endpoints/search-endpoints.ts");
+    return session.api.call(searchEndpoints.search, {
+      params: { search: id },
+      query: { limit: 1 },
+    });
+  });
   describeOne(
     command,
     "cancel",
     "end a search, with the graphs that it has under way",
-    (session, { id }) => searchCalls(session.api).cancel(id),
+    async (session, { id }) => {
+      const { searchEndpoints } = await import("#api/endpoints/search-endpoints.ts");
+      return session.api.call(searchEndpoints.cancelSearch, { params: { search: id } });
+    },
   );
   withExamples(command, [
     ["what was searched lately", "search list"],
@@ -44,9 +50,7 @@ function describeOne(
     .description(what)
     .action((written: string, options: CommonOptions) =>
       inSession(options, async (session) => {
-        const found = (await searchCalls(session.api).list()).filter(({ id }) =>
-          id.startsWith(written),
-        );
+        const found = (await newestSearches(session)).filter(({ id }) => id.startsWith(written));
         const [search, ...others] = found;
         if (search === undefined)
           throw new UsageError(
@@ -63,6 +67,11 @@ function describeOne(
         ]);
       }),
     );
+}
+
+async function newestSearches({ api }: Session): Promise<Search[]> {
+  const { searchEndpoints } = await import("#api/endpoints/search-endpoints.ts");
+  return api.call(searchEndpoints.searches, { query: { limit: 200 } });
 }
 
 function rowOf(search: Search): string[] {

@@ -31,7 +31,10 @@ export const describeStatus: Describe = (command) => {
 };
 
 async function listGraphs(session: Session, options: StatusOptions) {
-  const graphs = await session.api.graphs({ limit: Number(options.limit) || 10 });
+  const { graphEndpoints } = await import("#api/endpoints/graph-endpoints.ts");
+  const graphs = await session.api.call(graphEndpoints.graphs, {
+    query: { limit: Number(options.limit) || 10 },
+  });
   return answer(session, options, graphs, () =>
     graphs.length === 0
       ? ["There is no graph yet. Ask for one: grange submit"]

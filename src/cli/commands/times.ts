@@ -1,5 +1,5 @@
 import { Option } from "commander";
-import type { Durations, GroupTimes, MetricValue, Times } from "#api/times.ts";
+import type { Durations, GroupTimes, MetricValue, Times, TimesGrouping } from "#api/times.ts";
 import { durationText } from "#core/duration-text.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
@@ -10,7 +10,7 @@ import { tableLines } from "../terminal/table.ts";
 interface TimesOptions extends CommonOptions {
   readonly repo?: string;
   readonly branch?: string;
-  readonly by: string;
+  readonly by: TimesGrouping;
   readonly window: string;
 }
 
@@ -26,9 +26,11 @@ export const describeTimes: Describe = (command) => {
     .option("--window <duration>", "how far back to look", "7d")
     .action((options: TimesOptions) =>
       inSession(options, async (session) => {
-        const { times } = await import("../api/times-calls.ts");
+        const { timesEndpoints } = await import("#api/endpoints/times-endpoints.ts");
         const { repo: repository, branch, by: group, window } = options;
-        const found = await times(session.api, { repository, branch, group, window });
+        const found = await session.api.call(timesEndpoints.times, {
+          query: { repository, branch, group, window },
+        });
         return answer(session, options, found, () => linesOf(found, session));
       }),
     );

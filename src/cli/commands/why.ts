@@ -10,8 +10,10 @@ export const describeWhy: Describe = (command) => {
     .argument("<job>", "the job's name")
     .action((graph: string, job: string, options: CommonOptions) =>
       inSession(options, async (session) => {
-        const { jobWaiting } = await import("../api/waiting-calls.ts");
-        const { waiting } = await jobWaiting(session.api, graph, job);
+        const { jobEndpoints } = await import("#api/endpoints/job-endpoints.ts");
+        const { waiting } = await session.api.call(jobEndpoints.jobWaiting, {
+          params: { graph, job },
+        });
         const lines =
           waiting === null
             ? notWaiting((await session.api.job(graph, job)).job, graph)

@@ -1,3 +1,4 @@
+import { graphEndpoints } from "#api/endpoints/graph-endpoints.ts";
 import type { GraphSummary, JobSummary } from "#api/graph.ts";
 import type { DemoFarm } from "./demo-farm.ts";
 
@@ -6,7 +7,9 @@ export async function runGraphOf(
   { api, repository, stopping }: DemoFarm,
   commit: string,
 ): Promise<GraphSummary> {
-  const { graph } = await api.submit(requestFor(repository.path, commit));
+  const { graph } = await api.call(graphEndpoints.submitGraph, {
+    body: requestFor(repository.path, commit),
+  });
   let latest = graph;
   if (latest.state !== "running") return latest;
   for await (const delta of api.followGraph(graph.id, graph.version, stopping))
@@ -19,9 +22,11 @@ export async function runToBreakpoint(
   { api, repository, stopping }: DemoFarm,
   commit: string,
 ): Promise<GraphSummary> {
-  const { graph } = await api.submit({
-    ...requestFor(repository.path, commit),
-    graph: "release",
+  const { graph } = await api.call(graphEndpoints.submitGraph, {
+    body: {
+      ...requestFor(repository.path, commit),
+      graph: "release",
+    },
   });
   const { jobList, edges: _, ...submitted } = await api.graph(graph.id);
   if (jobList.some(isWaiting)) return submitted;

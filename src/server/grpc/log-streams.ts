@@ -5,7 +5,7 @@ import { readResponse } from "#grpc/byte-stream-wire.ts";
 import type { ServerCall } from "#grpc/method.ts";
 import type { ReadRequest } from "#proto/google/bytestream/bytestream_pb.ts";
 import type { Ticket } from "../change-feed.ts";
-import type { LogPiece } from "../http/farm.ts";
+import type { LogPiece } from "../log-piece.ts";
 
 export interface LogStreamParts {
   /** Undefined when there is no such execution in that project. */

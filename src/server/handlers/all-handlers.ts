@@ -7,17 +7,22 @@ import { benchmarkHistoryHandlers } from "./benchmark-history-handlers.ts";
 import { benchmarkRequestHandlers } from "./benchmark-request-handlers.ts";
 import { benchmarkSearchHandlers } from "./benchmark-search-handlers.ts";
 import { benchmarkSuiteHandlers } from "./benchmark-suite-handlers.ts";
+import { catalogHandlers } from "./catalog-handlers.ts";
 import { enrolmentHandlers } from "./enrolment-handlers.ts";
 import { executionHandlers } from "./execution-handlers.ts";
 import { granaryHandlers } from "./granary-handlers.ts";
+import { graphHandlers } from "./graph-handlers.ts";
 import type { HandlerServices } from "./handler-services.ts";
 import { invocationHandlers } from "./invocation-handlers.ts";
+import { jobHandlers } from "./job-handlers.ts";
 import { keyHandlers } from "./key-handlers.ts";
 import { projectHandlers } from "./project-handlers.ts";
 import { rerunHandlers } from "./rerun-handlers.ts";
+import { searchHandlers } from "./search-handlers.ts";
 import { secretHandlers } from "./secret-handlers.ts";
 import { serverHandlers } from "./server-handlers.ts";
 import { sizeClassHandlers } from "./size-class-handlers.ts";
+import { timesHandlers } from "./times-handlers.ts";
 import { workerHandlers } from "./worker-handlers.ts";
 
 /** The handler of every endpoint. */
@@ -26,7 +31,12 @@ export type AllHandlers = HandlersFor<typeof allEndpoints>;
 export function allHandlers(services: HandlerServices): AllHandlers {
   return {
     ...serverHandlers(services),
+    ...graphHandlers(services),
+    ...jobHandlers(services),
     ...rerunHandlers(services),
+    ...catalogHandlers(services),
+    ...searchHandlers(services),
+    ...timesHandlers(services),
     ...benchmarkSuiteHandlers(services),
     ...benchmarkRequestHandlers(services),
     ...accessHandlers(services),

@@ -69,11 +69,11 @@ export function eventStream(c: Context, ticket: Ticket, look: () => Promise<Look
   });
 }
 
-/** Where the client wants to go on: what it saw last, or `?since=`, or the beginning. */
-export function resumeFrom(c: Context, parameter: string): number {
-  const asked = c.req.query(parameter);
-  const text = c.req.header("last-event-id") ?? asked ?? "0";
+/** Where the client wants to go on: after what it saw last, or else after what it asked for. */
+export function resumeFrom(c: Context, asked: number): number {
+  const text = c.req.header("last-event-id");
+  if (text === undefined) return asked;
   const value = Number(text);
   if (Number.isSafeInteger(value) && value >= 0) return value;
-  throw new Fault("invalid_argument", `${parameter} must be a whole number, not "${text}"`);
+  throw new Fault("invalid_argument", `Last-Event-ID must be a whole number, not "${text}"`);
 }

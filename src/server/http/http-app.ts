@@ -5,25 +5,17 @@ import { Fault } from "#core/fault.ts";
 import { isOurHost } from "#core/host-guard.ts";
 import { holdsToken } from "#sign-in/token-in-address.ts";
 import type { AllHandlers } from "../handlers/all-handlers.ts";
-import { catalogRoutes } from "./catalog-routes.ts";
 import type { Farm } from "./farm.ts";
 import { faultToHttp } from "./fault-to-http.ts";
 import { forgeRoutes } from "./forge-routes.ts";
 import { forgeWebhookRoutes } from "./forge-webhook-routes.ts";
-import { graphRoutes } from "./graph-routes.ts";
-import { jobRoutes } from "./job-routes.ts";
 import { requireJson } from "./json-body.ts";
 import { knownQueryOnly } from "./known-query-only.ts";
-import { manifestRoutes } from "./manifest-routes.ts";
 import { metricsRoutes } from "./metrics-routes.ts";
 import { pageRoutes } from "./page-routes.ts";
 import { authenticate } from "./principal.ts";
-import { reportRoutes } from "./report-routes.ts";
-import { searchRoutes } from "./search-routes.ts";
 import { serveEndpoints } from "./serve-endpoints.ts";
 import { callbackRoutes, sessionRoutes, signInRoutes } from "./sign-in-routes.ts";
-import { timesRoutes } from "./times-routes.ts";
-import { waitingRoutes } from "./waiting-routes.ts";
 
 export interface HttpAppOptions {
   readonly farm: Farm;
@@ -88,14 +80,6 @@ export function httpApp({
   api.use(authenticate(farm));
   api.route("/", sessionRoutes(farm));
   api.route("/", serveEndpoints(allEndpoints, handlers));
-  api.route("/", graphRoutes(farm));
-  api.route("/", jobRoutes(farm));
-  api.route("/", waitingRoutes(farm));
-  api.route("/", manifestRoutes(farm));
-  api.route("/", reportRoutes(farm));
-  api.route("/", searchRoutes(farm));
-  api.route("/", timesRoutes(farm));
-  api.route("/", catalogRoutes(farm));
   api.route("/", forgeRoutes(farm));
   api.all("*", (c) => {
     throw new Fault("not_found", `there is no ${c.req.method} ${c.req.path} in this API`);

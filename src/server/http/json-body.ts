@@ -29,9 +29,6 @@ export interface LargeBody {
   readonly verb: Verb;
 }
 
-/** Requests to submit a graph may bring definition files along: all of those of a large repository. */
-export const submittedDefinitions: LargeBody = { bytes: 48 * 1024 * 1024, verb: "submit" };
-
 /**
  * Refuses what does not call itself JSON, also where nobody reads the body.
  *

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import type { LogPiece } from "./farm.ts";
+import type { LogPiece } from "../log-piece.ts";
 
 /** One answer's share of a log; the client asks on from `X-Next-Offset`. */
 export const mostLogBytes = 4 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { LogPiece } from "./farm.ts";
+import type { LogPiece } from "../log-piece.ts";
 import { logEvents, mostLogBytesPerEvent } from "./log-events.ts";
 
 /** A log that the test writes and the follower reads. */

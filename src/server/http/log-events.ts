@@ -1,5 +1,5 @@
+import type { LogPiece } from "../log-piece.ts";
 import type { Look, ServerEvent } from "./event-stream.ts";
-import type { LogPiece } from "./farm.ts";
 import { formatLogPosition, type LogPosition } from "./log-position.ts";
 import { decodeUtf8Prefix } from "./utf8-prefix.ts";
 

@@ -1,12 +1,12 @@
 import { Hono } from "hono";
 import { requireRight } from "#access/require-right.ts";
 import { rightSomewhere } from "#core/right.ts";
+import type { Farm } from "./farm.ts";
 import { metricsText } from "./metrics-text.ts";
 import { authenticate, type KnowsCallers, principalOf } from "./principal.ts";
-import type { TimesFarm } from "./times-farm.ts";
 
 /** What scrapers read. It lies beside the API, at `/metrics`, where they look for it. */
-export function metricsRoutes(farm: Pick<TimesFarm, "metricFamilies"> & KnowsCallers): Hono {
+export function metricsRoutes(farm: Pick<Farm, "metricFamilies"> & KnowsCallers): Hono {
   const routes = new Hono();
 
   routes.get("/metrics", authenticate(farm), async (c) => {

@@ -1,15 +1,13 @@
 import { queryOptions } from "@tanstack/react-query";
-import { z } from "zod";
-import { Branch, type BranchBody } from "#api/branch.ts";
-import { ask, tell } from "../../farm/ask.ts";
-
-const path = (repository: string) => `/repositories/${encodeURIComponent(repository)}/branches`;
+import type { Branch, BranchBody } from "#api/branch.ts";
+import { catalogEndpoints } from "#api/endpoints/catalog-endpoints.ts";
+import { call } from "../../farm/ask.ts";
 
 /** What is said of a repository's branches: of all as `*` first, then of each. */
 export const branchesQuery = (repository: string) =>
   queryOptions({
     queryKey: ["branches", repository],
-    queryFn: ({ signal }) => ask(z.array(Branch), path(repository), { signal }),
+    queryFn: ({ signal }) => call(catalogEndpoints.branches, { params: { repository } }, signal),
   });
 
 export interface SaidOfBranch {
@@ -23,10 +21,8 @@ export interface SaidOfBranch {
 }
 
 export function sayOfBranch({ repository, branch, why, ...said }: SaidOfBranch): Promise<Branch> {
-  return tell(
-    Branch,
-    `${path(repository)}/${encodeURIComponent(branch)}`,
-    { ...said, ...(why === "" ? {} : { why }) },
-    "PUT",
-  );
+  return call(catalogEndpoints.setBranch, {
+    params: { repository, branch },
+    body: { ...said, ...(why === "" ? {} : { why }) },
+  });
 }

@@ -1,13 +1,13 @@
 import { queryOptions } from "@tanstack/react-query";
-import { CatalogDiff } from "#api/catalog.ts";
-import { ask } from "../../farm/ask.ts";
+import { catalogEndpoints } from "#api/endpoints/catalog-endpoints.ts";
+import { call } from "../../farm/ask.ts";
 import type { CatalogDiffSearch } from "./search.ts";
 
 export const catalogDiffQuery = ({ repository = "", a = "", b = "" }: CatalogDiffSearch) => {
-  const sides = new URLSearchParams({ a, b, ...(repository === "" ? {} : { repository }) });
+  const sides = { a, b, ...(repository === "" ? {} : { repository }) };
   return queryOptions({
     queryKey: ["catalog diff", repository, a, b],
-    queryFn: ({ signal }) => ask(CatalogDiff, `/catalogs/diff?${sides}`, { signal }),
+    queryFn: ({ signal }) => call(catalogEndpoints.diffCatalogs, { query: sides }, signal),
     enabled: a !== "" && b !== "",
     retry: false,
   });

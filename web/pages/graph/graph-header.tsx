@@ -1,7 +1,8 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { type Graph, GraphSummary } from "#api/graph.ts";
-import { tell } from "../../farm/ask.ts";
+import { graphEndpoints } from "#api/endpoints/graph-endpoints.ts";
+import type { Graph } from "#api/graph.ts";
+import { call } from "../../farm/ask.ts";
 import { ConfirmButton } from "../../parts/confirm-button.tsx";
 import { Copyable } from "../../parts/copy.tsx";
 import { CountsBar } from "../../parts/counts-bar.tsx";
@@ -13,7 +14,7 @@ import { graphQuery } from "./load.ts";
 export function GraphHeader({ graph }: { graph: Graph }) {
   const client = useQueryClient();
   const cancel = useMutation({
-    mutationFn: () => tell(GraphSummary, `/graphs/${encodeURIComponent(graph.id)}/cancel`),
+    mutationFn: () => call(graphEndpoints.cancelGraph, { params: { graph: graph.id } }),
     onSettled: () => client.invalidateQueries(graphQuery(graph.id)),
   });
   const cached = graph.jobList.filter((job) => job.cached).length;

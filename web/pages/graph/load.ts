@@ -1,13 +1,14 @@
 import { queryOptions, replaceEqualDeep, useQueryClient } from "@tanstack/react-query";
-import { Graph, GraphDelta, GraphSummary } from "#api/graph.ts";
-import { apiBase, ask } from "../../farm/ask.ts";
+import { graphEndpoints } from "#api/endpoints/graph-endpoints.ts";
+import { type Graph, GraphDelta, GraphSummary } from "#api/graph.ts";
+import { apiBase, call } from "../../farm/ask.ts";
 import { mergeGraphDelta } from "../../farm/merge-graph-delta.ts";
 import { useEventStream } from "../../farm/use-event-stream.ts";
 
 export const graphQuery = (id: string) =>
   queryOptions({
     queryKey: ["graph", id],
-    queryFn: ({ signal }) => ask(Graph, `/graphs/${encodeURIComponent(id)}`, { signal }),
+    queryFn: ({ signal }) => call(graphEndpoints.graph, { params: { graph: id } }, signal),
     structuralSharing: (known, fresh) =>
       isGraph(known) && isGraph(fresh) ? newerOf(known, fresh) : fresh,
   });

@@ -1,10 +1,9 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { z } from "zod";
 import { pathOfCall } from "#api/endpoint.ts";
+import { graphEndpoints } from "#api/endpoints/graph-endpoints.ts";
 import { invocationEndpoints } from "#api/endpoints/invocation-endpoints.ts";
-import { GraphSummary } from "#api/graph.ts";
 import type { InvocationActionState, InvocationDetail } from "#api/invocation.ts";
-import { apiBase, ask, call } from "../../farm/ask.ts";
+import { apiBase, call } from "../../farm/ask.ts";
 
 export interface InvocationAddress {
   readonly id: string;
@@ -73,9 +72,11 @@ export const actionsQuery = (
 export const graphsOfCommitQuery = (repository: string | null, commit: string | null) =>
   queryOptions({
     queryKey: ["graphs-of-commit", repository, commit],
-    queryFn: ({ signal }) => {
-      const search = new URLSearchParams({ repository: repository ?? "", commit: commit ?? "" });
-      return ask(z.array(GraphSummary), `/graphs?${search}`, { signal });
-    },
+    queryFn: ({ signal }) =>
+      call(
+        graphEndpoints.graphs,
+        { query: { repository: repository ?? "", commit: commit ?? "" } },
+        signal,
+      ),
     enabled: repository !== null && commit !== null,
   });

@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
-import { JobDetail } from "#api/graph.ts";
-import { apiBase, ask } from "../../farm/ask.ts";
+import { jobEndpoints } from "#api/endpoints/job-endpoints.ts";
+import { apiBase, call } from "../../farm/ask.ts";
 
 const jobPath = (graph: string, job: string) =>
   `/graphs/${encodeURIComponent(graph)}/jobs/${encodeURIComponent(job)}`;
@@ -8,7 +8,7 @@ const jobPath = (graph: string, job: string) =>
 export const jobQuery = (graph: string, job: string) =>
   queryOptions({
     queryKey: ["job", graph, job],
-    queryFn: ({ signal }) => ask(JobDetail, jobPath(graph, job), { signal }),
+    queryFn: ({ signal }) => call(jobEndpoints.job, { params: { graph, job } }, signal),
   });
 
 export const runUrl = (graph: string, job: string, run: number) =>

@@ -1,8 +1,8 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { CatalogDetail } from "#api/catalog.ts";
+import { catalogEndpoints } from "#api/endpoints/catalog-endpoints.ts";
 import type { SubmitGraph } from "#api/graph.ts";
-import { GraphPreview, type PreviewGraph } from "#api/preview.ts";
-import { ask, tell } from "../../farm/ask.ts";
+import type { GraphPreview, PreviewGraph } from "#api/preview.ts";
+import { call } from "../../farm/ask.ts";
 import type { NewGraphSearch } from "./search.ts";
 
 /** The choice as the API takes it. */
@@ -48,7 +48,7 @@ export function submissionOf(
 export const previewQuery = (search: NewGraphSearch) =>
   queryOptions({
     queryKey: ["preview", choiceOf(search)],
-    queryFn: () => tell(GraphPreview, "/graphs/preview", choiceOf(search)),
+    queryFn: () => call(catalogEndpoints.previewGraph, { body: choiceOf(search) }),
     enabled: search.repository !== undefined,
     placeholderData: keepPreviousData,
     retry: false,
@@ -59,7 +59,7 @@ export const catalogQuery = (digest: string | undefined) =>
   queryOptions({
     queryKey: ["catalog", digest],
     queryFn: ({ signal }) =>
-      ask(CatalogDetail, `/catalogs/${encodeURIComponent(digest ?? "")}`, { signal }),
+      call(catalogEndpoints.catalog, { params: { digest: digest ?? "" } }, signal),
     enabled: digest !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: keepPreviousData,

@@ -1,8 +1,8 @@
 import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
-import { SubmittedGraph } from "#api/graph.ts";
-import { tell } from "../../farm/ask.ts";
+import { graphEndpoints } from "#api/endpoints/graph-endpoints.ts";
+import { call } from "../../farm/ask.ts";
 import { newId } from "../../parts/new-id.ts";
 import { usePageTitle } from "../../parts/page-title.ts";
 import { useSettled } from "../../parts/use-settled.ts";
@@ -46,7 +46,7 @@ export function NewGraphPage() {
       const query = previewQuery(choice);
       // What is shown already; or, for who was faster than the preview, what would be.
       const shown = client.getQueryData(query.queryKey) ?? (await client.fetchQuery(query));
-      return tell(SubmittedGraph, "/graphs", submissionOf(choice, shown, newId()));
+      return call(graphEndpoints.submitGraph, { body: submissionOf(choice, shown, newId()) });
     },
     onSuccess: ({ id }) => navigate({ to: "/graphs/$id", params: { id } }),
   });

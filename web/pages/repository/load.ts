@@ -1,7 +1,6 @@
 import { infiniteQueryOptions } from "@tanstack/react-query";
-import { z } from "zod";
-import { GraphSummary } from "#api/graph.ts";
-import { ask } from "../../farm/ask.ts";
+import { graphEndpoints } from "#api/endpoints/graph-endpoints.ts";
+import { call } from "../../farm/ask.ts";
 
 const pageSize = 50;
 
@@ -10,10 +9,11 @@ export const graphsQuery = (repository: string) =>
   infiniteQueryOptions({
     queryKey: ["graphs", repository],
     initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) => {
-      const search = new URLSearchParams({ repository, limit: String(pageSize) });
-      if (pageParam !== undefined) search.set("before", pageParam);
-      return ask(z.array(GraphSummary), `/graphs?${search}`, { signal });
-    },
+    queryFn: ({ pageParam, signal }) =>
+      call(
+        graphEndpoints.graphs,
+        { query: { repository, limit: pageSize, before: pageParam } },
+        signal,
+      ),
     getNextPageParam: (last) => (last.length < pageSize ? undefined : last.at(-1)?.id),
   });

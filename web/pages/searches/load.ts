@@ -1,16 +1,13 @@
-import { queryOptions } from "@tanstack/react-query";
-import { z } from "zod";
-import { Search, StartedSearch, type StartSearch } from "#api/search.ts";
-import { ask, tell } from "../../farm/ask.ts";
+import { queryOptions, skipToken } from "@tanstack/react-query";
+import { searchEndpoints } from "#api/endpoints/search-endpoints.ts";
+import type { StartSearch } from "#api/search.ts";
+import { call } from "../../farm/ask.ts";
 
 /** The newest searches, of one repository or of all. */
 export const searchesQuery = (repository: string | undefined) =>
   queryOptions({
     queryKey: ["searches", repository],
-    queryFn: ({ signal }) => {
-      const of = repository === undefined ? "" : `?repository=${encodeURIComponent(repository)}`;
-      return ask(z.array(Search), `/searches${of}`, { signal });
-    },
+    queryFn: ({ signal }) => call(searchEndpoints.searches, { query: { repository } }, signal),
     refetchInterval: 10_000,
   });
 
@@ -18,9 +15,12 @@ export const searchesQuery = (repository: string | undefined) =>
 export const forecastQuery = (asked: StartSearch | undefined) =>
   queryOptions({
     queryKey: ["search forecast", asked],
-    queryFn: () => tell(StartedSearch, "/searches", { ...asked, dryRun: true }),
-    enabled: asked !== undefined,
+    queryFn:
+      asked === undefined
+        ? skipToken
+        : () => call(searchEndpoints.startSearch, { body: { ...asked, dryRun: true } }),
     retry: false,
   });
 
-export const startSearch = (asked: StartSearch) => tell(StartedSearch, "/searches", asked);
+export const startSearch = (asked: StartSearch) =>
+  call(searchEndpoints.startSearch, { body: asked });

@@ -1,18 +1,18 @@
 import { queryOptions } from "@tanstack/react-query";
-import { Times } from "#api/times.ts";
-import { ask } from "../../farm/ask.ts";
+import { timesEndpoints } from "#api/endpoints/times-endpoints.ts";
+import { call } from "../../farm/ask.ts";
 import type { TimesSearch } from "./search.ts";
 
 export const timesQuery = (search: TimesSearch) => {
-  const asked = new URLSearchParams({
+  const asked = {
     group: search.group ?? "kind",
     window: search.window ?? "7d",
     ...(search.repository === undefined ? {} : { repository: search.repository }),
     ...(search.branch === undefined ? {} : { branch: search.branch }),
-  });
+  };
   return queryOptions({
-    queryKey: ["times", asked.toString()],
-    queryFn: ({ signal }) => ask(Times, `/times?${asked}`, { signal }),
+    queryKey: ["times", asked],
+    queryFn: ({ signal }) => call(timesEndpoints.times, { query: asked }, signal),
     refetchInterval: 30_000,
   });
 };

@@ -1,8 +1,8 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { rerunEndpoints } from "#api/endpoints/rerun-endpoints.ts";
 import type { GraphSummary } from "#api/graph.ts";
-import { GraphPriority } from "#api/graph-priority.ts";
-import { tell } from "../../../farm/ask.ts";
+import { call } from "../../../farm/ask.ts";
 import { Modal } from "../../../parts/modal.tsx";
 import { NumberField } from "../../../parts/number-field.tsx";
 import { jobQuery } from "../../job/load.ts";
@@ -24,11 +24,14 @@ export function PriorityDialog({ graph, job, onClose }: Props) {
   const [reason, setReason] = useState("");
   const set = useMutation({
     mutationFn: () =>
-      tell(GraphPriority, `/graphs/${encodeURIComponent(graph.id)}/priority`, {
-        ...(job === undefined ? {} : { job: job.name }),
-        ...(priority === before ? {} : { priority }),
-        ...(top === graph.top ? {} : { top }),
-        ...(reason.trim() === "" ? {} : { reason: reason.trim() }),
+      call(rerunEndpoints.setPriority, {
+        params: { graph: graph.id },
+        body: {
+          ...(job === undefined ? {} : { job: job.name }),
+          ...(priority === before ? {} : { priority }),
+          ...(top === graph.top ? {} : { top }),
+          ...(reason.trim() === "" ? {} : { reason: reason.trim() }),
+        },
       }),
     onSuccess: () =>
       Promise.all([

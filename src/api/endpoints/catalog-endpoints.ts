@@ -1,0 +1,88 @@
+import { z } from "zod";
+import { rightSomewhere } from "#core/right.ts";
+import { Branch, SetBranch } from "../branch.ts";
+import {
+  CatalogDetail,
+  CatalogDiff,
+  CatalogSummary,
+  PushCatalog,
+  PushedCatalog,
+} from "../catalog.ts";
+import { createdWhenNew, endpoint, json } from "../endpoint.ts";
+import { GraphPreview, PreviewGraph } from "../preview.ts";
+import { definitionsAlong } from "./graph-endpoints.ts";
+
+/** Catalogs of definitions, branches that use them, and what would become of them. */
+export const catalogEndpoints = {
+  catalogs: endpoint({
+    method: "GET",
+    path: "/catalogs",
+    right: rightSomewhere("read"),
+    summary: "Newest first, at most 200.",
+    query: z.object({ limit: z.coerce.number().int().min(1).max(200).default(50) }),
+    answer: json(z.array(CatalogSummary)),
+  }),
+  pushCatalog: endpoint({
+    method: "POST",
+    path: "/catalogs",
+    right: rightSomewhere("define"),
+    summary: "Stores definitions; with `branch`, that branch points to them.",
+    body: PushCatalog,
+    largeBody: { bytes: 48 * 1024 * 1024, verb: "define" },
+    answer: createdWhenNew(PushedCatalog),
+  }),
+  catalog: endpoint({
+    method: "GET",
+    path: "/catalogs/:digest",
+    right: rightSomewhere("read"),
+    summary:
+      "The beginning of a digest is enough. Both digests of a graph are known: `templates` (its definitions as written) and `catalog` (`holds: jobs`, the jobs that they became).",
+    answer: json(CatalogDetail),
+  }),
+  diffCatalogs: endpoint({
+    method: "GET",
+    path: "/catalogs/diff",
+    right: rightSomewhere("read"),
+    summary:
+      "Each side is a digest, a branch or a revision, of another repository as `REPOSITORY@REVISION`; a revision, which has to be fetched, needs `submit`. A branch is what its next submission uses, wherever its definitions come from. Jobs that an expression makes are compared as they are with the branch's values.",
+    query: z.object({
+      a: z.string().min(1).max(5_000),
+      b: z.string().min(1).max(5_000),
+      repository: z.string().max(4_096).optional(),
+    }),
+    answer: json(CatalogDiff),
+  }),
+  previewGraph: endpoint({
+    method: "POST",
+    path: "/graphs/preview",
+    right: rightSomewhere("read"),
+    summary:
+      "The jobs and edges that a graph would have, with expected times and what has a result already, with `patches` as at a submission. Stores nothing but the definitions that it read, under their digest. A revision or another repository needs `submit` somewhere, a directory `define`.",
+    body: PreviewGraph,
+    largeBody: definitionsAlong,
+    answer: json(GraphPreview),
+  }),
+  branches: endpoint({
+    method: "GET",
+    path: "/repositories/:repository/branches",
+    right: rightSomewhere("read"),
+    summary: "`*` (all branches) first. REPOSITORY may be an escaped path or URL.",
+    answer: json(z.array(Branch)),
+  }),
+  branch: endpoint({
+    method: "GET",
+    path: "/repositories/:repository/branches/:branch",
+    right: rightSomewhere("read"),
+    summary:
+      "What is said of the branch, what holds, and every change. `next` is what the next submission uses (`catalog`, `commit`, or a `problem`), `catalog` what was used or pushed last.",
+    answer: json(Branch),
+  }),
+  setBranch: endpoint({
+    method: "PUT",
+    path: "/repositories/:repository/branches/:branch",
+    right: rightSomewhere("define"),
+    summary: "With `after`, 409 when somebody changed it since.",
+    body: SetBranch,
+    answer: json(Branch),
+  }),
+} as const;

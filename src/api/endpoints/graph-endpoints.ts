@@ -1,0 +1,82 @@
+import { z } from "zod";
+import { rightSomewhere } from "#core/right.ts";
+import { CancelledGraph } from "../cancel.ts";
+import { createdWhenNew, endpoint, events, json } from "../endpoint.ts";
+import {
+  Graph,
+  GraphDelta,
+  GraphSummary,
+  Repository,
+  SubmitGraph,
+  SubmittedGraph,
+} from "../graph.ts";
+
+/** Requests may bring definition files along: all of those of a large repository. */
+export const definitionsAlong = { bytes: 48 * 1024 * 1024, verb: "submit" } as const;
+
+/** Repositories, and the graphs of their commits. */
+export const graphEndpoints = {
+  repositories: endpoint({
+    method: "GET",
+    path: "/repositories",
+    right: rightSomewhere("read"),
+    summary: "The one with the newest graph first.",
+    answer: json(z.array(Repository)),
+  }),
+  graphs: endpoint({
+    method: "GET",
+    path: "/graphs",
+    right: rightSomewhere("read"),
+    summary:
+      "Newest first, at most 200. `before` is the id of the last one of the page before. With `commit`, `repository` may be its address.",
+    query: z.object({
+      repository: z.string().optional(),
+      commit: z.string().optional(),
+      limit: z.coerce.number().int().min(1).max(200).default(50),
+      before: z.string().optional(),
+    }),
+    answer: json(z.array(GraphSummary)),
+  }),
+  submitGraph: endpoint({
+    method: "POST",
+    path: "/graphs",
+    right: rightSomewhere("submit"),
+    summary:
+      "Plans the graph of a commit and runs it. `set` is the set that the graph joins, by its name or by a graph of it; a name that is new begins a set. Joining needs `submit` wherever the set has graphs.",
+    body: SubmitGraph,
+    largeBody: definitionsAlong,
+    answer: createdWhenNew(SubmittedGraph),
+  }),
+  graph: endpoint({
+    method: "GET",
+    path: "/graphs/:graph",
+    right: rightSomewhere("read"),
+    summary: "A graph with all its jobs and edges.",
+    answer: json(Graph),
+  }),
+  graphEvents: endpoint({
+    method: "GET",
+    path: "/graphs/:graph/events",
+    right: rightSomewhere("read"),
+    summary:
+      "Each change, with the graph's version as its id. Begins after `Last-Event-ID`, or after the version `since`; ends when the graph is over.",
+    query: z.object({ since: z.coerce.number().int().min(0).default(0) }),
+    answer: events(GraphDelta),
+  }),
+  cancelGraph: endpoint({
+    method: "POST",
+    path: "/graphs/:graph/cancel",
+    right: rightSomewhere("cancel"),
+    summary:
+      "Cancels all that is not over. `unconfirmed` is [what may still start](graphs-of-jobs.md#what-a-cancellation-promises), as `{job, worker}`.",
+    answer: json(CancelledGraph),
+  }),
+  events: endpoint({
+    method: "GET",
+    path: "/events",
+    right: rightSomewhere("read"),
+    summary: "Each changed graph, of all repositories or of one.",
+    query: z.object({ repository: z.string().optional() }),
+    answer: events(GraphSummary),
+  }),
+} as const;

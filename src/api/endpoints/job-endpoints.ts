@@ -1,0 +1,103 @@
+import { z } from "zod";
+import { rightSomewhere } from "#core/right.ts";
+import { CancelledJob } from "../cancel.ts";
+import { bytes, endpoint, events, json } from "../endpoint.ts";
+import { JobDetail } from "../graph.ts";
+import { LogEvent, logPositionQuery } from "../log.ts";
+import { RunManifest } from "../manifest.ts";
+import { ReportedRun, ReportRun } from "../report.ts";
+import { JobWaiting } from "../waiting.ts";
+
+const run = z.object({ run: numberFromOne("run") });
+
+const RunLogQuery = z.object({ ...logPositionQuery, batch: numberFromOne("batch").optional() });
+
+/** Jobs of graphs, and their runs. */
+export const jobEndpoints = {
+  job: endpoint({
+    method: "GET",
+    path: "/graphs/:graph/jobs/:job",
+    right: rightSomewhere("read"),
+    summary:
+      "A job with its runs; by its kind with `chunks` (items, done, failed, batches), `notifications`, `madeGraphs`.",
+    answer: json(JobDetail),
+  }),
+  jobWaiting: endpoint({
+    method: "GET",
+    path: "/graphs/:graph/jobs/:job/waiting",
+    right: rightSomewhere("read"),
+    summary:
+      "Why the job does not run: a reason of one `kind` (`dependency`, `person`, `time`, `outside`, `preparing`, `capacity-none`, `capacity-size`, `capacity-busy`, `limit`, `priority`, `starting`) with its `sentence` and `advice`; null when it runs or is over. `JobDetail` has it, too.",
+    answer: json(JobWaiting),
+  }),
+  cancelJob: endpoint({
+    method: "POST",
+    path: "/graphs/:graph/jobs/:job/cancel",
+    right: rightSomewhere("cancel"),
+    summary: "`unconfirmed` is what may still start, as for a graph.",
+    answer: json(CancelledJob),
+  }),
+  reportRun: endpoint({
+    method: "POST",
+    path: "/graphs/:graph/jobs/:job/report",
+    right: rightSomewhere("report"),
+    summary:
+      "What another machine says of a run of a job with `outside: true`; the same `id` again changes nothing.",
+    body: ReportRun,
+    largeBody: { bytes: 8 * 1024 * 1024, verb: "report" },
+    answer: json(ReportedRun),
+  }),
+  runLog: endpoint({
+    method: "GET",
+    path: "/graphs/:graph/jobs/:job/runs/:run/log",
+    right: rightSomewhere("read"),
+    summary:
+      "The log from the offset, in bytes; with `batch`, that of a batch of a chunked job. At most 4 MiB: `X-Next-Offset` says where to go on, `X-Log-Complete` (`true`, `false`) whether there is nothing more, `X-Log-Attempt` whose log it is.",
+    params: run,
+    query: RunLogQuery,
+    answer: bytes("text/plain"),
+  }),
+  runLogEvents: endpoint({
+    method: "GET",
+    path: "/graphs/:graph/jobs/:job/runs/:run/log/events",
+    right: rightSomewhere("read"),
+    summary:
+      "`log` with `{offset, text}`, `restart` with `{attempt}` when another attempt began its log, `end`. Ids are `ATTEMPT:OFFSET`; begins after `Last-Event-ID`, or at `attempt` and `offset`.",
+    params: run,
+    query: RunLogQuery,
+    answer: events(LogEvent),
+  }),
+  runOutput: endpoint({
+    method: "GET",
+    path: "/graphs/:graph/jobs/:job/runs/:run/outputs/:path{.+}",
+    right: rightSomewhere("read"),
+    summary: "The bytes of an output, always as an attachment.",
+    params: run,
+    answer: bytes(),
+  }),
+  runManifest: endpoint({
+    method: "GET",
+    path: "/graphs/:graph/jobs/:job/runs/:run/manifest",
+    right: rightSomewhere("read"),
+    summary: "A finished run in one text, with `extra` from its output `manifest.json`.",
+    params: run,
+    answer: json(RunManifest),
+  }),
+  runManifestSchema: endpoint({
+    method: "GET",
+    path: "/schema/run-manifest.json",
+    right: rightSomewhere("read"),
+    summary: "The JSON Schema of `RunManifest`.",
+    answer: json(z.record(z.string(), z.unknown())),
+  }),
+} as const;
+
+/** Runs and batches are numbered from 1. */
+function numberFromOne(what: string) {
+  return z
+    .string()
+    .transform(Number)
+    .refine((number) => Number.isInteger(number) && number >= 1 && number <= 2 ** 31 - 1, {
+      error: `there is no such ${what}; they are numbered from 1`,
+    });
+}

@@ -1,0 +1,56 @@
+import { z } from "zod";
+import { rightSomewhere } from "#core/right.ts";
+import { JobCoalescing } from "../coalescing.ts";
+import { createdWhenNew, endpoint, json } from "../endpoint.ts";
+import { Search, SearchDetail, StartedSearch, StartSearch } from "../search.ts";
+
+/** Backfills and bisections over ranges of commits, and jobs that answer for those of other commits. */
+export const searchEndpoints = {
+  startSearch: endpoint({
+    method: "POST",
+    path: "/searches",
+    right: rightSomewhere("submit"),
+    summary:
+      "Begins a `backfill` or a `bisect`; with `dryRun` only its `forecast`. `sameResults` above 1 needs `retrigger`, too.",
+    body: StartSearch,
+    answer: createdWhenNew(StartedSearch),
+  }),
+  searches: endpoint({
+    method: "GET",
+    path: "/searches",
+    right: rightSomewhere("read"),
+    summary: "Newest first, at most 200.",
+    query: z.object({
+      repository: z.string().optional(),
+      limit: z.coerce.number().int().min(1).max(200).default(50),
+    }),
+    answer: json(z.array(Search)),
+  }),
+  search: endpoint({
+    method: "GET",
+    path: "/searches/:search",
+    right: rightSomewhere("read"),
+    summary:
+      "A search with its commits, the newest first, at most 1,000; `next` to go on, as `before`.",
+    query: z.object({
+      before: z.coerce.number().int().min(1).optional(),
+      limit: z.coerce.number().int().min(1).max(1_000).default(200),
+    }),
+    answer: json(SearchDetail),
+  }),
+  cancelSearch: endpoint({
+    method: "POST",
+    path: "/searches/:search/cancel",
+    right: rightSomewhere("cancel"),
+    summary: "Ends it with the graphs that it made.",
+    answer: json(Search),
+  }),
+  jobCoalescing: endpoint({
+    method: "GET",
+    path: "/graphs/:graph/jobs/:job/coalescing",
+    right: rightSomewhere("read"),
+    summary:
+      "Whose run answers for the job, for which jobs it answers, and what to bisect when it failed.",
+    answer: json(JobCoalescing),
+  }),
+} as const;

@@ -1,0 +1,52 @@
+import { z } from "zod";
+import { rightOnFarm, rightSomewhere } from "#core/right.ts";
+import { endpoint, json } from "../endpoint.ts";
+import {
+  MetricDefinition,
+  MetricName,
+  MetricValue,
+  SetMetric,
+  Times,
+  TimesGrouping,
+} from "../times.ts";
+
+/** How long people wait, and what the farm is measured by. */
+export const timesEndpoints = {
+  times: endpoint({
+    method: "GET",
+    path: "/times",
+    right: rightSomewhere("read"),
+    summary:
+      "How long runs waited (also those that never started, or wait still) and ran, all and by `branch`, `pool` or `kind`; how long graphs took; the metric of record. `window` is a duration from `1m` to `366d`.",
+    query: z.object({
+      repository: z.string().optional(),
+      branch: z.string().optional(),
+      group: TimesGrouping.default("branch"),
+      window: z.string().max(64).default("7d"),
+    }),
+    answer: json(Times),
+  }),
+  metrics: endpoint({
+    method: "GET",
+    path: "/metrics",
+    right: rightSomewhere("read"),
+    summary: "The one of record first.",
+    answer: json(z.array(MetricDefinition)),
+  }),
+  metric: endpoint({
+    method: "GET",
+    path: "/metrics/:name",
+    right: rightSomewhere("read"),
+    summary: "What a metric measures, and its value now.",
+    answer: json(MetricValue),
+  }),
+  setMetric: endpoint({
+    method: "PUT",
+    path: "/metrics/:name",
+    right: rightOnFarm("administer"),
+    summary: "Sets what a metric measures; `ofRecord: true` makes it the one of record.",
+    params: z.object({ name: MetricName }),
+    body: SetMetric,
+    answer: json(MetricValue),
+  }),
+} as const;

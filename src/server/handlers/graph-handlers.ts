@@ -1,0 +1,70 @@
+import type { graphEndpoints } from "#api/endpoints/graph-endpoints.ts";
+import { Fault } from "#core/fault.ts";
+import { cancelAndConfirm } from "#graphs/cancel-and-confirm.ts";
+import { GraphId } from "#graphs/graph-id.ts";
+import { graphChangesSince, wholeGraph } from "#graphs/graph-page.store.ts";
+import { graphSummary, listGraphs, listRepositories } from "#graphs/graph-summary.store.ts";
+import { submitGraph } from "#graphs/submit-graph.ts";
+import { eventStream, resumeFrom } from "../http/event-stream.ts";
+import type { HandlersFor } from "../http/serve-endpoints.ts";
+import { found } from "./found.ts";
+import { graphOfCall } from "./graph-of-call.ts";
+import type { HandlerServices } from "./handler-services.ts";
+
+/** A list of graphs shows so many at first; its stream tells of changes of these. */
+const graphsInStream = 50;
+
+export function graphHandlers(services: HandlerServices): HandlersFor<typeof graphEndpoints> {
+  const { db, queue, feeds, url } = services;
+  const graphOf = (written: string) => graphOfCall(db, written);
+
+  return {
+    repositories: () => listRepositories(db),
+    graphs({ query: { repository, commit, limit, before } }) {
+      const last = before === undefined ? undefined : graphIdFrom(before);
+      return listGraphs(db, { repository, commit, limit, before: last });
+    },
+    async submitGraph({ body, caller }) {
+      const { isNew, ...submitted } = await submitGraph(services, body, caller);
+      const { id } = submitted.graph;
+      return { isNew, answer: { id, url: `${url}/graphs/${id}`, ...submitted } };
+    },
+    async graph({ params }) {
+      const id = await graphOf(params.graph);
+      return found(await db.transaction((tx) => wholeGraph(tx, id)), `graph ${id}`);
+    },
+    async graphEvents({ params, query, context }) {
+      const id = await graphOf(params.graph);
+      let version = resumeFrom(context, query.since);
+      return eventStream(context, feeds.graphs.ticket(id), async () => {
+        const delta = found(await graphChangesSince(db, id, version), `graph ${id}`);
+        const changed = delta.graph.version > version;
+        version = delta.graph.version;
+        return {
+          events: changed ? [{ id: String(version), data: delta }] : [],
+          over: delta.graph.state !== "running",
+        };
+      });
+    },
+    async cancelGraph({ params, caller }) {
+      const id = await graphOf(params.graph);
+      const unconfirmed = found(await cancelAndConfirm(db, queue, caller, id), `graph ${id}`);
+      return { ...found(await graphSummary(db, id), `graph ${id}`), unconfirmed };
+    },
+    events({ query: { repository }, context }) {
+      const sent = new Map<string, number>();
+      return eventStream(context, feeds.graphs.ticket(""), async () => {
+        const newest = await listGraphs(db, { repository, limit: graphsInStream });
+        const changed = newest.filter((graph) => (sent.get(graph.id) ?? -1) < graph.version);
+        for (const graph of changed) sent.set(graph.id, graph.version);
+        return { events: changed.map((data) => ({ data })), over: false };
+      });
+    },
+  };
+}
+
+function graphIdFrom(text: string): GraphId {
+  const id = GraphId.safeParse(text);
+  if (!id.success) throw new Fault("invalid_argument", `"${text}" is no graph's id`);
+  return id.data;
+}

@@ -1,0 +1,93 @@
+import { stream } from "hono/streaming";
+import type { jobEndpoints } from "#api/endpoints/job-endpoints.ts";
+import { cancelAndConfirm } from "#graphs/cancel-and-confirm.ts";
+import type { GraphId } from "#graphs/graph-id.ts";
+import { jobSummary } from "#graphs/graph-page.store.ts";
+import { jobDetail } from "#graphs/job-detail.store.ts";
+import { reportRun } from "#graphs/outside/report-run.ts";
+import { jobWaiting } from "#graphs/times/job-waiting.ts";
+import { declaredOffers } from "#size-classes/declared-classes.ts";
+import { asAttachment } from "../http/as-attachment.ts";
+import { eventStream } from "../http/event-stream.ts";
+import { logAnswer, mostLogBytes } from "../http/log-answer.ts";
+import { logEvents, mostLogBytesPerEvent } from "../http/log-events.ts";
+import { logPositionOf } from "../http/log-position.ts";
+import type { HandlersFor } from "../http/serve-endpoints.ts";
+import { manifestSchema } from "../manifest-schema.ts";
+import { readRunLog } from "../run-log.ts";
+import { runManifest } from "../run-manifest.ts";
+import { readRunOutput } from "../run-output.ts";
+import { found } from "./found.ts";
+import { graphOfCall } from "./graph-of-call.ts";
+import type { HandlerServices } from "./handler-services.ts";
+import { runOfCall } from "./run-of-call.ts";
+
+export function jobHandlers(services: HandlerServices): HandlersFor<typeof jobEndpoints> {
+  const { db, queue, blobs, clock, feeds } = services;
+  const waitingOf = async (id: GraphId, job: string) =>
+    jobWaiting(db, id, job, clock.now(), queue.times, await declaredOffers(db));
+
+  return {
+    async job({ params: { graph, job } }) {
+      const id = await graphOfCall(db, graph);
+      const detail = found(await jobDetail(db, id, job), jobIn(id, job));
+      return { ...detail, waiting: (await waitingOf(id, job)) ?? null };
+    },
+    async jobWaiting({ params: { graph, job } }) {
+      const id = await graphOfCall(db, graph);
+      return { waiting: found(await waitingOf(id, job), jobIn(id, job)) };
+    },
+    async cancelJob({ params: { graph, job }, caller }) {
+      const id = await graphOfCall(db, graph);
+      found(await jobSummary(db, id, job), jobIn(id, job));
+      const unconfirmed = await cancelAndConfirm(db, queue, caller, id, [job]);
+      const summary = found(await jobSummary(db, id, job), jobIn(id, job));
+      return { ...summary, unconfirmed: found(unconfirmed, `graph ${id}`) };
+    },
+    async reportRun({ params: { graph, job }, body, caller }) {
+      const id = await graphOfCall(db, graph);
+      return found(await reportRun({ db, blobs }, id, job, body, caller), jobIn(id, job));
+    },
+    async runLog({ params, query, context }) {
+      const { offset } = logPositionOf(context);
+      const { output } = await runOfCall(db, params, query.batch);
+      return logAnswer(context, await readRunLog(services, output, offset, mostLogBytes));
+    },
+    async runLogEvents({ params, query, context }) {
+      const from = logPositionOf(context);
+      const { output } = await runOfCall(db, params, query.batch);
+      const ticket = feeds.logs.ticket(output.executionId ?? "");
+      // A run that has just begun gets its execution, and later its result.
+      const read = async (offset: number) => {
+        const run = await runOfCall(db, params, query.batch);
+        return readRunLog(services, run.output, offset, mostLogBytesPerEvent);
+      };
+      return eventStream(context, ticket, logEvents(read, from));
+    },
+    async runOutput({ params, context }) {
+      const { output, name } = await runOfCall(db, params);
+      const file = found(
+        await readRunOutput(blobs, output, params.path),
+        `output "${params.path}" of ${name}`,
+      );
+      asAttachment(context, params.path, file.digest);
+      return stream(context, async (body) => {
+        for await (const chunk of file.chunks) await body.write(chunk);
+      });
+    },
+    async runManifest({ params }) {
+      const { graph, output, name } = await runOfCall(db, params);
+      const detail = found(await jobDetail(db, graph, params.job), name);
+      const run = found(
+        detail.runList.find(({ number }) => number === params.run),
+        name,
+      );
+      return runManifest(blobs, detail, run, output);
+    },
+    runManifestSchema: manifestSchema,
+  };
+}
+
+function jobIn(id: GraphId, job: string): string {
+  return `job "${job}" in graph ${id}`;
+}

@@ -1,0 +1,62 @@
+import type { timesEndpoints } from "#api/endpoints/times-endpoints.ts";
+import { MetricDefinition } from "#api/times.ts";
+import { Fault } from "#core/fault.ts";
+import { parseDuration } from "#graphs/definitions/duration.ts";
+import { metricDefinitions } from "#graphs/times/metric.store.ts";
+import { metricValue } from "#graphs/times/metric-value.store.ts";
+import { setMetric } from "#graphs/times/set-metric.ts";
+import { timesOfGraphs, timesOfRuns } from "#graphs/times/times.store.ts";
+import type { HandlersFor } from "../http/serve-endpoints.ts";
+import { found } from "./found.ts";
+import type { HandlerServices } from "./handler-services.ts";
+
+/** What people were promised: 95 % start within 15 minutes. */
+const goal = { withinSeconds: 900, share: 0.95 };
+
+const yearMs = 366 * 86_400_000;
+
+export function timesHandlers({ db, clock }: HandlerServices): HandlersFor<typeof timesEndpoints> {
+  return {
+    async times({ query: { repository, branch, group, window } }) {
+      const windowMs = windowFrom(window);
+      const until = clock.now();
+      const from = new Date(until.getTime() - windowMs);
+      const of = { repository, branch, from, until };
+      const runs = await timesOfRuns(db, of, group, goal.withinSeconds);
+      const graphs = await timesOfGraphs(db, of, group);
+      const record = (await metricDefinitions(db)).find(({ ofRecord }) => ofRecord);
+      return {
+        repository: repository ?? null,
+        branch: branch ?? null,
+        window: {
+          from: from.toISOString(),
+          until: until.toISOString(),
+          seconds: Math.round(windowMs / 1_000),
+        },
+        group,
+        goal,
+        all: runs.all,
+        groups: runs.groups,
+        graphs: graphs.all,
+        graphGroups: graphs.groups,
+        record: record === undefined ? null : await metricValue(db, record, until),
+      };
+    },
+    metrics: () => metricDefinitions(db),
+    async metric({ params: { name } }) {
+      const metric = (await metricDefinitions(db)).find((each) => each.name === name);
+      return metricValue(db, found(metric, `metric "${name}"`), clock.now());
+    },
+    async setMetric({ params: { name }, body, caller }) {
+      const metric = MetricDefinition.parse({ ...body, name });
+      await setMetric(db, metric, caller);
+      return metricValue(db, metric, clock.now());
+    },
+  };
+}
+
+function windowFrom(text: string): number {
+  const ms = parseDuration(text) ?? 0;
+  if (ms >= 60_000 && ms <= yearMs) return ms;
+  throw new Fault("invalid_argument", "window must be a duration from 1m to 366d, such as 7d");
+}

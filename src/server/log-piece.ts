@@ -1,0 +1,9 @@
+/** A piece of a log. Offsets are bytes from the log's beginning. */
+export interface LogPiece {
+  readonly bytes: Uint8Array;
+  readonly nextOffset: number;
+  /** Nothing will follow. */
+  readonly complete: boolean;
+  /** Changes when it becomes another attempt's log, which begins anew. */
+  readonly attempt: number;
+}
