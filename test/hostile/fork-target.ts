@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Principal } from "#access/principal.ts";
 import type { Run } from "#api/graph.ts";
-import type { GraphOrigin } from "#graphs/submit-graph.ts";
+import type { GraphOrigin } from "#graphs/submitting/submission.ts";
 import { type FarmHere, startFarmHere } from "../support/farm-here.ts";
 import { type SampleRepository, sampleRepository } from "../support/sample-repository.ts";
 import type { HostileCase } from "./case.ts";

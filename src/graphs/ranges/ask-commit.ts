@@ -7,7 +7,8 @@ import type { Db, Tx } from "#db/db.ts";
 import type { CancellingQueue } from "../cancel-graph.ts";
 import type { PreviewServices } from "../catalogs/preview-graph.ts";
 import { GraphId } from "../graph-id.ts";
-import { type SubmissionServices, submitGraph } from "../submit-graph.ts";
+import { submitGraph } from "../submit-graph.ts";
+import type { SubmissionServices } from "../submitting/submission.ts";
 import { judgeCommit, type SearchedJob, type Verdict } from "./judge-commit.ts";
 import {
   graphsOfRange,

@@ -9,7 +9,7 @@ import { fillTemplates } from "../definitions/fill-templates.ts";
 import { type Plan, plan } from "../plan.ts";
 import { planForOutsiders } from "../plan-for-outsiders.ts";
 import { resolveSources } from "../resolve-sources.ts";
-import type { SubmissionServices } from "../submit-graph.ts";
+import type { SubmissionServices } from "../submitting/submission.ts";
 import type { OriginalGraph } from "./clone.store.ts";
 
 /** What the graph of an old commit would be now. */
