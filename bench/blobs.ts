@@ -19,8 +19,8 @@ import { byteStreamService } from "#cache-protocols/rev2/byte-stream-service.ts"
 import { casService } from "#cache-protocols/rev2/cas-service.ts";
 import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
-import { openDiskBlobStore } from "#cas/disk-blob-store.ts";
-import { openDiskUploads } from "#cas/disk-uploads.ts";
+import { openDiskBlobStore } from "#cas/disk/disk-blob-store.ts";
+import { openDiskUploads } from "#cas/disk/disk-uploads.ts";
 import { cachingExistence } from "#cas/existence-caching-blob-store.ts";
 import { verifying } from "#cas/verifying-blob-store.ts";
 import { zstdFrame } from "#cas/zstd/zstd-frame.ts";

@@ -28,7 +28,7 @@ const nameKey = ({ project, tool, key }: EntryName) => `${tool}/${key}/${project
 export function openCaches(parts: {
   readonly db: Db;
   /** Who writes into the caches of a project may. */
-  readonly storeOf: (project: string) => Pick<ProjectStore, "blobs" | "files">;
+  readonly storeOf: (project: string) => Pick<ProjectStore, "blobs" | "unnamed">;
   readonly treesOf: (project: string) => OutputTrees;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -91,15 +91,15 @@ export function openCaches(parts: {
     find,
     findMany: (names) => (names.length === 0 ? Promise.resolve([]) : entriesNamed(db, names)),
     valueOf,
-    blobWith: (project, hash) => storeOf(project).files.withHash(hash),
+    blobWith: (project, hash) => storeOf(project).unnamed.withHash(hash),
     blobValue: (project, digest, lookup) => blobValue(blobsOf(project), digest, lookup),
     actionResult: (name, hash, lookup, domain) => resultUnder(results, name, hash, lookup, domain),
     resultPutFor: (project, action) => resultPutFor(results, project, action),
 
     async take(project, chunks) {
-      const { blobs, files } = storeOf(project);
+      const { blobs, unnamed } = storeOf(project);
       const { head, rest } = await upTo(inOnePiece, chunks);
-      if (rest !== undefined) return files.take(rest);
+      if (rest !== undefined) return unnamed.take(rest);
       const digest = digestOf(head);
       await blobs.put(digest, head);
       return digest;

@@ -3,7 +3,7 @@ import type { Stats } from "node:fs";
 import { readdir, rm, stat } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { errnoOf } from "./disk-fault.ts";
+import { errnoOf } from "./disk/disk-fault.ts";
 
 /** Nobody pauses for an hour in the middle of a blob. */
 const abandonedAfterMs = 60 * 60_000;

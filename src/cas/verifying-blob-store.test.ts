@@ -7,7 +7,7 @@ import type { Digest } from "#core/digest.ts";
 import { describeBlobStore } from "./blob-store.fixture.ts";
 import type { ByteRange } from "./blob-store.ts";
 import { digestOf } from "./digest-of.ts";
-import { openDiskBlobStore } from "./disk-blob-store.ts";
+import { openDiskBlobStore } from "./disk/disk-blob-store.ts";
 import { memoryBlobStore } from "./memory-blob-store.ts";
 import { verifying } from "./verifying-blob-store.ts";
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { counting, noTraffic } from "#cas/counting-blob-store.ts";
-import { openDiskBlobStore } from "#cas/disk-blob-store.ts";
+import { openDiskBlobStore } from "#cas/disk/disk-blob-store.ts";
 import { memoryBlobStore } from "#cas/memory-blob-store.ts";
 import { CommitSha } from "#core/commit-sha.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";

@@ -9,7 +9,7 @@ import type { GranaryBuildReport } from "#api/granary.ts";
 import { openCaches } from "#caches/open-caches.ts";
 import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
-import { openDiskBlobStore } from "#cas/disk-blob-store.ts";
+import { openDiskBlobStore } from "#cas/disk/disk-blob-store.ts";
 import { verifying } from "#cas/verifying-blob-store.ts";
 import { encodeIndex } from "#commit-index/encode-index.ts";
 import type { IndexEntry } from "#commit-index/index-entry.ts";
@@ -45,7 +45,7 @@ export async function farmOfGranaries(
   const blobs = verifying(disk, (digest) => disk.remove(digest));
   const trees = outputTrees(blobs);
   // One for all projects: what is told of one is asked of the same blobs as what is told of another.
-  const storeOf = () => ({ blobs, files: disk });
+  const storeOf = () => ({ blobs, unnamed: disk });
   const blobsOf = () => blobs;
   const treesOf = () => trees;
   const caches = openCaches({ db, storeOf, treesOf, clock, logger });

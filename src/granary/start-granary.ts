@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { openDiskUploads } from "#cas/disk-uploads.ts";
+import { openDiskUploads } from "#cas/disk/disk-uploads.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import { openGit } from "#git/run-git.ts";

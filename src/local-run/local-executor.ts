@@ -4,7 +4,7 @@ import { create } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { digestFunctionValues } from "#cas/digest-message.ts";
-import { type DiskBlobStore, openDiskBlobStore } from "#cas/disk-blob-store.ts";
+import { type DiskBlobStore, openDiskBlobStore } from "#cas/disk/disk-blob-store.ts";
 import type { Digest } from "#core/digest.ts";
 import { messageOf } from "#core/fault.ts";
 import { buildAction } from "#graphs/build-action.ts";

@@ -5,8 +5,8 @@ import { openProjectShare, usualProjectsEach } from "#access/projects/project-sh
 import { projectTrees } from "#actions/project-trees.ts";
 import { resultSeals } from "#actions/result-seals.ts";
 import { openCaches } from "#caches/open-caches.ts";
+import { openBlobStorage } from "#cas/blob-storage.ts";
 import { anyMayBegin, openProjectBlobs } from "#cas/namespaces/project-blobs.ts";
-import { openStoreEviction } from "#cas/namespaces/store-eviction.ts";
 import type { Clock } from "#core/clock.ts";
 import { systemClock } from "#core/clock.ts";
 import { digestKey } from "#core/digest.ts";
@@ -40,8 +40,9 @@ export async function openStores(
   },
 ) {
   const { directory, db, clock, logger, farmKey, project, keep } = parts;
+  const storage = await openBlobStorage({ kind: "disk", directory: directory.blobs });
   const stores = await openProjectBlobs({
-    directory: directory.blobs,
+    storage,
     clock: systemClock,
     existence,
     ...(config.mostProjects === undefined ? {} : { mostNamespaces: config.mostProjects }),
@@ -76,7 +77,7 @@ export async function openStores(
       db,
       blobsOf,
       treesOf,
-      disk: await openStoreEviction(directory.blobs),
+      stored: storage.evictable,
       directory: directory.blobs,
       limitBytes: config.storeLimitBytes,
       pinned: () =>

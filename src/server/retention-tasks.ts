@@ -1,7 +1,7 @@
 import { dayOf } from "#access/blob-writes/write-quota.ts";
 import { forgetWritten } from "#access/blob-writes/written-bytes.store.ts";
 import { forgetUnusedEntries } from "#caches/cache-entry.store.ts";
-import type { Uploads } from "#cas/uploads.ts";
+import type { UploadStore } from "#cas/upload-store.ts";
 import type { Clock } from "#core/clock.ts";
 import type { Db } from "#db/db.ts";
 import { forgetDurations } from "#execution/expected-duration.store.ts";
@@ -36,7 +36,7 @@ const keepGranaryBuildsMs = 90 * dayMs;
 export function retentionTasks(parts: {
   readonly db: Db;
   readonly clock: Clock;
-  readonly uploads: Pick<Uploads, "sweep">;
+  readonly uploads: Pick<UploadStore, "sweep">;
 }): PeriodicTask[] {
   const { db, clock, uploads } = parts;
   const ago = (ms: number) => new Date(clock.now().getTime() - ms);

@@ -13,7 +13,7 @@ import {
 import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { BlobStore } from "#cas/blob-store.ts";
-import { errnoOf } from "#cas/disk-fault.ts";
+import { errnoOf } from "#cas/disk/disk-fault.ts";
 import { mapAtMost } from "#cas/map-at-most.ts";
 import { tempFileIn } from "#cas/temp-file.ts";
 import { type Digest, hexOf } from "#core/digest.ts";

@@ -1,7 +1,7 @@
 import * as fs from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
-import { errnoOf } from "#cas/disk-fault.ts";
+import { errnoOf } from "#cas/disk/disk-fault.ts";
 import { giveOpenFileToJobs } from "#machine/job-owner.ts";
 
 /** A file to be made, its bytes in hand and checked. */

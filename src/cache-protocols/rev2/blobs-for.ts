@@ -1,5 +1,5 @@
 import type { BlobStore } from "#cas/blob-store.ts";
-import type { Uploads } from "#cas/uploads.ts";
+import type { UploadStore } from "#cas/upload-store.ts";
 import type { CallContext } from "#grpc/call-context.ts";
 
 /** The blobs that a call is about: a farm has others for each project, a granary for each build. */
@@ -8,8 +8,8 @@ export type BlobsFor = (project: string, context: CallContext) => BlobStore;
 /** Throws `permission_denied` for who may not write into a project, also what is there already. */
 export type RequireMayWrite = (project: string, context: CallContext) => Promise<void>;
 
-/** Uploads into the same. */
+/** UploadStore into the same. */
 export type UploadsFor = (
   project: string,
   context: CallContext,
-) => Pick<Uploads, "committed" | "receive">;
+) => Pick<UploadStore, "committed" | "receive">;

@@ -1,6 +1,6 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import type { BlobStore } from "#cas/blob-store.ts";
-import { notSoFar } from "#cas/uploads.ts";
+import { notSoFar } from "#cas/upload-store.ts";
 import { unzstd, zstd } from "#cas/zstd/zstd-streams.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";

@@ -1,10 +1,11 @@
 import { systemClock } from "#core/clock.ts";
+import { openBlobStorage } from "../blob-storage.ts";
 import { openProjectBlobs } from "./project-blobs.ts";
 
 /** Blobs of projects in a directory, where nothing is expected to rot. */
-export function projectBlobsIn(directory: string) {
+export async function projectBlobsIn(directory: string) {
   return openProjectBlobs({
-    directory,
+    storage: await openBlobStorage({ kind: "disk", directory }),
     clock: systemClock,
     existence: { ttlMs: 60_000, limit: 1_000 },
     isCorrupt: () => {},

@@ -6,9 +6,10 @@ import { systemClock } from "#core/clock.ts";
 import { defaultProject } from "#core/default-project.ts";
 import { type Digest, digestKey, emptyDigest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
+import { openBlobStorage } from "../blob-storage.ts";
 import { describeBlobStore } from "../blob-store.fixture.ts";
 import { digestOf } from "../digest-of.ts";
-import { diskLayout } from "../disk-layout.ts";
+import { diskLayout } from "../disk/disk-layout.ts";
 import { namespaceOf } from "./namespace.ts";
 import { anyMayBegin, openProjectBlobs, type ProjectBlobs } from "./project-blobs.ts";
 
@@ -23,7 +24,7 @@ async function someStores(options: { directory?: string; mostNamespaces?: number
   const corrupt: string[] = [];
   const stores = await openProjectBlobs({
     ...options,
-    directory,
+    storage: await openBlobStorage({ kind: "disk", directory }),
     clock: systemClock,
     existence: { ttlMs: 60_000, limit: 1_000 },
     isCorrupt: (project, blob) => corrupt.push(`${project} ${digestKey(blob)}`),
@@ -56,13 +57,13 @@ test("what one project has, no other knows of, in any form", async () => {
   await blobsOf(stores, "b").put(digestOf(Buffer.from("b's own")), Buffer.from("b's own"));
 
   for (const project of ["b", "nobody's", defaultProject]) {
-    const { blobs, recent, files, uploads } = stores.of(project, anyMayBegin);
+    const { blobs, recent, unnamed, uploads } = stores.of(project, anyMayBegin);
     expect(await blobs.findMissing([digest])).toEqual([digest]);
     expect(await recent.findMissing([digest])).toEqual([digest]);
     expect(await blobs.get(digest)).toBeUndefined();
     expect(await recent.get(digest)).toBeUndefined();
     expect(await blobs.read(digest)).toBeUndefined();
-    expect(await files.withHash(digest.hash)).toBeUndefined();
+    expect(await unnamed.withHash(digest.hash)).toBeUndefined();
     expect(await uploads.committed("a/uploads/1/blobs/x")).toBe(0);
   }
   expect(await stores.of("a", anyMayBegin).recent.get(digest)).toEqual(new Uint8Array(hello));
@@ -111,12 +112,12 @@ test("certain knows at once of what was removed behind the farm, and so do all f
 
 test("asking makes nothing; the empty blob is everywhere", async () => {
   const { stores, directory } = await someStores();
-  const { blobs, files, uploads } = stores.of("unheard-of", anyMayBegin);
+  const { blobs, unnamed, uploads } = stores.of("unheard-of", anyMayBegin);
 
   expect(await blobs.findMissing([emptyDigest, digest, digest])).toEqual([digest]);
   expect(await blobs.get(emptyDigest)).toEqual(new Uint8Array());
   await expect(blobs.read(digest, { offset: 99 })).rejects.toMatchObject({ code: "out_of_range" });
-  await files.withHash(digest.hash);
+  await unnamed.withHash(digest.hash);
   await uploads.committed("unheard-of/uploads/1/blobs/x");
 
   expect(await namespacesOf(directory)).toEqual([]);
@@ -129,12 +130,12 @@ describe("who may not begin a project", () => {
 
   test("puts nothing into it, in no way", async () => {
     const { stores, directory } = await someStores();
-    const { blobs, files, uploads } = stores.of("a", mayNot);
+    const { blobs, unnamed, uploads } = stores.of("a", mayNot);
     const refused = { code: "permission_denied" };
 
     await expect(blobs.put(digest, hello)).rejects.toMatchObject(refused);
     await expect(blobs.write(digest, inPieces(hello))).rejects.toMatchObject(refused);
-    await expect(files.take(inPieces(hello))).rejects.toMatchObject(refused);
+    await expect(unnamed.take(inPieces(hello))).rejects.toMatchObject(refused);
     await expect(uploads.receive(upload("u", digest, hello))).rejects.toMatchObject(refused);
     expect(await namespacesOf(directory)).toEqual([]);
   });
@@ -203,12 +204,12 @@ describe("a project that is removed", () => {
 
 test("uploads and streams end in their own project, and leave nothing beside it", async () => {
   const { stores, directory } = await someStores();
-  const { files, uploads, blobs } = stores.of("a", anyMayBegin);
-  const taken = await files.take(inPieces(Buffer.from("taken")));
+  const { unnamed, uploads, blobs } = stores.of("a", anyMayBegin);
+  const taken = await unnamed.take(inPieces(Buffer.from("taken")));
   await uploads.receive(upload("a/uploads/1", digest, hello));
 
   expect(await blobs.get(taken)).toEqual(Buffer.from("taken"));
-  expect(await files.withHash(digest.hash)).toEqual(digest);
+  expect(await unnamed.withHash(digest.hash)).toEqual(digest);
   expect(await blobsOf(stores, defaultProject).findMissing([taken, digest])).toHaveLength(2);
   expect(await readdir(join(directory, "temp"))).toEqual([]);
   expect(await readdir(join(directory, "uploads"))).toEqual([]);

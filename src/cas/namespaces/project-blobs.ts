@@ -1,21 +1,20 @@
-import { mkdir, stat } from "node:fs/promises";
-import { join } from "node:path";
 import type { Clock } from "#core/clock.ts";
 import { defaultProject } from "#core/default-project.ts";
 import type { Digest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
+import type {
+  BlobStorage,
+  NamespaceStorage,
+  NamespaceUsage,
+  UnnamedBlobs,
+} from "../blob-storage.ts";
 import type { BlobStore } from "../blob-store.ts";
-import { type DiskBlobStore, openDiskBlobStore } from "../disk-blob-store.ts";
-import { diskFault, errnoOf } from "../disk-fault.ts";
-import { openDiskUploads } from "../disk-uploads.ts";
 import { cachingExistence, type ExistenceCacheOptions } from "../existence-caching-blob-store.ts";
 import { memoryBlobStore } from "../memory-blob-store.ts";
 import { bytesKept, recentBlobs } from "../recent-blobs.ts";
-import type { Uploads } from "../uploads.ts";
+import type { UploadStore } from "../upload-store.ts";
 import { verifying } from "../verifying-blob-store.ts";
-import { type Namespace, namespaceOf } from "./namespace.ts";
-import { namespacesIn } from "./namespaces-in.ts";
-import { type NamespaceUsage, removeNamespace, usageOfNamespace } from "./remove-namespace.ts";
+import { type Namespace, namespaceOf, ownNamespace } from "./namespace.ts";
 
 /** The blobs of one project, in the forms in which they are asked for. */
 export interface ProjectStore {
@@ -25,14 +24,14 @@ export interface ProjectStore {
   /** The same, whose `findMissing` asks the disk about every blob, and remembers nothing. */
   readonly certain: BlobStore;
   /** Uploads that may be gone on with. Their names begin with the project, so that they are no other's. */
-  readonly uploads: Pick<Uploads, "committed" | "receive">;
-  readonly files: Pick<DiskBlobStore, "take" | "withHash">;
+  readonly uploads: Pick<UploadStore, "committed" | "receive">;
+  readonly unnamed: UnnamedBlobs;
 }
 
 /** Throws `permission_denied` for who may not be the first to put blobs into a project. */
 export type MayBegin = () => Promise<void>;
 
-export interface ProjectBlobs extends Pick<Uploads, "sweep"> {
+export interface ProjectBlobs extends Pick<UploadStore, "sweep"> {
   /**
    * A project's own blobs, and nobody else's.
    *
@@ -45,7 +44,7 @@ export interface ProjectBlobs extends Pick<Uploads, "sweep"> {
   /** Those of all projects that have begun, apart from the default one. */
   namespaces(): Promise<Namespace[]>;
   usage(namespace: Namespace): Promise<NamespaceUsage>;
-  /** See `removeNamespace`. Whoever writes into the project then begins it anew. */
+  /** See `BlobStorage.remove`. Whoever writes into the project then begins it anew. */
   remove(namespace: Namespace, before: Date | undefined): Promise<NamespaceUsage>;
 }
 
@@ -57,31 +56,30 @@ const nothing = memoryBlobStore();
 /** For those whose right to write was looked at before, or who only put what follows from results that are there. */
 export async function anyMayBegin(): Promise<void> {}
 
-/**
- * Blobs of projects in one directory: those of `default` as they always lay, each other project's in a store of its
- * own below it, opened when it is first asked for. What is being written, what was broken off, and memory they share.
- */
+/** Blobs of projects, each in a namespace of the storage that is opened when it is first asked for. Memory they share. */
 export async function openProjectBlobs(parts: {
-  readonly directory: string;
+  readonly storage: BlobStorage;
   readonly clock: Clock;
   readonly existence: ExistenceCacheOptions;
   readonly isCorrupt: (project: string, digest: Digest) => void;
   readonly mostNamespaces?: number;
 }): Promise<ProjectBlobs> {
-  const { directory, clock, existence, isCorrupt, mostNamespaces = usuallyAtMost } = parts;
+  const { storage, clock, existence, isCorrupt, mostNamespaces = usuallyAtMost } = parts;
   const seen = new Map<string, number>();
   const kept = bytesKept();
-  const ownDisk = await openDiskBlobStore(directory);
-  const uploads = await openDiskUploads(directory, ownDisk);
-  const own = stackOn(ownDisk, defaultProject, "");
+  const ownStorage = await storage.open(ownNamespace);
+  if (ownStorage === undefined)
+    throw new Error("a storage has no namespace of the default project");
+  const own = stackOn(ownStorage, defaultProject, "");
   const open = new Map<string, ProjectStore>();
-  const opening = new Map<string, Promise<ProjectStore>>();
+  const opening = new Map<string, Promise<ProjectStore | undefined>>();
   let beginning: Promise<unknown> = Promise.resolve();
 
-  function stackOn(disk: DiskBlobStore, project: string, name: string): ProjectStore {
-    const checked = verifying(disk, async (digest) => {
+  function stackOn(stored: NamespaceStorage, project: string, name: string): ProjectStore {
+    const { blobs, uploads, unnamed } = stored;
+    const checked = verifying(blobs, async (digest) => {
       isCorrupt(project, digest);
-      await disk.remove(digest);
+      await blobs.remove(digest);
     });
     const known = cachingExistence(checked, clock, existence, seen, name);
     const { store, recent } = recentBlobs(known, kept, name);
@@ -89,14 +87,19 @@ export async function openProjectBlobs(parts: {
       ...store,
       findMissing: (digests) => known.findMissingBelow(digests),
     };
-    return { blobs: store, recent, certain, uploads: uploads.into(disk), files: disk };
+    return { blobs: store, recent, certain, uploads, unnamed };
   }
 
-  const directoryOf = (project: string) => join(directory, namespaceOf(project));
+  async function openNow(project: string): Promise<ProjectStore | undefined> {
+    const stored = await storage.open(namespaceOf(project));
+    return stored === undefined ? undefined : openedAs(project, stored);
+  }
 
-  async function openNow(project: string): Promise<ProjectStore> {
-    const disk = await openDiskBlobStore(directoryOf(project), ownDisk.temp);
-    const store = stackOn(disk, project, `${namespaceOf(project)} `);
+  /** The first that opens a project wins: all share its memory. */
+  function openedAs(project: string, stored: NamespaceStorage): ProjectStore {
+    const known = open.get(project);
+    if (known !== undefined) return known;
+    const store = stackOn(stored, project, `${namespaceOf(project)} `);
     open.set(project, store);
     return store;
   }
@@ -105,17 +108,7 @@ export async function openProjectBlobs(parts: {
   async function find(project: string): Promise<ProjectStore | undefined> {
     const known = open.get(project) ?? opening.get(project);
     if (known !== undefined) return known;
-    const isThere = await stat(directoryOf(project)).then(
-      () => true,
-      (reason: unknown) => {
-        if (errnoOf(reason) === "ENOENT") return false;
-        throw diskFault(reason, directory);
-      },
-    );
-    if (!isThere) return undefined;
-    const meanwhile = open.get(project);
-    if (meanwhile !== undefined) return meanwhile;
-    const store = opening.get(project) ?? openNow(project).finally(() => opening.delete(project));
+    const store = openNow(project).finally(() => opening.delete(project));
     opening.set(project, store);
     return store;
   }
@@ -126,23 +119,19 @@ export async function openProjectBlobs(parts: {
     if (there !== undefined) return there;
     await mayBegin();
     const begun = beginning.then(async () => {
-      if (
-        (await find(project)) === undefined &&
-        (await namespacesIn(directory)).length >= mostNamespaces
-      ) {
+      const begunMeanwhile = await find(project);
+      if (begunMeanwhile !== undefined) return begunMeanwhile;
+      if ((await storage.namespaces()).length >= mostNamespaces) {
         throw new Fault(
           "resource_exhausted",
           `the farm keeps the blobs of ${mostNamespaces} projects apart, which is the most, and ${project.slice(0, 200)} would be one more: ` +
             "build under the instance name of another project, or have whoever runs the farm allow more (GRANGE_MOST_PROJECTS)",
         );
       }
-      await mkdir(directoryOf(project), { recursive: true });
-      return find(project);
+      return openedAs(project, await storage.create(namespaceOf(project)));
     });
     beginning = begun.catch(() => {});
-    const store = await begun;
-    if (store === undefined) throw new Fault("aborted", `the blobs of ${project} were removed`);
-    return store;
+    return begun;
   }
 
   /** Of a project that is not open here, and may have come to be by the next call. */
@@ -166,9 +155,9 @@ export async function openProjectBlobs(parts: {
         committed: async (name) => (await find(project))?.uploads.committed(name) ?? 0,
         receive: async (upload) => (await begin(project, mayBegin)).uploads.receive(upload),
       },
-      files: {
-        take: async (chunks) => (await begin(project, mayBegin)).files.take(chunks),
-        withHash: async (hash) => (await find(project))?.files.withHash(hash),
+      unnamed: {
+        take: async (chunks) => (await begin(project, mayBegin)).unnamed.take(chunks),
+        withHash: async (hash) => (await find(project))?.unnamed.withHash(hash),
       },
     };
   }
@@ -177,15 +166,15 @@ export async function openProjectBlobs(parts: {
     of: (project, mayBegin) =>
       project === defaultProject ? own : (open.get(project) ?? unopened(project, mayBegin)),
     has: async (project) => project === defaultProject || (await find(project)) !== undefined,
-    namespaces: () => namespacesIn(directory),
-    usage: (namespace) => usageOfNamespace(directory, namespace),
+    namespaces: () => storage.namespaces(),
+    usage: (namespace) => storage.usage(namespace),
     async remove(namespace, before) {
-      const left = await removeNamespace(directory, namespace, before);
+      const left = await storage.remove(namespace, before);
       if (left.blobs === 0)
         for (const project of open.keys())
           if (namespaceOf(project) === namespace) open.delete(project);
       return left;
     },
-    sweep: () => uploads.sweep(),
+    sweep: () => storage.sweepUploads(),
   };
 }

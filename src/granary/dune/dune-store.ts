@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { errnoOf } from "#cas/disk-fault.ts";
+import { errnoOf } from "#cas/disk/disk-fault.ts";
 import { tempFileIn } from "#cas/temp-file.ts";
 import { Fault } from "#core/fault.ts";
 import { encodeCsexp, fieldOf, isList, parseCsexp } from "./csexp.ts";

@@ -9,8 +9,8 @@ import { byteStreamService } from "#cache-protocols/rev2/byte-stream-service.ts"
 import { casService } from "#cache-protocols/rev2/cas-service.ts";
 import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
-import { type DiskBlobStore, openDiskBlobStore } from "#cas/disk-blob-store.ts";
-import { openDiskUploads } from "#cas/disk-uploads.ts";
+import { type DiskBlobStore, openDiskBlobStore } from "#cas/disk/disk-blob-store.ts";
+import { openDiskUploads } from "#cas/disk/disk-uploads.ts";
 import { zstdWhole } from "#cas/zstd/zstd-streams.ts";
 import { keyText, Namespace } from "#commit-index/result-key.ts";
 import { type Method, methodsOf } from "#grpc/method.ts";

@@ -1,5 +1,5 @@
 import { onTestFinished } from "vitest";
-import { openDiskUploads } from "#cas/disk-uploads.ts";
+import { openDiskUploads } from "#cas/disk/disk-uploads.ts";
 import type { Build } from "../builds/build.ts";
 import type { FakeFarm } from "../farm/fake-farm.fixture.ts";
 import type { Relay } from "../farm/relay.ts";

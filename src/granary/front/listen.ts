@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Logger } from "pino";
-import type { Uploads } from "#cas/uploads.ts";
+import type { UploadStore } from "#cas/upload-store.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import { onePort, stopOnePort } from "#grpc/one-port.ts";
@@ -20,7 +20,7 @@ export interface FrontParts {
   readonly tieredCache: TieredCache;
   readonly store: GranaryStore;
   /** Of `openDiskUploads` over the store's blobs. */
-  readonly uploads: Uploads;
+  readonly uploads: UploadStore;
   readonly builds: BuildRegistry;
   /** Where calls of remote execution go; undefined: they are not served. */
   readonly relay: Relay | undefined;

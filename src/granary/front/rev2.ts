@@ -16,7 +16,7 @@ import { casService } from "#cache-protocols/rev2/cas-service.ts";
 import { fromDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { mapAtMost } from "#cas/map-at-most.ts";
-import type { Uploads } from "#cas/uploads.ts";
+import type { UploadStore } from "#cas/upload-store.ts";
 import { type Digest, digestKey, functionOf } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import type { CallContext } from "#grpc/call-context.ts";
@@ -44,7 +44,7 @@ const fetchedAtOnce = 8;
 export interface Rev2Parts {
   readonly tieredCache: TieredCache;
   readonly store: GranaryStore;
-  readonly uploads: Uploads;
+  readonly uploads: UploadStore;
   readonly builds: BuildRegistry;
   readonly relay: Relay | undefined;
   readonly isOwn: IsOwn;

@@ -1,5 +1,5 @@
 import { startDigest } from "#cas/digest-of.ts";
-import type { DiskBlobStore } from "#cas/disk-blob-store.ts";
+import type { DiskBlobStore } from "#cas/disk/disk-blob-store.ts";
 import type { Digest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 

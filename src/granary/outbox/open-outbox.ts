@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Logger } from "pino";
-import type { DiskBlobStore } from "#cas/disk-blob-store.ts";
+import type { DiskBlobStore } from "#cas/disk/disk-blob-store.ts";
 import { backoffMs } from "#core/backoff.ts";
 import type { Digest } from "#core/digest.ts";
 import { Fault, messageOf } from "#core/fault.ts";

@@ -1,7 +1,7 @@
 import { closeSync, ftruncateSync, openSync, writeSync } from "node:fs";
 import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { diskFault, errnoOf } from "#cas/disk-fault.ts";
+import { diskFault, errnoOf } from "#cas/disk/disk-fault.ts";
 import { coalescer } from "#core/coalescer.ts";
 
 const spooledKinds = ["results", "index", "report"] as const;

@@ -1,5 +1,5 @@
-import type { DiskBlobStore } from "#cas/disk-blob-store.ts";
-import { errnoOf } from "#cas/disk-fault.ts";
+import type { DiskBlobStore } from "#cas/disk/disk-blob-store.ts";
+import { errnoOf } from "#cas/disk/disk-fault.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 
 /** What the disk has cost since this process opened the store. */

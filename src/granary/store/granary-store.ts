@@ -1,4 +1,4 @@
-import type { DiskBlobStore } from "#cas/disk-blob-store.ts";
+import type { DiskBlobStore } from "#cas/disk/disk-blob-store.ts";
 import type { ResultKey } from "#commit-index/result-key.ts";
 import type { Digest } from "#core/digest.ts";
 import type { Service } from "#core/service.ts";

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import type { Logger } from "pino";
-import { openDiskBlobStore } from "#cas/disk-blob-store.ts";
-import { diskFault } from "#cas/disk-fault.ts";
+import { openDiskBlobStore } from "#cas/disk/disk-blob-store.ts";
+import { diskFault } from "#cas/disk/disk-fault.ts";
 import { type Clock, systemClock } from "#core/clock.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
 import { messageOf } from "#core/fault.ts";

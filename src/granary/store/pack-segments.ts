@@ -15,7 +15,7 @@ import {
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { errnoOf } from "#cas/disk-fault.ts";
+import { errnoOf } from "#cas/disk/disk-fault.ts";
 import {
   decodeHead,
   encodeHead,

@@ -1,4 +1,4 @@
-import { errnoOf } from "#cas/disk-fault.ts";
+import { errnoOf } from "#cas/disk/disk-fault.ts";
 import { changeOf } from "./choose-to-copy.ts";
 import { KeyMap, type Packed } from "./key-map.ts";
 import { shortKey } from "./key-set.ts";

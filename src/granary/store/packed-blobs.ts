@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { spanIn } from "#cas/byte-span.ts";
 import { digestOf } from "#cas/digest-of.ts";
-import { diskFault } from "#cas/disk-fault.ts";
+import { diskFault } from "#cas/disk/disk-fault.ts";
 import { assertBytesMatch, matchingBytes } from "#cas/matching-bytes.ts";
 import {
   Digest,

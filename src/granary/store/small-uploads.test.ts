@@ -4,7 +4,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { digestOf } from "#cas/digest-of.ts";
-import { openDiskUploads } from "#cas/disk-uploads.ts";
+import { openDiskUploads } from "#cas/disk/disk-uploads.ts";
 import { freshStore } from "./granary-store.fixture.ts";
 import { packedUpToBytes } from "./packed-blobs.ts";
 import { smallAtOnce } from "./small-uploads.ts";

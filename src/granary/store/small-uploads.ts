@@ -1,5 +1,5 @@
 import type { BlobStore } from "#cas/blob-store.ts";
-import type { Uploads } from "#cas/uploads.ts";
+import type { UploadStore } from "#cas/upload-store.ts";
 import { packedUpToBytes } from "./packed-blobs.ts";
 
 /** Of all that are under way together: beyond that they wait on the disk, as large ones do. */
@@ -12,10 +12,10 @@ const mostGatheredBytes = 32 * 1024 * 1024;
  * all are small: Bazel sends an action, its command and each of its outputs by a call of its own.
  */
 export function smallAtOnce(
-  uploads: Uploads,
+  uploads: UploadStore,
   blobs: Pick<BlobStore, "write">,
   { upToBytes = packedUpToBytes, mostBytes = mostGatheredBytes } = {},
-): Uploads {
+): UploadStore {
   let gathered = 0;
   return {
     ...uploads,

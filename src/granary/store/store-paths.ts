@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { diskLayout } from "#cas/disk-layout.ts";
+import { diskLayout } from "#cas/disk/disk-layout.ts";
 import type { Digest } from "#core/digest.ts";
 
 /**

@@ -11,7 +11,7 @@ import { cacheHandler } from "#cache-protocols/http/cache-handler.ts";
 import type { Caches } from "#caches/caches.ts";
 import { openCaches } from "#caches/open-caches.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
-import { type DiskBlobStore, openDiskBlobStore } from "#cas/disk-blob-store.ts";
+import { type DiskBlobStore, openDiskBlobStore } from "#cas/disk/disk-blob-store.ts";
 import { verifying } from "#cas/verifying-blob-store.ts";
 import { systemClock } from "#core/clock.ts";
 import type { Db } from "#db/db.ts";
@@ -37,7 +37,7 @@ export async function serveCaches(
   const trees = outputTrees(blobs);
   const caches = openCaches({
     db,
-    storeOf: () => ({ blobs, files: disk }),
+    storeOf: () => ({ blobs, unnamed: disk }),
     treesOf: () => trees,
     clock: systemClock,
     logger,

@@ -7,9 +7,9 @@ import { outputTrees } from "#actions/output-trees.ts";
 import { resultWith } from "#actions/result.fixture.ts";
 import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
+import type { Evictable } from "#cas/evictable.ts";
 import { memoryBlobStore } from "#cas/memory-blob-store.ts";
 import { ownNamespace } from "#cas/namespaces/namespace.ts";
-import type { StoreEviction } from "#cas/namespaces/store-eviction.ts";
 import { defaultProject } from "#core/default-project.ts";
 import { type Digest, digestFrom, digestKey } from "#core/digest.ts";
 import { protectedDomain } from "#core/trust-domain.ts";
@@ -35,7 +35,7 @@ class Model {
   readonly blobs = new Map<string, { digest: Digest; lastUsedAt: Date }>();
   readonly results: { action: string; names: readonly Digest[] }[] = [];
 
-  readonly disk: StoreEviction = {
+  readonly stored: Evictable = {
     list: () => this.#list(),
     look: async (_, digest) => this.blobs.get(digestKey(digest)),
     removeUnused: async (_, digest, before) => {
@@ -126,7 +126,7 @@ async function evictAndJudge(model: Model): Promise<string[]> {
     db,
     blobsOf: () => store,
     treesOf: () => outputTrees(store),
-    disk: model.disk,
+    stored: model.stored,
     pinned: noClaims,
   };
   const now = new Date(model.nowMs);

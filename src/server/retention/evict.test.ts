@@ -15,13 +15,13 @@ import { replaceEntries } from "#caches/cache-entry.store.ts";
 import { buildDirectoryTree, uploadDirectories } from "#cas/build-directory-tree.ts";
 import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
-import { openDiskBlobStore } from "#cas/disk-blob-store.ts";
-import { diskLayout } from "#cas/disk-layout.ts";
+import { openDiskBlobStore } from "#cas/disk/disk-blob-store.ts";
+import { diskLayout } from "#cas/disk/disk-layout.ts";
+import { openNamespacedEviction } from "#cas/disk/namespaced-eviction.ts";
 import { cachingExistence } from "#cas/existence-caching-blob-store.ts";
 import { namespaceOf, ownNamespace } from "#cas/namespaces/namespace.ts";
 import { projectBlobsIn } from "#cas/namespaces/project-blobs.fixture.ts";
 import { anyMayBegin } from "#cas/namespaces/project-blobs.ts";
-import { openStoreEviction } from "#cas/namespaces/store-eviction.ts";
 import { systemClock } from "#core/clock.ts";
 import { defaultProject } from "#core/default-project.ts";
 import { type Digest, digestFrom, digestKey } from "#core/digest.ts";
@@ -54,7 +54,7 @@ async function aStore(pinned: EvictionServices["pinned"] = noClaims) {
     db,
     blobsOf: () => blobs,
     treesOf: () => trees,
-    disk: await openStoreEviction(directory),
+    stored: await openNamespacedEviction(directory),
     pinned,
   };
   const age = async (digest: Digest, hours: number) =>
@@ -66,7 +66,7 @@ async function aStore(pinned: EvictionServices["pinned"] = noClaims) {
     return digest;
   };
   const isHere = async (digest: Digest) =>
-    (await services.disk.look(ownNamespace, digest)) !== undefined;
+    (await services.stored.look(ownNamespace, digest)) !== undefined;
   return { directory, disk, blobs, trees, services, put, age, isHere };
 }
 
@@ -176,7 +176,7 @@ test("what waits for a worker, and what an index pins, stays; the latter until a
   const indexed = await put(text("indexed"), 500);
   pinned = [indexed];
   const other = await put(text("other"), 5);
-  for await (const { digest } of services.disk.list()) {
+  for await (const { digest } of services.stored.list()) {
     if (![other, indexed].includes(digest) && digest.sizeBytes > 0) await age(digest, 400);
   }
   const held = [file, action, command];
@@ -209,12 +209,12 @@ test("projects share one limit; each loses its own, and no name goes for what an
     return digest;
   };
   let pinned: Claim[] = [];
-  const disk = await openStoreEviction(directory);
+  const stored = await openNamespacedEviction(directory);
   const services: EvictionServices = {
     db,
     blobsOf,
     treesOf: projectTrees(blobsOf, unsealed),
-    disk,
+    stored,
     pinned: async function* () {
       yield* pinned;
     },
@@ -231,7 +231,7 @@ test("projects share one limit; each loses its own, and no name goes for what an
   const round = await evict(services, 2_900, new Date(), never);
 
   const isHere = async (project: string, digest: Digest) =>
-    (await disk.look(namespaceOf(project), digest)) !== undefined;
+    (await stored.look(namespaceOf(project), digest)) !== undefined;
   expect(round).toMatchObject({ removedBlobs: 2, bytes: 2_000 });
   expect(await Promise.all(["a", "b", "c"].map((each) => isHere(each, same)))).toEqual([
     false,
@@ -311,7 +311,7 @@ test("under load, no incomplete result is served, and what was named can be read
 test("two servers that evict at once do no more harm than one", async () => {
   const { services, directory, put } = await aStore();
   for (let i = 0; i < 300; i++) await put(text(`blob ${i}`), 4 + i);
-  const other = { ...services, disk: await openStoreEviction(directory) };
+  const other = { ...services, stored: await openNamespacedEviction(directory) };
 
   const [one, two] = await Promise.all([
     evict(services, 150_000, new Date(), never),
@@ -333,7 +333,7 @@ test("a million blobs take no more memory than a few", async () => {
     hash.writeUInt32BE((i * 2_654_435_761) >>> 0, 0);
     return digestFrom("sha256", hash.toString("hex"), 1_000);
   };
-  const disk: EvictionServices["disk"] = {
+  const stored: EvictionServices["stored"] = {
     async *list() {
       for (let i = 0; i < many; i++)
         yield { namespace: ownNamespace, digest: digestAt(i), lastUsedAt: ago(4 + i / 1_000) };
@@ -352,7 +352,7 @@ test("a million blobs take no more memory than a few", async () => {
     most = Math.max(most, process.memoryUsage().heapUsed);
   }, 20);
 
-  await evict({ ...services, disk }, 900_000_000, new Date(), never);
+  await evict({ ...services, stored }, 900_000_000, new Date(), never);
   clearInterval(watching);
 
   expect(removed).toBeGreaterThan(150_000);

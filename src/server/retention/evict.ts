@@ -1,8 +1,8 @@
 import type { OutputTrees } from "#actions/output-trees.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
+import type { Evictable, NamespacedBlob } from "#cas/evictable.ts";
 import { mapAtMost } from "#cas/map-at-most.ts";
 import type { Namespace } from "#cas/namespaces/namespace.ts";
-import type { NamespacedBlob, StoreEviction } from "#cas/namespaces/store-eviction.ts";
 import { takingTurns } from "#cas/take-turns.ts";
 import type { Digest } from "#core/digest.ts";
 import type { Tx } from "#db/db.ts";
@@ -24,7 +24,7 @@ export interface EvictionServices {
   /** Read for what is held. Must not count reading as a use. */
   readonly blobsOf: (project: string) => BlobStore;
   readonly treesOf: (project: string) => OutputTrees;
-  readonly disk: StoreEviction;
+  readonly stored: Evictable;
   /** What indexes of protected branches' newest commits name, themselves among it. */
   readonly pinned: Claims;
 }
@@ -56,14 +56,14 @@ export async function evict(
   now: Date,
   signal: AbortSignal,
 ): Promise<EvictionRound> {
-  const { disk } = services;
+  const { stored } = services;
   const turn = takingTurns();
   const idleMs = (usedAt: Date) => now.getTime() - usedAt.getTime();
-  await disk.putBack();
+  await stored.putBack();
 
   const measure = async (holds: Holds) => {
     const worth = new Worth();
-    for await (const { namespace, digest, lastUsedAt } of disk.list()) {
+    for await (const { namespace, digest, lastUsedAt } of stored.list()) {
       await turn();
       signal.throwIfAborted();
       worth.add(digest.sizeBytes, idleMs(lastUsedAt), holds.of(namespace, digest));
@@ -98,7 +98,7 @@ export async function evict(
       services,
       new Date(now.getTime() - leastIdle + notedLateMs),
       async (namespace, digest) => {
-        const found = await disk.look(namespace, digest);
+        const found = await stored.look(namespace, digest);
         return found === undefined || isToGo(namespace, digest, found.lastUsedAt);
       },
       signal,
@@ -106,13 +106,13 @@ export async function evict(
     const unusedSince = new Date(now.getTime() - youngMs);
     const remove = async (some: readonly NamespacedBlob[]) => {
       await mapAtMost(removedAtOnce, some, async ({ namespace, digest }) => {
-        if (!(await disk.removeUnused(namespace, digest, unusedSince))) return;
+        if (!(await stored.removeUnused(namespace, digest, unusedSince))) return;
         removedBlobs++;
         removedBytes += digest.sizeBytes;
       });
     };
     let some: NamespacedBlob[] = [];
-    for await (const blob of disk.list()) {
+    for await (const blob of stored.list()) {
       await turn();
       signal.throwIfAborted();
       if (isToGo(blob.namespace, blob.digest, blob.lastUsedAt)) some.push(blob);

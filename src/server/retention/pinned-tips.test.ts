@@ -1,8 +1,8 @@
 import { utimes } from "node:fs/promises";
 import pino from "pino";
 import { afterAll, expect, test } from "vitest";
-import { openDiskEviction } from "#cas/disk-eviction.ts";
-import { openStoreEviction } from "#cas/namespaces/store-eviction.ts";
+import { openDiskEviction } from "#cas/disk/disk-eviction.ts";
+import { openNamespacedEviction } from "#cas/disk/namespaced-eviction.ts";
 import { digestKey } from "#core/digest.ts";
 import { protectedDomain } from "#core/trust-domain.ts";
 import { sql } from "#db/sql.ts";
@@ -26,9 +26,9 @@ const padded = (name: string) => name.padEnd(4_000, ".");
 
 /** Nobody has asked for anything since yesterday. */
 async function grownOld(): Promise<void> {
-  const stored = await openDiskEviction(farm.directory);
+  const disk = await openDiskEviction(farm.directory);
   const yesterday = new Date(Date.now() - 24 * 60 * 60_000);
-  for await (const { digest } of stored.list()) {
+  for await (const { digest } of disk.list()) {
     await utimes(farm.disk.path(digest), yesterday, new Date("2000-01-01T00:00:00Z"));
   }
   const old = sql`created_at = ${yesterday}, last_used_at = ${yesterday}`;
@@ -56,7 +56,7 @@ test("a protected branch's newest commits stay warm when the store is full, othe
     db,
     blobsOf: farm.blobsOf,
     treesOf: farm.treesOf,
-    disk: await openStoreEviction(farm.directory),
+    stored: await openNamespacedEviction(farm.directory),
     pinned,
   };
 

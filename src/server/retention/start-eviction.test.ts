@@ -5,8 +5,8 @@ import { pino } from "pino";
 import { afterAll, expect, test } from "vitest";
 import { outputTrees } from "#actions/output-trees.ts";
 import { digestOf } from "#cas/digest-of.ts";
-import { openDiskBlobStore } from "#cas/disk-blob-store.ts";
-import { openStoreEviction } from "#cas/namespaces/store-eviction.ts";
+import { openDiskBlobStore } from "#cas/disk/disk-blob-store.ts";
+import { openNamespacedEviction } from "#cas/disk/namespaced-eviction.ts";
 import { systemClock } from "#core/clock.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { noClaims } from "./farm-claims.ts";
@@ -32,7 +32,7 @@ async function aStore(blobs: number) {
       db,
       blobsOf: () => disk,
       treesOf: () => outputTrees(disk),
-      disk: await openStoreEviction(directory),
+      stored: await openNamespacedEviction(directory),
       pinned: noClaims,
       directory,
       limitBytes,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import { z } from "zod";
 import { StoreStanding } from "#api/store.ts";
-import { freeBytesIn } from "#cas/disk-usage.ts";
+import { freeBytesIn } from "#cas/disk/disk-usage.ts";
 import type { Clock } from "#core/clock.ts";
 import { memorySizeText } from "#core/memory-size.ts";
 import type { Service } from "#core/service.ts";

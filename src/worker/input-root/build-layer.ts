@@ -11,7 +11,7 @@ import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { BlobStore } from "#cas/blob-store.ts";
-import { errnoOf } from "#cas/disk-fault.ts";
+import { errnoOf } from "#cas/disk/disk-fault.ts";
 import { tempFileIn } from "#cas/temp-file.ts";
 import { giveToJobs } from "#machine/job-owner.ts";
 import { removeTree } from "#machine/remove-tree.ts";

@@ -1,8 +1,8 @@
 import { type Digest, digestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 
-/** Uploads that may be broken off, and go on later where they were. */
-export interface Uploads {
+/** UploadStore that may be broken off, and go on later where they were. */
+export interface UploadStore {
   /** How many bytes of the upload are here. */
   committed(name: string): Promise<number>;
   /** Takes in an upload from `offset` on, and keeps the blob when it is whole. */

@@ -1,26 +1,11 @@
 import { join } from "node:path";
-import type { Digest } from "#core/digest.ts";
-import { type DiskEviction, openDiskEviction } from "../disk-eviction.ts";
-import type { StoredBlob } from "../disk-usage.ts";
-import { type Namespace, ownNamespace } from "./namespace.ts";
+import type { Evictable } from "../evictable.ts";
+import { type Namespace, ownNamespace } from "../namespaces/namespace.ts";
+import { type DiskEviction, openDiskEviction } from "./disk-eviction.ts";
 import { namespacesIn } from "./namespaces-in.ts";
 
-/** A blob of some project's. */
-export interface NamespacedBlob extends StoredBlob {
-  readonly namespace: Namespace;
-}
-
-/** The blobs of all projects in one directory, as whoever makes room in it sees them. */
-export interface StoreEviction {
-  /** Every blob, in no order, while others come and go. */
-  list(): AsyncIterable<NamespacedBlob>;
-  look(namespace: Namespace, digest: Digest): Promise<StoredBlob | undefined>;
-  removeUnused(namespace: Namespace, digest: Digest, before: Date): Promise<boolean>;
-  putBack(): Promise<void>;
-}
-
-/** Like `openDiskEviction`, for the directory of `openProjectBlobs`. Namespaces that come to be later are seen, too. */
-export async function openStoreEviction(directory: string): Promise<StoreEviction> {
+/** Like `openDiskEviction`, for all namespaces of a directory. Namespaces that come to be later are seen, too. */
+export async function openNamespacedEviction(directory: string): Promise<Evictable> {
   const open = new Map([[ownNamespace, await openDiskEviction(directory)]]);
 
   /** Undefined where there is none; it is not made by looking. */

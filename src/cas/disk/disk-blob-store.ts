@@ -2,18 +2,19 @@ import { type FileHandle, mkdir, open, rm, stat, utimes } from "node:fs/promises
 import { dirname } from "node:path";
 import { Digest, digestKey, emptyDigest, isEmptyDigest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
-import type { BlobStore } from "./blob-store.ts";
-import { type ByteSpan, spanIn } from "./byte-span.ts";
-import { hashedOnTheWay, startDigest } from "./digest-of.ts";
+import type { BlobStore } from "../blob-store.ts";
+import { type ByteSpan, spanIn } from "../byte-span.ts";
+import { hashedOnTheWay, startDigest } from "../digest-of.ts";
+import type { StoredBlob } from "../evictable.ts";
+import { readFileOf, renameFile, statFile, writeNewFile } from "../file-calls.ts";
+import { mapAtMost } from "../map-at-most.ts";
+import { assertBytesMatch, matchingBytes } from "../matching-bytes.ts";
+import { readAhead } from "../read-ahead.ts";
+import { removeLeftovers, tempFileIn } from "../temp-file.ts";
+import { writeChunks } from "../write-chunks.ts";
 import { diskFault, errnoOf } from "./disk-fault.ts";
 import { diskLayout } from "./disk-layout.ts";
-import { type DiskUsage, type StoredBlob, storedBlobs, usageOf } from "./disk-usage.ts";
-import { readFileOf, renameFile, statFile, writeNewFile } from "./file-calls.ts";
-import { mapAtMost } from "./map-at-most.ts";
-import { assertBytesMatch, matchingBytes } from "./matching-bytes.ts";
-import { readAhead } from "./read-ahead.ts";
-import { removeLeftovers, tempFileIn } from "./temp-file.ts";
-import { writeChunks } from "./write-chunks.ts";
+import { type DiskUsage, storedBlobs, usageOf } from "./disk-usage.ts";
 
 /** Blobs as files of one directory. */
 export interface DiskBlobStore extends BlobStore {

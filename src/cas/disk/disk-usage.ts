@@ -1,13 +1,7 @@
 import { readdir, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
-import type { Digest } from "#core/digest.ts";
+import type { StoredBlob } from "../evictable.ts";
 import { digestOfFile } from "./disk-layout.ts";
-
-/** A blob on disk, as eviction looks at it. */
-export interface StoredBlob {
-  readonly digest: Digest;
-  readonly lastUsedAt: Date;
-}
 
 export interface DiskUsage {
   readonly blobs: number;

@@ -16,12 +16,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { emptyDigest } from "#core/digest.ts";
-import { needs } from "../../test/support/needs/needs.ts";
-import { smallDisk } from "../../test/support/small-disk.ts";
-import { describeBlobStore } from "./blob-store.fixture.ts";
-import { digestOf } from "./digest-of.ts";
+import { needs } from "../../../test/support/needs/needs.ts";
+import { smallDisk } from "../../../test/support/small-disk.ts";
+import { describeBlobStore } from "../blob-store.fixture.ts";
+import { digestOf } from "../digest-of.ts";
+import { tempFileIn } from "../temp-file.ts";
 import { openDiskBlobStore } from "./disk-blob-store.ts";
-import { tempFileIn } from "./temp-file.ts";
 
 const root = await mkdtemp(join(tmpdir(), "grange-disk-"));
 afterAll(() => rm(root, { recursive: true }));

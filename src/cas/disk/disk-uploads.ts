@@ -3,14 +3,14 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs
 import { join } from "node:path";
 import { type Digest, digestKey, functionOf } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
-import { type RunningDigest, startDigest } from "./digest-of.ts";
+import { type RunningDigest, startDigest } from "../digest-of.ts";
+import { wrongSize } from "../matching-bytes.ts";
+import { isLeftover, tempFileIn } from "../temp-file.ts";
+import { type KeptUpload, tooMany, type UploadLimits } from "../upload-limits.ts";
+import { notSoFar, type Upload, type UploadStore } from "../upload-store.ts";
+import { writeChunks } from "../write-chunks.ts";
 import type { DiskBlobStore } from "./disk-blob-store.ts";
 import { diskFault, errnoOf } from "./disk-fault.ts";
-import { wrongSize } from "./matching-bytes.ts";
-import { isLeftover, tempFileIn } from "./temp-file.ts";
-import { type KeptUpload, tooMany, type UploadLimits } from "./upload-limits.ts";
-import { notSoFar, type Upload, type Uploads } from "./uploads.ts";
-import { writeChunks } from "./write-chunks.ts";
 
 const usualLimits: UploadLimits = {
   mostUploads: 1_000,
@@ -21,9 +21,9 @@ const usualLimits: UploadLimits = {
 const readBytes = 1024 * 1024;
 
 /** Uploads into one store; and, within the same limits, into others of its file system. */
-export interface DiskUploads extends Uploads {
+export interface DiskUploads extends UploadStore {
   /** Names of uploads must tell the stores apart. */
-  into(other: DiskBlobStore): Pick<Uploads, "committed" | "receive">;
+  into(other: DiskBlobStore): Pick<UploadStore, "committed" | "receive">;
 }
 
 interface Running {
@@ -150,7 +150,7 @@ export async function openDiskUploads(
     }
   }
 
-  const into = (to: DiskBlobStore): Pick<Uploads, "committed" | "receive"> => ({
+  const into = (to: DiskBlobStore): Pick<UploadStore, "committed" | "receive"> => ({
     committed: (name) =>
       inDirectory(async () => {
         const key = keyOf(name);

@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { diskFault, errnoOf } from "../disk-fault.ts";
-import { Namespace, namespacesDirectory } from "./namespace.ts";
+import { Namespace, namespacesDirectory } from "../namespaces/namespace.ts";
+import { diskFault, errnoOf } from "./disk-fault.ts";
 
 /** Those of projects other than the default one, as they are at the moment. */
 export async function namespacesIn(directory: string): Promise<Namespace[]> {

@@ -5,11 +5,11 @@ import { afterAll, expect, test } from "vitest";
 import { defaultProject } from "#core/default-project.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
 import { digestOf } from "../digest-of.ts";
-import { diskLayout } from "../disk-layout.ts";
-import { namespaceOf } from "./namespace.ts";
-import { projectBlobsIn } from "./project-blobs.fixture.ts";
-import { anyMayBegin } from "./project-blobs.ts";
-import { openStoreEviction } from "./store-eviction.ts";
+import { namespaceOf } from "../namespaces/namespace.ts";
+import { projectBlobsIn } from "../namespaces/project-blobs.fixture.ts";
+import { anyMayBegin } from "../namespaces/project-blobs.ts";
+import { diskLayout } from "./disk-layout.ts";
+import { openNamespacedEviction } from "./namespaced-eviction.ts";
 
 const root = await mkdtemp(join(tmpdir(), "grange-store-eviction-"));
 afterAll(() => rm(root, { recursive: true }));
@@ -26,7 +26,7 @@ async function aStore() {
     await utimes(pathOf(project, digest), dayAgo, new Date("2000-01-01"));
     return digest;
   };
-  return { directory, stores, pathOf, put, eviction: await openStoreEviction(directory) };
+  return { directory, stores, pathOf, put, eviction: await openNamespacedEviction(directory) };
 }
 
 test("all projects' blobs are listed, those of projects that came later, too, and each is removed alone", async () => {

@@ -1,9 +1,10 @@
 import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type Digest, isEmptyDigest } from "#core/digest.ts";
+import type { StoredBlob } from "../evictable.ts";
 import { diskFault, errnoOf } from "./disk-fault.ts";
 import { digestOfFile, diskLayout } from "./disk-layout.ts";
-import { type StoredBlob, storedBlobs } from "./disk-usage.ts";
+import { storedBlobs } from "./disk-usage.ts";
 
 /** A directory of blobs, as whoever makes room in it sees it. */
 export interface DiskEviction {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { type Digest, emptyDigest } from "#core/digest.ts";
-import { digestOf } from "./digest-of.ts";
+import { digestOf } from "../digest-of.ts";
 import { openDiskBlobStore } from "./disk-blob-store.ts";
 import { openDiskEviction } from "./disk-eviction.ts";
 import { diskLayout } from "./disk-layout.ts";

@@ -14,17 +14,17 @@ import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { digestOf } from "./digest-of.ts";
+import { digestOf } from "../digest-of.ts";
+import type { UploadStore } from "../upload-store.ts";
 import { type DiskBlobStore, openDiskBlobStore } from "./disk-blob-store.ts";
 import { openDiskUploads } from "./disk-uploads.ts";
-import type { Uploads } from "./uploads.ts";
 
 const root = await mkdtemp(join(tmpdir(), "uploads-"));
 afterAll(() => rm(root, { recursive: true }));
 
 let directory: string;
 let disk: DiskBlobStore;
-let uploads: Uploads;
+let uploads: UploadStore;
 beforeEach(async () => {
   directory = await mkdtemp(join(root, "store-"));
   disk = await openDiskBlobStore(directory);
@@ -258,7 +258,7 @@ describe("with two servers on one directory", () => {
   test("only one of them goes on with it", async () => {
     const other = await openDiskUploads(directory, disk);
     await expect(begin(50_000)).rejects.toThrow("dead");
-    const goOn = (at: Uploads) =>
+    const goOn = (at: UploadStore) =>
       at.receive({
         name,
         digest,

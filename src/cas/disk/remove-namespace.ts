@@ -1,17 +1,12 @@
 import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isEmptyDigest } from "#core/digest.ts";
-import { openDiskEviction } from "../disk-eviction.ts";
-import { diskFault, errnoOf } from "../disk-fault.ts";
-import { diskLayout } from "../disk-layout.ts";
-import { storedBlobs } from "../disk-usage.ts";
-import { type Namespace, ownNamespace } from "./namespace.ts";
-
-/** How much lies in a namespace. The empty blob, which each has, is left out. */
-export interface NamespaceUsage {
-  readonly blobs: number;
-  readonly bytes: number;
-}
+import type { NamespaceUsage } from "../blob-storage.ts";
+import { type Namespace, ownNamespace } from "../namespaces/namespace.ts";
+import { openDiskEviction } from "./disk-eviction.ts";
+import { diskFault, errnoOf } from "./disk-fault.ts";
+import { diskLayout } from "./disk-layout.ts";
+import { storedBlobs } from "./disk-usage.ts";
 
 /** Counts every file: for an operator's command, not for a loop. */
 export async function usageOfNamespace(

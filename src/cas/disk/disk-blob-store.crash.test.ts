@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { digestOf } from "./digest-of.ts";
+import { digestOf } from "../digest-of.ts";
 import { openDiskBlobStore } from "./disk-blob-store.ts";
 
 const root = await mkdtemp(join(tmpdir(), "grange-crash-"));
@@ -15,7 +15,7 @@ const whole = Buffer.concat([half, half]);
 /** Writes half of the blob, says so, and waits to be killed. */
 const writer = `
   import { openDiskBlobStore } from ${JSON.stringify(join(import.meta.dirname, "disk-blob-store.ts"))};
-  import { digestOf } from ${JSON.stringify(join(import.meta.dirname, "digest-of.ts"))};
+  import { digestOf } from ${JSON.stringify(join(import.meta.dirname, "../digest-of.ts"))};
   const half = Buffer.alloc(500_000, 1);
   const store = await openDiskBlobStore(process.argv[1]);
   setInterval(() => {}, 1_000);
@@ -36,7 +36,8 @@ test("a process that is killed in the middle of a blob leaves nothing of it", as
     { stdio: ["ignore", "pipe", "inherit"] },
   );
   const ended = new Promise((resolve) => child.once("close", resolve));
-  await new Promise((resolve) => child.stdout.once("data", resolve));
+  const said = new Promise((resolve) => child.stdout.once("data", () => resolve("half")));
+  expect(await Promise.race([said, ended.then(() => "ended")])).toBe("half");
 
   child.kill("SIGKILL");
   await ended;

@@ -1,0 +1,69 @@
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { BlobStorage, NamespaceStorage } from "../blob-storage.ts";
+import { type Namespace, ownNamespace } from "../namespaces/namespace.ts";
+import { type DiskBlobStore, openDiskBlobStore } from "./disk-blob-store.ts";
+import { diskFault, errnoOf } from "./disk-fault.ts";
+import { openDiskUploads } from "./disk-uploads.ts";
+import { openNamespacedEviction } from "./namespaced-eviction.ts";
+import { namespacesIn } from "./namespaces-in.ts";
+import { removeNamespace, usageOfNamespace } from "./remove-namespace.ts";
+
+/** Each removal that meets the making of a directory costs one. */
+const mostAttempts = 10;
+
+/**
+ * Blobs in one directory: those of the default project as they always lay, those of each namespace in a store of its own
+ * below it. What is being written, and uploads that were broken off, they share.
+ */
+export async function openDiskStorage(directory: string): Promise<BlobStorage> {
+  const ownDisk = await openDiskBlobStore(directory);
+  const uploads = await openDiskUploads(directory, ownDisk);
+  const storageOn = (disk: DiskBlobStore): NamespaceStorage => ({
+    blobs: disk,
+    uploads: uploads.into(disk),
+    unnamed: disk,
+  });
+  const own = storageOn(ownDisk);
+  const directoryOf = (namespace: Namespace) => join(directory, namespace);
+
+  const openNamespace = async (namespace: Namespace) =>
+    storageOn(await openDiskBlobStore(directoryOf(namespace), ownDisk.temp));
+
+  async function isThere(namespace: Namespace): Promise<boolean> {
+    return stat(directoryOf(namespace)).then(
+      () => true,
+      (reason: unknown) => {
+        if (errnoOf(reason) === "ENOENT") return false;
+        throw diskFault(reason, directory);
+      },
+    );
+  }
+
+  return {
+    async open(namespace) {
+      if (namespace === ownNamespace) return own;
+      if (!(await isThere(namespace))) return undefined;
+      return openNamespace(namespace);
+    },
+    async create(namespace) {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await openNamespace(namespace);
+        } catch (reason) {
+          // Its directory may be removed while it is being made.
+          if (!isGone(reason) || attempt === mostAttempts) throw reason;
+        }
+      }
+    },
+    namespaces: () => namespacesIn(directory),
+    usage: (namespace) => usageOfNamespace(directory, namespace),
+    remove: (namespace, before) => removeNamespace(directory, namespace, before),
+    sweepUploads: () => uploads.sweep(),
+    evictable: await openNamespacedEviction(directory),
+  };
+}
+
+function isGone(reason: unknown): boolean {
+  return errnoOf(reason instanceof Error && reason.cause ? reason.cause : reason) === "ENOENT";
+}
