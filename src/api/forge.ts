@@ -74,47 +74,59 @@ const Kind = z.enum(["github", "git"]);
 const Place = z.string().min(1).max(4_096);
 
 /** `POST /forge/repositories` */
-export const AddForgeRepository = z.strictObject({
-  kind: Kind,
-  /** `OWNER/NAME` at GitHub; for a plain Git repository, what Git fetches. */
-  slug: Place,
-  policy: ForgePolicyChange.optional(),
-});
+export const AddForgeRepository = z
+  .strictObject({
+    kind: Kind,
+    /** `OWNER/NAME` at GitHub; for a plain Git repository, what Git fetches. */
+    slug: Place,
+    policy: ForgePolicyChange.optional(),
+  })
+  .meta({ id: "AddForgeRepository" });
 export type AddForgeRepository = z.infer<typeof AddForgeRepository>;
 
 /** `POST /forge/repositories/remove|look` */
-export const NameForgeRepository = z.strictObject({ repository: Place });
+export const NameForgeRepository = z
+  .strictObject({ repository: Place })
+  .meta({ id: "NameForgeRepository" });
 /** `POST /forge/repositories/policy` */
-export const ChangeForgePolicy = z.strictObject({ repository: Place, policy: ForgePolicyChange });
+export const ChangeForgePolicy = z
+  .strictObject({ repository: Place, policy: ForgePolicyChange })
+  .meta({ id: "ChangeForgePolicy" });
 /** `POST /forge/approve` */
-export const ApprovePull = z.strictObject({
-  repository: Place,
-  number: z.int().min(1),
-  // In full: whoever makes one commit makes another whose id begins alike.
-  head: z
-    .string()
-    .regex(/^[0-9a-f]{40}$/, "name the commit that you looked at in full: 40 hex digits"),
-});
+export const ApprovePull = z
+  .strictObject({
+    repository: Place,
+    number: z.int().min(1),
+    // In full: whoever makes one commit makes another whose id begins alike.
+    head: z
+      .string()
+      .regex(/^[0-9a-f]{40}$/, "name the commit that you looked at in full: 40 hex digits"),
+  })
+  .meta({ id: "ApprovePull" });
 
-export const ForgeRepository = z.object({
-  /** As graphs call it. */
-  name: z.string(),
-  kind: Kind,
-  /** Without what it takes to be let in. */
-  url: z.string(),
-  defaultBranch: z.string(),
-  policy: ForgePolicy,
-  addedBy: z.string(),
-  addedAt: Time,
-  /** When all of it was last compared with the forge, and when it is again. */
-  reconciledAt: Time.nullable(),
-  nextAt: Time,
-  /** Why that failed, when it did. */
-  error: z.string().nullable(),
-  openPulls: z.number().int(),
-});
+export const ForgeRepository = z
+  .object({
+    /** As graphs call it. */
+    name: z.string(),
+    kind: Kind,
+    /** Without what it takes to be let in. */
+    url: z.string(),
+    defaultBranch: z.string(),
+    policy: ForgePolicy,
+    addedBy: z.string(),
+    addedAt: Time,
+    /** When all of it was last compared with the forge, and when it is again. */
+    reconciledAt: Time.nullable(),
+    nextAt: Time,
+    /** Why that failed, when it did. */
+    error: z.string().nullable(),
+    openPulls: z.number().int(),
+  })
+  .meta({ id: "ForgeRepository" });
 export type ForgeRepository = z.infer<typeof ForgeRepository>;
-export const ForgeRepositories = z.object({ repositories: z.array(ForgeRepository) });
+export const ForgeRepositories = z
+  .object({ repositories: z.array(ForgeRepository) })
+  .meta({ id: "ForgeRepositories" });
 
 export const ForgePull = z.object({
   number: z.number().int(),
@@ -166,16 +178,18 @@ export const ForgeRepositoryDetail = ForgeRepository.extend({
   pulls: z.array(ForgePull),
   deliveries: z.array(ForgeDeliveryView),
   unsent: z.array(ForgeUnsent),
-});
+}).meta({ id: "ForgeRepositoryDetail" });
 export type ForgeRepositoryDetail = z.infer<typeof ForgeRepositoryDetail>;
 
-export const ForgeExamination = z.object({
-  findings: z.array(
-    z.object({
-      what: z.string(),
-      state: z.enum(["ok", "wrong", "unknown"]),
-      detail: z.string(),
-    }),
-  ),
-});
+export const ForgeExamination = z
+  .object({
+    findings: z.array(
+      z.object({
+        what: z.string(),
+        state: z.enum(["ok", "wrong", "unknown"]),
+        detail: z.string(),
+      }),
+    ),
+  })
+  .meta({ id: "ForgeExamination" });
 export type ForgeExamination = z.infer<typeof ForgeExamination>;

@@ -37,64 +37,76 @@ export const BeginSignIn = z.strictObject({ returnTo: z.string().max(4_096).opti
 /** Where to send the browser. */
 export const SignInAddress = z.object({ url: z.url() });
 export const SignedIn = z.object({ principal: z.string() });
+/** The browser is signed out; its cookies are gone with this answer. */
+export const SignedOut = z.object({}).meta({ id: "SignedOut" });
 /** An address that signs its first visitor in. */
 export const SignInLink = z.object({ url: z.url(), expiresAt: Time });
 export type SignInLink = z.infer<typeof SignInLink>;
 
 /** A browser that is signed in, for who administers the farm, or for oneself. */
-export const ListedSession = z.object({
-  id: z.string(),
-  principal: z.string(),
-  groups: z.array(z.string()),
-  tokenId: z.string().nullable(),
-  issuer: z.string().nullable(),
-  createdAt: Time,
-  seenAt: Time,
-  endsAt: Time,
-});
+export const ListedSession = z
+  .object({
+    id: z.string(),
+    principal: z.string(),
+    groups: z.array(z.string()),
+    tokenId: z.string().nullable(),
+    issuer: z.string().nullable(),
+    createdAt: Time,
+    seenAt: Time,
+    endsAt: Time,
+  })
+  .meta({ id: "ListedSession" });
 export type ListedSession = z.infer<typeof ListedSession>;
 
 /** Whose name is whose: a subject of an identity provider, and the principal that it is here. */
-export const ListedIdentity = z.object({
-  issuer: z.string(),
-  subject: z.string(),
-  principal: z.string(),
-  firstSeenAt: Time,
-  lastSeenAt: Time,
-});
+export const ListedIdentity = z
+  .object({
+    issuer: z.string(),
+    subject: z.string(),
+    principal: z.string(),
+    firstSeenAt: Time,
+    lastSeenAt: Time,
+  })
+  .meta({ id: "ListedIdentity" });
 export type ListedIdentity = z.infer<typeof ListedIdentity>;
 
-export const AddIdentity = z.strictObject({
-  principal: z.string(),
-  subject: z.string().min(1).max(255),
-  /** The farm's own provider when absent. */
-  issuer: z.string().max(1_000).optional(),
-});
+export const AddIdentity = z
+  .strictObject({
+    principal: z.string(),
+    subject: z.string().min(1).max(255),
+    /** The farm's own provider when absent. */
+    issuer: z.string().max(1_000).optional(),
+  })
+  .meta({ id: "AddIdentity" });
 export type AddIdentity = z.infer<typeof AddIdentity>;
 
 /** Whose signed tokens count, for which audience and subject, and as whom. */
-export const ListedIssuer = z.object({
-  name: z.string(),
-  url: z.string(),
-  audience: z.string(),
-  subject: z.string(),
-  principal: z.string(),
-  createdAt: Time,
-  createdBy: z.string(),
-});
+export const ListedIssuer = z
+  .object({
+    name: z.string(),
+    url: z.string(),
+    audience: z.string(),
+    subject: z.string(),
+    principal: z.string(),
+    createdAt: Time,
+    createdBy: z.string(),
+  })
+  .meta({ id: "ListedIssuer" });
 export type ListedIssuer = z.infer<typeof ListedIssuer>;
 
-export const AddIssuer = z.strictObject({
-  name: z
-    .string()
-    .regex(
-      /^[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}$/,
-      "the name of an issuer has letters, digits and . _ @ + -",
-    ),
-  url: z.string().max(1_000),
-  audience: z.string().min(1).max(1_000),
-  /** `*` stands for any characters. */
-  subject: z.string().min(1).max(1_000),
-  principal: z.string(),
-});
+export const AddIssuer = z
+  .strictObject({
+    name: z
+      .string()
+      .regex(
+        /^[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}$/,
+        "the name of an issuer has letters, digits and . _ @ + -",
+      ),
+    url: z.string().max(1_000),
+    audience: z.string().min(1).max(1_000),
+    /** `*` stands for any characters. */
+    subject: z.string().min(1).max(1_000),
+    principal: z.string(),
+  })
+  .meta({ id: "AddIssuer" });
 export type AddIssuer = z.infer<typeof AddIssuer>;

@@ -19,6 +19,7 @@ import { rerunEndpoints } from "./rerun-endpoints.ts";
 import { searchEndpoints } from "./search-endpoints.ts";
 import { secretEndpoints } from "./secret-endpoints.ts";
 import { serverEndpoints } from "./server-endpoints.ts";
+import { sessionEndpoints } from "./session-endpoints.ts";
 import { sizeClassEndpoints } from "./size-class-endpoints.ts";
 import { timesEndpoints } from "./times-endpoints.ts";
 import { workerEndpoints } from "./worker-endpoints.ts";
@@ -55,6 +56,7 @@ export const endpointGroups: readonly {
   { title: "Autoscaling", endpoints: autoscalingEndpoints },
   { title: "Invocations of build tools", endpoints: invocationEndpoints },
   { title: "Executions and blobs", endpoints: executionEndpoints },
+  { title: "Sessions, identities and issuers", endpoints: sessionEndpoints },
 ];
 
 /** Every endpoint of the HTTP API, by name. */
@@ -82,4 +84,5 @@ export const allEndpoints = {
   ...granaryEndpoints,
   ...invocationEndpoints,
   ...executionEndpoints,
+  ...sessionEndpoints,
 } as const;

@@ -1,5 +1,4 @@
 import type { ListedIdentity } from "#api/session.ts";
-import { signInCalls } from "../api/sign-in-calls.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { answer, type CommonOptions, inSession } from "../session.ts";
@@ -17,7 +16,8 @@ export const describeIdentity: Describe = (command) => {
     .description("list who has signed in at the identity provider, and under which name")
     .action((options: CommonOptions) =>
       inSession(options, async (session) => {
-        const identities = await signInCalls(session.api).identities();
+        const { sessionEndpoints } = await import("#api/endpoints/session-endpoints.ts");
+        const identities = await session.api.call(sessionEndpoints.identities, {});
         return answer(session, options, identities, () => identityLines(identities));
       }),
     );
@@ -27,9 +27,10 @@ export const describeIdentity: Describe = (command) => {
     .option("--issuer <url>", "the provider (default: the farm's own)")
     .action((principal: string, options: AddOptions) =>
       inSession(options, async (session) => {
+        const { sessionEndpoints } = await import("#api/endpoints/session-endpoints.ts");
         const { subject, issuer } = options;
         const identity = { principal, subject, ...(issuer === undefined ? {} : { issuer }) };
-        const identities = await signInCalls(session.api).addIdentity(identity);
+        const identities = await session.api.call(sessionEndpoints.addIdentity, { body: identity });
         return answer(session, options, identities, () => identityLines(identities));
       }),
     );
@@ -37,7 +38,10 @@ export const describeIdentity: Describe = (command) => {
     .description("free a name for whoever signs in with it next, and sign out who has it")
     .action((principal: string, options: CommonOptions) =>
       inSession(options, async (session) => {
-        const identities = await signInCalls(session.api).removeIdentity(principal);
+        const { sessionEndpoints } = await import("#api/endpoints/session-endpoints.ts");
+        const identities = await session.api.call(sessionEndpoints.removeIdentity, {
+          params: { principal },
+        });
         return answer(session, options, identities, () => identityLines(identities));
       }),
     );

@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 import type { ListedIssuer } from "#api/session.ts";
-import { signInCalls } from "../api/sign-in-calls.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { answer, type CommonOptions, inSession } from "../session.ts";
@@ -19,7 +18,8 @@ export const describeIssuer: Describe = (command) => {
     .description("list whose signed tokens count")
     .action((options: CommonOptions) =>
       inSession(options, async (session) => {
-        const issuers = await signInCalls(session.api).issuers();
+        const { sessionEndpoints } = await import("#api/endpoints/session-endpoints.ts");
+        const issuers = await session.api.call(sessionEndpoints.issuers, {});
         return answer(session, options, issuers, () => issuerLines(issuers));
       }),
     );
@@ -27,7 +27,8 @@ export const describeIssuer: Describe = (command) => {
     .description("let its tokens count no more")
     .action((name: string, options: CommonOptions) =>
       inSession(options, async (session) => {
-        const issuers = await signInCalls(session.api).removeIssuer(name);
+        const { sessionEndpoints } = await import("#api/endpoints/session-endpoints.ts");
+        const issuers = await session.api.call(sessionEndpoints.removeIssuer, { params: { name } });
         return answer(session, options, issuers, () => issuerLines(issuers));
       }),
     );
@@ -49,9 +50,10 @@ function describeAdd(command: Command): void {
     .requiredOption("--principal <name>", "as whom they count")
     .action((name: string, url: string, options: AddOptions) =>
       inSession(options, async (session) => {
+        const { sessionEndpoints } = await import("#api/endpoints/session-endpoints.ts");
         const { audience, subject, principal } = options;
         const issuer = { name, url, audience, subject, principal };
-        const issuers = await signInCalls(session.api).addIssuer(issuer);
+        const issuers = await session.api.call(sessionEndpoints.addIssuer, { body: issuer });
         return answer(session, options, issuers, () => issuerLines(issuers));
       }),
     );

@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 import type { ListedSession } from "#api/session.ts";
-import { signInCalls } from "../api/sign-in-calls.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { answer, type CommonOptions, inSession } from "../session.ts";
@@ -12,7 +11,8 @@ export const describeSignIn: Describe = (command) => {
     .description("print an address that signs one browser in, as the holder of your token")
     .action((options: CommonOptions) =>
       inSession(options, async (session) => {
-        const link = await signInCalls(session.api).link();
+        const { SignInLink } = await import("#api/session.ts");
+        const link = await session.api.post(SignInLink, "/session/links", {});
         session.terminal.notes.line("Good once, for five minutes:");
         return answer(session, options, link, () => [link.url]);
       }),
@@ -21,7 +21,8 @@ export const describeSignIn: Describe = (command) => {
     .description("list browsers that are signed in: yours, or all when you administer the farm")
     .action((options: CommonOptions) =>
       inSession(options, async (session) => {
-        const sessions = await signInCalls(session.api).sessions();
+        const { sessionEndpoints } = await import("#api/endpoints/session-endpoints.ts");
+        const sessions = await session.api.call(sessionEndpoints.sessions, {});
         return answer(session, options, sessions, () => sessionLines(sessions));
       }),
     );
@@ -37,7 +38,10 @@ function describeEnd(command: Command): void {
     .description("sign a browser out")
     .action((id: string, options: CommonOptions) =>
       inSession(options, async (session) => {
-        const ended = await signInCalls(session.api).endSession(id);
+        const { sessionEndpoints } = await import("#api/endpoints/session-endpoints.ts");
+        const ended = await session.api.call(sessionEndpoints.endSession, {
+          params: { session: id },
+        });
         return answer(session, options, ended, () => [
           `Session ${ended.id} of ${ended.principal} has ended.`,
         ]);

@@ -21,6 +21,7 @@ import { rerunHandlers } from "./rerun-handlers.ts";
 import { searchHandlers } from "./search-handlers.ts";
 import { secretHandlers } from "./secret-handlers.ts";
 import { serverHandlers } from "./server-handlers.ts";
+import { sessionHandlers } from "./session-handlers.ts";
 import { sizeClassHandlers } from "./size-class-handlers.ts";
 import { timesHandlers } from "./times-handlers.ts";
 import { workerHandlers } from "./worker-handlers.ts";
@@ -53,5 +54,6 @@ export function allHandlers(services: HandlerServices): AllHandlers {
     ...granaryHandlers(services),
     ...invocationHandlers(services),
     ...executionHandlers(services),
+    ...sessionHandlers(services),
   };
 }

@@ -1,7 +1,7 @@
+import type { BrowserSignIn } from "../sign-in/browser-sign-in.ts";
 import type { ForgeFarm } from "./forge-farm.ts";
 import type { MetricFamily } from "./metrics-text.ts";
 import type { KnowsCallers } from "./principal.ts";
-import type { SignInFarm } from "./sign-in-farm.ts";
 
 /**
  * What the HTTP API offers, in the words of the farm.
@@ -9,7 +9,7 @@ import type { SignInFarm } from "./sign-in-farm.ts";
  * Reads answer undefined when there is no such thing. Bound to the services in
  * `assemble.ts`; the routes know nothing behind it.
  */
-export interface Farm extends KnowsCallers, ForgeFarm, SignInFarm {
+export interface Farm extends KnowsCallers, ForgeFarm, BrowserSignIn {
   /** For scrapers. */
   metricFamilies(): Promise<MetricFamily[]>;
 }

@@ -15,7 +15,7 @@ import { metricsRoutes } from "./metrics-routes.ts";
 import { pageRoutes } from "./page-routes.ts";
 import { authenticate } from "./principal.ts";
 import { serveEndpoints } from "./serve-endpoints.ts";
-import { callbackRoutes, sessionRoutes, signInRoutes } from "./sign-in-routes.ts";
+import { callbackRoutes, signInRoutes } from "./sign-in-routes.ts";
 
 export interface HttpAppOptions {
   readonly farm: Farm;
@@ -78,7 +78,6 @@ export function httpApp({
   api.get("*", knownQueryOnly);
   api.route("/", signInRoutes(farm));
   api.use(authenticate(farm));
-  api.route("/", sessionRoutes(farm));
   api.route("/", serveEndpoints(allEndpoints, handlers));
   api.route("/", forgeRoutes(farm));
   api.all("*", (c) => {

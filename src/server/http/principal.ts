@@ -3,7 +3,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import type { Principal } from "#access/principal.ts";
 import { Fault } from "#core/fault.ts";
 import { certificateOf } from "#grpc/issued-to.ts";
-import type { SignInFarm } from "./sign-in-farm.ts";
+import type { BrowserSignIn } from "../sign-in/browser-sign-in.ts";
 
 declare module "hono" {
   interface ContextVariableMap {
@@ -12,7 +12,7 @@ declare module "hono" {
 }
 
 /** Who calls: by an `Authorization` header, else by the cookie of a browser that is signed in. */
-export interface KnowsCallers extends Pick<SignInFarm, "identifySession"> {
+export interface KnowsCallers extends Pick<BrowserSignIn, "identifySession"> {
   identify(authorization: string | undefined, certificateOf?: string): Promise<Principal>;
 }
 

@@ -1,19 +1,15 @@
 import { type Context, Hono } from "hono";
-import {
-  AddIdentity,
-  AddIssuer,
-  BeginSignIn,
-  SignInWithCode,
-  SignInWithToken,
-} from "#api/session.ts";
+import { BeginSignIn, SignInWithCode, SignInWithToken } from "#api/session.ts";
 import { Fault } from "#core/fault.ts";
 import { callbackPath } from "#sign-in/provider/identity-provider.ts";
+import type { BrowserSignIn } from "../sign-in/browser-sign-in.ts";
 import { jsonBody, noOptions } from "./json-body.ts";
-import { principalOf } from "./principal.ts";
-import type { SignInFarm } from "./sign-in-farm.ts";
 
-/** Signing in and out, before anybody is asked for rights: mounted above `authenticate`. */
-export function signInRoutes(farm: SignInFarm): Hono {
+/**
+ * Signing in. No part of the table of endpoints: these are mounted above `authenticate`, which would refuse a browser
+ * whose session is over, or whose page has no word of a session yet, and the header of `/session/links` is judged as the token to sign in with.
+ */
+export function signInRoutes(farm: BrowserSignIn): Hono {
   const routes = new Hono();
   const cookieOf = (c: Context) => c.req.header("cookie");
 
@@ -54,42 +50,8 @@ export function signInRoutes(farm: SignInFarm): Hono {
   return routes;
 }
 
-/** What is done by somebody: mounted below `authenticate`. */
-export function sessionRoutes(farm: SignInFarm): Hono {
-  const routes = new Hono();
-  const by = principalOf;
-
-  routes.post("/session/end", async (c) => {
-    await noOptions(c);
-    setCookies(c, await farm.signOut(c.req.header("cookie")));
-    return c.json({});
-  });
-  routes.get("/sessions", async (c) => c.json(await farm.sessions(by(c))));
-  routes.post("/sessions/:id/end", async (c) => {
-    await noOptions(c);
-    return c.json(await farm.endSession(c.req.param("id"), by(c)));
-  });
-  routes.get("/identities", async (c) => c.json(await farm.identities(by(c))));
-  routes.post("/identities", async (c) =>
-    c.json(await farm.addIdentity(await jsonBody(c, AddIdentity), by(c))),
-  );
-  routes.post("/identities/:principal/remove", async (c) => {
-    await noOptions(c);
-    return c.json(await farm.removeIdentity(c.req.param("principal"), by(c)));
-  });
-  routes.get("/issuers", async (c) => c.json(await farm.issuers(by(c))));
-  routes.post("/issuers", async (c) =>
-    c.json(await farm.addIssuer(await jsonBody(c, AddIssuer), by(c))),
-  );
-  routes.post("/issuers/:name/remove", async (c) => {
-    await noOptions(c);
-    return c.json(await farm.removeIssuer(c.req.param("name"), by(c)));
-  });
-  return routes;
-}
-
 /** Where the identity provider sends people back to: a page, not the API. */
-export function callbackRoutes(farm: SignInFarm): Hono {
+export function callbackRoutes(farm: BrowserSignIn): Hono {
   const routes = new Hono();
   routes.get(callbackPath, async (c) => {
     keepNowhere(c);

@@ -1,8 +1,8 @@
 import { queryOptions } from "@tanstack/react-query";
-import { z } from "zod";
 import { accessEndpoints } from "#api/endpoints/access-endpoints.ts";
-import { ListedSession, SignedIn, SignInAddress } from "#api/session.ts";
-import { ask, call, tell } from "../../farm/ask.ts";
+import { sessionEndpoints } from "#api/endpoints/session-endpoints.ts";
+import { SignedIn, SignInAddress } from "#api/session.ts";
+import { call, tell } from "../../farm/ask.ts";
 
 /** What whoever looks at the page may do. */
 export const callerQuery = queryOptions({
@@ -13,13 +13,13 @@ export const callerQuery = queryOptions({
 /** Browsers that are signed in: the own ones, or all for who administers. */
 export const sessionsQuery = queryOptions({
   queryKey: ["sessions"],
-  queryFn: ({ signal }) => ask(z.array(ListedSession), "/sessions", { signal }),
+  queryFn: ({ signal }) => call(sessionEndpoints.sessions, {}, signal),
 });
 
 export const signInWithToken = (token: string) => tell(SignedIn, "/session/token", { token });
 export const signInWithCode = (code: string) => tell(SignedIn, "/session/code", { code });
 export const signInAddress = (returnTo: string) =>
   tell(SignInAddress, "/session/provider", { returnTo });
-export const signOut = () => tell(z.object({}), "/session/end");
+export const signOut = () => call(sessionEndpoints.signOut, {});
 export const endSession = (id: string) =>
-  tell(ListedSession, `/sessions/${encodeURIComponent(id)}/end`);
+  call(sessionEndpoints.endSession, { params: { session: id } });
