@@ -104,6 +104,13 @@ export const ApprovePull = z
   })
   .meta({ id: "ApprovePull" });
 
+export const ApprovedPull = z
+  .object({ approved: z.object({ number: z.int(), head: z.string() }) })
+  .meta({ id: "ApprovedPull" });
+export const RemovedForgeRepository = z
+  .object({ removed: z.string() })
+  .meta({ id: "RemovedForgeRepository" });
+
 export const ForgeRepository = z
   .object({
     /** As graphs call it. */
@@ -161,6 +168,9 @@ export const ForgeDeliveryView = z.object({
   error: z.string().nullable(),
 });
 export type ForgeDeliveryView = z.infer<typeof ForgeDeliveryView>;
+export const ForgeDeliveries = z
+  .object({ deliveries: z.array(ForgeDeliveryView) })
+  .meta({ id: "ForgeDeliveries" });
 
 /** What could not be shown at the forge yet, or never will be. */
 export const ForgeUnsent = z.object({

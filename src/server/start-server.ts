@@ -85,7 +85,7 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
         }),
         app: (port) =>
           httpApp({
-            farm: bindFarm(services, feeds, urlOf(port)),
+            farm: bindFarm(services, urlOf(port)),
             handlers: allHandlers({ ...services, feeds, url: urlOf(port) }),
             logger,
             webDir: config.webDir,

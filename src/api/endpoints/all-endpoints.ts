@@ -9,6 +9,7 @@ import { benchmarkSuiteEndpoints } from "./benchmark-suite-endpoints.ts";
 import { catalogEndpoints } from "./catalog-endpoints.ts";
 import { enrolmentEndpoints } from "./enrolment-endpoints.ts";
 import { executionEndpoints } from "./execution-endpoints.ts";
+import { forgeEndpoints } from "./forge-endpoints.ts";
 import { granaryEndpoints } from "./granary-endpoints.ts";
 import { graphEndpoints } from "./graph-endpoints.ts";
 import { invocationEndpoints } from "./invocation-endpoints.ts";
@@ -57,6 +58,7 @@ export const endpointGroups: readonly {
   { title: "Invocations of build tools", endpoints: invocationEndpoints },
   { title: "Executions and blobs", endpoints: executionEndpoints },
   { title: "Sessions, identities and issuers", endpoints: sessionEndpoints },
+  { title: "Forges", endpoints: forgeEndpoints },
 ];
 
 /** Every endpoint of the HTTP API, by name. */
@@ -85,4 +87,5 @@ export const allEndpoints = {
   ...invocationEndpoints,
   ...executionEndpoints,
   ...sessionEndpoints,
+  ...forgeEndpoints,
 } as const;

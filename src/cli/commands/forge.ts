@@ -1,5 +1,4 @@
 import { type Command, Option } from "commander";
-import { forgeCalls } from "../api/forge-calls.ts";
 import type { Describe } from "../command-list.ts";
 import { repeated, speaksToServer, withExamples } from "../common-options.ts";
 import { durationMs } from "../duration-ms.ts";
@@ -86,6 +85,7 @@ function describeAdd(command: Command): void {
     .description("watch a repository: github OWNER/NAME, or git and its address")
     .action((kind: string, slug: string, options: PolicyOptions) =>
       inSession(options, async (session) => {
+        const { forgeEndpoints } = await import("#api/endpoints/forge-endpoints.ts");
         const { AddForgeRepository } = await import("#api/forge.ts");
         const { policyChangeOf } = await import("../forge-policy-change.ts");
         const { Fault } = await import("#core/fault.ts");
@@ -97,7 +97,9 @@ function describeAdd(command: Command): void {
         if (!wanted.success) {
           throw new Fault("invalid_argument", "say `github OWNER/NAME`, or `git` and an address");
         }
-        const added = await forgeCalls(session.api).add(wanted.data);
+        const added = await session.api.call(forgeEndpoints.addForgeRepository, {
+          body: wanted.data,
+        });
         return answer(session, options, added, () => [
           `${added.name} is watched: ${added.defaultBranch} gets a graph at once, and whenever it moves.`,
         ]);
@@ -110,8 +112,9 @@ function describeList(command: Command): void {
     .description("what is watched, and how that goes")
     .action((options: CommonOptions) =>
       inSession(options, async (session) => {
+        const { forgeEndpoints } = await import("#api/endpoints/forge-endpoints.ts");
         const { repositoriesLines } = await import("../forge-lines.ts");
-        const { repositories } = await forgeCalls(session.api).repositories();
+        const { repositories } = await session.api.call(forgeEndpoints.forgeRepositories, {});
         return answer(session, options, repositories, () => repositoriesLines(repositories));
       }),
     );
@@ -122,8 +125,11 @@ function describeShow(command: Command): void {
     .description("one of them: what is done with it, its pull requests, what failed")
     .action((name: string, options: CommonOptions) =>
       inSession(options, async (session) => {
+        const { forgeEndpoints } = await import("#api/endpoints/forge-endpoints.ts");
         const { repositoryLines } = await import("../forge-lines.ts");
-        const shown = await forgeCalls(session.api).repository(name);
+        const shown = await session.api.call(forgeEndpoints.forgeRepository, {
+          query: { repository: name },
+        });
         return answer(session, options, shown, () => repositoryLines(shown));
       }),
     );
@@ -134,8 +140,11 @@ function describeSet(command: Command): void {
     .description("change what is done with it; `usual` takes something back")
     .action((name: string, options: PolicyOptions) =>
       inSession(options, async (session) => {
+        const { forgeEndpoints } = await import("#api/endpoints/forge-endpoints.ts");
         const { policyChangeOf } = await import("../forge-policy-change.ts");
-        const changed = await forgeCalls(session.api).setPolicy(name, policyChangeOf(options));
+        const changed = await session.api.call(forgeEndpoints.setForgePolicy, {
+          body: { repository: name, policy: policyChangeOf(options) },
+        });
         return answer(session, options, changed, () => [`${changed.name} is dealt with anew.`]);
       }),
     );
@@ -146,7 +155,10 @@ function describeRemove(command: Command): void {
     .description("watch it no more; its graphs stay")
     .action((name: string, options: CommonOptions) =>
       inSession(options, async (session) => {
-        const removed = await forgeCalls(session.api).remove(name);
+        const { forgeEndpoints } = await import("#api/endpoints/forge-endpoints.ts");
+        const removed = await session.api.call(forgeEndpoints.removeForgeRepository, {
+          body: { repository: name },
+        });
         return answer(session, options, removed, () => [
           `${removed.removed} is not watched any more.`,
         ]);
@@ -159,7 +171,10 @@ function describeLook(command: Command): void {
     .description("compare it with its forge at once")
     .action((name: string, options: CommonOptions) =>
       inSession(options, async (session) => {
-        const looked = await forgeCalls(session.api).look(name);
+        const { forgeEndpoints } = await import("#api/endpoints/forge-endpoints.ts");
+        const looked = await session.api.call(forgeEndpoints.lookAtForgeRepository, {
+          body: { repository: name },
+        });
         return answer(session, options, looked, () => [`${looked.name} is looked at.`]);
       }),
     );
@@ -170,12 +185,15 @@ function describeApprove(command: Command): void {
     .description("let the head of a pull request from a fork run: that commit, and no other")
     .action((name: string, number: string, head: string, options: CommonOptions) =>
       inSession(options, async (session) => {
+        const { forgeEndpoints } = await import("#api/endpoints/forge-endpoints.ts");
         const pull = /^#?(\d{1,9})$/.exec(number)?.[1];
         if (pull === undefined) {
           const { Fault } = await import("#core/fault.ts");
           throw new Fault("invalid_argument", `"${number}" is no number of a pull request`);
         }
-        await forgeCalls(session.api).approve(name, Number(pull), head);
+        await session.api.call(forgeEndpoints.approvePull, {
+          body: { repository: name, number: Number(pull), head },
+        });
         return answer(session, options, { approved: { number: Number(pull), head } }, () => [
           `${head.slice(0, 12)} may run.`,
         ]);
@@ -188,8 +206,11 @@ function describeTest(command: Command): void {
     .description("what is wrong with how a forge is set up")
     .action((name: string | undefined, options: CommonOptions) =>
       inSession(options, async (session) => {
+        const { forgeEndpoints } = await import("#api/endpoints/forge-endpoints.ts");
         const { findingsLines } = await import("../forge-lines.ts");
-        const examined = await forgeCalls(session.api).examine(name);
+        const examined = await session.api.call(forgeEndpoints.forgeExamination, {
+          query: { repository: name },
+        });
         answer(session, options, examined, () => findingsLines(examined));
         return examined.findings.some(({ state }) => state === "wrong")
           ? exitCodes.failed

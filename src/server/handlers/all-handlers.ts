@@ -10,6 +10,7 @@ import { benchmarkSuiteHandlers } from "./benchmark-suite-handlers.ts";
 import { catalogHandlers } from "./catalog-handlers.ts";
 import { enrolmentHandlers } from "./enrolment-handlers.ts";
 import { executionHandlers } from "./execution-handlers.ts";
+import { forgeHandlers } from "./forge-handlers.ts";
 import { granaryHandlers } from "./granary-handlers.ts";
 import { graphHandlers } from "./graph-handlers.ts";
 import type { HandlerServices } from "./handler-services.ts";
@@ -55,5 +56,6 @@ export function allHandlers(services: HandlerServices): AllHandlers {
     ...invocationHandlers(services),
     ...executionHandlers(services),
     ...sessionHandlers(services),
+    ...forgeHandlers(services),
   };
 }

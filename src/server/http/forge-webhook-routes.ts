@@ -1,13 +1,16 @@
 import { Hono } from "hono";
 import { Fault } from "#core/fault.ts";
+import type { WebhookTaker } from "../forge/webhook-taker.ts";
 import { faultToHttp } from "./fault-to-http.ts";
-import type { ForgeFarm } from "./forge-farm.ts";
 
 /** As soon as others are read; a forge that does not ask again is read anyway. */
 const retryAfterSeconds = 10;
 
-/** Where forges tell of what happens there. They have no token: their signature says who they are. */
-export function forgeWebhookRoutes(farm: Pick<ForgeFarm, "takeWebhook">): Hono {
+/**
+ * Where forges tell of what happens there. No part of the table of endpoints: it is outside of /api/v1, and forges have no
+ * token and no right, their signature says who they are.
+ */
+export function forgeWebhookRoutes(farm: WebhookTaker): Hono {
   const routes = new Hono();
 
   routes.post("/forge/github/webhooks", async (c) => {

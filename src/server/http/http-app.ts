@@ -7,7 +7,6 @@ import { holdsToken } from "#sign-in/token-in-address.ts";
 import type { AllHandlers } from "../handlers/all-handlers.ts";
 import type { Farm } from "./farm.ts";
 import { faultToHttp } from "./fault-to-http.ts";
-import { forgeRoutes } from "./forge-routes.ts";
 import { forgeWebhookRoutes } from "./forge-webhook-routes.ts";
 import { requireJson } from "./json-body.ts";
 import { knownQueryOnly } from "./known-query-only.ts";
@@ -79,7 +78,6 @@ export function httpApp({
   api.route("/", signInRoutes(farm));
   api.use(authenticate(farm));
   api.route("/", serveEndpoints(allEndpoints, handlers));
-  api.route("/", forgeRoutes(farm));
   api.all("*", (c) => {
     throw new Fault("not_found", `there is no ${c.req.method} ${c.req.path} in this API`);
   });

@@ -1,10 +1,10 @@
 import { queryOptions } from "@tanstack/react-query";
-import { ForgeRepositories, ForgeRepositoryDetail } from "#api/forge.ts";
-import { ask } from "../../farm/ask.ts";
+import { forgeEndpoints } from "#api/endpoints/forge-endpoints.ts";
+import { call } from "../../farm/ask.ts";
 
 export const watchedQuery = queryOptions({
   queryKey: ["forge"],
-  queryFn: ({ signal }) => ask(ForgeRepositories, "/forge/repositories", { signal }),
+  queryFn: ({ signal }) => call(forgeEndpoints.forgeRepositories, {}, signal),
   refetchInterval: 10_000,
 });
 
@@ -12,10 +12,6 @@ export const watchedOneQuery = (repository: string) =>
   queryOptions({
     queryKey: ["forge", repository],
     queryFn: ({ signal }) =>
-      ask(
-        ForgeRepositoryDetail,
-        `/forge/repository?${new URLSearchParams({ repository }).toString()}`,
-        { signal },
-      ),
+      call(forgeEndpoints.forgeRepository, { query: { repository } }, signal),
     refetchInterval: 10_000,
   });

@@ -1,6 +1,7 @@
 import { grantsOf } from "#access/grant.store.ts";
 import { anyone, type Principal, wholeFarm } from "#access/principal.ts";
-import { mayDo, requireGrant } from "#access/require-grant.ts";
+import { mayDo } from "#access/require-grant.ts";
+import type { forgeEndpoints } from "#api/endpoints/forge-endpoints.ts";
 import type { ForgePolicyChange, ForgeRepository, ForgeRepositoryDetail } from "#api/forge.ts";
 import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
@@ -23,36 +24,31 @@ import {
   watchedRepositories,
 } from "#forge/repository.store.ts";
 import { countOpenPulls, unsentOf } from "#forge/unsent.store.ts";
-import { takeWebhook } from "#forge/webhooks/take-webhook.ts";
-import { WebhookBodies } from "#forge/webhooks/webhook-bodies.ts";
 import { situationKey, situationOf } from "#forge/what-to-make.ts";
 import { recordAudit } from "#graphs/audit.store.ts";
 import { nameRepository } from "#graphs/repository.store.ts";
 import { noSuite } from "#perf/requests/submit-request.ts";
 import { findSuite } from "#perf/suites.store.ts";
-import type { OpenForges } from "./forge/open-forges.ts";
-import type { ForgeFarm } from "./http/forge-farm.ts";
-import type { Services } from "./services.ts";
+import type { HandlersFor } from "../http/serve-endpoints.ts";
+import { found } from "./found.ts";
+import type { HandlerServices } from "./handler-services.ts";
 
 /** Of each, as many as a page shows. */
 const mostShown = 100;
 
-/** Watched repositories, for the HTTP API. */
-export function bindForge(
-  { db, clock, dataDir }: Pick<Services, "db" | "clock" | "dataDir">,
-  { forges, ways, webhookSecrets }: Pick<OpenForges, "forges" | "ways" | "webhookSecrets">,
-): ForgeFarm {
-  const asked = (by: Principal): AdminServices => {
-    requireGrant(by, "forge", wholeFarm);
-    return {
-      db,
-      clock,
-      forges,
-      nameRepository: (url) => db.transaction((tx) => nameRepository(tx, url)),
-      sealWay: (slug, address) => ways.seal(slug, address),
-      record: (tx, detail) => recordAudit(tx, { actor: by.name, verb: "forge", detail }),
-    };
-  };
+export function forgeHandlers({
+  db,
+  clock,
+  forges: { forges, ways },
+}: HandlerServices): HandlersFor<typeof forgeEndpoints> {
+  const adminServices = (by: Principal): AdminServices => ({
+    db,
+    clock,
+    forges,
+    nameRepository: (url) => db.transaction((tx) => nameRepository(tx, url)),
+    sealWay: (slug, address) => ways.seal(slug, address),
+    record: (tx, detail) => recordAudit(tx, { actor: by.name, verb: "forge", detail }),
+  });
   /** A job with the network reaches this very API: on an open farm, as somebody who may do everything. */
   const refuseNetworkOnOpenFarm = async ({ forkNetwork }: ForgePolicyChange) => {
     if (forkNetwork !== true) return;
@@ -67,49 +63,51 @@ export function bindForge(
   const requireSuite = async ({ suite }: ForgePolicyChange) => {
     if (suite && (await findSuite(db, suite)) === undefined) throw await noSuite(db, suite);
   };
-  const bodies = new WebhookBodies(dataDir);
   const shown = async (repository: WatchedRepository) =>
     repositoryForPage(repository, await countOpenPulls(db));
 
   return {
     async forgeRepositories() {
       const open = await countOpenPulls(db);
-      return (await watchedRepositories(db)).map((each) => repositoryForPage(each, open));
+      return {
+        repositories: (await watchedRepositories(db)).map((each) => repositoryForPage(each, open)),
+      };
     },
 
-    forgeRepository: (written) =>
+    forgeRepository: ({ query: { repository: written } }) =>
       db.transaction(async (tx) => {
-        const repository = await findWatched(tx, written);
-        return repository && detailForPage(tx, repository);
+        const watched = found(await findWatched(tx, written), `watched repository ${written}`);
+        return detailForPage(tx, watched);
       }),
 
     async forgeDeliveries() {
-      return (await latestDeliveries(db, undefined, mostShown)).map(deliveryForPage);
+      const deliveries = await latestDeliveries(db, undefined, mostShown);
+      return { deliveries: deliveries.map(deliveryForPage) };
     },
 
-    async addForgeRepository({ kind, slug, policy = {} }, by) {
-      const services = asked(by);
+    async addForgeRepository({ body: { kind, slug, policy = {} }, caller: by }) {
       await refuseNetworkOnOpenFarm(policy);
       await requireSuite(policy);
-      return shown(await addRepository(services, { kind, slug, policy, by: by.name }));
+      return shown(await addRepository(adminServices(by), { kind, slug, policy, by: by.name }));
     },
-    removeForgeRepository: async (name, by) => forgetRepository(asked(by), name),
-    async setForgePolicy(name, change, by) {
-      const services = asked(by);
+    async removeForgeRepository({ body: { repository }, caller: by }) {
+      return { removed: await forgetRepository(adminServices(by), repository) };
+    },
+    async setForgePolicy({ body: { repository, policy: change }, caller: by }) {
       await refuseNetworkOnOpenFarm(change);
       await requireSuite(change);
-      return shown(await setPolicy(services, name, change));
+      return shown(await setPolicy(adminServices(by), repository, change));
     },
-    async lookAtForgeRepository(name, by) {
-      return shown(await lookNow(asked(by), name));
+    async lookAtForgeRepository({ body: { repository }, caller: by }) {
+      return shown(await lookNow(adminServices(by), repository));
     },
-    approvePull: async (name, approval, by) =>
-      approveHead(asked(by), name, { ...approval, by: by.name }),
-    async examineForge(name, by) {
-      return { findings: [...(await examine(asked(by), name))] };
+    async approvePull({ body: { repository, ...approved }, caller: by }) {
+      await approveHead(adminServices(by), repository, { ...approved, by: by.name });
+      return { approved };
     },
-
-    takeWebhook: (raw) => takeWebhook({ db, clock, secrets: webhookSecrets, bodies }, raw),
+    async forgeExamination({ query: { repository }, caller: by }) {
+      return { findings: await examine(adminServices(by), repository) };
+    },
   };
 }
 

@@ -1,0 +1,91 @@
+import { z } from "zod";
+import { rightOnFarm, rightSomewhere } from "#core/right.ts";
+import { created, endpoint, json } from "../endpoint.ts";
+import {
+  AddForgeRepository,
+  ApprovedPull,
+  ApprovePull,
+  ChangeForgePolicy,
+  ForgeDeliveries,
+  ForgeExamination,
+  ForgeRepositories,
+  ForgeRepository,
+  ForgeRepositoryDetail,
+  NameForgeRepository,
+  RemovedForgeRepository,
+} from "../forge.ts";
+
+/** Repositories that are watched at forges. One is named as graphs call it, or as its forge does. */
+export const forgeEndpoints = {
+  forgeRepositories: endpoint({
+    method: "GET",
+    path: "/forge/repositories",
+    right: rightSomewhere("read"),
+    summary: "Which repositories are watched, and how that goes ([docs/forge.md](forge.md)).",
+    answer: json(ForgeRepositories),
+  }),
+  forgeRepository: endpoint({
+    method: "GET",
+    path: "/forge/repository",
+    right: rightSomewhere("read"),
+    summary:
+      "Heads, pull requests, webhooks that came, what the forge does not show yet. Named as graphs call it, or as its forge does.",
+    query: z.object({ repository: z.string().min(1).max(4_096) }),
+    answer: json(ForgeRepositoryDetail),
+  }),
+  addForgeRepository: endpoint({
+    method: "POST",
+    path: "/forge/repositories",
+    right: rightOnFarm("forge"),
+    summary: "Watches a repository; 409 when it is watched already.",
+    body: AddForgeRepository,
+    answer: created(ForgeRepository),
+  }),
+  setForgePolicy: endpoint({
+    method: "POST",
+    path: "/forge/repositories/policy",
+    right: rightOnFarm("forge"),
+    summary: "Changes what is done with it: only what is named changes, null takes it back.",
+    body: ChangeForgePolicy,
+    answer: json(ForgeRepository),
+  }),
+  lookAtForgeRepository: endpoint({
+    method: "POST",
+    path: "/forge/repositories/look",
+    right: rightOnFarm("forge"),
+    summary: "Compares it with its forge at once.",
+    body: NameForgeRepository,
+    answer: json(ForgeRepository),
+  }),
+  removeForgeRepository: endpoint({
+    method: "POST",
+    path: "/forge/repositories/remove",
+    right: rightOnFarm("forge"),
+    summary: "Watches it no more; its graphs stay.",
+    body: NameForgeRepository,
+    answer: json(RemovedForgeRepository),
+  }),
+  approvePull: endpoint({
+    method: "POST",
+    path: "/forge/approve",
+    right: rightOnFarm("forge"),
+    summary: "Lets the head of a pull request from a fork run; 409 when it is another commit.",
+    body: ApprovePull,
+    answer: json(ApprovedPull),
+  }),
+  forgeExamination: endpoint({
+    method: "GET",
+    path: "/forge/examination",
+    right: rightOnFarm("forge"),
+    summary: "What is wrong with a set-up; without a repository, with the App.",
+    query: z.object({ repository: z.string().min(1).max(4_096).optional() }),
+    answer: json(ForgeExamination),
+  }),
+  forgeDeliveries: endpoint({
+    method: "GET",
+    path: "/forge/deliveries",
+    right: rightSomewhere("read"),
+    summary: "The last 100 webhooks that came.",
+    answer: json(ForgeDeliveries),
+  }),
+} as const;
