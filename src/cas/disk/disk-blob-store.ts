@@ -1,19 +1,28 @@
-import { type FileHandle, mkdir, open, rm, stat, utimes } from "node:fs/promises";
+import { type FileHandle, mkdir, open, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Digest, digestKey, emptyDigest, isEmptyDigest } from "#core/digest.ts";
-import { Fault } from "#core/fault.ts";
 import type { BlobStore } from "../blob-store.ts";
-import { type ByteSpan, spanIn } from "../byte-span.ts";
+import { spanIn } from "../byte-span.ts";
 import { hashedOnTheWay, startDigest } from "../digest-of.ts";
 import type { StoredBlob } from "../evictable.ts";
 import { readFileOf, renameFile, statFile, writeNewFile } from "../file-calls.ts";
 import { mapAtMost } from "../map-at-most.ts";
 import { assertBytesMatch, matchingBytes } from "../matching-bytes.ts";
-import { readAhead } from "../read-ahead.ts";
 import { removeLeftovers, tempFileIn } from "../temp-file.ts";
 import { writeChunks } from "../write-chunks.ts";
-import { diskFault, errnoOf } from "./disk-fault.ts";
-import { diskLayout } from "./disk-layout.ts";
+import {
+  absent,
+  type BlobFiles,
+  chunksOf,
+  drain,
+  inDirectory,
+  isHere,
+  isHereAs,
+  isHereIntact,
+  whereverItIs,
+} from "./blob-files.ts";
+import { errnoOf } from "./disk-fault.ts";
+import { diskLayout, modifiedAt } from "./disk-layout.ts";
 import { type DiskUsage, storedBlobs, usageOf } from "./disk-usage.ts";
 
 /** Blobs as files of one directory. */
@@ -39,22 +48,8 @@ export interface DiskBlobStore extends BlobStore {
   usage(): Promise<DiskUsage>;
 }
 
-/**
- * Every blob has this modification time: what is linked into an input root then
- * looks the same on every worker. Use is kept in the access time alone.
- */
-export const modifiedAt = new Date("2000-01-01T00:00:00Z");
-
-/** Asking again within a minute writes nothing. */
-const touchAfterMs = 60_000;
-
 /** libuv has four threads; a few calls more keep them busy. */
 const callsAtOnce = 16;
-
-const readChunkBytes = 256 * 1024;
-const leastChunkBytes = 16 * 1024;
-/** A reader may stop in the middle of its blob, and then keeps what was read ahead for it. */
-const allChunksBytes = 32 * 1024 * 1024;
 
 /** Memory is set aside for so much before it is known that the blob is there. */
 const smallBytes = 1024 * 1024;
@@ -75,9 +70,9 @@ export async function openDiskBlobStore(
   directory: string,
   sharedTemp?: string,
 ): Promise<DiskBlobStore> {
-  const { blobs, temp, path, leavingPath } = diskLayout(directory, sharedTemp);
-  let readers = 0;
-  await inDirectory(async () => {
+  const files: BlobFiles = { ...diskLayout(directory, sharedTemp), directory, readers: 0 };
+  const { blobs, temp, path } = files;
+  await inDirectory(files, async () => {
     await mkdir(blobs, { recursive: true });
     if (sharedTemp === undefined) {
       await mkdir(temp, { recursive: true });
@@ -86,72 +81,6 @@ export async function openDiskBlobStore(
     // Its file is for those who link it; all others are served without it.
     await keep(emptyDigest, async () => {});
   });
-
-  function inDirectory<T>(work: () => Promise<T>): Promise<T> {
-    return work().catch((reason: unknown) => {
-      throw diskFault(reason, directory);
-    });
-  }
-
-  /**
-   * Looks for a file to read where it lies, where it is put while it is being removed, and, as it may have been
-   * put back meanwhile, once more where it lies: who was told that a blob is here is not to find it gone.
-   */
-  async function whereverItIs<T>(
-    digest: Digest,
-    look: (path: string) => Promise<T>,
-  ): Promise<T | undefined> {
-    for (const place of [path(digest), leavingPath(digest), path(digest)]) {
-      const found = await look(place).catch(absent);
-      if (found !== undefined) return found;
-    }
-    return undefined;
-  }
-
-  async function openBlob(digest: Digest): Promise<FileHandle | undefined> {
-    const file = await whereverItIs(digest, (place) => open(place, "r"));
-    if (file === undefined) return undefined;
-    if ((await file.stat()).size === digest.sizeBytes) return file;
-    await file.close();
-    return undefined;
-  }
-
-  /** Whether the blob is here; if so, it counts as used now. */
-  async function isHere(digest: Digest): Promise<boolean> {
-    if (isEmptyDigest(digest)) return true;
-    const file = await statFile(path(digest)).catch(absent);
-    if (file?.size !== digest.sizeBytes) return false;
-    if (Date.now() - file.atimeMs > touchAfterMs) {
-      // Another process may have removed it a moment ago. Any other failure costs
-      // only that eviction takes the blob for less used than it is.
-      return utimes(path(digest), new Date(), modifiedAt).then(
-        () => true,
-        (reason: unknown) => errnoOf(reason) !== "ENOENT",
-      );
-    }
-    return true;
-  }
-
-  /** Whether the blob is here with these bytes. One whose bytes have changed is to be replaced. */
-  async function isHereAs(digest: Digest, bytes: Uint8Array): Promise<boolean> {
-    if (!(await isHere(digest))) return false;
-    if (isEmptyDigest(digest)) return true;
-    const found = await readFileOf(path(digest), digest.sizeBytes).catch(absent);
-    return found !== undefined && Buffer.compare(found, bytes) === 0;
-  }
-
-  /** Whether the blob is here, and its bytes are right: reads them all. */
-  async function isHereIntact(digest: Digest): Promise<boolean> {
-    if (!(await isHere(digest))) return false;
-    try {
-      await drain(matchingBytes(digest, chunksOf(digest, spanIn(digest, undefined)), "data_loss"));
-      return true;
-    } catch (reason) {
-      const isLost = reason instanceof Fault && ["data_loss", "not_found"].includes(reason.code);
-      if (!isLost) throw reason;
-      return false;
-    }
-  }
 
   async function keep(digest: Digest, fill: (file: FileHandle) => Promise<void>): Promise<void> {
     await keepAs(async (file) => {
@@ -188,32 +117,16 @@ export async function openDiskBlobStore(
     });
   }
 
-  /** Opened by the first who takes a chunk: what is read and never looked at holds no file open. */
-  async function* chunksOf(digest: Digest, { start, end }: ByteSpan) {
-    if (start === end) return;
-    const file = await inDirectory(() => openBlob(digest));
-    if (file === undefined) {
-      throw new Fault("not_found", `${digestKey(digest)} was removed before it was read`);
-    }
-    readers++;
-    try {
-      const most = Math.min(readChunkBytes, Math.floor(allChunksBytes / readers));
-      yield* readAhead(file, { start, end }, Math.max(leastChunkBytes, most));
-    } finally {
-      readers--;
-    }
-  }
-
   return {
     temp,
     path,
     list: () => storedBlobs(blobs),
-    usage: () => inDirectory(() => usageOf(directory, blobs)),
+    usage: () => inDirectory(files, () => usageOf(directory, blobs)),
 
     get: (digest) =>
-      inDirectory(async () => {
+      inDirectory(files, async () => {
         if (isEmptyDigest(digest)) return new Uint8Array();
-        return whereverItIs(digest, async (place) => {
+        return whereverItIs(files, digest, async (place) => {
           if (digest.sizeBytes > smallBytes) {
             const { size } = await statFile(place);
             if (size !== digest.sizeBytes) return undefined;
@@ -223,17 +136,17 @@ export async function openDiskBlobStore(
       }),
 
     read: (digest, range) =>
-      inDirectory(async () => {
+      inDirectory(files, async () => {
         const span = spanIn(digest, range);
         if (isEmptyDigest(digest)) return noBytes();
-        const file = await whereverItIs(digest, statFile);
-        return file?.size === digest.sizeBytes ? chunksOf(digest, span) : undefined;
+        const file = await whereverItIs(files, digest, statFile);
+        return file?.size === digest.sizeBytes ? chunksOf(files, digest, span) : undefined;
       }),
 
     put: (digest, bytes) =>
-      inDirectory(async () => {
+      inDirectory(files, async () => {
         await assertBytesMatch(digest, bytes, "invalid_argument");
-        if (await isHereAs(digest, bytes)) return;
+        if (await isHereAs(files, digest, bytes)) return;
         const aside = tempFileIn(temp);
         try {
           await writeNewFile(aside, bytes, modifiedAt);
@@ -245,14 +158,14 @@ export async function openDiskBlobStore(
       }),
 
     write: (digest, chunks) =>
-      inDirectory(async () => {
+      inDirectory(files, async () => {
         const right = matchingBytes(digest, chunks, "invalid_argument");
-        if (await isHereIntact(digest)) return drain(right);
+        if (await isHereIntact(files, digest)) return drain(right);
         await keep(digest, (file) => writeChunks(file, right));
       }),
 
     keepFile: (digest, file, aside) =>
-      inDirectory(async () => {
+      inDirectory(files, async () => {
         // In this order: killed in between, we leave a file that is too old for anybody to go on with.
         await file.utimes(new Date(), modifiedAt);
         await file.chmod(0o444);
@@ -261,7 +174,7 @@ export async function openDiskBlobStore(
       }),
 
     take: (chunks) =>
-      inDirectory(() =>
+      inDirectory(files, () =>
         keepAs(async (file) => {
           const running = startDigest();
           await writeChunks(file, hashedOnTheWay(chunks, running));
@@ -270,35 +183,24 @@ export async function openDiskBlobStore(
       ),
 
     withHash: (hash) =>
-      inDirectory(async () => {
+      inDirectory(files, async () => {
         const file = await stat(path(Digest.parse({ hash, sizeBytes: 0 }))).catch(absent);
         return file && Digest.parse({ hash, sizeBytes: file.size });
       }),
 
     findMissing: (digests) =>
-      inDirectory(async () => {
+      inDirectory(files, async () => {
         const asked = new Map(digests.map((d) => [digestKey(d), d]));
         const all = [...asked.values()];
-        const here = await mapAtMost(callsAtOnce, all, isHere);
+        const here = await mapAtMost(callsAtOnce, all, (digest) => isHere(files, digest));
         return all.filter((_, index) => !here[index]);
       }),
 
     remove: (digest) =>
-      inDirectory(async () => {
+      inDirectory(files, async () => {
         if (!isEmptyDigest(digest)) await rm(path(digest), { force: true });
       }),
   };
-}
-
-/** Takes "there is no such file" as an answer; everything else stays a failure. */
-function absent(reason: unknown): undefined {
-  const errno = errnoOf(reason);
-  if (errno !== "ENOENT" && errno !== "ENOTDIR") throw reason;
-  return undefined;
-}
-
-async function drain(chunks: AsyncIterable<Uint8Array>): Promise<void> {
-  for await (const _ of chunks);
 }
 
 async function* noBytes(): AsyncGenerator<Uint8Array, void, undefined> {}

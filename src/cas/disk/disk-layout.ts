@@ -40,3 +40,9 @@ export function diskLayout(directory: string, temp = join(directory, "temp")): D
 export function digestOfFile(name: string, sizeBytes: number): Digest | undefined {
   return Digest.safeParse({ hash: name, sizeBytes }).data;
 }
+
+/**
+ * Every blob has this modification time: what is linked into an input root then
+ * looks the same on every worker. Use is kept in the access time alone.
+ */
+export const modifiedAt = new Date("2000-01-01T00:00:00Z");

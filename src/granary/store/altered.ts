@@ -1,5 +1,5 @@
 import type { Stats } from "node:fs";
-import { modifiedAt } from "#cas/disk/disk-blob-store.ts";
+import { modifiedAt } from "#cas/disk/disk-layout.ts";
 
 /**
  * Whether a blob's file was written to after it was kept.

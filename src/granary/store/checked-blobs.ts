@@ -1,8 +1,9 @@
 import { rmSync, type Stats, statSync, utimesSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { spanIn } from "#cas/byte-span.ts";
-import { type DiskBlobStore, modifiedAt } from "#cas/disk/disk-blob-store.ts";
+import type { DiskBlobStore } from "#cas/disk/disk-blob-store.ts";
 import { diskFault, errnoOf } from "#cas/disk/disk-fault.ts";
+import { modifiedAt } from "#cas/disk/disk-layout.ts";
 import { assertBytesMatch } from "#cas/matching-bytes.ts";
 import type { Clock } from "#core/clock.ts";
 import { type Digest, digestKey, isEmptyDigest } from "#core/digest.ts";

@@ -1,8 +1,8 @@
 import { constants, statSync } from "node:fs";
 import { chmod, copyFile, link, rename, rm, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { modifiedAt } from "#cas/disk/disk-blob-store.ts";
 import { diskFault, errnoOf } from "#cas/disk/disk-fault.ts";
+import { modifiedAt } from "#cas/disk/disk-layout.ts";
 import { tempFileIn } from "#cas/temp-file.ts";
 import type { Digest } from "#core/digest.ts";
 import type { CheckedBlobs } from "./checked-blobs.ts";

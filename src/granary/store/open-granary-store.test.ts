@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { describeBlobStore } from "#cas/blob-store.fixture.ts";
 import { digestOf } from "#cas/digest-of.ts";
-import { modifiedAt } from "#cas/disk/disk-blob-store.ts";
+import { modifiedAt } from "#cas/disk/disk-layout.ts";
 import { Digest } from "#core/digest.ts";
 import {
   freshDirectory,

@@ -2,7 +2,7 @@ import { linkSync, readdirSync, rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { digestOf } from "#cas/digest-of.ts";
-import { modifiedAt } from "#cas/disk/disk-blob-store.ts";
+import { modifiedAt } from "#cas/disk/disk-layout.ts";
 import type { Digest } from "#core/digest.ts";
 import type { GranaryResult } from "../granary-result.ts";
 import { freshStore, keepResult, openStore, resultOf } from "./granary-store.fixture.ts";

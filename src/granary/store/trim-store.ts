@@ -1,8 +1,7 @@
 import { rmSync, type Stats, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { modifiedAt } from "#cas/disk/disk-blob-store.ts";
-import { digestOfFile } from "#cas/disk/disk-layout.ts";
+import { digestOfFile, modifiedAt } from "#cas/disk/disk-layout.ts";
 import type { Digest } from "#core/digest.ts";
 import { isEmptyDigest } from "#core/digest.ts";
 import { isAltered } from "./altered.ts";

@@ -1,0 +1,124 @@
+import { type FileHandle, open, utimes } from "node:fs/promises";
+import { type Digest, digestKey, isEmptyDigest } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
+import { type ByteSpan, spanIn } from "../byte-span.ts";
+import { readFileOf, statFile } from "../file-calls.ts";
+import { matchingBytes } from "../matching-bytes.ts";
+import { readAhead } from "../read-ahead.ts";
+import { diskFault, errnoOf } from "./disk-fault.ts";
+import { type DiskLayout, modifiedAt } from "./disk-layout.ts";
+
+/** Asking again within a minute writes nothing. */
+const touchAfterMs = 60_000;
+
+const readChunkBytes = 256 * 1024;
+const leastChunkBytes = 16 * 1024;
+/** A reader may stop in the middle of its blob, and then keeps what was read ahead for it. */
+const allChunksBytes = 32 * 1024 * 1024;
+
+/** Files of a store, as they are read. */
+export interface BlobFiles extends DiskLayout {
+  readonly directory: string;
+  /** How many blobs are being read: they share the memory for what is read ahead. */
+  readers: number;
+}
+
+export function inDirectory<T>(files: BlobFiles, work: () => Promise<T>): Promise<T> {
+  return work().catch((reason: unknown) => {
+    throw diskFault(reason, files.directory);
+  });
+}
+
+/**
+ * Looks for a file to read where it lies, where it is put while it is being removed, and, as it may have been
+ * put back meanwhile, once more where it lies: who was told that a blob is here is not to find it gone.
+ */
+export async function whereverItIs<T>(
+  files: BlobFiles,
+  digest: Digest,
+  look: (path: string) => Promise<T>,
+): Promise<T | undefined> {
+  for (const place of [files.path(digest), files.leavingPath(digest), files.path(digest)]) {
+    const found = await look(place).catch(absent);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+async function openBlob(files: BlobFiles, digest: Digest): Promise<FileHandle | undefined> {
+  const file = await whereverItIs(files, digest, (place) => open(place, "r"));
+  if (file === undefined) return undefined;
+  if ((await file.stat()).size === digest.sizeBytes) return file;
+  await file.close();
+  return undefined;
+}
+
+/** Whether the blob is here; if so, it counts as used now. */
+export async function isHere(files: BlobFiles, digest: Digest): Promise<boolean> {
+  if (isEmptyDigest(digest)) return true;
+  const file = await statFile(files.path(digest)).catch(absent);
+  if (file?.size !== digest.sizeBytes) return false;
+  if (Date.now() - file.atimeMs > touchAfterMs) {
+    // Another process may have removed it a moment ago. Any other failure costs
+    // only that eviction takes the blob for less used than it is.
+    return utimes(files.path(digest), new Date(), modifiedAt).then(
+      () => true,
+      (reason: unknown) => errnoOf(reason) !== "ENOENT",
+    );
+  }
+  return true;
+}
+
+/** Whether the blob is here with these bytes. One whose bytes have changed is to be replaced. */
+export async function isHereAs(
+  files: BlobFiles,
+  digest: Digest,
+  bytes: Uint8Array,
+): Promise<boolean> {
+  if (!(await isHere(files, digest))) return false;
+  if (isEmptyDigest(digest)) return true;
+  const found = await readFileOf(files.path(digest), digest.sizeBytes).catch(absent);
+  return found !== undefined && Buffer.compare(found, bytes) === 0;
+}
+
+/** Whether the blob is here, and its bytes are right: reads them all. */
+export async function isHereIntact(files: BlobFiles, digest: Digest): Promise<boolean> {
+  if (!(await isHere(files, digest))) return false;
+  try {
+    await drain(
+      matchingBytes(digest, chunksOf(files, digest, spanIn(digest, undefined)), "data_loss"),
+    );
+    return true;
+  } catch (reason) {
+    const isLost = reason instanceof Fault && ["data_loss", "not_found"].includes(reason.code);
+    if (!isLost) throw reason;
+    return false;
+  }
+}
+
+/** Opened by the first who takes a chunk: what is read and never looked at holds no file open. */
+export async function* chunksOf(files: BlobFiles, digest: Digest, { start, end }: ByteSpan) {
+  if (start === end) return;
+  const file = await inDirectory(files, () => openBlob(files, digest));
+  if (file === undefined) {
+    throw new Fault("not_found", `${digestKey(digest)} was removed before it was read`);
+  }
+  files.readers++;
+  try {
+    const most = Math.min(readChunkBytes, Math.floor(allChunksBytes / files.readers));
+    yield* readAhead(file, { start, end }, Math.max(leastChunkBytes, most));
+  } finally {
+    files.readers--;
+  }
+}
+
+/** Takes "there is no such file" as an answer; everything else stays a failure. */
+export function absent(reason: unknown): undefined {
+  const errno = errnoOf(reason);
+  if (errno !== "ENOENT" && errno !== "ENOTDIR") throw reason;
+  return undefined;
+}
+
+export async function drain(chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const _ of chunks);
+}
