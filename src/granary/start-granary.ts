@@ -20,7 +20,7 @@ import { openFront } from "./front/listen.ts";
 import { noOutbox } from "./outbox/no-outbox.ts";
 import { type OpenOutbox, openOutbox } from "./outbox/open-outbox.ts";
 import { warmUp } from "./prefetch/warm-up.ts";
-import { outboxAnswer } from "./protocol/protocol-connection.ts";
+import { outboxAnswer } from "./protocol/conversation.ts";
 import { changedSince, readFacts } from "./protocol/read-facts.ts";
 import { resultHandlers } from "./protocol/result-handlers.ts";
 import { serveProtocol } from "./protocol/serve-protocol.ts";

@@ -2,12 +2,9 @@ import { chmod, mkdir, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { dirname } from "node:path";
 import type { Service } from "#core/service.ts";
+import type { ProtocolConnectionParts } from "./conversation.ts";
 import { trackEndingBuilds } from "./ending-builds.ts";
-import {
-  type ProtocolConnection,
-  type ProtocolConnectionParts,
-  startProtocolConnection,
-} from "./protocol-connection.ts";
+import { type ProtocolConnection, startProtocolConnection } from "./protocol-connection.ts";
 
 export interface ServerParts extends Omit<ProtocolConnectionParts, "endingBuilds"> {
   readonly socketPath: string;

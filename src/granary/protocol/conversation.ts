@@ -1,0 +1,221 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { GranaryBuildReport } from "#api/granary.ts";
+import { otherKeys } from "#api/other-keys.ts";
+import { messageOf } from "#core/fault.ts";
+import type { BuildFacts } from "../builds/build-facts.ts";
+import type { Builds } from "../builds/open-builds.ts";
+import type { BuildEnd } from "../builds/publish-build.ts";
+import type { RunningBuild } from "../builds/start-build.ts";
+import type { DuneAttachment, DunePlace } from "../dune/serve-dune.ts";
+import { keyInEnvironment } from "../key-in-environment.ts";
+import type { Outbox, OutboxState } from "../outbox/outbox.ts";
+import type { Trimmed } from "../store/granary-store.ts";
+import type { Answer, EndSummary, GranaryStatus } from "./answers.ts";
+import type { EndingBuilds } from "./ending-builds.ts";
+import type { BuildStarted, Message } from "./messages.ts";
+import type { Effect } from "./protocol-state.ts";
+import type { ResultHandlers } from "./result-handlers.ts";
+
+export interface ProtocolConnectionParts {
+  /** Shared by all connections. */
+  readonly endingBuilds: EndingBuilds;
+  /** The port of the build tools' protocols. */
+  readonly toolsPort: number;
+  readonly builds: Builds;
+  readonly results: ResultHandlers;
+  readonly outbox: Pick<Outbox, "drained">;
+  /** Returns undefined where dune is not served or the build does not use it. */
+  readonly attachDune: (
+    build: RunningBuild,
+    where: DunePlace,
+  ) => Promise<DuneAttachment | undefined>;
+  readonly readFacts: (said: BuildStarted | Message<"fetch-ahead">) => Promise<BuildFacts>;
+  readonly status: () => Promise<GranaryStatus>;
+  readonly trim: () => Promise<Trimmed>;
+  readonly onStopRequested: () => void;
+  readonly logger: Logger;
+}
+
+/** What a connection does for its peer: at most one build at a time. */
+export interface Conversation {
+  readonly parts: ProtocolConnectionParts;
+  readonly send: (answer: Answer) => void;
+  build: RunningBuild | undefined;
+  dune: DuneAttachment | undefined;
+}
+
+/** dune does not report hits. What it used is read from its files after it has exited, and the client waits for that only on request. */
+export async function endBuild(
+  conversation: Conversation,
+  message: Message<"build-ended"> | undefined,
+): Promise<void> {
+  const { parts, send, build: ended, dune: attached } = conversation;
+  conversation.build = undefined;
+  conversation.dune = undefined;
+  const how = {
+    exitCode: message?.exitCode ?? null,
+    complete: message?.complete ?? false,
+    overAt: performance.now(),
+  };
+  await ended?.prefetch.stop();
+  const used = await attached?.learn().catch((reason: unknown) => {
+    parts.logger.warn({ err: reason }, "what dune used in a build is not known");
+  });
+  if (used && message !== undefined && message.sync !== true) {
+    send({ type: "ended", to: message.id, report: null, dune: used });
+    // Lets the answer leave before other work begins.
+    await nextTurn();
+    return parts.endingBuilds.add(report(conversation, ended, attached, how));
+  }
+  const told = await report(conversation, ended, attached, how);
+  if (message === undefined) return;
+  if (message.sync) await parts.endingBuilds.over();
+  const outbox = message.sync ? await parts.outbox.drained() : undefined;
+  send({
+    type: "ended",
+    to: message.id,
+    report: told === undefined ? null : summaryOf(told),
+    ...(outbox === undefined ? {} : { outbox: outboxAnswer(outbox) }),
+  });
+}
+
+async function report(
+  { parts }: Conversation,
+  ended: RunningBuild | undefined,
+  attached: DuneAttachment | undefined,
+  how: BuildEnd,
+): Promise<GranaryBuildReport | undefined> {
+  await attached?.finish().catch((reason: unknown) => {
+    parts.logger.warn({ err: reason }, "what dune made in a build is not kept");
+  });
+  return ended && parts.builds.end(ended.id, how);
+}
+
+/** The message has the tools' own keys; results are fetched under the keys of the build's environment. */
+function hint({ build }: Conversation, keys: Message<"hint">["keys"]): void {
+  if (build === undefined) return;
+  const { environment } = build;
+  build.prefetch.hint(keys.map((key) => keyInEnvironment(environment, key)));
+}
+
+export async function startBuild(conversation: Conversation, message: BuildStarted): Promise<void> {
+  const { parts, send } = conversation;
+  const facts = await parts.readFacts(message).catch((reason: unknown) => {
+    send({ type: "note", to: message.id, note: messageOf(reason).slice(0, 500) });
+  });
+  if (!facts) return;
+  const started = await parts.builds.start(facts);
+  conversation.build = started;
+  if (message.dune !== undefined) {
+    // A client that names its own wait is not delayed again when dune connects.
+    const where = { ...message.dune, waits: message.waitMs === undefined };
+    conversation.dune = await parts.attachDune(started, where).catch((reason: unknown) => {
+      parts.logger.info({ why: messageOf(reason) }, "dune builds without us");
+      return undefined;
+    });
+  }
+  const { dune } = conversation;
+  const { waitMs = 0 } = message;
+  const ready = waitMs === 0 ? "late" : await started.ready(waitMs, dune?.prepared?.(waitMs));
+  send({
+    type: "build",
+    to: message.id,
+    id: started.id,
+    project: started.project,
+    port: parts.toolsPort,
+    pid: process.pid,
+    http: `http://127.0.0.1:${parts.toolsPort}/build/${started.id}`,
+    grpc: `grpc://127.0.0.1:${parts.toolsPort}`,
+    ready: ready === "ready",
+    environment: started.environment,
+    ...(dune === undefined ? {} : { settings: { ...dune.settings } }),
+  });
+}
+
+export async function carryOut(
+  conversation: Conversation,
+  { message }: Effect & { kind: "carry-out" },
+): Promise<void> {
+  const { parts, send, build } = conversation;
+  switch (message.type) {
+    case "hint":
+      return hint(conversation, message.keys);
+    case "approximation":
+      if (build !== undefined) await parts.results.approximate(build, message);
+      return;
+    case "look-up":
+      if (build !== undefined) send(await parts.results.lookUp(build, message));
+      return;
+    case "result":
+      if (build !== undefined) send(await parts.results.keep(build, message));
+      return;
+    case "status":
+      return send({
+        type: "status",
+        to: message.id,
+        status: await parts.status(),
+      });
+    case "report":
+      await parts.endingBuilds.over();
+      return send(reported(message, await parts.builds.lastReports()));
+    case "trim":
+      return send({
+        type: "trimmed",
+        to: message.id,
+        ...(await parts.trim()),
+      });
+    case "stop":
+      send({ type: "stopping", to: message.id });
+      return parts.onStopRequested();
+    case "fetch-ahead": {
+      const facts = await parts.readFacts(message);
+      const ahead = await parts.builds.fetchAhead(facts, message.dryRun);
+      return send({ type: "fetching", to: message.id, ahead });
+    }
+  }
+}
+
+function summaryOf(told: GranaryBuildReport): EndSummary {
+  const { counts, bytes, savedMs, waitedMs, notAhead, diskTrouble } = told;
+  const { local, prefetched, fetched, missed, unreachable } = counts;
+  const other = otherKeys(told);
+  return {
+    asked: local + prefetched + fetched + missed + unreachable,
+    ...counts,
+    savedMs,
+    waitedMs,
+    transferredBytes: bytes.transferred,
+    wastedBytes: bytes.wasted,
+    uploadedBytes: bytes.uploaded,
+    ...(other === undefined ? {} : { otherKeys: other }),
+    ...(diskTrouble === undefined ? {} : { diskTrouble }),
+    ...(notAhead === "wasteful" ? { wasteful: true } : {}),
+  };
+}
+
+function reported(
+  { id, build = "" }: Message<"report">,
+  reports: readonly GranaryBuildReport[],
+): Answer {
+  return {
+    type: "reported",
+    to: id,
+    report: reports.find((report) => report.id.startsWith(build)) ?? null,
+    builds: reports.map(({ id: named, project, command, endedAt, exitCode }) => ({
+      id: named,
+      project,
+      command,
+      endedAt,
+      exitCode,
+    })),
+  };
+}
+
+export function outboxAnswer({ trouble, setAside, ...waiting }: OutboxState) {
+  return {
+    ...waiting,
+    ...(trouble === undefined ? {} : { trouble }),
+    ...(setAside === undefined ? {} : { setAside }),
+  };
+}
