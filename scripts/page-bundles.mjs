@@ -225,19 +225,34 @@ const ownSources = {
         // esbuild keeps all of a namespace that another module exports again: `z`, and those in it.
         .replace('import { z } from "zod";', zodByModule)
         .replaceAll(/\bz\.(coerce|iso)\./g, "z_$1.")
-        // What the table of endpoints says to people, and the bodies that the server checks.
-        .replaceAll(isEndpointTable.test(path) ? whatPagesLeave : /$^/g, "")
         // The worker lies beside all other files.
         .replace(`new URL("./${basename(layoutWorker)}"`, 'new URL("./lay-out.worker.js"');
-      return { contents, loader: path.endsWith("x") ? "tsx" : "ts" };
+      const isTable = /[\\/]src[\\/]api[\\/]endpoints[\\/]/.test(path);
+      return {
+        contents: isTable ? forPages(contents) : contents,
+        loader: path.endsWith("x") ? "tsx" : "ts",
+      };
     });
   },
 };
 
-const isEndpointTable = /[\\/]src[\\/]api[\\/]endpoints[\\/]/;
-/** Keys of an entry that the pages' calls do not read: with them go shapes that nothing else uses. */
-const whatPagesLeave =
-  /^ {4}(?:summary:\s+"(?:[^"\\]|\\.)*"|body: \w+|largeBody: (?:\w+|\{[^}]*\})),\n/gm;
+/**
+ * A table of endpoints without what pages do not read: what it says to people, and what only the server checks.
+ *
+ * Shapes that nothing else uses go with it, as imports that are not used any more do.
+ */
+function forPages(table) {
+  const lean = table.replaceAll(
+    /^ {4}(?:summary|right|params|query|body|largeBody):[^]*?(?=^ {4}\w|^ {2}\})/gm,
+    "",
+  );
+  return lean.replaceAll(/^import \{([^}]*)\} from ([^;]*);$/gm, (_, names, from) => {
+    const isUsed = (name) => lean.split(new RegExp(`\\b${name}\\b`)).length > 2;
+    const used = names.split(",").map((name) => name.trim());
+    const kept = used.filter((name) => /^\w+$/.test(name) && isUsed(name));
+    return kept.length === 0 ? "" : `import { ${kept.join(", ")} } from ${from};`;
+  });
+}
 
 const zodByModule = [
   'import * as z from "zod";',

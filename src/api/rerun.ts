@@ -1,8 +1,9 @@
 import { z } from "zod";
-import { ChosenGraphId, GraphSummary, RunCause } from "./graph.ts";
+import { GraphSummary, RunCause } from "./graph.ts";
 import { DefinitionChange } from "./job-origin.ts";
 import { JobState } from "./job-state.ts";
 import { maxSelectionLength } from "./selection/parse-selection.ts";
+import { ChosenGraphId } from "./submit-graph.ts";
 
 /** For people who ask later why it was done. */
 const Reason = z.string().min(1).max(2_000);

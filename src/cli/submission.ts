@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import type { SubmitGraph, SubmittedGraph } from "#api/graph.ts";
+import type { SubmittedGraph } from "#api/graph.ts";
 import type { GraphPreview } from "#api/preview.ts";
+import type { SubmitGraph } from "#api/submit-graph.ts";
 import type { ApiClient } from "./api/api-client.ts";
 import { ApiFailure } from "./api/api-failure.ts";
 import { checkoutRoot, commitOf, fileAt } from "./checkout.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { SubmitGraph } from "#api/graph.ts";
 import { Clone } from "#api/rerun.ts";
+import { SubmitGraph } from "#api/submit-graph.ts";
 import { Fault } from "#core/fault.ts";
 import { neverTaken } from "./ask-for-redeliveries.ts";
 import { ForgeBusy } from "./forge-busy.ts";

@@ -8,7 +8,7 @@ import pino from "pino";
 import { everybody, type Principal } from "#access/principal.ts";
 import { recordActionResult } from "#actions/action-cache.ts";
 import { outputTrees } from "#actions/output-trees.ts";
-import type { SubmitGraph } from "#api/graph.ts";
+import type { SubmitGraph } from "#api/submit-graph.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { fromDigestMessage, toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";

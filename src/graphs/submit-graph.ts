@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Principal } from "#access/principal.ts";
 import { requireGrantSomewhere } from "#access/require-grant.ts";
-import type { SubmitGraph } from "#api/graph.ts";
+import type { SubmitGraph } from "#api/submit-graph.ts";
 import { GraphId } from "./graph-id.ts";
 import { graphSummary } from "./graph-summary.store.ts";
 import { authoriseSubmission } from "./submitting/authorise-submission.ts";

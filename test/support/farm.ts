@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Graph, GraphSummary, JobDetail, SubmitGraph } from "#api/graph.ts";
+import type { Graph, GraphSummary, JobDetail } from "#api/graph.ts";
+import type { SubmitGraph } from "#api/submit-graph.ts";
 import { copyCluster } from "./prepared-cluster.ts";
 import { type Program, startProgram } from "./process.ts";
 

@@ -1,8 +1,9 @@
 import { Branch, type BranchBody, SetBranch } from "#api/branch.ts";
 import { CatalogDetail, CatalogDiff } from "#api/catalog.ts";
-import { type Graph, SubmitGraph, SubmittedGraph } from "#api/graph.ts";
+import { type Graph, SubmittedGraph } from "#api/graph.ts";
 import { GraphPreview, PreviewGraph } from "#api/preview.ts";
 import { GraphSet } from "#api/rerun.ts";
+import { SubmitGraph } from "#api/submit-graph.ts";
 import { type FakeFarm, summaryOf } from "./fake-farm.ts";
 import { FakeRefusal } from "./fake-refusal.ts";
 import { commitFor, madeUpGraph, type Plan } from "./made-up-graph.ts";

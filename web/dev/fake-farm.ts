@@ -1,10 +1,11 @@
 import type { z } from "zod";
 import type { BranchChange } from "#api/branch.ts";
 import type { ExecutionDetail } from "#api/execution.ts";
-import type { Graph, GraphDelta, GraphSummary, JobSummary, SubmitGraph } from "#api/graph.ts";
+import type { Graph, GraphDelta, GraphSummary, JobSummary } from "#api/graph.ts";
 import { isOver, type JobState } from "#api/job-state.ts";
 import type { Retrigger } from "#api/rerun.ts";
 import type { Search } from "#api/search.ts";
+import type { SubmitGraph } from "#api/submit-graph.ts";
 import type { Worker } from "#api/worker.ts";
 import { FakeGranary } from "./fake-granary.ts";
 import { FakeLab } from "./fake-lab.ts";

@@ -2,14 +2,8 @@ import { z } from "zod";
 import { rightSomewhere } from "#core/right.ts";
 import { CancelledGraph } from "../cancel.ts";
 import { createdWhenNew, endpoint, events, json } from "../endpoint.ts";
-import {
-  Graph,
-  GraphDelta,
-  GraphSummary,
-  Repository,
-  SubmitGraph,
-  SubmittedGraph,
-} from "../graph.ts";
+import { Graph, GraphDelta, GraphSummary, Repository, SubmittedGraph } from "../graph.ts";
+import { SubmitGraph } from "../submit-graph.ts";
 
 /** Requests may bring definition files along: all of those of a large repository. */
 export const definitionsAlong = { bytes: 48 * 1024 * 1024, verb: "submit" } as const;

@@ -1,4 +1,5 @@
-import type { GraphSummary, SubmitGraph } from "#api/graph.ts";
+import type { GraphSummary } from "#api/graph.ts";
+import type { SubmitGraph } from "#api/submit-graph.ts";
 import { Fault } from "#core/fault.ts";
 import { protectedDomain } from "#core/trust-domain.ts";
 import type { Db, Tx } from "#db/db.ts";

@@ -1,5 +1,6 @@
 import type { Principal } from "#access/principal.ts";
-import type { RunCause, SubmitGraph } from "#api/graph.ts";
+import type { RunCause } from "#api/graph.ts";
+import type { SubmitGraph } from "#api/submit-graph.ts";
 import type { Db } from "#db/db.ts";
 import type { CatalogCache } from "../catalogs/catalog-cache.ts";
 import type { CommitInputReader } from "../commit-inputs.ts";

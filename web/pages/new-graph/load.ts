@@ -1,7 +1,7 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { catalogEndpoints } from "#api/endpoints/catalog-endpoints.ts";
-import type { SubmitGraph } from "#api/graph.ts";
 import type { GraphPreview, PreviewGraph } from "#api/preview.ts";
+import type { SubmitGraph } from "#api/submit-graph.ts";
 import { call } from "../../farm/ask.ts";
 import type { NewGraphSearch } from "./search.ts";
 
