@@ -70,8 +70,6 @@ const mayImport: Record<string, readonly string[]> = {
   "build-client": ["core", "cas", "proto", "grpc"],
   // Sessions of people, and whom their identity providers say that they are.
   "sign-in": ["core", "api", "db", "access"],
-  // What runs are given and nobody else may read.
-  secrets: ["core", "api", "db", "access"],
   // What the farm attests of outputs, signed.
   provenance: ["core", "api", "db", "access", "cas", "actions", "proto"],
   // Where commits and pull requests live. What it wants of the farm it asks through interfaces.
@@ -100,7 +98,6 @@ const mayImport: Record<string, readonly string[]> = {
     "graphs",
     "invocations",
     "sign-in",
-    "secrets",
     "provenance",
     "forge",
     "proto",
@@ -207,7 +204,7 @@ const ownerOf: Record<string, string> = {
   hourly_count: "granaries",
   quarantined_result: "granaries",
   git_object: "git",
-  secret: "secrets",
+  secret: "access",
   provenance_subject: "provenance",
   provenance_mark: "provenance",
   principal: "access",
@@ -230,7 +227,7 @@ const ownerOf: Record<string, string> = {
   edge: "graphs",
   approximation: "graphs",
   run: "graphs",
-  audit_entry: "graphs",
+  audit_entry: "access",
   child_graph: "graphs",
   notification: "graphs",
   chunked_run: "graphs",

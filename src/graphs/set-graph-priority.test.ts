@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
+import { auditOfGraph } from "#access/audit.store.ts";
 import { everybody, type Grant, type Principal } from "#access/principal.ts";
 import { sql } from "#db/sql.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
-import { auditOfGraph } from "./audit.store.ts";
 import { setBranchDefinition } from "./catalogs/branch-definition.store.ts";
 import { farmOfGraphs } from "./farm-of-graphs.fixture.ts";
 import { GraphId } from "./graph-id.ts";

@@ -1,3 +1,4 @@
+import { recordAudit } from "#access/audit.store.ts";
 import type { Principal } from "#access/principal.ts";
 import { requireGrant } from "#access/require-grant.ts";
 import type { GraphPriority, SetGraphPriority } from "#api/graph-priority.ts";
@@ -5,7 +6,6 @@ import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
 import { lockForReplacing, replaceExecutions } from "#execution/replace-executions.store.ts";
 import { lockGraphs } from "./advancing/advance.store.ts";
-import { recordAudit } from "./audit.store.ts";
 import { admitPriority } from "./catalogs/admit-priority.ts";
 import { branchDefinition } from "./catalogs/branch-definition.store.ts";
 import type { GraphId } from "./graph-id.ts";

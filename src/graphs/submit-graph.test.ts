@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { auditOfGraph } from "#access/audit.store.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
-import { auditOfGraph } from "./audit.store.ts";
 import { farmOfGraphs } from "./farm-of-graphs.fixture.ts";
 
 const db = await freshDb();

@@ -1,3 +1,4 @@
+import { recordAudit } from "#access/audit.store.ts";
 import { type Principal, wholeFarm } from "#access/principal.ts";
 import { requireGrant } from "#access/require-grant.ts";
 import type {
@@ -9,7 +10,6 @@ import type {
 import { digestKey, parseDigestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
-import { recordAudit } from "#graphs/audit.store.ts";
 import { collectorViews } from "#perf/collectors/collector-views.ts";
 import type { Answered } from "#perf/requests/ask-for.ts";
 import { artifactsReady, cancelRequest, retryRequest } from "#perf/requests/change-request.ts";

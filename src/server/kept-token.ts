@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { open, readFile, rename } from "node:fs/promises";
 import type { Logger } from "pino";
+import { recordAudit } from "#access/audit.store.ts";
 import { insertGrant } from "#access/grant.store.ts";
 import { keepPrincipal } from "#access/principal.store.ts";
 import type { Grant, PrincipalKind } from "#access/principal.ts";
@@ -8,7 +9,6 @@ import { fingerprintOf, isSameHash, isTokenShaped, newToken } from "#access/secr
 import { insertToken, storedToken } from "#access/token.store.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import type { Db } from "#db/db.ts";
-import { recordAudit } from "#graphs/audit.store.ts";
 
 export interface KeptToken {
   readonly file: string;

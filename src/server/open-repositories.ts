@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Logger } from "pino";
+import type { SecretsKey } from "#access/secrets/secrets-key.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import type { Db } from "#db/db.ts";
 import { findWatched } from "#forge/repository.store.ts";
@@ -7,7 +8,6 @@ import { openMirrors } from "#git/fetch-commit.ts";
 import { openGit } from "#git/run-git.ts";
 import { CommitInputReader } from "#graphs/commit-inputs.ts";
 import { repositoryAccess } from "#graphs/repository-access.ts";
-import type { SecretsKey } from "#secrets/secrets-key.ts";
 import type { ServerConfig } from "./config.ts";
 import type { DataDirectory } from "./data-directory.ts";
 import { openForges } from "./forge/open-forges.ts";

@@ -1,14 +1,14 @@
 import type { Logger } from "pino";
+import { recordAudit } from "#access/audit.store.ts";
 import { openFarmKey } from "#access/farm-key.ts";
+import { secretService } from "#access/secrets/secret-service.ts";
+import { openSecretsKey } from "#access/secrets/secrets-key.ts";
 import { systemClock } from "#core/clock.ts";
 import { defaultProject } from "#core/default-project.ts";
 import type { Service } from "#core/service.ts";
 import { databaseClock } from "#execution/database-clock.ts";
-import { recordAudit } from "#graphs/audit.store.ts";
 import { usualUnservedMs } from "#invocations/end-unserved.ts";
 import { labTimes, labTimesFor } from "#perf/lab-times.ts";
-import { secretService } from "#secrets/secret-service.ts";
-import { openSecretsKey } from "#secrets/secrets-key.ts";
 import { desiredWorkersService } from "#size-classes/desired-workers-service.ts";
 import { sendToAlarmWebhook } from "./alarm-webhook.ts";
 import type { ServerConfig } from "./config.ts";

@@ -1,11 +1,11 @@
 import type { z } from "zod";
+import { recordAudit } from "#access/audit.store.ts";
 import type { Principal } from "#access/principal.ts";
 import { forgetBegun, listBegun } from "#access/projects/begun-project.store.ts";
 import type { Project, RemovedProjects, RemoveProjects } from "#api/project.ts";
 import { namespaceOf } from "#cas/namespaces/namespace.ts";
 import { systemClock } from "#core/clock.ts";
 import { defaultProject } from "#core/default-project.ts";
-import { recordAudit } from "#graphs/audit.store.ts";
 import { youngMs } from "./retention/worth-of-blobs.ts";
 import type { Services } from "./services.ts";
 

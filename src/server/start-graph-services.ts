@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import type { SecretService } from "#access/secrets/secret-service.ts";
 import type { OutputTrees } from "#actions/output-trees.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import type { Clock } from "#core/clock.ts";
@@ -15,7 +16,6 @@ import { serveServerJobs } from "#graphs/kinds/serve-server-jobs.ts";
 import { Webhooks } from "#graphs/kinds/webhooks.ts";
 import { startSearchLoop } from "#graphs/ranges/search-loop.ts";
 import type { RepositoryAccess } from "#graphs/repository-access.ts";
-import type { SecretService } from "#secrets/secret-service.ts";
 import type { ServerConfig } from "./config.ts";
 import type { Keep } from "./keep-services.ts";
 

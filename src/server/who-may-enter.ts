@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import type { Logger } from "pino";
+import { recordAudit } from "#access/audit.store.ts";
 import { deleteGrants, grantsOf, lockRights } from "#access/grant.store.ts";
 import { anyone, wholeFarm } from "#access/principal.ts";
 import { mayDo } from "#access/require-grant.ts";
 import { requireAnAdministrator } from "#access/rights-guard.ts";
 import { Fault } from "#core/fault.ts";
 import { isLoopback } from "#core/host-guard.ts";
-import { recordAudit } from "#graphs/audit.store.ts";
 import type { ServerConfig } from "./config.ts";
 import { keepTokenInFile } from "./kept-token.ts";
 import type { Services } from "./services.ts";

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { recordAudit } from "#access/audit.store.ts";
 import type { Principal } from "#access/principal.ts";
 import { requireGrant, requireGrantSomewhere } from "#access/require-grant.ts";
 import type { Branch, BranchBody, NextDefinitions, SetBranch } from "#api/branch.ts";
@@ -6,7 +7,6 @@ import { mapAtMost } from "#cas/map-at-most.ts";
 import { canonicalJson } from "#core/canonical-json.ts";
 import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
-import { recordAudit } from "../audit.store.ts";
 import type { Switch } from "../definitions/definition-file.ts";
 import { readSwitchValues } from "../definitions/switch-values.ts";
 import { requireMayReadDefinitions } from "../repository-access.ts";

@@ -1,9 +1,9 @@
+import { recordAudit } from "#access/audit.store.ts";
 import type { Principal } from "#access/principal.ts";
 import { requireGrant, requireGrantSomewhere } from "#access/require-grant.ts";
 import type { PushCatalog, PushedCatalog } from "#api/catalog.ts";
 import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
-import { recordAudit } from "../audit.store.ts";
 import { type DefinitionProblem, throwIfAny } from "../definitions/definition-problems.ts";
 import { shapeOf } from "../definitions/job-shape.ts";
 import { readTemplates } from "../definitions/read-templates.ts";

@@ -1,5 +1,6 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import type { z } from "zod";
+import { recordAudit } from "#access/audit.store.ts";
 import type { Principal } from "#access/principal.ts";
 import type { ReportedRun, ReportRun } from "#api/report.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
@@ -11,7 +12,6 @@ import type { Db, Tx } from "#db/db.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { advanceStoredGraph, type LockedGraph, lockGraphs } from "../advancing/advance.store.ts";
 import { yieldOf } from "../advancing/yield-of.ts";
-import { recordAudit } from "../audit.store.ts";
 import type { GraphId } from "../graph-id.ts";
 import { insertRuns } from "../insert-runs.store.ts";
 import { passOnEndedRuns } from "../queue-events.ts";

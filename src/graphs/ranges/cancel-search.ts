@@ -1,7 +1,7 @@
+import { recordAudit } from "#access/audit.store.ts";
 import type { Principal } from "#access/principal.ts";
 import { requireGrant } from "#access/require-grant.ts";
 import type { Db } from "#db/db.ts";
-import { recordAudit } from "../audit.store.ts";
 import { type CancellingQueue, cancelGraph } from "../cancel-graph.ts";
 import { endSearch, findSearch, type SearchId, searchGraphsUnderWay } from "./search.store.ts";
 

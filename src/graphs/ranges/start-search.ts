@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { z } from "zod";
+import { recordAudit } from "#access/audit.store.ts";
 import type { Principal } from "#access/principal.ts";
 import { requireGrant, requireGrantSomewhere } from "#access/require-grant.ts";
 import type { SearchForecast, StartSearch } from "#api/search.ts";
@@ -9,7 +10,6 @@ import type { CommitSha } from "#core/commit-sha.ts";
 import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
 import { type CommitRange, commitsOfRange, countRange } from "#git/first-parent-range.ts";
-import { recordAudit } from "../audit.store.ts";
 import { addressOfRepository, knownRepository } from "../catalogs/known-repository.store.ts";
 import { previewGraph } from "../catalogs/preview-graph.ts";
 import { nameRepository } from "../repository.store.ts";

@@ -1,3 +1,4 @@
+import { jobsDoneOnce, recordAudit } from "#access/audit.store.ts";
 import type { Principal } from "#access/principal.ts";
 import { requireGrant } from "#access/require-grant.ts";
 import type { PlannedChange } from "#api/rerun.ts";
@@ -5,7 +6,6 @@ import { Fault } from "#core/fault.ts";
 import type { Verb } from "#core/verb.ts";
 import type { Db, Tx } from "#db/db.ts";
 import { advanceStoredGraph, type LockedGraph, lockGraphs } from "../advancing/advance.store.ts";
-import { jobsDoneOnce, recordAudit } from "../audit.store.ts";
 import { holdGraphToCost, holdJobsToLimits, isHeldToLimits } from "../catalogs/hold-to-limits.ts";
 import type { GraphId } from "../graph-id.ts";
 import { changeToken, refuseOtherThanShown } from "./change-token.ts";

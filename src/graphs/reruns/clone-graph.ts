@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { z } from "zod";
+import { recordAudit } from "#access/audit.store.ts";
 import type { Principal } from "#access/principal.ts";
 import { priorityCapOf } from "#access/priority-cap.ts";
 import { requireGrant } from "#access/require-grant.ts";
@@ -10,7 +11,6 @@ import { Fault } from "#core/fault.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import type { Db, Tx } from "#db/db.ts";
 import { beginGraph } from "../advancing/begin-graph.ts";
-import { recordAudit } from "../audit.store.ts";
 import { admitCatalog } from "../catalogs/admit-catalog.ts";
 import { branchDefinition } from "../catalogs/branch-definition.store.ts";
 import { holdGraphToCost, holdJobsToLimits, isHeldToLimits } from "../catalogs/hold-to-limits.ts";

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { recordAudit } from "#access/audit.store.ts";
 import type { Principal } from "#access/principal.ts";
 import { requireGrant } from "#access/require-grant.ts";
 import type { Customise, CustomisedJob, PlannedChange } from "#api/rerun.ts";
@@ -6,7 +7,6 @@ import { Fault } from "#core/fault.ts";
 import { showableDefinition } from "#core/hide-secrets.ts";
 import type { Tx } from "#db/db.ts";
 import { advanceStoredGraph, lockGraphs } from "../advancing/advance.store.ts";
-import { recordAudit } from "../audit.store.ts";
 import { DefinitionDigest } from "../catalog.ts";
 import { branchDefinition } from "../catalogs/branch-definition.store.ts";
 import { holdJobsToLimits } from "../catalogs/hold-to-limits.ts";

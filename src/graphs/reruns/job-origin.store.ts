@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { AuditRecord, type JobOrigin, type Lineage } from "#api/job-origin.ts";
+import { auditOfJob } from "#access/audit.store.ts";
+import { type JobOrigin, type Lineage } from "#api/job-origin.ts";
 import { GraphState } from "#api/job-state.ts";
 import { showableDefinition } from "#core/hide-secrets.ts";
 import type { Tx } from "#db/db.ts";
@@ -73,19 +74,4 @@ export async function lineageOf(tx: Tx, graphId: GraphId): Promise<Lineage> {
   );
   const { id = null, kind = null, job = null } = parent ?? {};
   return { parent: id === null || kind === null ? null : { id, kind, job }, children };
-}
-
-/** What was done to a job, or to all of its graph at once; the latest first. */
-function auditOfJob(tx: Tx, graphId: GraphId, job: string): Promise<AuditRecord[]> {
-  return tx.many(
-    AuditRecord.extend({ at: isoTime }),
-    sql`
-      select seq, at, actor, verb, job, detail, reason
-      from audit_entry
-      where graph_id = ${graphId}
-        and (job = ${job} or (job is null and (not detail ? 'jobs' or detail -> 'jobs' ? ${job})))
-      order by seq desc
-      limit 100
-    `,
-  );
 }

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { recordAudit } from "#access/audit.store.ts";
 import { matchesPattern } from "#access/matches-pattern.ts";
 import type { Principal } from "#access/principal.ts";
 import { requireGrant } from "#access/require-grant.ts";
@@ -6,7 +7,6 @@ import type { Release, ReleasedBreakpoint } from "#api/rerun.ts";
 import { Fault } from "#core/fault.ts";
 import type { Db } from "#db/db.ts";
 import { lockGraphs } from "../advancing/advance.store.ts";
-import { recordAudit } from "../audit.store.ts";
 import type { JobDefinition } from "../definitions/job-definition.ts";
 import type { GraphId } from "../graph-id.ts";
 import { finishServerJobs } from "../kinds/server-job.store.ts";

@@ -1,9 +1,9 @@
 import type { z } from "zod";
+import { latestChangeOfJob } from "#access/audit.store.ts";
 import type { Customise } from "#api/rerun.ts";
 import { canonicalJson } from "#core/canonical-json.ts";
 import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
-import { latestChangeOfJob } from "../audit.store.ts";
 import type { GraphId } from "../graph-id.ts";
 import type { CustomisableJob } from "./customise.store.ts";
 import { definitionChanges } from "./definition-changes.ts";

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { jobsDoneOnce } from "#access/audit.store.ts";
 import { everybody } from "#access/principal.ts";
 import { Retrigger } from "#api/rerun.ts";
 import type { Db, Tx } from "#db/db.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
-import { jobsDoneOnce } from "../audit.store.ts";
 import { cancelGraph } from "../cancel-graph.ts";
 import type { GraphId } from "../graph-id.ts";
 import { runsOf } from "../job-detail.store.ts";

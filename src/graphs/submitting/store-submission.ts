@@ -1,9 +1,9 @@
+import { type AuditEntry, recordAudit } from "#access/audit.store.ts";
 import type { GraphSummary } from "#api/graph.ts";
 import type { SubmitGraph } from "#api/submit-graph.ts";
 import { Fault } from "#core/fault.ts";
 import { protectedDomain } from "#core/trust-domain.ts";
 import type { Db, Tx } from "#db/db.ts";
-import { type AuditEntry, recordAudit } from "../audit.store.ts";
 import { admitCatalog, templatesToSign } from "../catalogs/admit-catalog.ts";
 import { pointBranchAt } from "../catalogs/catalog-source.store.ts";
 import { chosenValues } from "../catalogs/chosen-values.ts";

@@ -1,3 +1,4 @@
+import { recordAudit } from "#access/audit.store.ts";
 import { type Principal, wholeFarm } from "#access/principal.ts";
 import { requireGrant } from "#access/require-grant.ts";
 import { parseSelection } from "#api/selection/parse-selection.ts";
@@ -5,7 +6,6 @@ import { asksAbout } from "#api/selection/selection.ts";
 import type { MetricDefinition } from "#api/times.ts";
 import { Fault } from "#core/fault.ts";
 import type { Db } from "#db/db.ts";
-import { recordAudit } from "../audit.store.ts";
 import { keepMetric, metricDefinitions } from "./metric.store.ts";
 
 /** Sets a metric, or changes what it measures; what it says changes for the past, too. */

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { jobsDoneOnce } from "#access/audit.store.ts";
 import { grantsOf } from "#access/grant.store.ts";
 import { anyone, type Grant, type Principal } from "#access/principal.ts";
 import { SubmitBenchmarkRequest } from "#api/benchmark-request.ts";
@@ -7,7 +8,6 @@ import { Fault } from "#core/fault.ts";
 import type { Db } from "#db/db.ts";
 import type { FarmPort, GraphToMake } from "#forge/farm-port.ts";
 import { forgePrincipalName } from "#forge/forge-principal.ts";
-import { jobsDoneOnce } from "#graphs/audit.store.ts";
 import { cancelGraph } from "#graphs/cancel-graph.ts";
 import { GraphId } from "#graphs/graph-id.ts";
 import { graphSummary } from "#graphs/graph-summary.store.ts";

@@ -1,10 +1,10 @@
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
+import { passingSecretsKey } from "#access/secrets/secrets-key.ts";
 import { openPostgres } from "#db/postgres.ts";
 import { sql } from "#db/sql.ts";
 import { watch } from "#forge/outbox/watched.fixture.ts";
 import { findWatched } from "#forge/repository.store.ts";
-import { passingSecretsKey } from "#secrets/secrets-key.ts";
 import { freshDatabase } from "../../../test/support/fresh-db.ts";
 import { openedWays, sealOpenWays } from "./ways.ts";
 

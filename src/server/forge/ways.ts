@@ -1,9 +1,9 @@
+import { type SealedFor, seal, unseal } from "#access/secrets/sealed-value.ts";
+import type { SecretsKey } from "#access/secrets/secrets-key.ts";
 import { Fault } from "#core/fault.ts";
 import type { Db } from "#db/db.ts";
 import { openWays, putWay, type SealedWay, wayOf } from "#forge/way.store.ts";
 import { withoutPassword } from "#git/repository-address.ts";
-import { type SealedFor, seal, unseal } from "#secrets/sealed-value.ts";
-import type { SecretsKey } from "#secrets/secrets-key.ts";
 
 /** What lets the farm into plain Git repositories: in the database sealed with the key of secrets, and nowhere in clear. */
 export interface Ways {

@@ -1,3 +1,4 @@
+import { auditLog } from "#access/audit.store.ts";
 import { createToken } from "#access/create-token.ts";
 import { type ListedEnrolment, listEnrolments } from "#access/enrolment.store.ts";
 import { type GrantRule, insertGrant, listGrants } from "#access/grant.store.ts";
@@ -11,7 +12,6 @@ import type * as api from "#api/access.ts";
 import type { accessEndpoints } from "#api/endpoints/access-endpoints.ts";
 import { Fault } from "#core/fault.ts";
 import { Verb } from "#core/verb.ts";
-import { auditLog } from "#graphs/audit.store.ts";
 import type { HandlersFor } from "../http/serve-endpoints.ts";
 import { changeRights } from "./change-rights.ts";
 import type { HandlerServices } from "./handler-services.ts";

@@ -1,7 +1,7 @@
+import { recordAudit } from "#access/audit.store.ts";
 import type { autoscalingEndpoints } from "#api/endpoints/autoscaling-endpoints.ts";
 import { Fault } from "#core/fault.ts";
 import { spelledAlike } from "#core/platform.ts";
-import { recordAudit } from "#graphs/audit.store.ts";
 import {
   type DeclaredClass,
   declareClass,

@@ -1,9 +1,9 @@
+import { recordAudit } from "#access/audit.store.ts";
 import type { Principal } from "#access/principal.ts";
 import { requireGrant } from "#access/require-grant.ts";
 import { CollectorName, type CollectorView } from "#api/collector.ts";
 import type { benchmarkCollectorEndpoints } from "#api/endpoints/benchmark-collector-endpoints.ts";
 import type { Tx } from "#db/db.ts";
-import { recordAudit } from "#graphs/audit.store.ts";
 import {
   addCollector,
   changeCollector,

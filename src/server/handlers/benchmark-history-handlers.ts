@@ -1,7 +1,7 @@
+import { recordAudit } from "#access/audit.store.ts";
 import type { benchmarkHistoryEndpoints } from "#api/endpoints/benchmark-history-endpoints.ts";
 import { Fault } from "#core/fault.ts";
 import { caseKey, caseOfKey, type TestCase } from "#core/test-case.ts";
-import { recordAudit } from "#graphs/audit.store.ts";
 import { comparisonCache } from "#perf/history/comparison-cache.ts";
 import { readGrid } from "#perf/history/read-grid.ts";
 import { readNoise } from "#perf/history/read-noise.ts";

@@ -1,6 +1,6 @@
+import { recordAudit } from "#access/audit.store.ts";
 import type { benchmarkSearchEndpoints } from "#api/endpoints/benchmark-search-endpoints.ts";
 import { Fault } from "#core/fault.ts";
-import { recordAudit } from "#graphs/audit.store.ts";
 import { tellBenchmarkChange } from "#perf/change.store.ts";
 import {
   BenchmarkSearchId,

@@ -1,7 +1,7 @@
+import { recordAudit } from "#access/audit.store.ts";
 import type { benchmarkSuiteEndpoints } from "#api/endpoints/benchmark-suite-endpoints.ts";
 import { Fault } from "#core/fault.ts";
 import { showableDefinition } from "#core/hide-secrets.ts";
-import { recordAudit } from "#graphs/audit.store.ts";
 import { readSetBalance } from "#perf/history/read-set-balance.ts";
 import { importResults } from "#perf/imports/import-results.ts";
 import { parseToolOutput } from "#perf/imports/parse-tool-output.ts";

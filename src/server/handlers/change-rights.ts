@@ -1,7 +1,7 @@
+import { recordAudit } from "#access/audit.store.ts";
 import type { Principal } from "#access/principal.ts";
 import type { Verb } from "#core/verb.ts";
 import type { Tx } from "#db/db.ts";
-import { recordAudit } from "#graphs/audit.store.ts";
 import type { HandlerServices } from "./handler-services.ts";
 
 /** Changes who may do what, and records it in the audit log; afterwards no caller's rights are taken from memory. */

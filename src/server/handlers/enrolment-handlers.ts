@@ -1,3 +1,4 @@
+import { recordAudit } from "#access/audit.store.ts";
 import { createEnrolment, grantOfMachine, redeemEnrolment } from "#access/enrol.ts";
 import { Grant, PrincipalName } from "#access/principal.ts";
 import { fingerprintOfHash, isEnrolmentShaped } from "#access/secret-token.ts";
@@ -5,7 +6,6 @@ import { forgetOffences, listQuarantined } from "#access/worker-offence.store.ts
 import type { enrolmentEndpoints } from "#api/endpoints/enrolment-endpoints.ts";
 import { Fault } from "#core/fault.ts";
 import { principalOfWorker } from "#execution/worker-principal.store.ts";
-import { recordAudit } from "#graphs/audit.store.ts";
 import type { HandlersFor } from "../http/serve-endpoints.ts";
 import type { HandlerServices } from "./handler-services.ts";
 

@@ -1,3 +1,4 @@
+import { recordAudit } from "#access/audit.store.ts";
 import { grantsOf } from "#access/grant.store.ts";
 import { anyone, type Principal, wholeFarm } from "#access/principal.ts";
 import { mayDo } from "#access/require-grant.ts";
@@ -25,7 +26,6 @@ import {
 } from "#forge/repository.store.ts";
 import { countOpenPulls, unsentOf } from "#forge/unsent.store.ts";
 import { situationKey, situationOf } from "#forge/what-to-make.ts";
-import { recordAudit } from "#graphs/audit.store.ts";
 import { nameRepository } from "#graphs/repository.store.ts";
 import { noSuite } from "#perf/requests/submit-request.ts";
 import { findSuite } from "#perf/suites.store.ts";

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { recordAudit } from "#access/audit.store.ts";
 import type { granaryEndpoints } from "#api/endpoints/granary-endpoints.ts";
 import type { CommitIndexSummary } from "#api/granary.ts";
 import { byFirstUse } from "#commit-index/merge-indexes.ts";
@@ -16,7 +17,6 @@ import { projectResults } from "#granaries/project-results.ts";
 import { release } from "#granaries/quarantine.ts";
 import { quarantineMadeFrom } from "#granaries/quarantine-made-from.ts";
 import { quarantinePage } from "#granaries/quarantine-page.ts";
-import { recordAudit } from "#graphs/audit.store.ts";
 import type { HandlersFor } from "../http/serve-endpoints.ts";
 import { found } from "./found.ts";
 import type { HandlerServices } from "./handler-services.ts";

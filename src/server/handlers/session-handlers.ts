@@ -1,9 +1,9 @@
+import { recordAudit } from "#access/audit.store.ts";
 import { anyone, wholeFarm } from "#access/principal.ts";
 import { mayDo, requireGrant } from "#access/require-grant.ts";
 import type { sessionEndpoints } from "#api/endpoints/session-endpoints.ts";
 import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
-import { recordAudit } from "#graphs/audit.store.ts";
 import {
   distrustIssuer,
   freeName,

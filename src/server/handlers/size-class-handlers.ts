@@ -1,8 +1,8 @@
 import { stream } from "hono/streaming";
+import { recordAudit } from "#access/audit.store.ts";
 import type { sizeClassEndpoints } from "#api/endpoints/size-class-endpoints.ts";
 import { Fault } from "#core/fault.ts";
 import { ExecutionId } from "#execution/execution.ts";
-import { recordAudit } from "#graphs/audit.store.ts";
 import { parseDuration } from "#graphs/definitions/duration.ts";
 import { explainExecution } from "#size-classes/pages/explain-execution.ts";
 import { explainKey } from "#size-classes/pages/explain-key.ts";

@@ -1,11 +1,10 @@
-import type { Principal } from "#access/principal.ts";
-import { mayDo, requireGrant, requireGrantSomewhere } from "#access/require-grant.ts";
-import type { Secret, SetSecret } from "#api/secret.ts";
 import type { Clock } from "#core/clock.ts";
 import { Fault } from "#core/fault.ts";
 import type { SecretReference } from "#core/secret-reference.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import type { Db, Tx } from "#db/db.ts";
+import type { Principal } from "../principal.ts";
+import { mayDo, requireGrant, requireGrantSomewhere } from "../require-grant.ts";
 import { chooseSecret, type RunPlace, whyNotInDomain } from "./choose-secret.ts";
 import { seal, unseal } from "./sealed-value.ts";
 import {
@@ -33,10 +32,26 @@ export interface SecretValue {
   readonly value: Uint8Array;
 }
 
+/** What is shown of a secret: everything but its value. */
+export interface ShownSecret extends SecretPlace {
+  readonly id: number;
+  readonly users: string | null;
+  readonly version: number;
+  readonly setAt: string;
+  readonly setBy: string;
+}
+
+export interface NewSecret extends SecretPlace {
+  /** Whose own runs, on branches that nobody vouches for, are given it, too. */
+  readonly users: string | null;
+  /** In base64. */
+  readonly value: string;
+}
+
 /** Keeps secrets, and says which run is given which. No call answers a value but `valuesOf`. */
 export interface SecretService {
-  set(request: SetSecret, by: Principal): Promise<Secret>;
-  list(by: Principal): Promise<Secret[]>;
+  set(request: NewSecret, by: Principal): Promise<ShownSecret>;
+  list(by: Principal): Promise<ShownSecret[]>;
   remove(at: SecretPlace, by: Principal): Promise<void>;
   /** What a run is given of the names; throws `failed_precondition` when it is not given one of them. */
   referTo(names: readonly string[], place: RunPlace): Promise<SecretReference[]>;
@@ -164,6 +179,15 @@ function checkLength({ byteLength }: Uint8Array): void {
   }
 }
 
-function told({ id, name, repository, branch, users, version, setAt, setBy }: KnownSecret): Secret {
+function told({
+  id,
+  name,
+  repository,
+  branch,
+  users,
+  version,
+  setAt,
+  setBy,
+}: KnownSecret): ShownSecret {
   return { id, name, repository, branch, users, version, setAt: setAt.toISOString(), setBy };
 }

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
-import type { GraphId } from "./graph-id.ts";
 
 /** What somebody did, for those who ask later who it was and why. */
 export interface AuditEntry {
@@ -9,7 +8,7 @@ export interface AuditEntry {
   readonly actor: string;
   /** Of the same words as grants: `retrigger`, `waive`, `customise` … */
   readonly verb: string;
-  readonly graphId?: GraphId | undefined;
+  readonly graphId?: string | undefined;
   readonly job?: string | undefined;
   readonly detail?: Readonly<Record<string, unknown>> | undefined;
   /** In their own words. */
@@ -28,7 +27,7 @@ export async function recordAudit(tx: Tx, entry: AuditEntry): Promise<void> {
 /** The jobs of a graph that something was done to under a name that is used once; undefined: it was not done. */
 export async function jobsDoneOnce(
   tx: Tx,
-  graphId: GraphId,
+  graphId: string,
   once: string,
 ): Promise<string[] | undefined> {
   const [done] = await tx.many(
@@ -83,7 +82,7 @@ export function auditLog(
 }
 
 /** What was done to a graph, the latest first. */
-export function auditOfGraph(tx: Tx, graphId: GraphId, most = 200): Promise<AuditRow[]> {
+export function auditOfGraph(tx: Tx, graphId: string, most = 200): Promise<AuditRow[]> {
   return tx.many(
     AuditRow,
     sql`
@@ -96,10 +95,25 @@ export function auditOfGraph(tx: Tx, graphId: GraphId, most = 200): Promise<Audi
   );
 }
 
+/** What was done to a job, or to all of its graph at once; the latest first. */
+export function auditOfJob(tx: Tx, graphId: string, job: string): Promise<AuditRow[]> {
+  return tx.many(
+    AuditRow,
+    sql`
+      select seq, at, actor, verb, job, detail, reason
+      from audit_entry
+      where graph_id = ${graphId}
+        and (job = ${job} or (job is null and (not detail ? 'jobs' or detail -> 'jobs' ? ${job})))
+      order by seq desc
+      limit 100
+    `,
+  );
+}
+
 /** The latest change of one kind that somebody made to a job; undefined when nobody did. */
 export async function latestChangeOfJob(
   tx: Tx,
-  graphId: GraphId,
+  graphId: string,
   job: string,
   verb: string,
 ): Promise<AuditRow | undefined> {

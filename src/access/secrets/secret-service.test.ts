@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
-import { everybody, type Principal } from "#access/principal.ts";
 import { systemClock } from "#core/clock.ts";
 import { protectedDomain, TrustDomain } from "#core/trust-domain.ts";
 import { sql } from "#db/sql.ts";
-import { freshDb } from "../../test/support/fresh-db.ts";
+import { freshDb } from "../../../test/support/fresh-db.ts";
+import { everybody, type Principal } from "../principal.ts";
 import { secretService } from "./secret-service.ts";
 import { openSecretsKey, passingSecretsKey } from "./secrets-key.ts";
 

@@ -1,5 +1,5 @@
-import { matchesPattern } from "#access/matches-pattern.ts";
 import { isOfPullRequest, protectedDomain, type TrustDomain } from "#core/trust-domain.ts";
+import { matchesPattern } from "../matches-pattern.ts";
 
 /** Where a run belongs. */
 export interface RunPlace {
