@@ -1,8 +1,8 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { type ExecutionDetail } from "#api/execution.ts";
-import { ExecutionSizeClass } from "#api/size-class.ts";
-import { ask } from "../../farm/ask.ts";
+import { sizeClassEndpoints } from "#api/endpoints/size-class-endpoints.ts";
+import type { ExecutionDetail } from "#api/execution.ts";
+import { call } from "../../farm/ask.ts";
 import { DecisionStory, KeyLink } from "../../parts/size-class-decision.tsx";
 
 /** No stream tells how an execution goes; until it is over it is asked for so often. */
@@ -12,7 +12,7 @@ const whySizeClassQuery = (id: string) =>
   queryOptions({
     queryKey: ["execution-size-class", id],
     queryFn: ({ signal }) =>
-      ask(ExecutionSizeClass, `/executions/${encodeURIComponent(id)}/size-class`, { signal }),
+      call(sizeClassEndpoints.executionSizeClass, { params: { execution: id } }, signal),
     refetchInterval: ({ state }) => (state.data?.state === "finished" ? false : refetchMs),
   });
 
