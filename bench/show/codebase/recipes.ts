@@ -1,0 +1,133 @@
+/** One change of a file: text that is put behind a text that is there once, or a whole new file. */
+export type Edit =
+  | { readonly file: string; readonly behind: string; readonly text: string }
+  | { readonly file: string; readonly content: string };
+
+/** A change that CONTRIBUTING.md describes, as it is tried on a copy. */
+export interface Recipe {
+  /** As in CONTRIBUTING.md. */
+  readonly name: string;
+  /** So many files may be touched; documents and tests are not counted. */
+  readonly mostFiles: number;
+  readonly edits: readonly Edit[];
+}
+
+export const recipes: readonly Recipe[] = [
+  {
+    name: "an HTTP endpoint",
+    mostFiles: 3,
+    edits: [
+      {
+        file: "src/api/endpoints/server-endpoints.ts",
+        behind: "export const serverEndpoints = {\n",
+        text: `  tried: endpoint({
+    method: "GET",
+    path: "/tried/:name",
+    right: rightSomewhere("read"),
+    summary: "Tries the recipe.",
+    query: z.object({ times: z.coerce.number().int().default(1) }),
+    answer: json(ServerInfo),
+  }),
+`,
+      },
+      {
+        file: "src/server/handlers/server-handlers.ts",
+        behind: "  return {\n",
+        text: `    tried: ({ params, query }) => ({
+      version: \`\${params.name} \${query.times}\`,
+      database: "",
+      startedAt,
+    }),
+`,
+      },
+    ],
+  },
+  {
+    name: "a right",
+    mostFiles: 2,
+    edits: [
+      { file: "src/core/verb.ts", behind: '  "read",\n', text: '  "inspect",\n' },
+      {
+        file: "src/db/migrations/9999_right_to_inspect.sql",
+        content: "alter table grant_rule drop constraint a_verb_is_known;\n",
+      },
+    ],
+  },
+  {
+    name: "a storage of blobs",
+    mostFiles: 3,
+    edits: [
+      {
+        file: "src/cas/elsewhere/elsewhere-storage.ts",
+        content: `import type { BlobStorage } from "../blob-storage.ts";
+import { openDiskStorage } from "../disk/disk-storage.ts";
+
+export function openElsewhereStorage(bucket: string): Promise<BlobStorage> {
+  return openDiskStorage(bucket);
+}
+`,
+      },
+      {
+        file: "src/cas/blob-storage.ts",
+        behind: "switch (location.kind) {\n",
+        text: '    case "elsewhere":\n      return openElsewhereStorage(location.bucket);\n',
+      },
+      {
+        file: "src/cas/blob-storage.ts",
+        behind: "export type StorageLocation =",
+        text: ' { readonly kind: "elsewhere"; readonly bucket: string } |',
+      },
+      {
+        file: "src/cas/blob-storage.ts",
+        behind: 'import type { BlobStore } from "./blob-store.ts";\n',
+        text: 'import { openElsewhereStorage } from "./elsewhere/elsewhere-storage.ts";\n',
+      },
+    ],
+  },
+  {
+    name: "a size-class strategy",
+    mostFiles: 4,
+    edits: [
+      {
+        file: "src/size-classes/strategies/tried.ts",
+        content: 'export { largestStrategy as triedStrategy } from "./largest.ts";\n',
+      },
+      {
+        file: "src/size-classes/strategy.ts",
+        behind: "export const strategyNames = [",
+        text: '"tried", ',
+      },
+      {
+        file: "src/size-classes/choose-strategy.ts",
+        behind: "switch (settings.strategy) {\n",
+        text: '    case "tried":\n      return triedStrategy;\n',
+      },
+      {
+        file: "src/size-classes/choose-strategy.ts",
+        behind: 'import type { Strategy } from "./strategy.ts";\n',
+        text: 'import { triedStrategy } from "./strategies/tried.ts";\n',
+      },
+      {
+        file: "src/api/size-class.ts",
+        behind: "export const sizeClassStrategies = [",
+        text: '"tried", ',
+      },
+    ],
+  },
+  {
+    name: "a statistic of the comparison",
+    mostFiles: 3,
+    edits: [
+      {
+        file: "src/api/benchmark-comparison.ts",
+        behind: "export const MetricSummary = z.object({\n",
+        text: "  largestChange: z.number().nullable().optional(),\n",
+      },
+      {
+        file: "src/comparison/summarise.ts",
+        behind: "  return {\n    metric,\n",
+        text: "    largestChange: Math.max(...cases.map((each) => Math.abs(statedChange(each) ?? 0))),\n",
+      },
+    ],
+  },
+];
