@@ -1,11 +1,21 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { endpointGroups } from "../src/api/endpoints/all-endpoints.ts";
+import { allEndpoints, endpointGroups } from "../src/api/endpoints/all-endpoints.ts";
 import { endpointTables } from "../src/api/endpoints/endpoint-tables.ts";
+import { signInEndpoints } from "../src/api/endpoints/sign-in-endpoints.ts";
 
 test("docs/http-api.md has the endpoints as the table has them", async () => {
   const document = await readFile("docs/http-api.md", "utf8");
   const written = /<!-- endpoints: begin -->\n([^]*)\n<!-- endpoints: end -->/.exec(document)?.[1];
 
   expect(written, "run `npm run docs`").toBe(endpointTables(endpointGroups));
+});
+
+test("each endpoint is in one part of the document", () => {
+  const listed = endpointGroups.flatMap(({ endpoints }) => Object.values(endpoints));
+
+  expect(new Set(listed).size).toBe(listed.length);
+  expect(new Set(listed)).toEqual(
+    new Set([...Object.values(signInEndpoints), ...Object.values(allEndpoints)]),
+  );
 });

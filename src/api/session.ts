@@ -3,44 +3,52 @@ import { z } from "zod";
 const Time = z.iso.datetime();
 
 /** Who a browser is signed in as, and how one can sign in here. */
-export const SessionStanding = z.object({
-  /** Null: not signed in. */
-  session: z
-    .object({
-      id: z.string(),
-      principal: z.string(),
-      /** Who vouched: a token by its id, or an identity provider by its address. */
-      by: z.union([
-        z.object({ kind: z.literal("token"), id: z.string() }),
-        z.object({ kind: z.literal("provider"), issuer: z.string() }),
-      ]),
-      since: Time,
-      endsAt: Time,
-    })
-    .nullable(),
-  /** Why somebody who was signed in is no more. */
-  over: z.object({ principal: z.string(), why: z.string() }).nullable(),
-  /** Why the last sign-in at the provider came to nothing; told once. */
-  problem: z.string().nullable(),
-  /** To be sent as `X-Grange-Csrf` with all that changes something; null when not signed in. */
-  csrf: z.string().nullable(),
-  /** The name of the identity provider; null where there is none. */
-  provider: z.string().nullable(),
-  /** Whether who is not signed in may do everything. */
-  isOpen: z.boolean(),
-});
+export const SessionStanding = z
+  .object({
+    /** Null: not signed in. */
+    session: z
+      .object({
+        id: z.string(),
+        principal: z.string(),
+        /** Who vouched: a token by its id, or an identity provider by its address. */
+        by: z.union([
+          z.object({ kind: z.literal("token"), id: z.string() }),
+          z.object({ kind: z.literal("provider"), issuer: z.string() }),
+        ]),
+        since: Time,
+        endsAt: Time,
+      })
+      .nullable(),
+    /** Why somebody who was signed in is no more. */
+    over: z.object({ principal: z.string(), why: z.string() }).nullable(),
+    /** Why the last sign-in at the provider came to nothing; told once. */
+    problem: z.string().nullable(),
+    /** To be sent as `X-Grange-Csrf` with all that changes something; null when not signed in. */
+    csrf: z.string().nullable(),
+    /** The name of the identity provider; null where there is none. */
+    provider: z.string().nullable(),
+    /** Whether who is not signed in may do everything. */
+    isOpen: z.boolean(),
+  })
+  .meta({ id: "SessionStanding" });
 export type SessionStanding = z.infer<typeof SessionStanding>;
 
-export const SignInWithToken = z.strictObject({ token: z.string().max(512) });
-export const SignInWithCode = z.strictObject({ code: z.string().max(128) });
-export const BeginSignIn = z.strictObject({ returnTo: z.string().max(4_096).optional() });
+export const SignInWithToken = z
+  .strictObject({ token: z.string().max(512) })
+  .meta({ id: "SignInWithToken" });
+export const SignInWithCode = z
+  .strictObject({ code: z.string().max(128) })
+  .meta({ id: "SignInWithCode" });
+export const BeginSignIn = z
+  .strictObject({ returnTo: z.string().max(4_096).optional() })
+  .meta({ id: "BeginSignIn" });
 /** Where to send the browser. */
-export const SignInAddress = z.object({ url: z.url() });
-export const SignedIn = z.object({ principal: z.string() });
+export const SignInAddress = z.object({ url: z.url() }).meta({ id: "SignInAddress" });
+export const SignedIn = z.object({ principal: z.string() }).meta({ id: "SignedIn" });
 /** The browser is signed out; its cookies are gone with this answer. */
 export const SignedOut = z.object({}).meta({ id: "SignedOut" });
 /** An address that signs its first visitor in. */
-export const SignInLink = z.object({ url: z.url(), expiresAt: Time });
+export const SignInLink = z.object({ url: z.url(), expiresAt: Time }).meta({ id: "SignInLink" });
 export type SignInLink = z.infer<typeof SignInLink>;
 
 /** A browser that is signed in, for who administers the farm, or for oneself. */

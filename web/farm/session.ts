@@ -1,11 +1,11 @@
 import { queryOptions } from "@tanstack/react-query";
-import { SessionStanding } from "#api/session.ts";
-import { ask } from "./ask.ts";
+import { signInEndpoints } from "#api/endpoints/sign-in-endpoints.ts";
+import { call } from "./ask.ts";
 
 /** Who this browser is signed in as, and how one can sign in. */
 export const sessionQuery = queryOptions({
   queryKey: ["session"],
-  queryFn: ({ signal }) => ask(SessionStanding, "/session", { signal }),
+  queryFn: ({ signal }) => call(signInEndpoints.session, {}, signal),
   // Somebody may have signed in or out in another tab.
   refetchOnWindowFocus: true,
 });

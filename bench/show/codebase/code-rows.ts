@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import pino from "pino";
 import { allEndpoints, endpointGroups } from "#api/endpoints/all-endpoints.ts";
 import { endpointTables } from "#api/endpoints/endpoint-tables.ts";
+import { signInEndpoints } from "#api/endpoints/sign-in-endpoints.ts";
 import { methodRights } from "#server/grpc/method-rights.ts";
 import { httpApp } from "#server/http/http-app.ts";
 import { atMost, exactly, forInformation, type Measurement, type Row } from "../row.ts";
@@ -34,7 +35,9 @@ export const endpointRows: Measurement = {
       host: "127.0.0.1",
     });
     const inTable = new Set(
-      Object.values(allEndpoints).map(({ method, path }) => `${method} /api/v1${path}`),
+      Object.values({ ...signInEndpoints, ...allEndpoints }).map(
+        ({ method, path }) => `${method} /api/v1${path}`,
+      ),
     );
     const routed = new Set(
       app.routes

@@ -21,6 +21,7 @@ import { searchEndpoints } from "./search-endpoints.ts";
 import { secretEndpoints } from "./secret-endpoints.ts";
 import { serverEndpoints } from "./server-endpoints.ts";
 import { sessionEndpoints } from "./session-endpoints.ts";
+import { signInEndpoints } from "./sign-in-endpoints.ts";
 import { sizeClassEndpoints } from "./size-class-endpoints.ts";
 import { timesEndpoints } from "./times-endpoints.ts";
 import { workerEndpoints } from "./worker-endpoints.ts";
@@ -48,20 +49,17 @@ export const endpointGroups: readonly {
   { title: "Size classes", endpoints: sizeClassEndpoints },
   { title: "Autoscaling", endpoints: autoscalingEndpoints },
   { title: "Granaries", endpoints: granaryEndpoints },
-  { title: "Benchmark suites", endpoints: benchmarkSuiteEndpoints },
-  { title: "Benchmark requests", endpoints: benchmarkRequestEndpoints },
   { title: "Benchmark results", endpoints: benchmarkHistoryEndpoints },
   { title: "Benchmark searches", endpoints: benchmarkSearchEndpoints },
   { title: "Benchmark collectors", endpoints: benchmarkCollectorEndpoints },
-  { title: "Size classes", endpoints: sizeClassEndpoints },
-  { title: "Autoscaling", endpoints: autoscalingEndpoints },
   { title: "Invocations of build tools", endpoints: invocationEndpoints },
   { title: "Executions and blobs", endpoints: executionEndpoints },
+  { title: "Signing in", endpoints: signInEndpoints },
   { title: "Sessions, identities and issuers", endpoints: sessionEndpoints },
   { title: "Forges", endpoints: forgeEndpoints },
 ];
 
-/** Every endpoint of the HTTP API, by name. */
+/** Every endpoint of the HTTP API, by name, but for signing in (`signInEndpoints`). */
 export const allEndpoints = {
   ...serverEndpoints,
   ...graphEndpoints,

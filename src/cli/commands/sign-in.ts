@@ -11,8 +11,8 @@ export const describeSignIn: Describe = (command) => {
     .description("print an address that signs one browser in, as the holder of your token")
     .action((options: CommonOptions) =>
       inSession(options, async (session) => {
-        const { SignInLink } = await import("#api/session.ts");
-        const link = await session.api.post(SignInLink, "/session/links", {});
+        const { signInEndpoints } = await import("#api/endpoints/sign-in-endpoints.ts");
+        const link = await session.api.call(signInEndpoints.signInLink, {});
         session.terminal.notes.line("Good once, for five minutes:");
         return answer(session, options, link, () => [link.url]);
       }),

@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { SessionStanding, SignInLink } from "#api/session.ts";
+import { signInEndpoints } from "#api/endpoints/sign-in-endpoints.ts";
 import type { ApiClient } from "../api/api-client.ts";
 import { dataDirectoryAbove } from "./farm-data-here.ts";
 import { farmHeldIn } from "./hold-data-directory.ts";
@@ -43,6 +43,6 @@ export async function ownerTokenFor(
  * farm is open.
  */
 export async function linkToSignIn(api: ApiClient): Promise<string | undefined> {
-  const { isOpen } = await api.get(SessionStanding, "/session");
-  return isOpen ? undefined : (await api.post(SignInLink, "/session/links", {})).url;
+  const { isOpen } = await api.call(signInEndpoints.session, {});
+  return isOpen ? undefined : (await api.call(signInEndpoints.signInLink, {})).url;
 }

@@ -1,5 +1,6 @@
 import { allEndpoints } from "#api/endpoints/all-endpoints.ts";
 import type { serverEndpoints } from "#api/endpoints/server-endpoints.ts";
+import { signInEndpoints } from "#api/endpoints/sign-in-endpoints.ts";
 import { definitionsSchema } from "#graphs/definitions/definitions-schema.ts";
 import { openApiDocument } from "../http/openapi-document.ts";
 import type { HandlersFor } from "../http/serve-endpoints.ts";
@@ -14,7 +15,7 @@ export function serverHandlers(services: HandlerServices): HandlersFor<typeof se
     store: () => services.eviction.standing(),
     // Made once, at the first call: it is the same for as long as the server runs.
     openApi() {
-      openApi ??= Response.json(openApiDocument(allEndpoints, version));
+      openApi ??= Response.json(openApiDocument({ ...signInEndpoints, ...allEndpoints }, version));
       return openApi.clone();
     },
     definitionsSchema: () => Response.json(definitionsSchema()),

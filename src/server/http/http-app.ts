@@ -9,7 +9,6 @@ import type { Farm } from "./farm.ts";
 import { faultToHttp } from "./fault-to-http.ts";
 import { forgeWebhookRoutes } from "./forge-webhook-routes.ts";
 import { requireJson } from "./json-body.ts";
-import { knownQueryOnly } from "./known-query-only.ts";
 import { metricsRoutes } from "./metrics-routes.ts";
 import { pageRoutes } from "./page-routes.ts";
 import { authenticate } from "./principal.ts";
@@ -74,7 +73,6 @@ export function httpApp({
     requireJson(c);
     await next();
   });
-  api.get("*", knownQueryOnly);
   api.route("/", signInRoutes(farm));
   api.use(authenticate(farm));
   api.route("/", serveEndpoints(allEndpoints, handlers));

@@ -55,13 +55,15 @@ type AnyHandler = (call: Call<Endpoint>) => unknown;
 export function serveEndpoints<Table extends Readonly<Record<string, Endpoint>>>(
   table: Table,
   handlers: HandlersFor<Table>,
+  /** Who calls; throws where nobody has looked. */
+  callerOf: (c: Context) => Principal = principalOf,
 ): Hono {
   const routes = new Hono();
   const inOrder = Object.entries(table).toSorted(([, a], [, b]) => byFixedSegments(a.path, b.path));
   for (const [name, entry] of inOrder) {
     const handler = handlers[name] as unknown as AnyHandler;
     routes.on(entry.method, entry.path, async (c: Context) => {
-      const caller = principalOf(c);
+      const caller = callerOf(c);
       requireRight(caller, entry.right);
       const written: Readonly<Record<string, string>> = c.req.param();
       const query = queryOf(entry, c.req.query());

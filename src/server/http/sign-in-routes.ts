@@ -1,18 +1,14 @@
 import { type Context, Hono } from "hono";
-import { BeginSignIn, SignInWithCode, SignInWithToken } from "#api/session.ts";
+import { anyone } from "#access/principal.ts";
+import { signInEndpoints } from "#api/endpoints/sign-in-endpoints.ts";
 import { Fault } from "#core/fault.ts";
 import { callbackPath } from "#sign-in/provider/identity-provider.ts";
 import type { BrowserSignIn } from "../sign-in/browser-sign-in.ts";
-import { jsonBody, noOptions } from "./json-body.ts";
+import { type HandlersFor, serveEndpoints } from "./serve-endpoints.ts";
 
-/**
- * Signing in. No part of the table of endpoints: these are mounted above `authenticate`, which would refuse a browser
- * whose session is over, or whose page has no word of a session yet, and the header of `/session/links` is judged as the token to sign in with.
- */
+/** Serves the endpoints of signing in; see `signInEndpoints` why apart. */
 export function signInRoutes(farm: BrowserSignIn): Hono {
   const routes = new Hono();
-  const cookieOf = (c: Context) => c.req.header("cookie");
-
   routes.use("/session/*", async (c, next) => {
     // Whom somebody is made to be by a stranger's page does everything in the stranger's name.
     const site = c.req.header("sec-fetch-site");
@@ -21,33 +17,35 @@ export function signInRoutes(farm: BrowserSignIn): Hono {
     }
     await next();
   });
-  routes.get("/session", async (c) => {
-    keepNowhere(c);
-    const { standing, cookies } = await farm.session(cookieOf(c));
-    setCookies(c, cookies);
-    return c.json(standing);
-  });
-  routes.post("/session/token", async (c) => {
-    const { token } = await jsonBody(c, SignInWithToken);
-    return signedIn(c, await farm.signInWithToken(token, cookieOf(c)));
-  });
-  routes.post("/session/code", async (c) => {
-    const { code } = await jsonBody(c, SignInWithCode);
-    return signedIn(c, await farm.signInWithCode(code, cookieOf(c)));
-  });
-  routes.post("/session/links", async (c) => {
-    await noOptions(c);
-    keepNowhere(c);
-    return c.json(await farm.signInLink(c.req.header("authorization")), 201);
-  });
-  routes.post("/session/provider", async (c) => {
-    const { returnTo } = await jsonBody(c, BeginSignIn);
-    const { url, cookie } = await farm.beginSignIn(returnTo);
-    keepNowhere(c);
-    setCookies(c, [cookie]);
-    return c.json({ url });
-  });
+  const nobodyYet = () => ({ name: anyone, grants: [] });
+  routes.route("/", serveEndpoints(signInEndpoints, signInHandlers(farm), nobodyYet));
   return routes;
+}
+
+function signInHandlers(farm: BrowserSignIn): HandlersFor<typeof signInEndpoints> {
+  const cookieOf = (c: Context) => c.req.header("cookie");
+  return {
+    async session({ context }) {
+      keepNowhere(context);
+      const { standing, cookies } = await farm.session(cookieOf(context));
+      setCookies(context, cookies);
+      return standing;
+    },
+    signInWithToken: async ({ body, context }) =>
+      signedIn(context, await farm.signInWithToken(body.token, cookieOf(context))),
+    signInWithCode: async ({ body, context }) =>
+      signedIn(context, await farm.signInWithCode(body.code, cookieOf(context))),
+    signInLink({ context }) {
+      keepNowhere(context);
+      return farm.signInLink(context.req.header("authorization"));
+    },
+    async beginSignIn({ body, context }) {
+      const { url, cookie } = await farm.beginSignIn(body.returnTo);
+      keepNowhere(context);
+      setCookies(context, [cookie]);
+      return { url };
+    },
+  };
 }
 
 /** Where the identity provider sends people back to: a page, not the API. */
@@ -72,10 +70,10 @@ export function callbackRoutes(farm: BrowserSignIn): Hono {
 function signedIn(
   c: Context,
   { cookies, principal }: { readonly cookies: readonly string[]; readonly principal: string },
-): Response {
+) {
   keepNowhere(c);
   setCookies(c, cookies);
-  return c.json({ principal }, 201);
+  return { principal };
 }
 
 function setCookies(c: Context, cookies: readonly string[]): void {

@@ -1,8 +1,8 @@
 import { queryOptions } from "@tanstack/react-query";
 import { accessEndpoints } from "#api/endpoints/access-endpoints.ts";
 import { sessionEndpoints } from "#api/endpoints/session-endpoints.ts";
-import { SignedIn, SignInAddress } from "#api/session.ts";
-import { call, tell } from "../../farm/ask.ts";
+import { signInEndpoints } from "#api/endpoints/sign-in-endpoints.ts";
+import { call } from "../../farm/ask.ts";
 
 /** What whoever looks at the page may do. */
 export const callerQuery = queryOptions({
@@ -16,10 +16,12 @@ export const sessionsQuery = queryOptions({
   queryFn: ({ signal }) => call(sessionEndpoints.sessions, {}, signal),
 });
 
-export const signInWithToken = (token: string) => tell(SignedIn, "/session/token", { token });
-export const signInWithCode = (code: string) => tell(SignedIn, "/session/code", { code });
+export const signInWithToken = (token: string) =>
+  call(signInEndpoints.signInWithToken, { body: { token } });
+export const signInWithCode = (code: string) =>
+  call(signInEndpoints.signInWithCode, { body: { code } });
 export const signInAddress = (returnTo: string) =>
-  tell(SignInAddress, "/session/provider", { returnTo });
+  call(signInEndpoints.beginSignIn, { body: { returnTo } });
 export const signOut = () => call(sessionEndpoints.signOut, {});
 export const endSession = (id: string) =>
   call(sessionEndpoints.endSession, { params: { session: id } });

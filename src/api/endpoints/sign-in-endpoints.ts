@@ -1,0 +1,61 @@
+import { noRight } from "#core/right.ts";
+import { created, endpoint, json } from "../endpoint.ts";
+import {
+  BeginSignIn,
+  SessionStanding,
+  SignedIn,
+  SignInAddress,
+  SignInLink,
+  SignInWithCode,
+  SignInWithToken,
+} from "../session.ts";
+
+const right = noRight("signs a browser in");
+
+/**
+ * Signing in. A table of its own: the server serves it before it looks who calls, since it would refuse a browser whose
+ * session is over, or whose page has no word of a session yet.
+ */
+export const signInEndpoints = {
+  session: endpoint({
+    method: "GET",
+    path: "/session",
+    right,
+    summary:
+      "Who the browser is signed in as, the word for `X-Grange-Csrf`, and how one can sign in.",
+    answer: json(SessionStanding),
+  }),
+  signInWithToken: endpoint({
+    method: "POST",
+    path: "/session/token",
+    right,
+    summary:
+      "Signs the browser in as the holder of a token, with a cookie. The session that the browser had ends.",
+    body: SignInWithToken,
+    answer: created(SignedIn),
+  }),
+  signInWithCode: endpoint({
+    method: "POST",
+    path: "/session/code",
+    right,
+    summary: "The same, with the code of a link that was made for this.",
+    body: SignInWithCode,
+    answer: created(SignedIn),
+  }),
+  signInLink: endpoint({
+    method: "POST",
+    path: "/session/links",
+    right,
+    summary: "An address that signs one browser in as the holder of the token in `Authorization`.",
+    answer: created(SignInLink),
+  }),
+  beginSignIn: endpoint({
+    method: "POST",
+    path: "/session/provider",
+    right,
+    summary:
+      "Where to send the browser to sign in at the identity provider. It comes back to `/auth/callback`.",
+    body: BeginSignIn,
+    answer: json(SignInAddress),
+  }),
+} as const;
