@@ -202,7 +202,8 @@ const served: readonly Case[] = [
         }
         const wanting = { headers: { accept: "text/html" } };
         const html = await farm.ask(`${path}?as=html&name=x.html`, undefined, wanting);
-        isNoPage(html.headers);
+        assert.equal(html.status, 400);
+        assert.equal(html.headers.get("content-type"), "application/json");
         const typed = await farm.ask(`${path}?type=text/html`, undefined, wanting);
         assert.equal(typed.status, 400);
         assert.equal(typed.headers.get("content-type"), "application/json");

@@ -42,7 +42,7 @@ async function rowOf(copy: string, { name, mostFiles, edits }: Recipe): Promise<
     for (const edit of edits) await apply(copy, edit);
     const problems = await run("npx", ["--no-install", "tsc"], { cwd: copy }).then(
       () => "",
-      (reason: { stdout?: string }) => String(reason.stdout ?? reason),
+      (reason: { stdout?: string }) => reason.stdout ?? "tsc could not be run",
     );
     return {
       name: `recipe: ${name}`,
