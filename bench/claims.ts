@@ -5,7 +5,7 @@ import { sql } from "#db/sql.ts";
 import { aRequest, aWorker, never, silent } from "#execution/execution.fixture.ts";
 import type { ExecutionQueue } from "#execution/execution-queue.ts";
 import { openExecutionQueue } from "#execution/open-execution-queue.ts";
-import { submitExecutions } from "#execution/submit-executions.store.ts";
+import { submitExecutions } from "#execution/submitting/submit-executions.store.ts";
 import { takeReadyJobs } from "#graphs/ready-job.store.ts";
 import { type Percentiles, percentilesOf, withBenchDatabase } from "./bench-database.ts";
 import { storeJobs } from "./store-jobs.ts";

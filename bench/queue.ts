@@ -10,7 +10,7 @@ import { sql } from "#db/sql.ts";
 import { aRequest, aWorker, never, silent } from "#execution/execution.fixture.ts";
 import type { ExecutionQueue } from "#execution/execution-queue.ts";
 import { openExecutionQueue } from "#execution/open-execution-queue.ts";
-import { submitExecutions } from "#execution/submit-executions.store.ts";
+import { submitExecutions } from "#execution/submitting/submit-executions.store.ts";
 
 /** What the queue does, on a database that keeps its promises (fsync on). `npx tsx bench/queue.ts` */
 const dataDir = await mkdtemp(join(tmpdir(), "grange-bench-queue-"));

@@ -1,7 +1,7 @@
 import type { Db } from "#db/db.ts";
 import { aQueue, servingNobody } from "./execution.fixture.ts";
 import type { ExecutionQueue } from "./execution-queue.ts";
-import type { FinishedExecution } from "./finished-execution.ts";
+import type { FinishedExecution } from "./finishing/finished-execution.ts";
 
 /** Opens queues on one database, as servers would, and keeps what all of them said was finished. */
 export function openTestQueues(db: Db) {

@@ -1,18 +1,18 @@
 import type { Service } from "#core/service.ts";
 import type { Tx } from "#db/db.ts";
-import type { HeldCancellation } from "./cancellation.store.ts";
+import type { AheadExecution, AheadHint } from "./claiming/look-ahead-service.ts";
 import type { ExecutionId, ExecutionRequest } from "./execution.ts";
 import type { ExecutionWatch } from "./execution-watch.ts";
-import type { Heartbeat, HeartbeatAnswer } from "./heartbeat.ts";
-import type { FinishReport } from "./judge-report.ts";
-import type { Lease, LeasedExecution, WorkerProcess } from "./lease.ts";
-import type { LogAppended } from "./log.store.ts";
-import type { AheadExecution, AheadHint } from "./look-ahead-service.ts";
+import type { HeldCancellation } from "./finishing/cancellation.store.ts";
+import type { FinishReport } from "./finishing/judge-report.ts";
+import type { Verdict } from "./finishing/settle-leases.ts";
+import type { Heartbeat, HeartbeatAnswer } from "./leasing/heartbeat.ts";
+import type { Lease, LeasedExecution, WorkerProcess } from "./leasing/lease.ts";
+import type { WorkerDescription } from "./leasing/worker.store.ts";
+import type { LogAppended } from "./logs/log.store.ts";
 import type { AfterCommit } from "./queue-hooks.ts";
 import type { QueueTimes } from "./queue-times.ts";
-import type { Verdict } from "./settle-leases.ts";
-import type { Submitted } from "./submit-executions.store.ts";
-import type { WorkerDescription } from "./worker.store.ts";
+import type { Submitted } from "./submitting/submit-executions.store.ts";
 
 /** The queue as one server sees it. Any number of servers share one database. */
 export interface ExecutionQueue extends Service, Pick<ExecutionWatch, "follow" | "waitForEnd"> {

@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { digestOf } from "#cas/digest-of.ts";
 import { protectedDomain } from "#core/trust-domain.ts";
-import { endedView } from "./ended-view.ts";
 import { never } from "./execution.fixture.ts";
 import { ExecutionId } from "./execution.ts";
 import { executionWatch } from "./execution-watch.ts";
+import { endedView } from "./finishing/ended-view.ts";
 import type { ExecutionView } from "./read-executions.store.ts";
 
 test("who follows hears of an end that is told without reading it again", async () => {

@@ -2,7 +2,7 @@ import { coalescer } from "#core/coalescer.ts";
 import { Fault } from "#core/fault.ts";
 import { recentlyUsed } from "#core/recently-used.ts";
 import type { ExecutionId } from "./execution.ts";
-import type { FinishedExecution } from "./finished-execution.ts";
+import type { FinishedExecution } from "./finishing/finished-execution.ts";
 import type { ExecutionView } from "./read-executions.store.ts";
 
 /** Follows executions from state to state. */

@@ -6,11 +6,11 @@ import { Digest } from "#core/digest.ts";
 import { protectedDomain } from "#core/trust-domain.ts";
 import type { Db } from "#db/db.ts";
 import { ExecutionId, type ExecutionRequest } from "./execution.ts";
+import type { WorkerDescription } from "./leasing/worker.store.ts";
 import { openExecutionQueue } from "./open-execution-queue.ts";
 import type { QueueHooks } from "./queue-hooks.ts";
 import type { QueueTimes } from "./queue-times.ts";
-import type { Analyzer } from "./size-class-roles.ts";
-import type { WorkerDescription } from "./worker.store.ts";
+import type { Analyzer } from "./sizing/size-class-roles.ts";
 
 /** What the tests of this room start from. Imported by tests and benchmarks only. */
 export const silent = pino({ level: "silent" });

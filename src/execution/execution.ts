@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Digest } from "#core/digest.ts";
 import type { Platform } from "#core/platform.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
-import type { ChosenSize } from "./size-class-roles.ts";
+import type { ChosenSize } from "./sizing/size-class-roles.ts";
 
 export const ExecutionId = z.uuid().brand<"ExecutionId">();
 export type ExecutionId = z.infer<typeof ExecutionId>;

@@ -1,7 +1,7 @@
 import { recentlyUsed } from "#core/recently-used.ts";
 import type { Tx } from "#db/db.ts";
 import type { ExecutionId } from "./execution.ts";
-import type { LeasedExecution } from "./lease.ts";
+import type { LeasedExecution } from "./leasing/lease.ts";
 import { projectOfExecution } from "./project-of-execution.store.ts";
 
 /** Some hundred bytes each; more than workers hold at one server, so that the database is hardly asked. */

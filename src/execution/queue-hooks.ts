@@ -1,7 +1,7 @@
 import type { Digest, DigestFunction } from "#core/digest.ts";
 import type { Tx } from "#db/db.ts";
 import type { ExecutionId } from "./execution.ts";
-import type { FinishedExecution } from "./finished-execution.ts";
+import type { FinishedExecution } from "./finishing/finished-execution.ts";
 
 /** Runs once the transaction is committed, and not when it is not. It must not throw. */
 export type AfterCommit = () => void;

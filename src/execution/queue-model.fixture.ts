@@ -4,8 +4,8 @@ import type { Db } from "#db/db.ts";
 import { actionDigest, aRequest, aWorker, type movableClock, never } from "./execution.fixture.ts";
 import type { ExecutionId } from "./execution.ts";
 import type { ExecutionQueue } from "./execution-queue.ts";
-import type { FinishReport } from "./judge-report.ts";
-import { type Lease, leaseKey } from "./lease.ts";
+import type { FinishReport } from "./finishing/judge-report.ts";
+import { type Lease, leaseKey } from "./leasing/lease.ts";
 import { readExecutions } from "./read-executions.store.ts";
 
 /** What the queue should know of an execution. */

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
 import { freshDb } from "../../test/support/fresh-db.ts";
 import { aQueue, aWorker, movableClock, servingNobody } from "./execution.fixture.ts";
-import type { FinishedExecution } from "./finished-execution.ts";
+import type { FinishedExecution } from "./finishing/finished-execution.ts";
 import {
   cancelGraceMs,
   compare,

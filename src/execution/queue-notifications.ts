@@ -1,11 +1,11 @@
 import type { Db } from "#db/db.ts";
-import type { CancellationService } from "./cancellation-service.ts";
-import type { ClaimDispatcher } from "./claim-dispatcher.ts";
-import { drainChannel } from "./drain.store.ts";
+import type { ClaimDispatcher } from "./claiming/claim-dispatcher.ts";
+import { drainChannel } from "./claiming/drain.store.ts";
 import { ExecutionId } from "./execution.ts";
 import type { ExecutionWatch } from "./execution-watch.ts";
-import type { LeaseEndings } from "./lease-endings.ts";
-import type { LogService } from "./log-service.ts";
+import type { CancellationService } from "./finishing/cancellation-service.ts";
+import type { LeaseEndings } from "./finishing/lease-endings.ts";
+import type { LogService } from "./logs/log-service.ts";
 import {
   cancellationChannel,
   executionChannel,

@@ -8,7 +8,7 @@ import { aRequest, aWorker, movableClock, never } from "./execution.fixture.ts";
 import { openTestQueues } from "./execution-queue.fixture.ts";
 import type { ExecutionQueue } from "./execution-queue.ts";
 import { readExecutions } from "./read-executions.store.ts";
-import { submitExecutions } from "./submit-executions.store.ts";
+import { submitExecutions } from "./submitting/submit-executions.store.ts";
 
 const url = await freshDatabase();
 const db = openPostgres({ url, applicationName: "servers" });

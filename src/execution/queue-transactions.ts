@@ -1,9 +1,9 @@
 import { Fault } from "#core/fault.ts";
 import type { Db, Tx } from "#db/db.ts";
 import { withCommit } from "#db/with-commit.ts";
-import type { Look, Round } from "./claim-round.ts";
+import type { Look, Round } from "./claiming/claim-round.ts";
+import type { WaitingClaim, WaitingClaims } from "./claiming/waiting-claims.ts";
 import { tellQueueAs } from "./notify.store.ts";
-import type { WaitingClaim, WaitingClaims } from "./waiting-claims.ts";
 
 /** How often a transaction is tried that PostgreSQL breaks off, for example to end a deadlock. */
 const mostTries = 5;

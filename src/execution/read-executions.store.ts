@@ -4,7 +4,7 @@ import { TrustDomain } from "#core/trust-domain.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { ExecutionId, type ExecutionState, Outcome } from "./execution.ts";
-import type { FinishedExecution } from "./finished-execution.ts";
+import type { FinishedExecution } from "./finishing/finished-execution.ts";
 
 const Row = z.object({
   id: ExecutionId,

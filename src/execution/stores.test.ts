@@ -2,13 +2,13 @@ import fc from "fast-check";
 import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
 import { type Platform, serves } from "#core/platform.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
-import { claimCandidates } from "./claim-executions.store.ts";
+import { claimCandidates } from "./claiming/claim-executions.store.ts";
 import { actionDigest, aRequest, aWorker, movableClock, never } from "./execution.fixture.ts";
 import { openTestQueues } from "./execution-queue.fixture.ts";
-import { appendLogChunk, dropLogs, readLog } from "./log.store.ts";
+import { forgetWorkers, listWorkers } from "./leasing/worker.store.ts";
+import { appendLogChunk, dropLogs, readLog } from "./logs/log.store.ts";
 import { deleteOldExecutions } from "./retention.store.ts";
-import { submitExecutions } from "./submit-executions.store.ts";
-import { forgetWorkers, listWorkers } from "./worker.store.ts";
+import { submitExecutions } from "./submitting/submit-executions.store.ts";
 
 const db = await freshDb();
 afterAll(() => db.close());

@@ -11,7 +11,7 @@ import { type SecretReference, secretsText } from "#core/secret-reference.ts";
 import {
   type RequestedSizeClasses,
   requestedSizeClasses,
-} from "#execution/requested-size-classes.ts";
+} from "#execution/sizing/requested-size-classes.ts";
 import {
   ActionSchema,
   CommandSchema,

@@ -2,7 +2,7 @@ import type { Principal } from "#access/principal.ts";
 import type { UnconfirmedRun } from "#api/cancel.ts";
 import type { Db } from "#db/db.ts";
 import type { ExecutionQueue } from "#execution/execution-queue.ts";
-import { confirmationWaitMs } from "#execution/until-cancelled.ts";
+import { confirmationWaitMs } from "#execution/finishing/until-cancelled.ts";
 import { executionsOfCancelledRuns } from "./cancel.store.ts";
 import { type CancellingQueue, cancelGraph } from "./cancel-graph.ts";
 import { cancelChunkedRuns } from "./chunks/cancel-chunks.ts";

@@ -1,8 +1,8 @@
 import { recordAudit } from "#access/audit.store.ts";
 import type { Principal } from "#access/principal.ts";
 import type { Db, Tx } from "#db/db.ts";
-import { lockForCancelling } from "#execution/cancel-executions.store.ts";
 import type { ExecutionId } from "#execution/execution.ts";
+import { lockForCancelling } from "#execution/finishing/cancel-executions.store.ts";
 import type { AfterCommit } from "#execution/queue-hooks.ts";
 import { advanceStoredGraph, lockGraphs } from "./advancing/advance.store.ts";
 import {

@@ -17,7 +17,7 @@ import { systemClock } from "#core/clock.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
 import type { Db, Tx } from "#db/db.ts";
 import type { Outcome } from "#execution/execution.ts";
-import type { Lease } from "#execution/lease.ts";
+import type { Lease } from "#execution/leasing/lease.ts";
 import { openExecutionQueue } from "#execution/open-execution-queue.ts";
 import { openMirrors } from "#git/fetch-commit.ts";
 import { testRepository } from "#git/repository.fixture.ts";

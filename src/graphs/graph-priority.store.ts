@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { ExecutionId } from "#execution/execution.ts";
-import type { Urgency } from "#execution/replace-executions.store.ts";
+import type { Urgency } from "#execution/submitting/replace-executions.store.ts";
 import type { GraphId } from "./graph-id.ts";
 
 /** The executions that serve a graph's runs, and batches of them, now. */

@@ -3,7 +3,7 @@ import type { JobState } from "#api/job-state.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
-import { preferIndexes } from "#execution/prefer-indexes.store.ts";
+import { preferIndexes } from "#execution/claiming/prefer-indexes.store.ts";
 import { wakeRunners } from "./advancing/advance.store.ts";
 import type { AdvancingJob, GraphPart } from "./advancing/graph-part.ts";
 import type { Catalog } from "./catalog.ts";

@@ -1,5 +1,5 @@
 import type { Tx } from "#db/db.ts";
-import type { FinishedExecution } from "#execution/finished-execution.ts";
+import type { FinishedExecution } from "#execution/finishing/finished-execution.ts";
 import type { Progress } from "#execution/queue-hooks.ts";
 import {
   advanceStoredGraphs,

@@ -3,7 +3,7 @@ import { RunOutcome } from "#api/graph.ts";
 import type { Tx } from "#db/db.ts";
 import { type Sql, sql } from "#db/sql.ts";
 import type { ExecutionId } from "#execution/execution.ts";
-import type { FinishedExecution } from "#execution/finished-execution.ts";
+import type { FinishedExecution } from "#execution/finishing/finished-execution.ts";
 import type { Progress } from "#execution/queue-hooks.ts";
 import { yieldOf } from "./advancing/yield-of.ts";
 import { findingColumns } from "./finding-columns.ts";

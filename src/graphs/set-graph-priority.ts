@@ -4,7 +4,10 @@ import { requireGrant } from "#access/require-grant.ts";
 import type { GraphPriority, SetGraphPriority } from "#api/graph-priority.ts";
 import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
-import { lockForReplacing, replaceExecutions } from "#execution/replace-executions.store.ts";
+import {
+  lockForReplacing,
+  replaceExecutions,
+} from "#execution/submitting/replace-executions.store.ts";
 import { lockGraphs } from "./advancing/advance.store.ts";
 import { admitPriority } from "./catalogs/admit-priority.ts";
 import { branchDefinition } from "./catalogs/branch-definition.store.ts";

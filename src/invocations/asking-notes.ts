@@ -5,7 +5,7 @@ import { messageOf } from "#core/fault.ts";
 import { recentlyUsed } from "#core/recently-used.ts";
 import type { Service } from "#core/service.ts";
 import type { Db } from "#db/db.ts";
-import { commitWithoutWaiting } from "#execution/prefer-indexes.store.ts";
+import { commitWithoutWaiting } from "#execution/claiming/prefer-indexes.store.ts";
 import { type Asking, invocationKey } from "./asking.ts";
 import { type CacheLookup, saveCacheLookups } from "./cache-lookup.store.ts";
 import { noteInvocations, type Sighting } from "./invocation.store.ts";

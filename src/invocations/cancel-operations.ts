@@ -1,6 +1,6 @@
 import type { Tx } from "#db/db.ts";
-import { lockForCancelling } from "#execution/cancel-executions.store.ts";
 import type { ExecutionId } from "#execution/execution.ts";
+import { lockForCancelling } from "#execution/finishing/cancel-executions.store.ts";
 import type { AfterCommit } from "#execution/queue-hooks.ts";
 import { endOperations, executionsServing, notifyOperations } from "./operation.store.ts";
 import type { OperationId } from "./operation.ts";

@@ -1,5 +1,6 @@
 import { platformKey } from "#core/platform.ts";
 import type { Db } from "#db/db.ts";
+import { whyUnserved } from "#execution/claiming/why-unserved.ts";
 import type { ExecutionId } from "#execution/execution.ts";
 import {
   lockQueued,
@@ -8,8 +9,7 @@ import {
   queuedAmong,
   queuedKinds,
   type SeenOffer,
-} from "#execution/queued-kinds.store.ts";
-import { whyUnserved } from "#execution/why-unserved.ts";
+} from "#execution/submitting/queued-kinds.store.ts";
 import type { CancellingQueue } from "./cancel-operations.ts";
 import { notifyOperations } from "./operation.store.ts";
 import { endUnservedOperations, executionsRequestedBefore } from "./unserved-operations.store.ts";

@@ -4,7 +4,7 @@ import type { StoreStanding } from "#api/store.ts";
 import type { MetricValue } from "#api/times.ts";
 import type { CacheCounter } from "#caches/cache-counts.ts";
 import type { Db } from "#db/db.ts";
-import { queueDepth } from "#execution/queue-depth.store.ts";
+import { queueDepth } from "#execution/claiming/queue-depth.store.ts";
 import { jobsByState } from "#graphs/times/jobs-by-state.store.ts";
 import { metricDefinitions } from "#graphs/times/metric.store.ts";
 import { metricValue } from "#graphs/times/metric-value.store.ts";

@@ -15,7 +15,7 @@ import { guardedWrites } from "#cas/namespaces/guarded-writes.ts";
 import { anyMayBegin } from "#cas/namespaces/project-blobs.ts";
 import type { Digest } from "#core/digest.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
-import { holdersOf, standingOfWorker } from "#execution/worker-principal.store.ts";
+import { holdersOf, standingOfWorker } from "#execution/leasing/worker-principal.store.ts";
 import { openGranaries } from "#granaries/open-granaries.ts";
 import { openSentLately } from "#granaries/sent-lately.ts";
 import type { CallContext } from "#grpc/call-context.ts";

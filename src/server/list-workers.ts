@@ -1,7 +1,7 @@
 import { listQuarantined } from "#access/worker-offence.store.ts";
 import type { Worker } from "#api/worker.ts";
 import type { Db } from "#db/db.ts";
-import { type ListedWorker, listWorkers } from "#execution/worker.store.ts";
+import { type ListedWorker, listWorkers } from "#execution/leasing/worker.store.ts";
 import { jobsServedBy } from "#graphs/job-detail.store.ts";
 
 /** Workers as their page shows them: what the queue knows, joined with the jobs that graphs know. */

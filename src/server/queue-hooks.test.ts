@@ -3,7 +3,7 @@ import { outputTrees } from "#actions/output-trees.ts";
 import { memoryBlobStore } from "#cas/memory-blob-store.ts";
 import { protectedDomain } from "#core/trust-domain.ts";
 import { actionDigest, executionId } from "#execution/execution.fixture.ts";
-import type { FinishedExecution } from "#execution/finished-execution.ts";
+import type { FinishedExecution } from "#execution/finishing/finished-execution.ts";
 import { anInvocation, anOperation, atSecond } from "#invocations/pages/invocation-rows.fixture.ts";
 import { listActions } from "#invocations/pages/list-actions.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";

@@ -1,9 +1,9 @@
 import type { Clock } from "#core/clock.ts";
 import type { Db } from "#db/db.ts";
 import type { ExecutionQueue } from "#execution/execution-queue.ts";
-import { countDurations } from "#execution/expected-duration.store.ts";
-import { relaxSizes, staleBackgroundRuns } from "#execution/relax-sizes.store.ts";
-import { spillToIdleClass } from "#execution/size-class-spillover.store.ts";
+import { countDurations } from "#execution/sizing/expected-duration.store.ts";
+import { spillToIdleClass } from "#execution/sizing/size-class-spillover.store.ts";
+import { relaxSizes, staleBackgroundRuns } from "#execution/submitting/relax-sizes.store.ts";
 import { passCancellationsOn } from "#graphs/cancel-graph.ts";
 import type { CatalogServices } from "#graphs/catalogs/graph-definitions.ts";
 import { watchDefinitions, watchEveryMs } from "#graphs/catalogs/watch-definitions.ts";

@@ -4,7 +4,7 @@ import { fromDigestMessage } from "#cas/digest-message.ts";
 import { type DigestFunction, functionOf, parseDigestKey } from "#core/digest.ts";
 import type { Db } from "#db/db.ts";
 import type { ExecutionId } from "#execution/execution.ts";
-import { readLog } from "#execution/log.store.ts";
+import { readLog } from "#execution/logs/log.store.ts";
 import { readExecutions } from "#execution/read-executions.store.ts";
 import type { RunOutput } from "#graphs/job-detail.store.ts";
 import {

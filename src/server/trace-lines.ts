@@ -1,7 +1,7 @@
 import type { Clock } from "#core/clock.ts";
 import type { Db } from "#db/db.ts";
-import { type WorkersUp, workersUp } from "#execution/size-class-offers.store.ts";
-import { type TracedExecution, tracedExecutions } from "#execution/trace.store.ts";
+import { type WorkersUp, workersUp } from "#execution/sizing/size-class-offers.store.ts";
+import { type TracedExecution, tracedExecutions } from "#execution/sizing/trace.store.ts";
 import { measuredWork } from "#simulate/measured-work.ts";
 import {
   type Pool,

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Clock } from "#core/clock.ts";
 import type { Db } from "#db/db.ts";
-import { drainChannel } from "#execution/drain.store.ts";
+import { drainChannel } from "#execution/claiming/drain.store.ts";
 import { executionChannel, queueChannel } from "#execution/notify.store.ts";
 import { outboxChannel } from "#forge/outbox/outbox.store.ts";
 import { forgeChannel } from "#forge/repository.store.ts";

@@ -1,6 +1,6 @@
 import type { WaitingReason } from "#api/waiting.ts";
+import { queuePosition } from "#execution/claiming/queue-position.store.ts";
 import type { ExecutionId } from "#execution/execution.ts";
-import { queuePosition } from "#execution/queue-position.store.ts";
 import { type WaitingNames, whyQueued } from "#graphs/times/why-queued.ts";
 import { declaredOffers } from "#size-classes/declared-classes.ts";
 import type { Services } from "./services.ts";

@@ -2,10 +2,10 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest"
 import { TrustDomain } from "#core/trust-domain.ts";
 import { aRequest, aWorker, movableClock, never, silent } from "#execution/execution.fixture.ts";
 import type { ExecutionId } from "#execution/execution.ts";
-import type { LeasedExecution } from "#execution/lease.ts";
+import type { LeasedExecution } from "#execution/leasing/lease.ts";
 import { openExecutionQueue } from "#execution/open-execution-queue.ts";
 import { readAttempts } from "#execution/read-executions.store.ts";
-import { decisionsOf } from "#execution/size-decision.store.ts";
+import { decisionsOf } from "#execution/sizing/size-decision.store.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
 import { sizeClassAnalyzer } from "./analyzer.ts";
 import { nameOf, readHistories } from "./key-history.store.ts";

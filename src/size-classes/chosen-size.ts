@@ -1,4 +1,4 @@
-import type { ChosenSize } from "#execution/size-class-roles.ts";
+import type { ChosenSize } from "#execution/sizing/size-class-roles.ts";
 import type { Choice } from "./choice.ts";
 
 /** A choice as the queue keeps it. */

@@ -1,6 +1,6 @@
 import { type Platform, serves } from "#core/platform.ts";
 import type { Tx } from "#db/db.ts";
-import type { SeenOffer } from "#execution/queued-kinds.store.ts";
+import type { SeenOffer } from "#execution/submitting/queued-kinds.store.ts";
 import { type DeclaredClass, declaredClasses } from "./declared-classes.store.ts";
 
 /**

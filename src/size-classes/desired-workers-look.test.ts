@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { QueuedDemand, WorkerLoad } from "#execution/size-class-demand.store.ts";
+import type { QueuedDemand, WorkerLoad } from "#execution/sizing/size-class-demand.store.ts";
 import {
   lookAtClasses,
   nothingRemembered,

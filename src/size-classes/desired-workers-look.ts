@@ -1,5 +1,5 @@
 import { platformKey } from "#core/platform.ts";
-import type { QueuedDemand, WorkerLoad } from "#execution/size-class-demand.store.ts";
+import type { QueuedDemand, WorkerLoad } from "#execution/sizing/size-class-demand.store.ts";
 import type { DeclaredClass } from "./declared-classes.store.ts";
 import { desiredWorkers, type ScalingSettings, type ScalingSituation } from "./desired-workers.ts";
 import {

@@ -1,6 +1,6 @@
 import { type Platform, platformKey } from "#core/platform.ts";
-import { isServedBy } from "#execution/is-served-by.ts";
-import type { QueuedDemand, WorkerLoad } from "#execution/size-class-demand.store.ts";
+import { isServedBy } from "#execution/claiming/is-served-by.ts";
+import type { QueuedDemand, WorkerLoad } from "#execution/sizing/size-class-demand.store.ts";
 import type { DeclaredClass } from "./declared-classes.store.ts";
 import { declarationOf, mayBeStarted } from "./declared-classes.ts";
 

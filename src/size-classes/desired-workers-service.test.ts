@@ -1,11 +1,11 @@
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
 import { sql } from "#db/sql.ts";
-import { addDrain } from "#execution/drain.store.ts";
+import { addDrain } from "#execution/claiming/drain.store.ts";
+import { preferIndexes } from "#execution/claiming/prefer-indexes.store.ts";
 import { aRequest, aWorker, movableClock, never } from "#execution/execution.fixture.ts";
 import { openTestQueues } from "#execution/execution-queue.fixture.ts";
-import { preferIndexes } from "#execution/prefer-indexes.store.ts";
-import { queuedDemand, workerLoads } from "#execution/size-class-demand.store.ts";
+import { queuedDemand, workerLoads } from "#execution/sizing/size-class-demand.store.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
 import { declareClass } from "./declared-classes.store.ts";
 import { desiredWorkersService } from "./desired-workers-service.ts";

@@ -1,7 +1,7 @@
 import type { Clock } from "#core/clock.ts";
 import type { Db } from "#db/db.ts";
-import { preferIndexes } from "#execution/prefer-indexes.store.ts";
-import { queuedDemand, workerLoads } from "#execution/size-class-demand.store.ts";
+import { preferIndexes } from "#execution/claiming/prefer-indexes.store.ts";
+import { queuedDemand, workerLoads } from "#execution/sizing/size-class-demand.store.ts";
 import { declaredClasses } from "./declared-classes.store.ts";
 import type { ScalingSettings } from "./desired-workers.ts";
 import {

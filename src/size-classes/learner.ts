@@ -3,7 +3,7 @@ import type {
   Learner,
   EndedRun as QueueRun,
   SizedExecution,
-} from "#execution/size-class-roles.ts";
+} from "#execution/sizing/size-class-roles.ts";
 import { Alternative, type Choice, Reason } from "./choice.ts";
 import { strategyOf } from "./choose-strategy.ts";
 import { chosenSize } from "./chosen-size.ts";

@@ -13,7 +13,7 @@ import {
 } from "#execution/execution.fixture.ts";
 import type { ExecutionRequest } from "#execution/execution.ts";
 import type { ExecutionQueue } from "#execution/execution-queue.ts";
-import { analyzer, chosen } from "#execution/sized.fixture.ts";
+import { analyzer, chosen } from "#execution/sizing/sized.fixture.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
 import { sizeClassAnalyzer } from "./analyzer.ts";

@@ -4,9 +4,12 @@ import type { IdleState } from "#core/idle-state.ts";
 import { startPacedTimer } from "#core/paced-timer.ts";
 import type { Service } from "#core/service.ts";
 import type { Db, Tx } from "#db/db.ts";
+import { commitWithoutWaiting } from "#execution/claiming/prefer-indexes.store.ts";
 import type { ExecutionId } from "#execution/execution.ts";
-import { commitWithoutWaiting } from "#execution/prefer-indexes.store.ts";
-import { type ObservedExecution, observedExecutions } from "#execution/taught-executions.store.ts";
+import {
+  type ObservedExecution,
+  observedExecutions,
+} from "#execution/sizing/taught-executions.store.ts";
 import { addObservation, emptyHistory, type Observation } from "./add-runs.ts";
 import {
   type KeyName,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { QueuedWork } from "#execution/size-class-offers.store.ts";
+import type { QueuedWork } from "#execution/sizing/size-class-offers.store.ts";
 import { offeredClassesView, type SizeClassFacts, unforeseenMs } from "./offered-classes-view.ts";
 import { aDeclaredClass, areUp, linux } from "./size-classes.fixture.ts";
 

@@ -1,6 +1,6 @@
 import { type Platform, platformKey } from "#core/platform.ts";
-import { isServedBy } from "#execution/is-served-by.ts";
-import type { QueuedWork, WorkersUp } from "#execution/size-class-offers.store.ts";
+import { isServedBy } from "#execution/claiming/is-served-by.ts";
+import type { QueuedWork, WorkersUp } from "#execution/sizing/size-class-offers.store.ts";
 import type { DeclaredClass } from "./declared-classes.store.ts";
 import { declarationOf, mayBeStarted } from "./declared-classes.ts";
 import type { OfferedClass } from "./strategy.ts";

@@ -1,11 +1,11 @@
 import { afterAll, beforeEach, expect, test } from "vitest";
 import type { Db } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
-import { addDrain } from "#execution/drain.store.ts";
+import { addDrain } from "#execution/claiming/drain.store.ts";
+import { preferIndexes } from "#execution/claiming/prefer-indexes.store.ts";
 import { aRequest, aWorker, movableClock, never, silent } from "#execution/execution.fixture.ts";
 import { openTestQueues } from "#execution/execution-queue.fixture.ts";
-import { preferIndexes } from "#execution/prefer-indexes.store.ts";
-import { queuedWork, workersUp } from "#execution/size-class-offers.store.ts";
+import { queuedWork, workersUp } from "#execution/sizing/size-class-offers.store.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
 import { declareClass, undeclareClass } from "./declared-classes.store.ts";
 import { offeredClasses } from "./offered-classes.ts";

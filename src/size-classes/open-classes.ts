@@ -1,6 +1,6 @@
 import { parseMemorySize } from "#core/memory-size.ts";
 import type { Platform } from "#core/platform.ts";
-import type { RequestedSizeClasses } from "#execution/requested-size-classes.ts";
+import type { RequestedSizeClasses } from "#execution/sizing/requested-size-classes.ts";
 import type { OfferedClass } from "./strategy.ts";
 
 export interface OpenClasses {

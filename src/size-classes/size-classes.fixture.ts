@@ -1,5 +1,5 @@
 import type { Platform } from "#core/platform.ts";
-import type { WorkersUp } from "#execution/size-class-offers.store.ts";
+import type { WorkersUp } from "#execution/sizing/size-class-offers.store.ts";
 import type { DeclaredClass } from "./declared-classes.store.ts";
 
 export const linux: Platform = { OSFamily: "linux" };

@@ -64,7 +64,7 @@ export const findingsOfFaults: readonly Finding[] = [
     id: "faults V8",
     defect: "processes started up to a second after their cancellation was acknowledged",
     tests: [
-      { file: "src/execution/cancellations.test.ts" },
+      { file: "src/execution/finishing/cancellations.test.ts" },
       { file: "src/worker/agent.test.ts", titled: /hears of a cancellation|before the answer/ },
       { file: "src/graphs/cancel-and-confirm.test.ts" },
     ],

@@ -27,7 +27,7 @@ const questions: readonly Question[] = [
   },
   {
     asks: "d) a worker dies in a run: handed out anew, and no end is taken twice",
-    file: "src/execution/lease.test.ts src/execution/queue-races.test.ts",
+    file: "src/execution/leasing/lease.test.ts src/execution/queue-races.test.ts",
     tests: [
       "lives by its heartbeats, and its execution is handed out anew when they stop",
       "of finish, expiry and cancellation at two servers, one wins, and the end is said once",
@@ -65,7 +65,7 @@ const questions: readonly Question[] = [
   },
   {
     asks: "k) a low class starts within its bound under endless high load",
-    file: "src/execution/who-goes-first.test.ts",
+    file: "src/execution/claiming/who-goes-first.test.ts",
     tests: ["a low class starts within its bound under endless high load"],
   },
   {

@@ -3,7 +3,7 @@ import { lookUpActionResult } from "#actions/action-cache.ts";
 import { type Digest, emptyDigest } from "#core/digest.ts";
 import { readableDomains } from "#core/readable-domains.ts";
 import type { Tx } from "#db/db.ts";
-import type { AheadHint } from "#execution/look-ahead-service.ts";
+import type { AheadHint } from "#execution/claiming/look-ahead-service.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { buildAction } from "../build-action.ts";
 import type { PreparationServices } from "../prepare-job.ts";

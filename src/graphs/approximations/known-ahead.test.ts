@@ -4,7 +4,7 @@ import { z } from "zod";
 import { everybody } from "#access/principal.ts";
 import { digestKey } from "#core/digest.ts";
 import { sql } from "#db/sql.ts";
-import type { AheadHint } from "#execution/look-ahead-service.ts";
+import type { AheadHint } from "#execution/claiming/look-ahead-service.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { type Answer, farmOfGraphs } from "../farm-of-graphs.fixture.ts";
 import type { GraphId } from "../graph-id.ts";

@@ -1,5 +1,5 @@
 import type { Db } from "#db/db.ts";
-import { lockForCancelling } from "#execution/cancel-executions.store.ts";
+import { lockForCancelling } from "#execution/finishing/cancel-executions.store.ts";
 import { lockGraphs } from "../advancing/advance.store.ts";
 import type { CancellingQueue } from "../cancel-graph.ts";
 import { finishServerJobs } from "../kinds/server-job.store.ts";

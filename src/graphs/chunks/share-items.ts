@@ -1,6 +1,6 @@
 import type { Tx } from "#db/db.ts";
+import { idleSlots } from "#execution/claiming/idle-slots.store.ts";
 import type { ExecutionId } from "#execution/execution.ts";
-import { idleSlots } from "#execution/idle-slots.store.ts";
 import type { GraphId } from "../graph-id.ts";
 import { wakeServerJobs } from "../kinds/server-job.store.ts";
 import { afterFailure } from "./after-batch.ts";

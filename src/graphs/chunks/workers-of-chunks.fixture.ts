@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { fromDigestMessage, toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
-import type { LeasedExecution } from "#execution/lease.ts";
+import type { LeasedExecution } from "#execution/leasing/lease.ts";
 import {
   ActionResultSchema,
   ActionSchema,

@@ -1,6 +1,6 @@
 import type { Db, Tx } from "#db/db.ts";
-import { lockForCancelling } from "#execution/cancel-executions.store.ts";
 import type { ExecutionId } from "#execution/execution.ts";
+import { lockForCancelling } from "#execution/finishing/cancel-executions.store.ts";
 import { readExecutions } from "#execution/read-executions.store.ts";
 import { advanceStoredGraphs, lockGraphs } from "../advancing/advance.store.ts";
 import type { CancellingQueue } from "../cancel-graph.ts";

@@ -1,6 +1,6 @@
 import type { BlobStore } from "#cas/blob-store.ts";
 import type { Db } from "#db/db.ts";
-import { preferIndexes } from "#execution/prefer-indexes.store.ts";
+import { preferIndexes } from "#execution/claiming/prefer-indexes.store.ts";
 import { lockGraphs } from "../advancing/advance.store.ts";
 import { insertRuns, type NewRun } from "../insert-runs.store.ts";
 import { passOnEndedRuns } from "../queue-events.ts";

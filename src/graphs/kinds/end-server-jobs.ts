@@ -1,5 +1,5 @@
 import type { Db } from "#db/db.ts";
-import { preferIndexes } from "#execution/prefer-indexes.store.ts";
+import { preferIndexes } from "#execution/claiming/prefer-indexes.store.ts";
 import { lockGraphs } from "../advancing/advance.store.ts";
 import { passOnEndedRuns } from "../queue-events.ts";
 import { dueServerJobs, finishServerJobs, lockGraphsDue } from "./server-job.store.ts";

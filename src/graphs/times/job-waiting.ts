@@ -1,7 +1,7 @@
 import type { WaitingReason } from "#api/waiting.ts";
 import type { Db } from "#db/db.ts";
 import type { QueueTimes } from "#execution/queue-times.ts";
-import type { SeenOffer } from "#execution/queued-kinds.store.ts";
+import type { SeenOffer } from "#execution/submitting/queued-kinds.store.ts";
 import type { GraphId } from "../graph-id.ts";
 import { waitingFacts } from "./waiting-facts.store.ts";
 import { whyWaiting } from "./why-waiting.ts";

@@ -1,11 +1,11 @@
 import type { WaitingReason } from "#api/waiting.ts";
 import { serves } from "#core/platform.ts";
-import { fenceInTheWay } from "#execution/fence-in-the-way.ts";
+import { fenceInTheWay } from "#execution/claiming/fence-in-the-way.ts";
+import { greatestSizeClass, isServedBy } from "#execution/claiming/is-served-by.ts";
+import type { QueuePosition } from "#execution/claiming/queue-position.store.ts";
+import type { WorkerOffer } from "#execution/claiming/worker-offers.store.ts";
 import { firstMissing } from "#execution/first-missing.ts";
-import { greatestSizeClass, isServedBy } from "#execution/is-served-by.ts";
-import type { QueuePosition } from "#execution/queue-position.store.ts";
-import type { SeenOffer } from "#execution/queued-kinds.store.ts";
-import type { WorkerOffer } from "#execution/worker-offers.store.ts";
+import type { SeenOffer } from "#execution/submitting/queued-kinds.store.ts";
 import { counted, inWhile, spanText } from "./waiting-words.ts";
 
 type Leased = Extract<QueuePosition, { kind: "leased" }>;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { WaitingReason } from "#api/waiting.ts";
-import type { QueuePosition } from "#execution/queue-position.store.ts";
-import type { WorkerOffer } from "#execution/worker-offers.store.ts";
+import type { QueuePosition } from "#execution/claiming/queue-position.store.ts";
+import type { WorkerOffer } from "#execution/claiming/worker-offers.store.ts";
 import { type WaitingFacts, whyWaiting } from "./why-waiting.ts";
 
 const now = new Date(Date.UTC(2030, 0, 1));

@@ -1,8 +1,8 @@
 import type { JobKind } from "#api/graph.ts";
 import type { JobState } from "#api/job-state.ts";
 import type { WaitingReason } from "#api/waiting.ts";
-import type { QueuePosition } from "#execution/queue-position.store.ts";
-import type { SeenOffer } from "#execution/queued-kinds.store.ts";
+import type { QueuePosition } from "#execution/claiming/queue-position.store.ts";
+import type { SeenOffer } from "#execution/submitting/queued-kinds.store.ts";
 import { counted, inWhile, listed } from "./waiting-words.ts";
 import { whyQueued } from "./why-queued.ts";
 

@@ -1,6 +1,6 @@
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
-import type { FinishedExecution } from "#execution/finished-execution.ts";
+import type { FinishedExecution } from "#execution/finishing/finished-execution.ts";
 
 /**
  * Notes what became of the operations that executions served.

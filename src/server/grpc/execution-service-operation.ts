@@ -5,7 +5,7 @@ import { missingBlobs } from "#cache-protocols/rev2/missing-blobs.ts";
 import { functionValueOf, toDigestMessage } from "#cas/digest-message.ts";
 import { defaultProject } from "#core/default-project.ts";
 import type { Digest } from "#core/digest.ts";
-import type { FinishedExecution } from "#execution/finished-execution.ts";
+import type { FinishedExecution } from "#execution/finishing/finished-execution.ts";
 import type { ExecutionView } from "#execution/read-executions.store.ts";
 import {
   type ActionResult,

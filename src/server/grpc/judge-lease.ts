@@ -1,5 +1,5 @@
-import type { Lease } from "#execution/lease.ts";
-import type { Held } from "#execution/worker-principal.store.ts";
+import type { Lease } from "#execution/leasing/lease.ts";
+import type { Held } from "#execution/leasing/worker-principal.store.ts";
 
 /**
  * Whose a lease is that somebody names.

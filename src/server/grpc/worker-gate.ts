@@ -4,9 +4,9 @@ import { Fault } from "#core/fault.ts";
 import type { Platform } from "#core/platform.ts";
 import { recentlyUsed } from "#core/recently-used.ts";
 import type { ExecutionId } from "#execution/execution.ts";
-import { type Lease, leaseKey, type WorkerProcess } from "#execution/lease.ts";
-import type { WorkerDescription } from "#execution/worker.store.ts";
-import type { Held } from "#execution/worker-principal.store.ts";
+import { type Lease, leaseKey, type WorkerProcess } from "#execution/leasing/lease.ts";
+import type { WorkerDescription } from "#execution/leasing/worker.store.ts";
+import type { Held } from "#execution/leasing/worker-principal.store.ts";
 import type { CallContext } from "#grpc/call-context.ts";
 import { judgeLease } from "./judge-lease.ts";
 

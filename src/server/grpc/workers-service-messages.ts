@@ -7,9 +7,9 @@ import { Fault } from "#core/fault.ts";
 import { isKeepable, keepableText } from "#core/keepable-text.ts";
 import { Platform } from "#core/platform.ts";
 import { ExecutionId } from "#execution/execution.ts";
-import type { FinishReport } from "#execution/judge-report.ts";
-import type { Lease } from "#execution/lease.ts";
-import { Transport, type WorkerDescription } from "#execution/worker.store.ts";
+import type { FinishReport } from "#execution/finishing/judge-report.ts";
+import type { Lease } from "#execution/leasing/lease.ts";
+import { Transport, type WorkerDescription } from "#execution/leasing/worker.store.ts";
 import {
   type ActionResult,
   ActionResultSchema,

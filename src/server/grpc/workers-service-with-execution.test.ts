@@ -12,7 +12,7 @@ import { memoryBlobStore } from "#cas/memory-blob-store.ts";
 import { type Digest, emptyDigest } from "#core/digest.ts";
 import { sql } from "#db/sql.ts";
 import { aQueue, movableClock, silent } from "#execution/execution.fixture.ts";
-import { listWorkers } from "#execution/worker.store.ts";
+import { listWorkers } from "#execution/leasing/worker.store.ts";
 import { GrpcChannel } from "#grpc/channel.ts";
 import { grpcServer } from "#grpc/server.ts";
 import { askingNotes } from "#invocations/asking-notes.ts";

@@ -5,9 +5,9 @@ import { fromDigestMessage, functionValueOf, toDigestMessage } from "#cas/digest
 import { type Digest, functionOf } from "#core/digest.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import { keepableText } from "#core/keepable-text.ts";
+import type { AheadExecution } from "#execution/claiming/look-ahead-service.ts";
 import type { ExecutionQueue } from "#execution/execution-queue.ts";
-import type { Lease, LeasedExecution, WorkerProcess } from "#execution/lease.ts";
-import type { AheadExecution } from "#execution/look-ahead-service.ts";
+import type { Lease, LeasedExecution, WorkerProcess } from "#execution/leasing/lease.ts";
 import type { CallContext } from "#grpc/call-context.ts";
 import { type Method, methodsOf } from "#grpc/method.ts";
 import { ActionSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";

@@ -5,7 +5,7 @@ import { fingerprintOfHash, isEnrolmentShaped } from "#access/secret-token.ts";
 import { forgetOffences, listQuarantined } from "#access/worker-offence.store.ts";
 import type { enrolmentEndpoints } from "#api/endpoints/enrolment-endpoints.ts";
 import { Fault } from "#core/fault.ts";
-import { principalOfWorker } from "#execution/worker-principal.store.ts";
+import { principalOfWorker } from "#execution/leasing/worker-principal.store.ts";
 import type { HandlersFor } from "../http/serve-endpoints.ts";
 import type { HandlerServices } from "./handler-services.ts";
 

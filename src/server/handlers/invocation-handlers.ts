@@ -3,7 +3,7 @@ import { requireGrant } from "#access/require-grant.ts";
 import type { invocationEndpoints } from "#api/endpoints/invocation-endpoints.ts";
 import type { InvocationDetail } from "#api/invocation.ts";
 import { ExecutionId } from "#execution/execution.ts";
-import { confirmationWaitMs } from "#execution/until-cancelled.ts";
+import { confirmationWaitMs } from "#execution/finishing/until-cancelled.ts";
 import { readBuild } from "#invocations/build-events/build.store.ts";
 import { printedLog } from "#invocations/build-events/build-log.store.ts";
 import { cancelInvocation } from "#invocations/cancel-invocation.ts";

@@ -19,7 +19,7 @@ import type { Db } from "#db/db.ts";
 import { openPostgres } from "#db/postgres.ts";
 import { sql } from "#db/sql.ts";
 import { aWorker } from "#execution/execution.fixture.ts";
-import { registerWorker } from "#execution/worker.store.ts";
+import { registerWorker } from "#execution/leasing/worker.store.ts";
 import {
   aDecision,
   aKey,

@@ -2,7 +2,7 @@ import { recordAudit } from "#access/audit.store.ts";
 import type { Principal } from "#access/principal.ts";
 import type { workerEndpoints } from "#api/endpoints/worker-endpoints.ts";
 import { Fault } from "#core/fault.ts";
-import { addDrain, type Drain, listDrains, removeDrain } from "#execution/drain.store.ts";
+import { addDrain, type Drain, listDrains, removeDrain } from "#execution/claiming/drain.store.ts";
 import { eventStream } from "../http/event-stream.ts";
 import type { HandlersFor } from "../http/serve-endpoints.ts";
 import { workersForPage } from "../list-workers.ts";

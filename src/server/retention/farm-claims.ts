@@ -7,7 +7,7 @@ import { defaultProject } from "#core/default-project.ts";
 import { type Digest, functionOf } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
-import { openActions } from "#execution/open-actions.store.ts";
+import { openActions } from "#execution/submitting/open-actions.store.ts";
 import {
   type HeldResult,
   resultsOfGraphsSince,

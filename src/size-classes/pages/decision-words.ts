@@ -1,7 +1,7 @@
 import type { SizeClassDecision, SizeClassRun } from "#api/size-class.ts";
 import { durationText } from "#core/duration-text.ts";
 import { memorySizeText } from "#core/memory-size.ts";
-import type { SizeStanding } from "#execution/sized-runs.store.ts";
+import type { SizeStanding } from "#execution/sizing/sized-runs.store.ts";
 import { sentence } from "./words.ts";
 
 type Told = Omit<SizeClassDecision, "sentences">;

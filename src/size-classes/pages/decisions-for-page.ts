@@ -1,7 +1,7 @@
 import type { SizeClassAlternative, SizeClassDecision, SizeClassRun } from "#api/size-class.ts";
 import type { ExecutionId } from "#execution/execution.ts";
-import type { KeptDecision } from "#execution/size-decision.store.ts";
-import type { SizedRun } from "#execution/sized-runs.store.ts";
+import type { KeptDecision } from "#execution/sizing/size-decision.store.ts";
+import type { SizedRun } from "#execution/sizing/sized-runs.store.ts";
 import { Alternative, Reason } from "../choice.ts";
 import { levelOf } from "../key.ts";
 import { decisionWords } from "./decision-words.ts";

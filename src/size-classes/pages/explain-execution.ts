@@ -1,8 +1,8 @@
 import type { ExecutionSizeClass } from "#api/size-class.ts";
 import type { Tx } from "#db/db.ts";
 import type { ExecutionId } from "#execution/execution.ts";
-import { decisionsOf } from "#execution/size-decision.store.ts";
-import { sizedRuns, sizeStanding } from "#execution/sized-runs.store.ts";
+import { decisionsOf } from "#execution/sizing/size-decision.store.ts";
+import { sizedRuns, sizeStanding } from "#execution/sizing/sized-runs.store.ts";
 import { standingWords } from "./decision-words.ts";
 import { decisionsForPage } from "./decisions-for-page.ts";
 

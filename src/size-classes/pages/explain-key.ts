@@ -4,8 +4,8 @@ import type {
   SizeClassKeyDetail,
 } from "#api/size-class.ts";
 import type { Tx } from "#db/db.ts";
-import { latestDecisions } from "#execution/key-decisions.store.ts";
-import { sizedRuns } from "#execution/sized-runs.store.ts";
+import { latestDecisions } from "#execution/sizing/key-decisions.store.ts";
+import { sizedRuns } from "#execution/sizing/sized-runs.store.ts";
 import { levelOf } from "../key.ts";
 import type { PastRun } from "../past-run.ts";
 import { decisionsForPage } from "./decisions-for-page.ts";

@@ -1,5 +1,5 @@
 import type { SizeClassDetail } from "#api/size-class.ts";
-import type { RanOn } from "#execution/size-class-usage.store.ts";
+import type { RanOn } from "#execution/sizing/size-class-usage.store.ts";
 
 const hourMs = 3_600_000;
 const shown = 24;

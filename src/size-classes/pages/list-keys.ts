@@ -1,7 +1,7 @@
 import type { SizeClassKeySummary, SizeClassKeys } from "#api/size-class.ts";
 import { Fault } from "#core/fault.ts";
 import type { Db } from "#db/db.ts";
-import type { KeyCost } from "#execution/size-class-usage.store.ts";
+import type { KeyCost } from "#execution/sizing/size-class-usage.store.ts";
 import { levelOf } from "../key.ts";
 import { type KeyName, nameOf } from "../key-history.store.ts";
 import { type KnownKey, keysWithText, knownKeys } from "./keys.store.ts";

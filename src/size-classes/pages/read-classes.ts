@@ -1,7 +1,8 @@
 import type { SizeClasses, SizeClassWindow } from "#api/size-class.ts";
 import type { Db } from "#db/db.ts";
-import { preferIndexes } from "#execution/prefer-indexes.store.ts";
-import { queuedWork, workersUp } from "#execution/size-class-offers.store.ts";
+import { preferIndexes } from "#execution/claiming/prefer-indexes.store.ts";
+import { workerOffers } from "#execution/claiming/worker-offers.store.ts";
+import { queuedWork, workersUp } from "#execution/sizing/size-class-offers.store.ts";
 import {
   costOfKeys,
   endedLately,
@@ -12,8 +13,7 @@ import {
   ranOn,
   type SavedOn,
   savedOn,
-} from "#execution/size-class-usage.store.ts";
-import { workerOffers } from "#execution/worker-offers.store.ts";
+} from "#execution/sizing/size-class-usage.store.ts";
 import { declaredClasses } from "../declared-classes.store.ts";
 import { usualStartDelayMs } from "../offered-classes.ts";
 import {

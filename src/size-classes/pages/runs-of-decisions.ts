@@ -1,4 +1,4 @@
-import type { SizedRun } from "#execution/sized-runs.store.ts";
+import type { SizedRun } from "#execution/sizing/sized-runs.store.ts";
 
 interface Decided {
   readonly number: number;

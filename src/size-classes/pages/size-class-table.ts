@@ -1,8 +1,8 @@
 import type { SizeClassNow, SizeClassPlatform, SizeClassSaved } from "#api/size-class.ts";
 import { Platform } from "#core/platform.ts";
-import type { QueuedWork } from "#execution/size-class-offers.store.ts";
-import type { Price, RanOn, SavedOn } from "#execution/size-class-usage.store.ts";
-import type { WorkerOffer } from "#execution/worker-offers.store.ts";
+import type { WorkerOffer } from "#execution/claiming/worker-offers.store.ts";
+import type { QueuedWork } from "#execution/sizing/size-class-offers.store.ts";
+import type { Price, RanOn, SavedOn } from "#execution/sizing/size-class-usage.store.ts";
 import { offeredClassesView, type SizeClassFacts } from "../offered-classes-view.ts";
 import type { OfferedClass } from "../strategy.ts";
 import { type PlatformGroup, type PlatformGroups, platformGroups } from "./platform-groups.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, expect, test } from "vitest";
 import { SizeClasses, SizeClassKeys } from "#api/size-class.ts";
 import { sql } from "#db/sql.ts";
 import { aWorker } from "#execution/execution.fixture.ts";
-import { registerWorker } from "#execution/worker.store.ts";
+import { registerWorker } from "#execution/leasing/worker.store.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { declareClass } from "../declared-classes.store.ts";
 import { aDeclaredClass, linux } from "../size-classes.fixture.ts";

@@ -1,0 +1,194 @@
+import { randomUUID } from "node:crypto";
+import type { Logger } from "pino";
+import type { Clock } from "#core/clock.ts";
+import { Fault, messageOf } from "#core/fault.ts";
+import type { IdleState } from "#core/idle-state.ts";
+import { startPacedTimer } from "#core/paced-timer.ts";
+import { recentlyUsed } from "#core/recently-used.ts";
+import type { Db, Tx } from "#db/db.ts";
+import { withCommit } from "#db/with-commit.ts";
+import type { LeasedExecution } from "../leasing/lease.ts";
+import type { LeasesHere } from "../leasing/leases-here.ts";
+import type { RegisteredWorker } from "../leasing/worker.store.ts";
+import { type QueueTransactions, queueTransactions } from "../queue-transactions.ts";
+import type { AnnouncedExecutions } from "../submitting/announced-executions.ts";
+import { claimRound, type HandedBefore, kindOf, type Look, lookAhead } from "./claim-round.ts";
+import { nextRoundState, type RoundState } from "./claim-state.ts";
+import { type WaitingClaim, WaitingClaims } from "./waiting-claims.ts";
+
+export interface Claim {
+  readonly worker: RegisteredWorker;
+  /** Executions at most. */
+  readonly most: number;
+  readonly waitMs: number;
+  readonly signal: AbortSignal;
+  /** It is to take nothing; it waits here only so as not to ask all the time. */
+  readonly isResting?: boolean;
+  /** `generation` when the row of the worker was read. Where they differ, the row may be out of date. */
+  readonly asOf?: number;
+}
+
+/** Where the claims of a server wait for work. */
+export interface ClaimDispatcher extends QueueTransactions {
+  /** Waits for work; answers nothing when the wait is over. */
+  claim(claim: Claim): Promise<LeasedExecution[]>;
+  /** Looks for work, if somebody waits for it. Notifications that this dispatcher sent itself (`by`) are ignored. */
+  wake(by?: string): void;
+  /** Answers all that wait with nothing: their workers come again, and their rows are read again. */
+  turnAway(): void;
+  /** Answers what waits for these worker processes with nothing. Who of them still listens comes again. */
+  dismiss(instanceIds: ReadonlySet<string>): void;
+  /** How often `turnAway` was called. */
+  generation(): number;
+  /** The lane of what a worker process was handed last, here. */
+  lastLaneOf(instanceId: string): number | undefined;
+  stop(): Promise<void>;
+}
+
+/** Worker processes of which it is remembered what they had last. */
+const mostRemembered = 10_000;
+/** Kinds of work of which it is remembered who had them last, at 150 bytes each. */
+const mostAlike = 50_000;
+
+/**
+ * Hands work out to the claims that wait at this server.
+ *
+ * One round at a time serves all of them: nobody races for what another one gets, and a thousand idle
+ * workers cost as much as one of each kind. `claim-state.ts` lists the states of a claim and of the rounds.
+ */
+export function claimDispatcher(parts: {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly leaseMs: number;
+  readonly overdueAfterMs: number;
+  /** How long a claim may miss that there is work, should every wake-up be lost. */
+  readonly pollMs: number;
+  readonly idle?: IdleState | undefined;
+  /** What workers were told that they may be given. */
+  readonly told?: AnnouncedExecutions;
+  /** Remembers what is handed out. */
+  readonly leases?: LeasesHere;
+  /** Takes back what was leased for somebody who had gone. */
+  readonly giveBack: (leased: readonly LeasedExecution[]) => void;
+}): ClaimDispatcher {
+  const name = randomUUID();
+  const claims = new WaitingClaims(parts.giveBack);
+  const before: HandedBefore = {
+    lanes: recentlyUsed<number>(mostRemembered),
+    alike: recentlyUsed<string>(mostAlike),
+  };
+  let generation = 0;
+  let round: RoundState = "idle";
+  let rounds: Promise<void> | undefined;
+  const endPoll = startPacedTimer(parts.pollMs, parts.idle, () => wake());
+  const busy = parts.idle?.onBusy(() => wake());
+
+  const serve = (tx: Tx, served: readonly WaitingClaim[], early: Look | undefined) => {
+    const now = parts.clock.now();
+    const until = new Date(now.getTime() + parts.leaseMs);
+    const { overdueAfterMs, told, leases } = parts;
+    return claimRound(tx, served, before, { now, until, overdueAfterMs, told, leases }, early);
+  };
+
+  const serveOnce = async (served: readonly WaitingClaim[]) => {
+    try {
+      const { over, asOf } = await parts.db.transaction(async (tx) => {
+        const asOf = claims.changes;
+        const { over } = await serve(tx, served, undefined);
+        await withCommit(tx, over);
+        return { over, asOf };
+      });
+      const { exhausted, leasedPerClaim, hasMore } = await over;
+      claims.nothingFor(exhausted, asOf);
+      claims.served(served, leasedPerClaim);
+      if (hasMore) round = nextRoundState(round, "asked");
+    } catch (reason) {
+      // The claims wait on; the next wake-up or poll tries again.
+      parts.logger.warn({ reason: messageOf(reason) }, "could not look for work");
+      claims.served(served, []);
+    }
+  };
+
+  const runRounds = async () => {
+    await Promise.resolve();
+    while (round === "due") {
+      const served = claims.take((claim) => claims.mayFind(claim));
+      round = nextRoundState(round, served.length === 0 ? "nobody-to-serve" : "begun");
+      if (served.length === 0) break;
+      await serveOnce(served);
+      round = nextRoundState(round, "ended");
+    }
+    rounds = undefined;
+  };
+
+  const ask = () => {
+    if (claims.size === 0) return;
+    round = nextRoundState(round, "asked");
+    if (round === "due") rounds ??= runRounds();
+  };
+
+  const wake = (by?: string) => {
+    if (by === name) return;
+    claims.queueChanged();
+    ask();
+  };
+
+  const transactions = queueTransactions(parts.db, {
+    name,
+    claims,
+    serve,
+    lookEarly: lookAhead,
+    isRoundDue: () => round === "due" || round === "owed",
+    ask,
+  });
+
+  return {
+    ...transactions,
+    wake,
+    generation: () => generation,
+    lastLaneOf: (instanceId) => before.lanes.peek(instanceId),
+
+    turnAway() {
+      generation++;
+      claims.allEnded("turned-away");
+    },
+
+    dismiss(instanceIds) {
+      claims.allEnded("left", ({ worker }) => instanceIds.has(worker.instanceId));
+    },
+
+    claim({ worker, most, waitMs, signal, isResting = false, asOf = generation }) {
+      if (round === "stopped") throw new Fault("unavailable", "the server is stopping");
+      return new Promise((resolve) => {
+        const leave = () => claims.ended(claim, "left");
+        const timer = setTimeout(() => claims.ended(claim, "wait-over"), waitMs);
+        const claim: WaitingClaim = {
+          worker,
+          kind: kindOf(worker),
+          most,
+          state: { kind: isResting ? "resting" : "waiting" },
+          answer(leased) {
+            clearTimeout(timer);
+            signal.removeEventListener("abort", leave);
+            resolve(leased);
+          },
+        };
+        claims.add(claim);
+        if (signal.aborted || asOf !== generation) leave();
+        else {
+          signal.addEventListener("abort", leave, { once: true });
+          if (claims.mayFind(claim)) ask();
+        }
+      });
+    },
+
+    async stop() {
+      round = nextRoundState(round, "stopped");
+      endPoll();
+      busy?.stop();
+      await rounds;
+      claims.allEnded("left");
+    },
+  };
+}

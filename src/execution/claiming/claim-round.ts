@@ -1,0 +1,207 @@
+import { platformKey } from "#core/platform.ts";
+import type { RecentlyUsed } from "#core/recently-used.ts";
+import type { Tx } from "#db/db.ts";
+import { together } from "#db/together.ts";
+import type { LeasedExecution } from "../leasing/lease.ts";
+import type { LeasesHere } from "../leasing/leases-here.ts";
+import type { RegisteredWorker } from "../leasing/worker.store.ts";
+import type { AnnouncedExecutions } from "../submitting/announced-executions.ts";
+import { assignWorkers } from "./assign-workers.ts";
+import { claimCandidates, leasedByLane, leaseExecutions } from "./claim-executions.store.ts";
+import { topLane } from "./fair-lane.ts";
+import { isOverdue } from "./is-overdue.ts";
+import { type Busy, type Candidate, orderClaims } from "./order-claims.ts";
+import { preferIndexes, preferKnownPlans } from "./prefer-indexes.store.ts";
+import { preferPrefetchedWorker, swapAssignments } from "./prefer-prefetched-worker.ts";
+
+/** Executions handed out by one statement at most. */
+const mostPerRound = 500;
+/** Candidates beyond the assignments, for those that another server takes meanwhile. */
+const spare = 32;
+
+export interface ClaimingWorker {
+  readonly worker: RegisteredWorker;
+  readonly most: number;
+}
+
+/** Who was handed what, as far as this server remembers. */
+export interface HandedBefore {
+  /** Of each worker process, the lane of what it was handed last. */
+  readonly lanes: RecentlyUsed<number>;
+  /** Of what is alike (`similarityKey`), the worker process that had it last. */
+  readonly alike: RecentlyUsed<string>;
+}
+
+export interface Round {
+  /** In the order of the claims. */
+  readonly leasedPerClaim: readonly LeasedExecution[][];
+  /** Whether there may be more to take at once. */
+  readonly hasMore: boolean;
+  /** Kinds of workers for which nothing is left, by `kindOf`. */
+  readonly exhausted: readonly string[];
+}
+
+/** What a kind of worker finds in the queue. */
+export interface Look {
+  readonly candidates: readonly Candidate[];
+  readonly busy: Busy;
+}
+
+/** So few candidates are all that there are: of so few lanes, each would show twice as many. */
+const fewCandidates = 8;
+
+/** Workers of one kind are offered the same. */
+export function kindOf({ sizeClass, platform }: RegisteredWorker): string {
+  return `${sizeClass} ${platformKey(platform)}`;
+}
+
+/** Looks for those who choose first, before their round. */
+export async function lookAhead(
+  tx: Tx,
+  claims: readonly ClaimingWorker[],
+): Promise<Look | undefined> {
+  const [group] = groupsOf(claims);
+  if (group === undefined) return undefined;
+  await preferIndexes(tx);
+  return look(tx, group);
+}
+
+/**
+ * Serves all claims that wait at a server, in one transaction.
+ *
+ * Workers of one kind share a statement. Smaller size classes choose first, so that
+ * a big machine is not busy with what a small one waits for.
+ *
+ * Resolves when the last statement is sent: its answer may come with that of the commit.
+ */
+export async function claimRound(
+  tx: Tx,
+  claims: readonly ClaimingWorker[],
+  before: HandedBefore,
+  lease: {
+    readonly now: Date;
+    readonly until: Date;
+    readonly overdueAfterMs: number;
+    readonly told?: AnnouncedExecutions | undefined;
+    readonly leases?: LeasesHere | undefined;
+  },
+  ahead?: Look,
+): Promise<{ readonly over: Promise<Round> }> {
+  const leasedPerClaim: LeasedExecution[][] = claims.map(() => []);
+  const exhausted: string[] = [];
+  let hasMore = false;
+  let handingOut = Promise.resolve();
+  await preferIndexes(tx);
+  for (const [nth, group] of groupsOf(claims).entries()) {
+    await handingOut;
+    const [first] = group;
+    if (first === undefined) continue;
+    const { candidates, busy } = nth === 0 && ahead ? ahead : await look(tx, group);
+    if (candidates.length === 0) {
+      exhausted.push(kindOf(first.claim.worker));
+      continue;
+    }
+    const seekers = group.map(({ claim: { worker, most } }) => ({
+      instanceId: worker.instanceId,
+      most,
+      lastLane: before.lanes.peek(worker.instanceId),
+    }));
+    const assignmentCount = assignmentsOf(group);
+    // Where several choose at once, each finds its own among what goes first.
+    const [alone, ...more] = seekers;
+    const preferredLane = more.length === 0 ? alone?.lastLane : undefined;
+    const inOrder = orderClaims(candidates, { ...lease, busy, preferredLane }).slice(
+      0,
+      2 * assignmentCount + spare,
+    );
+    const told = lease.told?.isEmpty() === false ? lease.told : undefined;
+    const ordered = told ? whereTold(inOrder, group, lease, told) : inOrder;
+    const { sizeClass } = first.claim.worker;
+    const laneById = new Map(ordered.map(({ id, lane }) => [id, lane]));
+    const assignments = assignWorkers(
+      seekers,
+      ordered.map(({ lane, similarityKey }) => ({
+        lane,
+        lastHadBy: typeof similarityKey === "string" ? before.alike.peek(similarityKey) : undefined,
+      })),
+      mostPerRound,
+    ).flatMap((index) => group[index]?.claim.worker ?? []);
+    const ids = ordered.map(({ id }) => id);
+    const taking = told ? swapAssignments(assignments, ids, (id) => told.keptFor(id)) : assignments;
+    const indexOf = new Map(group.map(({ claim, index }) => [claim.worker.instanceId, index]));
+    handingOut = leaseExecutions(tx, ids, taking, lease.now, lease.until).then((handedOut) => {
+      for (const { instanceId, execution, row } of handedOut) {
+        lease.leases?.handedOut(row, sizeClass);
+        leasedPerClaim[indexOf.get(instanceId) ?? -1]?.push(execution);
+        const lane = laneById.get(execution.lease.executionId);
+        if (lane !== undefined) before.lanes.set(instanceId, lane);
+        const [similarityKey] = row.similarityKeys;
+        if (similarityKey !== undefined) before.alike.set(similarityKey, instanceId);
+      }
+      hasMore ||=
+        handedOut.length === mostPerRound ||
+        handedOut.length < Math.min(assignments.length, candidates.length);
+      if (handedOut.length === candidates.length && candidates.length <= fewCandidates)
+        exhausted.push(kindOf(first.claim.worker));
+    });
+    // Heard of by whoever waits for the end of the round.
+    handingOut.catch(() => {});
+  }
+  return { over: handingOut.then(() => ({ leasedPerClaim, hasMore, exhausted })) };
+}
+
+function whereTold(
+  ordered: readonly Candidate[],
+  group: readonly Placed[],
+  { now, overdueAfterMs }: { readonly now: Date; readonly overdueAfterMs: number },
+  told: AnnouncedExecutions,
+): Candidate[] {
+  const claiming = new Set(group.map(({ claim }) => claim.worker.instanceId));
+  // Their order is by place alone.
+  const isFixed = (candidate: Candidate) =>
+    candidate.lane === topLane || isOverdue(candidate, now, overdueAfterMs);
+  return preferPrefetchedWorker(
+    ordered,
+    assignmentsOf(group),
+    claiming,
+    (id) => told.keptFor(id),
+    isFixed,
+  );
+}
+
+/** Both are asked at once, though nobody needs the second where the first finds nothing. */
+async function look(tx: Tx, group: readonly Placed[]): Promise<Look> {
+  const [first] = group;
+  if (first === undefined) return { candidates: [], busy: { lanes: new Map(), owners: new Map() } };
+  await preferKnownPlans(tx);
+  const [candidates, busy] = await together([
+    claimCandidates(tx, first.claim.worker, assignmentsOf(group), spare),
+    leasedByLane(tx),
+  ]);
+  return { candidates, busy };
+}
+
+function assignmentsOf(group: readonly Placed[]): number {
+  return Math.min(
+    mostPerRound,
+    group.reduce((sum, { claim }) => sum + claim.most, 0),
+  );
+}
+
+interface Placed {
+  readonly claim: ClaimingWorker;
+  readonly index: number;
+}
+
+function groupsOf(claims: readonly ClaimingWorker[]): Placed[][] {
+  const groups = new Map<string, Placed[]>();
+  claims.forEach((claim, index) => {
+    const key = kindOf(claim.worker);
+    const group = groups.get(key) ?? [];
+    groups.set(key, group);
+    group.push({ claim, index });
+  });
+  return [...groups.values()].toSorted(
+    ([a], [b]) => (a?.claim.worker.sizeClass ?? 0) - (b?.claim.worker.sizeClass ?? 0),
+  );
+}

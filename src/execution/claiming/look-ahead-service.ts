@@ -1,0 +1,114 @@
+import type { Clock } from "#core/clock.ts";
+import { type Digest, digestKey } from "#core/digest.ts";
+import type { Platform } from "#core/platform.ts";
+import { recentlyUsed } from "#core/recently-used.ts";
+import type { Db } from "#db/db.ts";
+import type { RegisteredWorker } from "../leasing/worker.store.ts";
+import type { AnnouncedExecutions } from "../submitting/announced-executions.ts";
+import { queuedActions } from "../submitting/queued-actions.store.ts";
+import { claimCandidates } from "./claim-executions.store.ts";
+import { kindOf } from "./claim-round.ts";
+import { isServedBy } from "./is-served-by.ts";
+import { type Candidate, orderClaims } from "./order-claims.ts";
+import { shareAhead } from "./share-ahead.ts";
+
+/** An execution that a worker is likely to be given. */
+export interface AheadExecution {
+  readonly project: string;
+  readonly actionDigest: Digest;
+}
+
+/** An action like one that will be asked for soon. */
+export interface AheadHint extends AheadExecution {
+  readonly platform: Platform;
+  readonly sizeClass: number;
+}
+
+/** For so long, and so many; what is older is fetched by whoever needs it. */
+const hintForMs = 30_000;
+const mostHints = 64;
+
+/** For how long what was seen of the queue serves all workers of a kind. */
+const goodForMs = 1_000;
+/** So many of what waits are shared among the workers of a kind that ask meanwhile. */
+const mostSeen = 64;
+const mostKinds = 200;
+
+type Waiting = Candidate & AheadExecution;
+
+/**
+ * Says what workers are likely to be given next.
+ *
+ * Apart from claims, which it must not slow: it looks into the queue once a second for each kind of worker
+ * that asks, and in no transaction of theirs. Two workers are not told of the same thing.
+ */
+export function lookAheadService(parts: {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly overdueAfterMs: number;
+  readonly lastLaneOf: (instanceId: string) => number | undefined;
+  readonly told: AnnouncedExecutions;
+}) {
+  const seen = recentlyUsed<{ readonly at: number; readonly waiting: Promise<Waiting[]> }>(
+    mostKinds,
+  );
+
+  let hints: readonly (AheadHint & { readonly until: number })[] = [];
+
+  const hintsFor = (worker: RegisteredWorker, now: number): AheadHint[] => {
+    hints = hints.filter(({ until }) => until > now);
+    const { platform, instanceId } = worker;
+    return hints.filter(({ sizeClass, platform: requirements, actionDigest }) => {
+      const owner = parts.told.peek(digestKey(actionDigest)) ?? instanceId;
+      return (
+        owner === instanceId &&
+        isServedBy({ requirements, sizeClass }, { platform, sizeClass: worker.sizeClass })
+      );
+    });
+  };
+
+  const look = async (worker: RegisteredWorker): Promise<Waiting[]> => {
+    const candidates = await claimCandidates(parts.db, worker, mostSeen, 0);
+    const ordered = orderClaims(candidates, {
+      // Who has how much under way has changed by the time.
+      busy: { lanes: new Map(), owners: new Map() },
+      now: parts.clock.now(),
+      overdueAfterMs: parts.overdueAfterMs,
+    }).slice(0, mostSeen);
+    const actions = await queuedActions(
+      parts.db,
+      ordered.map(({ id }) => id),
+    );
+    return ordered.flatMap((candidate) => {
+      const action = actions.get(candidate.id);
+      return action === undefined ? [] : [{ ...candidate, ...action }];
+    });
+  };
+
+  return {
+    async ahead(worker: RegisteredWorker, most: number): Promise<AheadExecution[]> {
+      const kind = kindOf(worker);
+      const now = parts.clock.now().getTime();
+      let known = seen.peek(kind);
+      if (known === undefined || now - known.at >= goodForMs) {
+        known = { at: now, waiting: look(worker) };
+        seen.set(kind, known);
+      }
+      const waiting = await known.waiting;
+      const { instanceId } = worker;
+      const asks = { instanceId, lane: parts.lastLaneOf(instanceId), most };
+      const shared = shareAhead(waiting, asks, parts.told);
+      for (const { id } of shared) parts.told.tell(id, instanceId);
+      // What waits is certain, what is like something that will come is not.
+      const hinted = hintsFor(worker, now).slice(0, most - shared.length);
+      for (const { actionDigest } of hinted) parts.told.tell(digestKey(actionDigest), instanceId);
+      return [...shared, ...hinted];
+    },
+
+    /** Takes a hint, for workers that have nothing more certain to fetch. */
+    hint(hint: AheadHint): void {
+      const until = parts.clock.now().getTime() + hintForMs;
+      hints = [{ ...hint, until }, ...hints].slice(0, mostHints);
+    },
+  };
+}

@@ -1,0 +1,125 @@
+import type { ExecutionId } from "../execution.ts";
+import { lastLane, topLane } from "./fair-lane.ts";
+import { isOverdue } from "./is-overdue.ts";
+import { weightOf } from "./lane-weight.ts";
+
+/** A queued execution that a worker could take. */
+export interface Candidate {
+  readonly id: ExecutionId;
+  readonly sizeClass: number;
+  readonly lane: number;
+  readonly ownerLane: number;
+  readonly place: number;
+  readonly priority: number;
+  readonly queuedAt: Date;
+  /** What it is most like (`similarityKeysOf`); null where nobody says. */
+  readonly similarityKey?: string | null;
+}
+
+/** How many executions are leased now, by lane and by the lane of their owner. */
+export interface Busy {
+  readonly lanes: ReadonlyMap<number, number>;
+  readonly owners: ReadonlyMap<number, number>;
+}
+
+/** What else decides who goes first. */
+export interface ClaimSituation {
+  readonly busy: Busy;
+  readonly now: Date;
+  readonly overdueAfterMs: number;
+  /** Of lanes whose turn it is alike, this goes first: whoever asks has what it needs. */
+  readonly preferredLane?: number | undefined;
+}
+
+/** The lower goes first, whatever else speaks for the higher. */
+const ranks = { top: 0, overdue: 1, usual: 2, last: 3 } as const;
+type Rank = (typeof ranks)[keyof typeof ranks];
+
+/**
+ * The order in which a worker takes candidates.
+ *
+ * The top class first; then what is overdue; both by place. Then the worker's own size class, or the
+ * big machine would be busy with small things. Then by turns between owners, then between each owner's
+ * lanes: each next thing of a lane counts all that the lane has running, against the weight of its
+ * priority. So ten builds of one person get what one build of another gets. Then by place.
+ *
+ * What nobody waits for comes after all of that, however long it has been there.
+ *
+ * What is overdue has left lanes behind, so everything starts at last. Something of priority p, among
+ * others of q or more, goes before all that has a later place once it has waited for
+ * `overdueAfterMs + delayOfPriorityMs(max(0, p) - min(0, q))`: 15 minutes among usual ones, 55½ hours
+ * and 15 minutes at the outermost priorities. Why: whatever has an earlier place was queued no
+ * later than the difference in priority after it, and is by then overdue itself, so it does not
+ * hide what waits behind it in its lane. Only the top class, and what has an earlier place, is still ahead.
+ */
+export function orderClaims(
+  candidates: readonly Candidate[],
+  situation: ClaimSituation,
+): Candidate[] {
+  const { busy, now, overdueAfterMs, preferredLane } = situation;
+  const isOther = ({ candidate }: Ranked) => (candidate.lane === preferredLane ? 0 : 1);
+  const laneTurn = turnsOf(busy.lanes);
+  const byLane = candidates
+    .map((candidate) => ({ candidate, rank: rankOf(candidate, now, overdueAfterMs) }))
+    .toSorted((a, b) => a.rank - b.rank || bySize(a, b) || byPlace(a, b))
+    .map((ranked) => ({ ...ranked, score: laneTurn(ranked.candidate.lane, ranked) }))
+    .toSorted(
+      (a, b) =>
+        a.rank - b.rank ||
+        bySize(a, b) ||
+        a.score - b.score ||
+        (a.rank === ranks.usual ? isOther(a) - isOther(b) : 0) ||
+        byPlace(a, b),
+    );
+  const ownerTurn = turnsOf(busy.owners);
+  // Among its own, an owner's order is that of its lanes: a later turn never comes sooner.
+  const latest = new Map<number, number>();
+  return byLane
+    .map((ranked) => {
+      const { ownerLane } = ranked.candidate;
+      const turn = Math.max(latest.get(ownerLane) ?? 0, ownerTurn(ownerLane, ranked));
+      latest.set(ownerLane, turn);
+      return { ...ranked, turn };
+    })
+    .toSorted(
+      (a, b) =>
+        a.rank - b.rank ||
+        bySize(a, b) ||
+        a.turn - b.turn ||
+        a.score - b.score ||
+        (a.rank === ranks.usual ? isOther(a) - isOther(b) : 0) ||
+        byPlace(a, b),
+    )
+    .map(({ candidate }) => candidate);
+}
+
+/** Gives out turns: each counts what is running and was given before, against the weight of its priority. */
+function turnsOf(running: ReadonlyMap<number, number>): (whose: number, next: Ranked) => number {
+  const given = new Map(running);
+  return (whose, { candidate, rank }) => {
+    const turn = (given.get(whose) ?? 0) + 1;
+    given.set(whose, turn);
+    return rank === ranks.usual ? turn / weightOf(candidate.priority) : 0;
+  };
+}
+
+function rankOf(candidate: Candidate, now: Date, overdueAfterMs: number): Rank {
+  if (candidate.lane === topLane) return ranks.top;
+  if (candidate.lane === lastLane) return ranks.last;
+  return isOverdue(candidate, now, overdueAfterMs) ? ranks.overdue : ranks.usual;
+}
+
+interface Ranked {
+  readonly candidate: Candidate;
+  readonly rank: Rank;
+}
+
+function byPlace(a: Ranked, b: Ranked): number {
+  return a.candidate.place - b.candidate.place;
+}
+
+/** The greater size class first, among those whose size counts. */
+function bySize(a: Ranked, b: Ranked): number {
+  if (a.rank !== ranks.usual) return 0;
+  return b.candidate.sizeClass - a.candidate.sizeClass;
+}

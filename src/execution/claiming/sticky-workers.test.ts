@@ -1,0 +1,38 @@
+import { afterAll, expect, test } from "vitest";
+import { freshDb } from "../../../test/support/fresh-db.ts";
+import { aQueue, aRequest, aWorker, never } from "../execution.fixture.ts";
+
+const db = await freshDb();
+afterAll(() => db.close());
+
+test("among workers that wait, the one that had a job of the commit before has it of the next", async () => {
+  const queue = await aQueue(db);
+  const workers = ["a", "b", "c"].map((name) => aWorker(name));
+  for (const worker of workers) await queue.register(worker);
+  const jobs = ["build", "lint", "test"];
+
+  /** Which job each worker has of a commit: all of them wait when it comes. */
+  const had = async (commit: string, order: readonly string[]) => {
+    const requests = order.map((job) =>
+      aRequest({ invocation: commit, similarityKeys: [`a.${job}`, "p.any"] }),
+    );
+    const claims = workers.map((worker) => queue.claim(worker, 1, 60_000, never));
+    // Asked after them, and answered after they have begun to wait.
+    for (const worker of workers) await queue.lookAhead(worker, 1);
+    await queue.transaction((tx) => queue.submitIn(tx, requests));
+    const leased = await Promise.all(claims);
+    const jobOf = new Map(
+      requests.map(({ id, similarityKeys }) => [id, similarityKeys?.[0] ?? ""]),
+    );
+    return leased.map(([one]) => one && jobOf.get(one.lease.executionId));
+  };
+  const first = await had("one", jobs);
+
+  const second = await had("two", jobs.toReversed());
+  const third = await had("three", ["test", "build", "lint"]);
+
+  expect(new Set(first)).toEqual(new Set(jobs.map((job) => `a.${job}`)));
+  expect(second).toEqual(first);
+  expect(third).toEqual(first);
+  await queue.stop();
+});

@@ -1,0 +1,47 @@
+import { serves } from "#core/platform.ts";
+import { firstMissing } from "../first-missing.ts";
+import type { QueuedKind, SeenOffer } from "../submitting/queued-kinds.store.ts";
+import { fenceInTheWay } from "./fence-in-the-way.ts";
+import { greatestSizeClass, isServedBy } from "./is-served-by.ts";
+
+/** Why none of the workers could ever run what asks for this; undefined when one could. */
+export function whyUnserved(
+  { requirements, sizeClass }: QueuedKind,
+  offers: readonly SeenOffer[],
+): string | undefined {
+  const able = offers.filter(({ platform }) => serves(platform, requirements));
+  if (able.some((offer) => isServedBy({ requirements, sizeClass }, offer))) return undefined;
+  const most = Number(requirements[greatestSizeClass] ?? Infinity);
+  if (able.length > 0 && most < Infinity) {
+    const named = shortened([...new Set(able.map((offer) => String(offer.sizeClass)))]);
+    const asked =
+      most === sizeClass ? `size class ${most}` : `a size class of ${sizeClass} to ${most}`;
+    return `it asks for ${asked}, and workers that could run it are of size class ${named}; start a worker of size class ${most}, or ask for another`;
+  }
+  if (able.length > 0) {
+    const greatest = Math.max(...able.map((offer) => offer.sizeClass));
+    return `it asks for size class ${sizeClass} or more, and workers that could run it are of size class ${greatest} at most; start a worker of size class ${sizeClass}, or ask for a smaller one`;
+  }
+  const platforms = offers.map(({ platform }) => platform);
+  const fenced = fenceInTheWay(requirements, platforms);
+  if (fenced.length > 0)
+    return `workers that could run it take only what asks for ${shortened(fenced)}; ask for it, or start a worker without --only-for`;
+  const missing = firstMissing(requirements, platforms);
+  if (missing === undefined) return "no worker is connected; start one: grange worker";
+  const { property, asked, offered } = missing;
+  const instead =
+    offered.length === 0
+      ? `no worker offers ${property}`
+      : offered.includes(asked)
+        ? "those workers that have it lack something else that it asks for"
+        : `workers offer ${property}=${shortened(offered)}`;
+  return `it asks for ${property}=${asked}, and ${instead}; start a worker that offers ${property}=${asked}, or change what the action asks for`;
+}
+
+const mostNamed = 10;
+
+function shortened(values: readonly string[]): string {
+  const more = values.length - mostNamed;
+  const named = values.slice(0, mostNamed).join(", ");
+  return more > 0 ? `${named} and ${more} more` : named;
+}

@@ -1,0 +1,42 @@
+import type { Tx } from "#db/db.ts";
+import type { ExecutionId } from "../execution.ts";
+import { notifyCancellations, notifyExecutions } from "../notify.store.ts";
+import type { AfterCommit, QueueHooks } from "../queue-hooks.ts";
+import {
+  cancelQueued,
+  lockForCancelling,
+  requestCancellation,
+  secondRunsOf,
+} from "./cancel-executions.store.ts";
+import { publishFinished } from "./publish-finished.ts";
+
+/**
+ * Cancels executions that nobody wants: those that wait end at once, the others are asked to end.
+ *
+ * Who stops wanting one says so before, in the same transaction; whoever else waits for it keeps it.
+ * An execution that is to be cancelled can no longer be joined. One that is over stays as it is. Second runs end
+ * with the first.
+ */
+export async function cancelExecutions(
+  tx: Tx,
+  unwanted: readonly ExecutionId[],
+  now: Date,
+  hooks: QueueHooks,
+): Promise<AfterCommit> {
+  if (unwanted.length === 0) return () => {};
+  await lockForCancelling(tx, unwanted);
+  // Who joins holds the row until he is known: under the lock, all are.
+  const wanted = new Set(await hooks.stillWanted?.(tx, unwanted));
+  const first = unwanted.filter((id) => !wanted.has(id));
+  // A second run that waits would begin after all.
+  const ids = [...new Set([...first, ...(await secondRunsOf(tx, first))])];
+  const finished = await cancelQueued(tx, ids, now);
+  const asked = await requestCancellation(tx, ids, now);
+  await notifyExecutions(
+    tx,
+    [...finished, ...asked].map(({ id }) => id),
+  );
+  await notifyCancellations(tx, [...new Set(asked.map(({ instanceId }) => instanceId))]);
+  const after = await publishFinished(tx, finished, hooks);
+  return () => after?.();
+}

@@ -1,0 +1,288 @@
+import { z } from "zod";
+import { digestKey } from "#core/digest.ts";
+import type { Tx } from "#db/db.ts";
+import { type Sql, sql } from "#db/sql.ts";
+import { ExecutionId, type Outcome } from "../execution.ts";
+import { HandedOutRow, handedOutColumns } from "../leasing/handed-out.store.ts";
+import type { Lease, WorkerProcess } from "../leasing/lease.ts";
+import type { FinishedExecution, Usage } from "./finished-execution.ts";
+
+const LeaseRow = z.object({ executionId: ExecutionId, attempt: z.number(), epoch: z.number() });
+
+const HeldRow = HandedOutRow.extend({
+  startedAt: z.date().nullable(),
+  cancelRequested: z.boolean(),
+  /** Whether its time is over. */
+  isOver: z.boolean(),
+  /** That of its worker, which may be greater than the one chosen. */
+  workerSizeClass: z.number(),
+});
+export type HeldRow = z.infer<typeof HeldRow>;
+
+/**
+ * How long after an execution's timeout its worker may still be busy with ending it.
+ *
+ * It uploads the outputs in that time: gigabytes over a slow line, beating all along. This only takes from
+ * a worker that is alive what it has forgotten; one that is gone is found by its heartbeats.
+ */
+const endingMs = 30 * 60_000;
+
+/** So is the time of a worker that beats on, but did not end the process at its timeout. */
+function isOver(now: Date): Sql {
+  return sql`(
+    leased_until <= ${now} or coalesce(
+      started_at + (timeout_ms + ${endingMs}::bigint) * interval '1 millisecond' <= ${now}, false))`;
+}
+
+/** Locks those of the executions that are leased, until the transaction ends. */
+export function lockLeased(tx: Tx, ids: readonly ExecutionId[], now: Date): Promise<HeldRow[]> {
+  return tx.many(
+    HeldRow,
+    sql`
+      select ${handedOutColumns}, started_at as "startedAt",
+        cancel_requested_at is not null as "cancelRequested", ${isOver(now)} as "isOver",
+        -- A worker's row outlives what it holds; but it may be that of another process by now.
+        coalesce((select worker.size_class from worker
+          where worker.name = execution.worker
+            and worker.instance_id = execution.worker_instance), size_class) as "workerSizeClass"
+      from execution
+      where id = any(${ids}::uuid[]) and state = 'leased'
+      order by id
+      for update
+    `,
+  );
+}
+
+/** A lease that a worker names, and which one. */
+export interface NamedLease {
+  readonly lease: Lease;
+  readonly by: WorkerProcess;
+}
+
+const RevivedLease = LeaseRow.extend({ worker: z.string(), hasStarted: z.boolean() });
+
+/**
+ * Gives leases back, until a time, to workers that lost them and name them now, when nobody was handed the execution
+ * since: it waits in the queue with the attempt and epoch of the lease. Its attempt is then under way again. Returns
+ * those that are held again.
+ *
+ * Skips executions that another transaction holds (SKIP LOCKED): those are being handed out or cancelled. So nobody
+ * waits here, and no deadlock with the locks that the caller has already can come of it.
+ */
+export async function reviveLostLeases(
+  tx: Tx,
+  named: readonly NamedLease[],
+  until: Date,
+): Promise<z.infer<typeof RevivedLease>[]> {
+  if (named.length === 0) return [];
+  return tx.many(
+    RevivedLease,
+    sql`
+    with late as (
+      select execution.id, execution.attempt, execution.epoch, late.worker, late.instance
+      from execution join unnest(
+        ${named.map(({ lease }) => lease.executionId)}::uuid[],
+        ${named.map(({ lease }) => lease.attempt)}::integer[],
+        ${named.map(({ lease }) => lease.epoch)}::bigint[],
+        ${named.map(({ by }) => by.name)}::text[],
+        ${named.map(({ by }) => by.instanceId)}::text[]
+      ) as late (id, attempt, epoch, worker, instance) using (id, attempt, epoch)
+      where execution.state = 'queued'
+        -- Before the lock: a worker that never had the lease must not take the row from the one that had it.
+        and exists (
+          select from execution_attempt as had
+          where had.execution_id = execution.id and had.attempt = execution.attempt
+            and had.epoch = execution.epoch and had.worker = late.worker and had.outcome = 'worker_lost')
+      order by execution.id
+      for update of execution skip locked
+    ),
+    lost as (
+      delete from execution_attempt using late
+      where execution_id = late.id and execution_attempt.attempt = late.attempt
+        and execution_attempt.epoch = late.epoch and execution_attempt.worker = late.worker and outcome = 'worker_lost'
+      returning execution_id, late.attempt, late.epoch, late.worker, late.instance, leased_at, started_at,
+        timeout_ms
+    )
+    update execution
+    set state = 'leased', worker = lost.worker, worker_instance = lost.instance,
+        leased_at = lost.leased_at, leased_until = ${until}, started_at = lost.started_at,
+        timeout_ms = coalesce(lost.timeout_ms, execution.timeout_ms)
+    from lost
+    where execution.id = lost.execution_id and state = 'queued'
+      and execution.attempt = lost.attempt and execution.epoch = lost.epoch
+    returning execution.id as "executionId", execution.attempt, execution.epoch, execution.worker,
+      execution.started_at is not null as "hasStarted"
+  `,
+  );
+}
+
+/**
+ * Locks leased executions, which are taken to be as they were when they were handed out: nobody has said that
+ * they started, or are to be cancelled. Where one is not, the transaction comes to nothing, as `aborted`.
+ */
+export async function assumeHeld(tx: Tx, rows: readonly HandedOutRow[]): Promise<void> {
+  await tx.run(sql`
+    select assume(count(*) = ${rows.length}, 'these are still as they were handed out') from (
+      select from execution join unnest(
+        ${rows.map(({ id }) => id)}::uuid[], ${rows.map(({ attempt }) => attempt)}::integer[],
+        ${rows.map(({ epoch }) => epoch)}::bigint[],
+        ${rows.map(({ workerInstance }) => workerInstance)}::text[]
+      ) as assumed (id, attempt, epoch, worker_instance) using (id, attempt, epoch, worker_instance)
+      where state = 'leased' and started_at is null and cancel_requested_at is null
+      order by id
+      for update of execution
+    ) as held
+  `);
+}
+
+/** An attempt that is over, whatever becomes of its execution. */
+export interface EndedAttempt {
+  readonly held: HeldRow;
+  readonly finishedAt: Date;
+  readonly outcome: Outcome;
+  readonly message: string;
+  readonly exitCode: number | undefined;
+  readonly usage: Usage | undefined;
+}
+
+export async function recordAttempts(tx: Tx, ended: readonly EndedAttempt[]): Promise<void> {
+  const rows = ended.map(({ held: each, finishedAt, outcome, message, exitCode, usage }) => ({
+    execution_id: each.id,
+    attempt: each.attempt,
+    epoch: each.epoch,
+    worker: each.worker,
+    leased_at: each.leasedAt,
+    started_at: each.startedAt,
+    finished_at: finishedAt,
+    outcome,
+    message,
+    size_class: each.workerSizeClass,
+    timeout_ms: each.timeoutMs,
+    exit_code: exitCode,
+    user_ms: usage?.userMs,
+    system_ms: usage?.systemMs,
+    peak_memory_bytes: usage?.peakMemoryBytes,
+  }));
+  await tx.run(sql`
+    insert into execution_attempt (
+      execution_id, attempt, epoch, worker, leased_at, started_at, finished_at, outcome, message,
+      size_class, timeout_ms, exit_code, user_ms, system_ms, peak_memory_bytes)
+    select execution_id, attempt, epoch, worker, leased_at, started_at, finished_at, outcome, message,
+      size_class, timeout_ms, exit_code, user_ms, system_ms, peak_memory_bytes
+    from json_to_recordset(${JSON.stringify(rows)}::json) as ended (
+      execution_id uuid, attempt integer, epoch bigint, worker text, leased_at timestamptz,
+      started_at timestamptz, finished_at timestamptz, outcome text, message text,
+      size_class integer, timeout_ms bigint, exit_code integer, user_ms bigint, system_ms bigint,
+      peak_memory_bytes bigint)
+  `);
+}
+
+/** Puts held executions back into the queue, at the place that they had. */
+export async function requeueHeld(
+  tx: Tx,
+  rows: readonly HeldRow[],
+  /** False when the attempt does not count, because it was never begun. */
+  counts: boolean,
+): Promise<void> {
+  await tx.run(sql`
+    update execution
+    set state = 'queued', attempt = execution.attempt - ${counts ? 0 : 1}::integer, worker = null,
+        worker_instance = null, leased_at = null, leased_until = null, started_at = null
+    from unnest(
+      ${rows.map(({ id }) => id)}::uuid[], ${rows.map(({ attempt }) => attempt)}::integer[],
+      ${rows.map(({ epoch }) => epoch)}::bigint[]
+    ) as over (id, attempt, epoch)
+    where execution.id = over.id and state = 'leased'
+      and execution.attempt = over.attempt and execution.epoch = over.epoch
+  `);
+}
+
+/** Ends held executions. A terminal state never changes: nothing in this room touches the rows again. */
+export async function finishHeld(
+  tx: Tx,
+  finished: readonly (FinishedExecution & { readonly epoch: number })[],
+): Promise<void> {
+  const rows = finished.map((each) => ({
+    id: each.id,
+    attempt: each.attempt,
+    epoch: each.epoch,
+    started_at: each.startedAt,
+    finished_at: each.finishedAt,
+    outcome: each.outcome,
+    exit_code: each.exitCode,
+    result: each.result === undefined ? undefined : Buffer.from(each.result).toString("hex"),
+    message: each.message,
+    missing_inputs: each.missingInputs.map(digestKey),
+    user_ms: each.usage?.userMs,
+    system_ms: each.usage?.systemMs,
+    peak_memory_bytes: each.usage?.peakMemoryBytes,
+    measured_by: each.usage?.measuredBy,
+  }));
+  await tx.run(sql`
+    update execution
+    set state = 'finished', leased_until = null, finished_at = over.finished_at,
+        started_at = coalesce(execution.started_at, over.started_at),
+        outcome = over.outcome, exit_code = over.exit_code, result = decode(over.result, 'hex'),
+        message = over.message, missing_inputs = over.missing_inputs, user_ms = over.user_ms,
+        system_ms = over.system_ms, peak_memory_bytes = over.peak_memory_bytes,
+        measured_by = over.measured_by
+    from json_to_recordset(${JSON.stringify(rows)}::json) as over (
+      id uuid, attempt integer, epoch bigint, started_at timestamptz, finished_at timestamptz,
+      outcome text,
+      exit_code integer, result text, message text, missing_inputs text[], user_ms bigint,
+      system_ms bigint, peak_memory_bytes bigint, measured_by text)
+    where execution.id = over.id and state = 'leased'
+      and execution.attempt = over.attempt and execution.epoch = over.epoch
+  `);
+}
+
+/** Leases whose time is over, oldest first. */
+export function expiredLeases(tx: Tx, now: Date, most: number): Promise<Lease[]> {
+  return tx.many(
+    LeaseRow,
+    sql`
+      select id as "executionId", attempt, epoch from execution
+      where state = 'leased' and ${isOver(now)}
+      order by leased_until limit ${most}
+    `,
+  );
+}
+
+/** The worker processes that hold some of these leases now. */
+export async function holdersOfLeases(tx: Tx, leases: readonly Lease[]): Promise<string[]> {
+  const rows = await tx.many(
+    z.object({ instanceId: z.string() }),
+    sql`
+      select distinct worker_instance as "instanceId" from execution
+      where id = any(${leases.map(({ executionId }) => executionId)}::uuid[]) and state = 'leased'
+    `,
+  );
+  return rows.map(({ instanceId }) => instanceId);
+}
+
+/** Leases that were to be cancelled before `asked`, and are still there. */
+export function overdueCancellations(tx: Tx, asked: Date, most: number): Promise<Lease[]> {
+  return tx.many(
+    LeaseRow,
+    sql`
+      select id as "executionId", attempt, epoch from execution
+      where state = 'leased' and cancel_requested_at <= ${asked}
+      order by cancel_requested_at limit ${most}
+    `,
+  );
+}
+
+/** Leases of a worker's name that belong to other processes than this one. */
+export function leasesOfOthersNamed(
+  tx: Tx,
+  worker: { readonly name: string; readonly instanceId: string },
+): Promise<Lease[]> {
+  return tx.many(
+    LeaseRow,
+    sql`
+      select id as "executionId", attempt, epoch from execution
+      where state = 'leased' and worker = ${worker.name} and worker_instance <> ${worker.instanceId}
+      order by id
+    `,
+  );
+}

@@ -1,0 +1,37 @@
+import type { Digest } from "#core/digest.ts";
+import type { TrustDomain } from "#core/trust-domain.ts";
+import type { ExecutionId, Outcome } from "../execution.ts";
+
+/** What the whole process tree used, as far as it was measured. */
+export interface Usage {
+  readonly userMs: number;
+  readonly systemMs: number;
+  readonly peakMemoryBytes: number;
+  /** `cgroup-v2`, `cgroup-v1` or `proc`. */
+  readonly measuredBy: string;
+}
+
+/** All that is said when an execution ends. */
+export interface FinishedExecution {
+  readonly id: ExecutionId;
+  readonly project: string;
+  readonly domain: TrustDomain;
+  readonly actionDigest: Digest;
+  readonly invocation: string;
+  readonly doNotCache: boolean;
+  readonly attempt: number;
+  /** Who had it last; absent when it was cancelled before anybody had it. */
+  readonly worker: string | undefined;
+  readonly queuedAt: Date;
+  readonly leasedAt: Date | undefined;
+  readonly startedAt: Date | undefined;
+  readonly finishedAt: Date;
+  readonly outcome: Outcome;
+  readonly exitCode: number | undefined;
+  /** A serialised REv2 ActionResult; absent when no process ended. */
+  readonly result: Uint8Array | undefined;
+  /** For people; empty when there is nothing to say. */
+  readonly message: string;
+  readonly missingInputs: readonly Digest[];
+  readonly usage: Usage | undefined;
+}

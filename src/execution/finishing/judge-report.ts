@@ -1,0 +1,64 @@
+import { type Digest, type DigestFunction, digestKey } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
+import type { ExecutionId, Outcome } from "../execution.ts";
+import type { Lease, WorkerProcess } from "../leasing/lease.ts";
+import type { QueueHooks } from "../queue-hooks.ts";
+import type { Usage } from "./finished-execution.ts";
+import type { EndingLease } from "./settle-leases.ts";
+
+/** How a worker says that a lease is over. */
+export interface FinishReport {
+  readonly lease: Lease;
+  /** Who says so; not compared with who holds the lease when absent. */
+  readonly by?: WorkerProcess | undefined;
+  readonly outcome: Exclude<Outcome, "worker_lost">;
+  readonly exitCode?: number | undefined;
+  /** When its process started. What is over in a moment is not said to have started before. */
+  readonly startedAt?: Date | undefined;
+  /** A serialised REv2 ActionResult. */
+  readonly result?: Uint8Array | undefined;
+  readonly usage?: Usage | undefined;
+  readonly message?: string | undefined;
+  /** Input blobs that were not to be had; they end the execution at once. */
+  readonly missingInputs?: readonly Digest[] | undefined;
+  /** That of the digests in the result; SHA-256 when it is not said. */
+  readonly digestFunction?: DigestFunction | undefined;
+}
+
+/**
+ * Takes a worker at its word only where its word can be checked.
+ *
+ * A success whose outputs are not in the store is the worker's failure, not the action's, and is tried
+ * again; one with another exit code than 0 is none; a result that is no legal one would be illegal again.
+ */
+export async function judgeReport(
+  { outcome, digestFunction = "sha256", ...report }: FinishReport,
+  hooks: Pick<QueueHooks, "missingOutputs">,
+  projectOf: (id: ExecutionId) => Promise<string | undefined>,
+): Promise<EndingLease> {
+  const lacksInputs = (report.missingInputs ?? []).length > 0;
+  const reported = (really: FinishReport["outcome"], message = report.message) => ({
+    ...report,
+    message,
+    end: { kind: "reported" as const, outcome: really, lacksInputs },
+  });
+  if (outcome !== "succeeded") return reported(outcome);
+  if (report.exitCode !== 0) return reported("failed");
+  if (report.result === undefined)
+    return reported("infrastructure_error", "the worker sent no result");
+  try {
+    const project = await projectOf(report.lease.executionId);
+    // Of an execution that is gone no lease is good, whatever came of it.
+    if (project === undefined) return reported("succeeded");
+    const missing = (await hooks.missingOutputs?.(report.result, digestFunction, project)) ?? [];
+    if (missing.length === 0) return reported("succeeded");
+    const names = missing.slice(0, 10).map(digestKey).join(", ");
+    return reported(
+      "infrastructure_error",
+      `the worker named ${missing.length} blobs that it had not uploaded: ${names}`,
+    );
+  } catch (reason) {
+    if (!(reason instanceof Fault && reason.code === "invalid_argument")) throw reason;
+    return { ...reported("failed", reason.message), result: undefined };
+  }
+}

@@ -1,0 +1,81 @@
+import type { Tx } from "#db/db.ts";
+import { together } from "#db/together.ts";
+import { commitWithoutWaiting, preferIndexes } from "../claiming/prefer-indexes.store.ts";
+import { extendLeases, lockLeases } from "./lease.store.ts";
+import { type Lease, leaseKey, type WorkerProcess } from "./lease.ts";
+import { noteEnding, seeWorkers } from "./worker.store.ts";
+
+export interface Heartbeat {
+  readonly worker: WorkerProcess;
+  readonly leases: readonly Lease[];
+  /** The worker finishes what it has and claims no more. */
+  readonly draining: boolean;
+  /** Why it can run nothing at present, in its own words; undefined while it can. At most 1,000 characters. */
+  readonly trouble?: string | undefined;
+}
+
+export interface HeartbeatAnswer {
+  /** Held by this worker no longer. */
+  readonly lost: readonly Lease[];
+  readonly cancelled: readonly Lease[];
+  /** The process does not hold its name: it never registered, or another took its place. */
+  readonly isUnknown: boolean;
+}
+
+/** Takes the heartbeats of many workers with three statements. */
+export async function takeHeartbeats(
+  tx: Tx,
+  beats: readonly Heartbeat[],
+  now: Date,
+  usualLeaseMs: number,
+): Promise<HeartbeatAnswer[]> {
+  // A crash of the database forgets the last beats; the next ones say the same again.
+  await commitWithoutWaiting(tx);
+  await preferIndexes(tx);
+  const [, known] = await together([
+    // As by all who end leases: executions first, then workers. Otherwise they wait in a circle, for a second.
+    lockLeases(
+      tx,
+      beats.flatMap(({ leases }) => leases),
+    ),
+    seeWorkers(tx, beats, now),
+  ]);
+  const leases = beats.flatMap(({ worker, leases }) => {
+    if (!known.has(worker.instanceId)) return [];
+    const leaseMs = known.get(worker.instanceId)?.leaseMs ?? usualLeaseMs;
+    const until = new Date(now.getTime() + leaseMs);
+    return leases.map((lease) => ({ lease, worker, until }));
+  });
+  const extended = new Map(
+    (leases.length === 0 ? [] : await extendLeases(tx, leases)).map((lease) => [
+      heldKey(lease, lease.instanceId),
+      lease,
+    ]),
+  );
+  const answers = beats.map(({ worker, leases }) => {
+    const extendedOf = (lease: Lease) => extended.get(heldKey(lease, worker.instanceId));
+    return {
+      lost: leases.filter((lease) => extendedOf(lease) === undefined),
+      cancelled: leases.filter((lease) => extendedOf(lease)?.cancelRequested === true),
+      isUnknown: !known.has(worker.instanceId),
+    };
+  });
+  // Twice in one round, the last heartbeat of a process counts.
+  const lostCounts = new Map(
+    beats.map(({ worker }, index) => [worker.instanceId, answers[index]?.lost.length ?? 0]),
+  );
+  const changed = [...known.values()]
+    .map(({ instanceId, endingCount: before }) => ({
+      instanceId,
+      before,
+      endingCount: lostCounts.get(instanceId) ?? 0,
+    }))
+    .filter(({ before, endingCount }) => before !== endingCount);
+  await noteEnding(tx, changed);
+  return answers;
+}
+
+/** Two may name one lease in one round, and only one of them holds it. */
+function heldKey(lease: Lease, instanceId: string): string {
+  return `${leaseKey(lease)} ${instanceId}`;
+}

@@ -1,0 +1,53 @@
+import type { Clock } from "#core/clock.ts";
+import { type Coalescer, coalescer } from "#core/coalescer.ts";
+import type { Db } from "#db/db.ts";
+import { together } from "#db/together.ts";
+import { commitWithoutWaiting, preferIndexes } from "../claiming/prefer-indexes.store.ts";
+import { notifyExecutions } from "../notify.store.ts";
+import type { QueueHooks } from "../queue-hooks.ts";
+import { currentLeases, markStarted } from "./lease.store.ts";
+import { type Lease, leaseKey } from "./lease.ts";
+import type { LeasesHere } from "./leases-here.ts";
+
+/** That the process of a lease runs, since a time of the worker's clock. */
+export interface LeaseStart {
+  readonly lease: Lease;
+  readonly at: Date;
+}
+
+/** Notes starts of processes, those that come meanwhile with one commit. Answers whether each lease is still held. */
+export function leaseStarts(parts: {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly leases: LeasesHere;
+  readonly hooks: QueueHooks;
+}): Coalescer<LeaseStart, boolean> {
+  const { db, clock, leases, hooks } = parts;
+  return coalescer(async (starts: readonly LeaseStart[]) => {
+    const named = starts.map(({ lease }) => lease);
+    for (const lease of named) leases.forget(lease);
+    const { current, afterCommit } = await db.transaction(async (tx) => {
+      // Only pages would miss it, should a crash forget it.
+      await commitWithoutWaiting(tx);
+      await preferIndexes(tx);
+      const started = await markStarted(tx, starts, clock.now());
+      const [current, afterCommit] = await together([
+        currentLeases(tx, named),
+        started.length === 0
+          ? undefined
+          : hooks.onProgress?.(
+              tx,
+              started.map(({ executionId: id, attempt }) => ({ id, kind: "started", attempt })),
+            ),
+        // This server hears of it, too: nobody waits for it so eagerly as for an end.
+        notifyExecutions(
+          tx,
+          started.map(({ executionId }) => executionId),
+        ),
+      ]);
+      return { current: new Set(current.map(leaseKey)), afterCommit };
+    });
+    afterCommit?.();
+    return named.map((lease) => current.has(leaseKey(lease)));
+  });
+}

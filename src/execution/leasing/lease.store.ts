@@ -1,0 +1,125 @@
+import { z } from "zod";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+import { ExecutionId } from "../execution.ts";
+import { type Lease, leaseKey, type WorkerProcess } from "./lease.ts";
+
+const LeaseRow = z.object({ executionId: ExecutionId, attempt: z.number(), epoch: z.number() });
+const ExtendedLease = LeaseRow.extend({ instanceId: z.string(), cancelRequested: z.boolean() });
+export type ExtendedLease = z.infer<typeof ExtendedLease>;
+
+/** Locks the executions of leases, in the one order of all who lock several, until the transaction ends. */
+export async function lockLeases(tx: Tx, leases: readonly Lease[]): Promise<void> {
+  if (leases.length === 0) return;
+  await tx.run(sql`
+    select id from execution
+    where id = any(${leases.map(({ executionId }) => executionId)}::uuid[]) and state = 'leased'
+    order by id for no key update
+  `);
+}
+
+/**
+ * Extends those of the leases that are still held by who names them; what is not answered is lost.
+ *
+ * One whose time is over is still held until somebody ends it: a worker that was away for longer
+ * than its lease, while no rescuer looked, goes on as if nothing had been.
+ */
+export function extendLeases(
+  tx: Tx,
+  extensions: readonly {
+    readonly lease: Lease;
+    readonly worker: WorkerProcess;
+    readonly until: Date;
+  }[],
+): Promise<ExtendedLease[]> {
+  const leases = extensions.map(({ lease }) => lease);
+  const instances = extensions.map(({ worker }) => worker.instanceId);
+  const keys = extensions.map(({ lease, worker }) => `${leaseKey(lease)}/${worker.instanceId}`);
+  return tx.many(
+    ExtendedLease,
+    sql`
+      with beat as (${asTable(leases, instances)}),
+      held as (
+        -- One order for all who lock several, so that nobody waits in a circle.
+        select execution.id
+        from execution join beat on beat.id = execution.id
+        where execution.id = any(${leases.map((lease) => lease.executionId)}::uuid[])
+          and state = 'leased' and execution.attempt = beat.attempt and execution.epoch = beat.epoch
+          and execution.worker_instance = beat.instance
+        order by execution.id
+        for no key update of execution
+      )
+      update execution
+      set leased_until = greatest(
+        leased_until,
+        (${extensions.map(({ until }) => until.toISOString())}::text[])[
+          array_position(${keys}::text[], concat_ws('/', id, attempt, epoch, worker_instance))]::timestamptz)
+      where id = any(array(select id from held))
+      returning id as "executionId", attempt, epoch, worker_instance as "instanceId",
+        cancel_requested_at is not null as "cancelRequested"
+    `,
+  );
+}
+
+/**
+ * Notes when the processes started; answers the leases of which it had not been known.
+ *
+ * From here on a worker that asked for long leases has one, and no cut can come between. Not from the
+ * hand-out: a machine that is lost while its claim waits would keep what it never got.
+ */
+export function markStarted(
+  tx: Tx,
+  started: readonly { readonly lease: Lease; readonly at: Date }[],
+  now: Date,
+): Promise<Lease[]> {
+  return tx.many(
+    LeaseRow,
+    sql`
+      with beat as (
+        ${asTable(started.map(({ lease }) => lease))}
+      ),
+      held as (
+        select execution.id
+        from execution join beat on beat.id = execution.id
+        where execution.id = any(${started.map(({ lease }) => lease.executionId)}::uuid[])
+          and state = 'leased' and execution.attempt = beat.attempt and execution.epoch = beat.epoch
+          and started_at is null
+        order by execution.id
+        for no key update of execution
+      )
+      update execution
+      -- A worker's clock may be wrong; nothing starts before it was handed out, or later than it is told.
+      set started_at = greatest(leased_at, (${started.map(({ at }) => (at < now ? at : now).toISOString())}::text[])[
+            array_position(${started.map(({ lease }) => lease.executionId)}::uuid[], id)]::timestamptz),
+          leased_until = greatest(leased_until, ${now}::timestamptz + interval '1 millisecond' * (
+            select lease_ms from worker
+            where worker.name = execution.worker and worker.instance_id = execution.worker_instance))
+      where id = any(array(select id from held))
+      returning id as "executionId", attempt, epoch
+    `,
+  );
+}
+
+/** Those of the leases that are held now. */
+export function currentLeases(tx: Tx, leases: readonly Lease[]): Promise<Lease[]> {
+  return tx.many(
+    LeaseRow,
+    sql`
+      select execution.id as "executionId", execution.attempt, execution.epoch
+      from execution join (${asTable(leases)}) as beat on beat.id = execution.id
+      where execution.id = any(${leases.map((lease) => lease.executionId)}::uuid[])
+        and state = 'leased' and execution.attempt = beat.attempt and execution.epoch = beat.epoch
+    `,
+  );
+}
+
+function asTable(leases: readonly Lease[], instances: readonly string[] = []) {
+  return sql`
+    select id, attempt, epoch, instance from unnest(
+      ${leases.map((lease) => lease.executionId)}::uuid[],
+      ${leases.map((lease) => lease.attempt)}::integer[],
+      ${leases.map((lease) => lease.epoch)}::bigint[],
+      ${instances}::text[]
+    ) as named (id, attempt, epoch, instance)
+  `;
+}

@@ -1,0 +1,54 @@
+import type { Tx } from "#db/db.ts";
+import { together } from "#db/together.ts";
+import { reviveLostLeases } from "../finishing/end-leases.store.ts";
+import { notifyExecutions } from "../notify.store.ts";
+import type { AfterCommit, QueueHooks } from "../queue-hooks.ts";
+import type { Heartbeat, HeartbeatAnswer } from "./heartbeat.ts";
+import { leaseKey } from "./lease.ts";
+
+/** A heartbeat, and what was answered while nobody looked for leases that can be given back. */
+export interface AnsweredHeartbeat {
+  readonly beat: Heartbeat;
+  readonly answer: HeartbeatAnswer;
+}
+
+/**
+ * Gives leases back to workers that were silent for too long, and still name them, as long as nobody was handed the
+ * executions since. Returns the answers without those.
+ *
+ * A transaction of its own: it locks graphs, which those who end leases lock before they lock workers.
+ */
+export async function reviveLeases(
+  tx: Tx,
+  answered: readonly AnsweredHeartbeat[],
+  until: Date,
+  hooks: Pick<QueueHooks, "onProgress">,
+): Promise<{ readonly answers: readonly HeartbeatAnswer[]; readonly after: AfterCommit }> {
+  const named = answered.flatMap(({ beat, answer }) =>
+    // Who does not hold its name has no leases under it.
+    answer.isUnknown ? [] : answer.lost.map((lease) => ({ lease, by: beat.worker })),
+  );
+  const revived = await reviveLostLeases(tx, named, until);
+  if (revived.length === 0) return { answers: answered.map(({ answer }) => answer), after() {} };
+  const started = revived.filter(({ hasStarted }) => hasStarted);
+  const [after] = await together([
+    started.length === 0
+      ? undefined
+      : hooks.onProgress?.(
+          tx,
+          started.map(({ executionId: id, attempt }) => ({ id, kind: "started", attempt })),
+        ),
+    notifyExecutions(
+      tx,
+      revived.map(({ executionId }) => executionId),
+    ),
+  ]);
+  const held = new Set(revived.map((each) => `${leaseKey(each)} ${each.worker}`));
+  return {
+    answers: answered.map(({ beat, answer }) => ({
+      ...answer,
+      lost: answer.lost.filter((lease) => !held.has(`${leaseKey(lease)} ${beat.worker.name}`)),
+    })),
+    after: after ?? (() => {}),
+  };
+}

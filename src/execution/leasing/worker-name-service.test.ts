@@ -1,0 +1,54 @@
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { intervalsPerIdleHeartbeat } from "#core/idle-heartbeats.ts";
+import { freshDb } from "../../../test/support/fresh-db.ts";
+import { aWorker, movableClock } from "../execution.fixture.ts";
+import { openTestQueues } from "../execution-queue.fixture.ts";
+
+const db = await freshDb();
+const queues = openTestQueues(db);
+afterAll(async () => {
+  await queues.closeAll();
+  await db.close();
+});
+beforeEach(() => db.script("truncate execution, worker cascade"));
+
+test("a worker that starts anew takes its name at once; the one it replaced cannot take it back", async () => {
+  const queue = await queues.open({ clock: movableClock() });
+  const [first, second] = [aWorker("w"), aWorker("w")];
+  await queue.register(first);
+  await queue.register(second);
+
+  await expect(queue.register(first)).rejects.toMatchObject({
+    code: "already_exists",
+    message: "another worker is called w; give this one another --name",
+  });
+  await queue.register(second);
+  expect(await queue.heartbeat({ worker: second, leases: [], draining: false })).toMatchObject({
+    isUnknown: false,
+  });
+});
+
+test("a worker that was replaced has its name back when the other one is silent", async () => {
+  const clock = movableClock();
+  const queue = await queues.open({ clock });
+  const [first, second] = [aWorker("w"), aWorker("w")];
+  await queue.register(first);
+  await queue.register(second);
+
+  clock.pass(2 * intervalsPerIdleHeartbeat * queue.times.heartbeatMs + 1);
+  await queue.register(first);
+
+  expect(await queue.heartbeat({ worker: first, leases: [], draining: false })).toMatchObject({
+    isUnknown: false,
+  });
+});
+
+test("a server that was not there settles the name after one more change", async () => {
+  const clock = movableClock();
+  const [one, two] = [await queues.open({ clock }), await queues.open({ clock })];
+  const [first, second] = [aWorker("w"), aWorker("w")];
+  await one.register(first);
+  await two.register(second);
+
+  await expect(one.register(first)).rejects.toMatchObject({ code: "already_exists" });
+});

@@ -1,0 +1,91 @@
+import type { Clock } from "#core/clock.ts";
+import { Fault } from "#core/fault.ts";
+import type { Db } from "#db/db.ts";
+import { leasesOfOthersNamed } from "../finishing/end-leases.store.ts";
+import type { Lease } from "./lease.ts";
+import { lockHolderOf, registerWorker, type WorkerDescription } from "./worker.store.ts";
+
+/** Processes remembered; far more than ever beat at one server. */
+const mostRemembered = 10_000;
+
+export interface WorkerNameService {
+  /**
+   * Gives a process its name; answers what others of that name still hold.
+   *
+   * Throws `already_exists` when the process had lost the name to one that is alive, and
+   * `permission_denied` when the name is another principal's.
+   */
+  register(worker: WorkerDescription): Promise<Lease[]>;
+}
+
+/**
+ * Where processes get their names.
+ *
+ * One that was never seen gets its name at once: it is a worker that starts anew, and what it held
+ * must not wait until its predecessor counts as lost. One that comes back after it was replaced is
+ * no restart but a second machine of that name; the two would take each other's work for ever.
+ *
+ * Who came before is remembered by this server alone. Where there are several, or one
+ * starts anew, the name changes hands once more, and then stays.
+ */
+export function workerNameService(parts: {
+  readonly db: Db;
+  readonly clock: Clock;
+  /** Who was seen so long ago may still be alive. */
+  readonly aliveMs: number;
+}): WorkerNameService {
+  const { db, clock, aliveMs } = parts;
+  const cameBefore = new Set<string>();
+
+  const remember = (process: string) => {
+    // The youngest are last.
+    cameBefore.delete(process);
+    cameBefore.add(process);
+    if (cameBefore.size <= mostRemembered) return;
+    const [oldest] = cameBefore;
+    if (oldest !== undefined) cameBefore.delete(oldest);
+  };
+
+  return {
+    async register(worker) {
+      const process = `${worker.name} ${worker.instanceId}`;
+      const others = await db.transaction(async (tx) => {
+        const now = clock.now();
+        const holder = await lockHolderOf(tx, worker.name);
+        if (holder !== undefined && !mayTakeOver(worker, holder)) throw notItsName(worker.name);
+        const isTaken =
+          holder !== undefined &&
+          holder.instanceId !== worker.instanceId &&
+          now.getTime() - holder.lastSeenAt.getTime() <= aliveMs;
+        if (isTaken && cameBefore.has(process)) {
+          throw new Fault(
+            "already_exists",
+            `another worker is called ${worker.name}; give this one another --name`,
+          );
+        }
+        await registerWorker(tx, worker, now);
+        return leasesOfOthersNamed(tx, worker);
+      });
+      remember(process);
+      return others;
+    },
+  };
+}
+
+/** From a farm's open days all workers are `anyone`'s, and come back with tokens of their own. */
+function mayTakeOver(
+  { principal = anyone, mayTakeAnyName = false }: WorkerDescription,
+  holder: { readonly principal: string },
+): boolean {
+  return mayTakeAnyName || holder.principal === principal || holder.principal === anyone;
+}
+
+/** Who sends no token. */
+const anyone = "anyone";
+
+function notItsName(name: string): Fault {
+  return new Fault(
+    "permission_denied",
+    `the worker ${name} is another principal's; give this one another --name, or its token`,
+  );
+}

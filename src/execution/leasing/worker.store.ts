@@ -1,0 +1,249 @@
+import { z } from "zod";
+import { Platform, spelledAlike } from "#core/platform.ts";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+import { takesNothingNew } from "../claiming/drain.store.ts";
+import { ExecutionId } from "../execution.ts";
+import type { WorkerProcess } from "./lease.ts";
+
+/** What a worker says of itself when it registers. */
+export interface WorkerDescription extends WorkerProcess {
+  readonly platform: Platform;
+  readonly sizeClass: number;
+  readonly slots: number;
+  readonly version: string;
+  /** Which sandbox and limits the machine offers, for people. */
+  readonly facilities: Readonly<Record<string, string>>;
+  /** What one slot gives an action; null: all of the machine. */
+  readonly cpus: number | null;
+  readonly memoryBytes: number | null;
+  readonly transport: Transport;
+  /** The machine's own name; empty when the worker does not say. */
+  readonly host: string;
+  /** How long its leases are to last without a heartbeat; null: as long as everybody's. */
+  readonly leaseMs: number | null;
+  /** Who it came as: nobody else speaks for it. `anyone` when absent. */
+  readonly principal?: string;
+  /** Whether it may have the name of another principal's worker: it administers the farm. */
+  readonly mayTakeAnyName?: boolean;
+}
+
+/** How a worker came to the farm: started by whoever has its machine, or over ssh. */
+export const Transport = z.enum(["pull", "ssh"]);
+export type Transport = z.infer<typeof Transport>;
+
+/** Who holds a name, and when it was last heard of. The name stays with it until the transaction ends. */
+export async function lockHolderOf(
+  tx: Tx,
+  name: string,
+): Promise<
+  { readonly instanceId: string; readonly lastSeenAt: Date; readonly principal: string } | undefined
+> {
+  const [holder] = await tx.many(
+    z.object({ instanceId: z.string(), lastSeenAt: z.date(), principal: z.string() }),
+    sql`
+      select instance_id as "instanceId", last_seen_at as "lastSeenAt", principal
+      from worker where name = ${name} for no key update
+    `,
+  );
+  return holder;
+}
+
+/** Makes a worker known; one of the same name is replaced. */
+export async function registerWorker(tx: Tx, worker: WorkerDescription, now: Date): Promise<void> {
+  await tx.run(sql`
+    insert into worker (
+      name, instance_id, platform, size_class, slots, cpus, memory_bytes, facilities, version,
+      transport, host, lease_ms, principal, registered_at, last_seen_at)
+    values (
+      ${worker.name}, ${worker.instanceId}, ${JSON.stringify(spelledAlike(worker.platform))}::jsonb,
+      ${worker.sizeClass}, ${worker.slots}, ${worker.cpus}, ${worker.memoryBytes},
+      ${JSON.stringify(worker.facilities)}::jsonb,
+      ${worker.version}, ${worker.transport}, ${worker.host}, ${worker.leaseMs},
+      ${worker.principal ?? "anyone"}, ${now}, ${now})
+    on conflict (name) do update
+    set instance_id = excluded.instance_id, platform = excluded.platform,
+        size_class = excluded.size_class, slots = excluded.slots, cpus = excluded.cpus,
+        memory_bytes = excluded.memory_bytes, facilities = excluded.facilities,
+        version = excluded.version, transport = excluded.transport, host = excluded.host,
+        lease_ms = excluded.lease_ms, principal = excluded.principal, registered_at = excluded.registered_at,
+        last_seen_at = excluded.last_seen_at, draining = false, trouble = null, ending_count = 0
+  `);
+}
+
+const RegisteredWorker = z.object({
+  name: z.string(),
+  instanceId: z.string(),
+  platform: Platform,
+  sizeClass: z.number(),
+  draining: z.boolean(),
+  leaseMs: z.number().nullable(),
+});
+export type RegisteredWorker = z.infer<typeof RegisteredWorker>;
+
+/** Those of the processes that hold their name. */
+export function knownWorkers(
+  tx: Tx,
+  workers: readonly WorkerProcess[],
+): Promise<RegisteredWorker[]> {
+  return tx.many(
+    RegisteredWorker,
+    sql`
+      select name, instance_id as "instanceId", platform, size_class as "sizeClass",
+        ${takesNothingNew} as draining, lease_ms as "leaseMs"
+      from worker
+      where name = any(${workers.map(({ name }) => name)}::text[])
+        and instance_id = any(${workers.map(({ instanceId }) => instanceId)}::text[])
+    `,
+  );
+}
+
+export interface SeenWorker {
+  readonly instanceId: string;
+  /** How long its leases last, in ms; null: as long as everybody's. */
+  readonly leaseMs: number | null;
+  /** As its heartbeat before this one left it. */
+  readonly endingCount: number;
+}
+
+/** Notes that processes are alive. Returns those that hold their name, by their instance ids. */
+export async function seeWorkers(
+  tx: Tx,
+  beats: readonly {
+    readonly worker: WorkerProcess;
+    readonly draining: boolean;
+    readonly trouble?: string | undefined;
+  }[],
+  now: Date,
+): Promise<ReadonlyMap<string, SeenWorker>> {
+  const rows = await tx.many(
+    z.object({
+      instanceId: z.string(),
+      leaseMs: z.number().nullable(),
+      endingCount: z.number(),
+    }),
+    sql`
+      with beat as (
+        select distinct on (name) name, instance_id, draining, trouble
+        from unnest(
+          ${beats.map(({ worker }) => worker.name)}::text[],
+          ${beats.map(({ worker }) => worker.instanceId)}::text[],
+          ${beats.map(({ draining }) => draining)}::boolean[],
+          ${beats.map(({ trouble }) => trouble ?? null)}::text[]
+        ) as named (name, instance_id, draining, trouble)
+        where exists (
+          select from worker
+          where worker.name = named.name and worker.instance_id = named.instance_id)
+      ),
+      held as (
+        select worker.name from worker join beat using (name) order by name for no key update of worker
+      )
+      update worker
+      set last_seen_at = greatest(last_seen_at, ${now}), draining = beat.draining, trouble = beat.trouble
+      from beat
+      where worker.name = any(array(select name from held))
+        and worker.name = beat.name and worker.instance_id = beat.instance_id
+      returning worker.instance_id as "instanceId", worker.lease_ms as "leaseMs",
+        worker.ending_count as "endingCount"
+    `,
+  );
+  return new Map(rows.map((row) => [row.instanceId, row]));
+}
+
+/** Notes how many executions that are no longer theirs workers still name. Their rows are locked by `seeWorkers`. */
+export async function noteEnding(
+  tx: Tx,
+  workers: readonly { readonly instanceId: string; readonly endingCount: number }[],
+): Promise<void> {
+  if (workers.length === 0) return;
+  await tx.run(sql`
+    update worker set ending_count = noted.count
+    from unnest(
+      ${workers.map(({ instanceId }) => instanceId)}::text[],
+      ${workers.map(({ endingCount }) => endingCount)}::integer[]
+    ) as noted (instance_id, count)
+    where worker.instance_id = noted.instance_id
+  `);
+}
+
+/** Counts what workers finished. */
+export async function countFinished(
+  tx: Tx,
+  finishedBy: ReadonlyMap<string, number>,
+): Promise<void> {
+  const names = [...finishedBy.keys()].toSorted();
+  await tx.run(sql`
+    with held as (
+      select name from worker where name = any(${names}::text[]) order by name for no key update
+    )
+    update worker
+    set finished_count = finished_count + more.count
+    from unnest(
+      ${names}::text[], ${names.map((name) => finishedBy.get(name) ?? 0)}::bigint[]
+    ) as more (name, count)
+    where worker.name = any(array(select name from held)) and worker.name = more.name
+  `);
+}
+
+const ListedWorker = z.object({
+  name: z.string(),
+  platform: Platform,
+  sizeClass: z.number(),
+  slots: z.number(),
+  cpus: z.number().nullable(),
+  memoryBytes: z.number().nullable(),
+  facilities: z.record(z.string(), z.string()),
+  version: z.string(),
+  transport: Transport,
+  host: z.string(),
+  principal: z.string(),
+  leaseMs: z.number().nullable(),
+  registeredAt: z.date(),
+  lastSeenAt: z.date(),
+  draining: z.boolean(),
+  /** Why it can run nothing at present; null while it can. */
+  trouble: z.string().nullable(),
+  finishedCount: z.number(),
+  /** Executions that are no longer its own, and that it has yet to end: they hold its slots. */
+  endingCount: z.number(),
+  /** Executions that it was handed and has not ended, begun or not. */
+  heldCount: z.number(),
+  /** What it runs, oldest first. What it holds but has not begun is left out. */
+  running: z.array(z.object({ executionId: ExecutionId, since: z.coerce.date() })),
+});
+export type ListedWorker = z.infer<typeof ListedWorker>;
+
+/** All workers by name, with what they run. */
+export function listWorkers(tx: Tx): Promise<ListedWorker[]> {
+  return tx.many(
+    ListedWorker,
+    sql`
+      select name, platform, size_class as "sizeClass", slots, cpus, memory_bytes as "memoryBytes",
+        facilities, version, transport, host, principal,
+        lease_ms as "leaseMs", registered_at as "registeredAt", last_seen_at as "lastSeenAt",
+        ${takesNothingNew} as draining, trouble, finished_count as "finishedCount",
+        ending_count as "endingCount",
+        held.count as "heldCount", held.running
+      from worker cross join lateral (
+        select count(*),
+          coalesce(
+            json_agg(json_build_object('executionId', id, 'since', started_at) order by started_at)
+              filter (where started_at is not null),
+            '[]') as running
+        from execution
+        where state = 'leased' and execution.worker = worker.name
+      ) as held
+      order by name
+    `,
+  );
+}
+
+/** Forgets workers that were last seen before `seen` and hold nothing. */
+export function forgetWorkers(tx: Tx, seen: Date): Promise<number> {
+  return tx.run(sql`
+    delete from worker as known
+    where last_seen_at < ${seen}
+      and not exists (
+        select from execution where state = 'leased' and execution.worker = known.name)
+  `);
+}

@@ -1,0 +1,144 @@
+import { z } from "zod";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+import type { ExecutionId } from "../execution.ts";
+import type { Lease } from "../leasing/lease.ts";
+import { notifyLog } from "../notify.store.ts";
+import { fitLogChunk } from "./fit-log-chunk.ts";
+
+/** What is kept of one attempt's log while it is not a blob. */
+export const longestLogBytes = 64 * 1024 * 1024;
+
+/** A part of a log; `offset` counts its bytes from the beginning. */
+export interface LogChunk {
+  readonly lease: Lease;
+  readonly offset: number;
+  readonly bytes: Uint8Array;
+}
+
+export interface LogAppended {
+  /** Where the next chunk begins. */
+  readonly nextOffset: number;
+  readonly accepted: boolean;
+}
+
+/**
+ * Appends to the log of a running attempt.
+ *
+ * Sending a chunk twice stores it once; a gap is refused and told where to go on. Undefined when
+ * the lease is over: a late worker adds no line to a log that somebody else now writes.
+ */
+export async function appendLogChunk(
+  tx: Tx,
+  chunk: LogChunk,
+  limit: number = longestLogBytes,
+): Promise<LogAppended | undefined> {
+  const { lease } = chunk;
+  // The lock makes appends of one attempt follow each other, and none follow its end. It has a statement
+  // of its own: what was appended while this waited is only seen by a statement that begins after.
+  const held = await tx.many(
+    z.object({}),
+    sql`
+      select from execution
+      where id = ${lease.executionId} and state = 'leased'
+        and attempt = ${lease.attempt} and epoch = ${lease.epoch}
+      for no key update
+    `,
+  );
+  if (held.length === 0) return undefined;
+  const [last] = await tx.many(
+    z.object({ end: z.number() }),
+    sql`
+      select byte_offset + octet_length(bytes) as end from log_chunk
+      where execution_id = ${lease.executionId} and attempt = ${lease.attempt}
+      order by byte_offset desc limit 1
+    `,
+  );
+  const { store, ...answer } = fitLogChunk({ ...chunk, stored: last?.end ?? 0, limit });
+  if (store !== undefined) {
+    await tx.run(sql`
+      insert into log_chunk (execution_id, attempt, byte_offset, bytes)
+      values (${lease.executionId}, ${lease.attempt}, ${store.offset}, ${Buffer.from(store.bytes)})
+    `);
+    await notifyLog(tx, lease.executionId);
+  }
+  return answer;
+}
+
+export interface LogPart {
+  readonly bytes: Uint8Array;
+  readonly nextOffset: number;
+  /** The attempt is over: once a read gives no bytes, nothing will follow. */
+  readonly isOver: boolean;
+}
+
+/** How many chunks a read looks at; with the least a worker sends, some hundred kilobytes. */
+const chunksPerRead = 256;
+
+/** Reads the log of an attempt, from a byte offset, `most` bytes or a little less. */
+export async function readLog(
+  tx: Tx,
+  log: { readonly executionId: ExecutionId; readonly attempt: number },
+  offset: number,
+  most: number,
+): Promise<LogPart | undefined> {
+  // State first: what is added between the two statements is then only found early.
+  const [execution] = await tx.many(
+    z.object({ isOver: z.boolean() }),
+    sql`
+      select state <> 'leased' or attempt <> ${log.attempt} as "isOver"
+      from execution where id = ${log.executionId}
+    `,
+  );
+  if (execution === undefined) return undefined;
+  const chunks = await tx.many(
+    z.object({ offset: z.number(), bytes: z.instanceof(Uint8Array) }),
+    sql`
+      select byte_offset as offset, bytes from log_chunk
+      where execution_id = ${log.executionId} and attempt = ${log.attempt}
+        and byte_offset < ${offset + most}
+        and byte_offset >= coalesce((
+          select byte_offset from log_chunk
+          where execution_id = ${log.executionId} and attempt = ${log.attempt}
+            and byte_offset <= ${offset}
+          order by byte_offset desc limit 1), 0)
+      order by byte_offset limit ${chunksPerRead}
+    `,
+  );
+  const bytes = Buffer.concat(
+    chunks.map((chunk) => {
+      const from = Math.max(0, offset - chunk.offset);
+      return chunk.bytes.subarray(from, offset + most - chunk.offset);
+    }),
+  );
+  return { bytes, nextOffset: offset + bytes.length, isOver: execution.isOver };
+}
+
+/**
+ * Drops the logs of attempts that are given back as never begun.
+ *
+ * There is one when the news of the start was lost. The next holder has the same attempt: it would go
+ * on after the bytes of this one. Call it under the locks of the executions.
+ */
+export async function dropAttemptLogs(
+  tx: Tx,
+  attempts: readonly { readonly id: ExecutionId; readonly attempt: number }[],
+): Promise<void> {
+  await tx.run(sql`
+    delete from log_chunk
+    using unnest(
+      ${attempts.map(({ id }) => id)}::uuid[],
+      ${attempts.map(({ attempt }) => attempt)}::integer[]
+    ) as returned (id, attempt)
+    where log_chunk.execution_id = returned.id and log_chunk.attempt = returned.attempt
+  `);
+}
+
+/** Drops the stored logs of executions, once they are blobs. Those under way are left alone. */
+export function dropLogs(tx: Tx, ids: readonly ExecutionId[]): Promise<number> {
+  return tx.run(sql`
+    delete from log_chunk
+    where execution_id in (
+      select id from execution where id = any(${ids}::uuid[]) and state = 'finished')
+  `);
+}

@@ -1,0 +1,62 @@
+import type { Clock } from "#core/clock.ts";
+import { recentlyUsed } from "#core/recently-used.ts";
+import type { Tx } from "#db/db.ts";
+import type { ExecutionRequest } from "../execution.ts";
+import { meanDurations, type SimilarityKey } from "./expected-duration.store.ts";
+
+/** What was looked up is believed for so long: it only orders the queue. */
+const believedMs = 60_000;
+/** About 100 bytes each. */
+const mostKnown = 100_000;
+
+interface Known {
+  readonly until: number;
+  /** Null: nobody knows. */
+  readonly meanMs: number | null;
+}
+
+/** Tells how long what is submitted may take, by what similar executions took. */
+export interface DurationOracle {
+  /** The requests, with an expected duration where they had none and one is known. */
+  foresee(tx: Tx, requests: readonly ExecutionRequest[]): Promise<readonly ExecutionRequest[]>;
+}
+
+export function durationOracle(clock: Clock): DurationOracle {
+  const known = recentlyUsed<Known>(mostKnown);
+  const believed = (key: string): Known | undefined => {
+    const found = known.peek(key);
+    return found !== undefined && found.until > clock.now().getTime() ? found : undefined;
+  };
+
+  return {
+    async foresee(tx, requests) {
+      const unknown = new Map<string, SimilarityKey>();
+      for (const { project, similarityKeys = [], expectedDurationMs } of requests) {
+        if (expectedDurationMs !== undefined) continue;
+        for (const each of similarityKeys) {
+          const key = textOf({ project, similarityKey: each });
+          if (believed(key) === undefined) unknown.set(key, { project, similarityKey: each });
+        }
+      }
+      if (unknown.size > 0) {
+        const until = clock.now().getTime() + believedMs;
+        const found = await meanDurations(tx, [...unknown.values()]);
+        for (const key of unknown.keys()) known.set(key, { until, meanMs: null });
+        for (const each of found) known.set(textOf(each), { until, meanMs: each.meanMs });
+      }
+      return requests.map((request) => {
+        if (request.expectedDurationMs !== undefined) return request;
+        for (const similarityKey of request.similarityKeys ?? []) {
+          const meanMs = believed(textOf({ project: request.project, similarityKey }))?.meanMs;
+          if (typeof meanMs === "number")
+            return { ...request, expectedDurationMs: Math.round(meanMs) };
+        }
+        return request;
+      });
+    },
+  };
+}
+
+function textOf({ project, similarityKey }: SimilarityKey): string {
+  return `${similarityKey} ${project}`;
+}

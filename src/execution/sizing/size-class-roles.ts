@@ -1,0 +1,93 @@
+import type { Platform } from "#core/platform.ts";
+import type { TrustDomain } from "#core/trust-domain.ts";
+import type { ExecutionId, ExecutionRequest, Outcome } from "../execution.ts";
+import type { RequestedSizeClasses } from "./requested-size-classes.ts";
+
+// All that the queue knows of choosing size classes: the three roles of the seed (Buildbarn's ADR 7). Its
+// Selector is `Analyzed.select`; what a Learner must remember between servers is in `SizeDecision`.
+
+/** A size class for an execution, and how it is to be run there. */
+export interface ChosenSize {
+  readonly sizeClass: number;
+  /** Whether only this class will do; otherwise a greater one with nothing of its own may take it. */
+  readonly isExact: boolean;
+  readonly expectedDurationMs: number;
+  readonly timeoutMs: number;
+  /** A second run on a greater class, should the first run for longer than this. */
+  readonly hedge: { readonly afterMs: number; readonly sizeClass: number } | undefined;
+  /** Kept with the execution. */
+  readonly decision: SizeDecision;
+}
+
+/** Why a class was chosen, as it is kept. The queue reads none of it but what it is for. */
+export interface SizeDecision {
+  readonly key: string;
+  readonly strategy: string;
+  readonly decidedAt: Date;
+  readonly draw: number;
+  readonly backgroundSizeClass: number | undefined;
+  readonly pageRank: Readonly<Record<string, number>> | undefined;
+  readonly reason: Readonly<Record<string, unknown>>;
+  readonly alternatives: readonly object[];
+}
+
+/** Fingerprints what is to be executed. */
+export interface Analyzer {
+  /**
+   * A selector for each of the requests. May wait for the database; holds no lock, and never throws: who cannot
+   * read statistics chooses without them.
+   */
+  analyze(requests: readonly ExecutionRequest[]): Promise<readonly Selector[]>;
+  /** A learner for an execution whose lease ends; undefined for one that nobody chose a class for. Never throws. */
+  learner(id: ExecutionId): Promise<Learner | undefined>;
+  /** Whether learners may want another run of what succeeded. */
+  readonly learnsFromSuccess: boolean;
+}
+
+export interface Selector {
+  /** Undefined where there is nothing to choose: one class at most can run it. */
+  select(): ChosenSize | undefined;
+}
+
+/** Hears how a run ended, and decides what is next. */
+export interface Learner {
+  ended(run: EndedRun): AfterAttempt;
+}
+
+/** A run that is over. What only says that a machine failed is `worker_lost`; the rest of that kind is not asked about. */
+export interface EndedRun {
+  readonly sizeClass: number;
+  readonly outcome: Extract<
+    Outcome,
+    "succeeded" | "failed" | "timed_out" | "out_of_memory" | "worker_lost"
+  >;
+  readonly durationMs: number;
+  readonly timeoutMs: number;
+  readonly exitCode: number | undefined;
+  readonly cpuMs: number | undefined;
+  readonly peakMemoryBytes: number | undefined;
+}
+
+export type AfterAttempt =
+  /** It is for the client; `background` asks for one more run when there is time. */
+  | { readonly kind: "final"; readonly background: BackgroundRun | undefined }
+  | { readonly kind: "again"; readonly chosen: ChosenSize };
+
+export interface BackgroundRun {
+  readonly chosen: ChosenSize;
+  /** Where so many of its class wait already, there is no further one. */
+  readonly mostWaiting: number;
+}
+
+/** What a learner must know of an execution, apart from statistics. */
+export interface SizedExecution {
+  readonly id: ExecutionId;
+  readonly project: string;
+  readonly domain: TrustDomain;
+  readonly similarityKeys: readonly string[];
+  readonly requirements: Platform;
+  readonly asked: RequestedSizeClasses;
+  readonly requestedTimeoutMs: number;
+  readonly decisions: readonly (Omit<ChosenSize, "hedge"> & { readonly number: number })[];
+  readonly attempts: readonly EndedRun[];
+}

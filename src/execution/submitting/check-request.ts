@@ -1,0 +1,63 @@
+import { Fault } from "#core/fault.ts";
+import { isKeepable } from "#core/keepable-text.ts";
+import { requirementsOf } from "#core/platform.ts";
+import { greatestSizeClass } from "../claiming/is-served-by.ts";
+import type { ExecutionRequest } from "../execution.ts";
+
+/** An index entry of PostgreSQL holds 2,704 bytes; the rest of ours needs some of them. */
+const longestRequirements = 2_000;
+const longestName = 1_024;
+
+/**
+ * The platform properties that a worker must offer, and the greatest size class that it may be of, as canonical JSON.
+ *
+ * Equal requirements give equal texts; the claim compares them as `jsonb` (`servedBy`).
+ */
+export function requirementsText(platform: ExecutionRequest["platform"], most?: number): string {
+  const bound = most === undefined ? {} : { [greatestSizeClass]: String(most) };
+  const entries = Object.entries({ ...requirementsOf(platform), ...bound }).toSorted(([a], [b]) =>
+    a < b ? -1 : a > b ? 1 : 0,
+  );
+  return `{${entries.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(",")}}`;
+}
+
+/**
+ * Refuses what the database could not keep, before it meets anybody else's rows.
+ *
+ * One row with requirements that are no JSON to it would break every claim that walks past.
+ */
+export function checkRequest(request: ExecutionRequest): void {
+  const requirements = requirementsText(request.platform);
+  if (Buffer.byteLength(requirements) > longestRequirements) {
+    throw new Fault(
+      "invalid_argument",
+      `the platform properties are too long: ${longestRequirements} bytes are the most`,
+    );
+  }
+  const { platform, project, invocation } = request;
+  const texts = [...Object.entries(platform).flat(), project, invocation];
+  for (const text of texts) {
+    if (text.length > longestName || !isKeepable(text)) {
+      throw new Fault(
+        "invalid_argument",
+        `${JSON.stringify(text.slice(0, 80))} cannot be a name: it is too long, or not Unicode text without NUL`,
+      );
+    }
+  }
+  if (!Number.isSafeInteger(request.timeoutMs) || request.timeoutMs <= 0) {
+    throw new Fault("invalid_argument", `a timeout of ${request.timeoutMs} ms is none`);
+  }
+  const { mostSizeClass: most = request.sizeClass } = request;
+  if (!Number.isInteger(most) || most < request.sizeClass || most > 1e6) {
+    throw new Fault(
+      "invalid_argument",
+      `${most} cannot be the greatest size class of what asks for ${request.sizeClass} at least`,
+    );
+  }
+  if (!Number.isInteger(request.sizeClass) || request.sizeClass < 1 || request.sizeClass > 1e6) {
+    throw new Fault(
+      "invalid_argument",
+      `size class ${request.sizeClass} is not a positive integer`,
+    );
+  }
+}

@@ -1,0 +1,119 @@
+import { z } from "zod";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+import { lastLane } from "../claiming/fair-lane.ts";
+import { greatestSizeClass, isServedBy } from "../claiming/is-served-by.ts";
+import { preferIndexes } from "../claiming/prefer-indexes.store.ts";
+import { ExecutionId } from "../execution.ts";
+import { notifyExecutions, notifyQueue } from "../notify.store.ts";
+import { requirementsText } from "./check-request.ts";
+import { offersSeen, type QueuedKind, queuedKinds, type SeenOffer } from "./queued-kinds.store.ts";
+
+const perTurn = 500;
+
+const Bounds = z.object({ least: z.number(), most: z.number().nullable() });
+type Bounds = z.infer<typeof Bounds>;
+
+/**
+ * Lets executions run on any class that their clients allow, where no worker has the class that the farm chose.
+ *
+ * It was the farm that asked for it: with the bounds that it set, they would wait for workers that went away, and
+ * end for the lack of them, while others could run them. Answers how many; call it until that is 0.
+ *
+ * @param seenSince A worker that was heard of since then may come back.
+ * @param declared Workers that may be started.
+ */
+export async function relaxSizes(
+  tx: Tx,
+  seenSince: Date,
+  declared: readonly SeenOffer[],
+): Promise<number> {
+  await preferIndexes(tx);
+  const offers = [...(await offersSeen(tx, seenSince)), ...declared];
+  let count = 0;
+  for (const kind of await queuedKinds(tx)) {
+    if (isServed(kind, offers)) continue;
+    // As nearly always, nobody comes here.
+    for (const bounds of await boundsOf(tx, kind)) {
+      const asked = asRequested(kind, bounds);
+      if (isServed(asked, offers)) count += await relax(tx, kind, bounds, textOf(asked));
+    }
+  }
+  return count;
+}
+
+function isServed(kind: QueuedKind, offers: readonly SeenOffer[]): boolean {
+  return offers.some((offer) => isServedBy(kind, offer));
+}
+
+function asRequested({ requirements }: QueuedKind, { least, most }: Bounds): QueuedKind {
+  const { [greatestSizeClass]: _, ...unbounded } = requirements;
+  const bound = most === null ? {} : { [greatestSizeClass]: String(most) };
+  return { requirements: { ...unbounded, ...bound }, sizeClass: least };
+}
+
+function textOf({ requirements }: QueuedKind): string {
+  const most = requirements[greatestSizeClass];
+  return requirementsText(requirements, most === undefined ? undefined : Number(most));
+}
+
+/** What was asked for by those for which the farm chose this. */
+function boundsOf(tx: Tx, kind: QueuedKind): Promise<Bounds[]> {
+  return tx.many(
+    Bounds,
+    sql`
+      select distinct least_size_class as least, most_size_class as most from execution
+      where state = 'queued' and requirements = ${textOf(kind)} and size_class = ${kind.sizeClass}
+        and is_sized
+    `,
+  );
+}
+
+async function relax(
+  tx: Tx,
+  kind: QueuedKind,
+  { least, most }: Bounds,
+  requirements: string,
+): Promise<number> {
+  const relaxed = await tx.many(
+    z.object({ id: ExecutionId }),
+    sql`
+      with held as (
+        select id from execution
+        where state = 'queued' and requirements = ${textOf(kind)} and size_class = ${kind.sizeClass}
+          and least_size_class = ${least} and most_size_class is not distinct from ${most}::integer
+          and is_sized
+        limit ${perTurn}
+        for update skip locked
+      )
+      update execution
+      set size_class = least_size_class, requirements = ${requirements},
+          timeout_ms = coalesce(asked_timeout_ms, timeout_ms), hedge_after_ms = null,
+          hedge_size_class = null
+      where id = any(array(select id from held))
+      returning id
+    `,
+  );
+  if (relaxed.length > 0) {
+    await notifyQueue(tx);
+    await notifyExecutions(
+      tx,
+      relaxed.map(({ id }) => id),
+    );
+  }
+  return relaxed.length;
+}
+
+/** Runs that only teach, and that wait since before `queuedBefore`: what they would teach is asked for anew. */
+export async function staleBackgroundRuns(tx: Tx, queuedBefore: Date): Promise<ExecutionId[]> {
+  await preferIndexes(tx);
+  const rows = await tx.many(
+    z.object({ id: ExecutionId }),
+    sql`
+      select id from execution
+      where state = 'queued' and lane = ${lastLane} and queued_at < ${queuedBefore}
+      limit ${perTurn}
+    `,
+  );
+  return rows.map(({ id }) => id);
+}
