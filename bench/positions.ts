@@ -1,10 +1,10 @@
 import { fileURLToPath } from "node:url";
+import { queuePosition } from "#execution/claiming/queue-position.store.ts";
 import { aRequest, aWorker } from "#execution/execution.fixture.ts";
 import type { ExecutionId } from "#execution/execution.ts";
-import { queuePosition } from "#execution/claiming/queue-position.store.ts";
+import { registerWorker } from "#execution/leasing/worker.store.ts";
 import { usualTimes } from "#execution/queue-times.ts";
 import { submitExecutions } from "#execution/submitting/submit-executions.store.ts";
-import { registerWorker } from "#execution/leasing/worker.store.ts";
 import { type Percentiles, percentilesOf, withBenchDatabase } from "./bench-database.ts";
 
 /** How long "why does it wait" takes for what is in a full queue, in milliseconds. */

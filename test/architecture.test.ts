@@ -5,15 +5,17 @@ import { describe, expect, test } from "vitest";
 const mayImport: Record<string, readonly string[]> = {
   core: [],
   proto: [],
+  // Turns of the event loop among connections, and how much is done at once.
+  scheduling: ["core"],
   // Who holds what on this machine, and what processes there leave and inherit; shared by all that run some.
   machine: ["core"],
   api: ["core"],
   db: ["core", "machine"],
   access: ["core", "db"],
-  cas: ["core", "proto"],
-  grpc: ["core", "proto", "cas"],
-  git: ["core", "db", "cas", "proto"],
-  actions: ["core", "db", "cas", "proto"],
+  cas: ["core", "scheduling", "proto"],
+  grpc: ["core", "scheduling", "proto", "cas"],
+  git: ["core", "scheduling", "db", "cas", "proto"],
+  actions: ["core", "scheduling", "db", "cas", "proto"],
   execution: ["core", "db", "cas", "actions", "proto"],
   "size-classes": ["core", "api", "db", "execution", "proto"],
   // Strategies against traces, without a farm.
@@ -30,11 +32,23 @@ const mayImport: Record<string, readonly string[]> = {
   // A worker of its own kind: it speaks the API, and never sees the database.
   collector: ["core", "api", "machine", "suites", "artifacts", "comparison", "measuring"],
   caches: ["core", "api", "db", "cas", "actions", "proto"],
-  graphs: ["core", "api", "db", "access", "cas", "git", "actions", "execution", "proto"],
+  graphs: [
+    "core",
+    "scheduling",
+    "api",
+    "db",
+    "access",
+    "cas",
+    "git",
+    "actions",
+    "execution",
+    "proto",
+  ],
   invocations: ["core", "api", "db", "cas", "actions", "execution", "proto"],
   // What build tools speak with a cache, over whatever keeps results and blobs: the farm, or a granary.
   "cache-protocols": [
     "core",
+    "scheduling",
     "api",
     "access",
     "actions",
@@ -45,12 +59,24 @@ const mayImport: Record<string, readonly string[]> = {
     "proto",
   ],
   // What builds of a commit asked for: pure, shared by the farm and granaries.
-  "commit-index": ["core", "api", "cas", "proto"],
+  "commit-index": ["core", "scheduling", "api", "cas", "proto"],
   // The farm's side of granaries.
-  granaries: ["core", "api", "db", "cas", "actions", "caches", "commit-index", "grpc", "proto"],
+  granaries: [
+    "core",
+    "scheduling",
+    "api",
+    "db",
+    "cas",
+    "actions",
+    "caches",
+    "commit-index",
+    "grpc",
+    "proto",
+  ],
   // A machine's own cache, in front of a farm: it never sees the database.
   granary: [
     "core",
+    "scheduling",
     "api",
     "access",
     "machine",
@@ -65,7 +91,7 @@ const mayImport: Record<string, readonly string[]> = {
   ],
   // First definitions for a repository, from its files: pure. `git` for its globs.
   init: ["core", "git"],
-  worker: ["core", "machine", "cas", "proto", "grpc"],
+  worker: ["core", "scheduling", "machine", "cas", "proto", "grpc"],
   // A small client of the Remote Execution API, which the demo builds with.
   "build-client": ["core", "cas", "proto", "grpc"],
   // Sessions of people, and whom their identity providers say that they are.
@@ -76,6 +102,7 @@ const mayImport: Record<string, readonly string[]> = {
   forge: ["core", "api", "db", "access", "git", "comparison"],
   server: [
     "core",
+    "scheduling",
     "api",
     "machine",
     "db",
@@ -104,7 +131,18 @@ const mayImport: Record<string, readonly string[]> = {
     "grpc",
   ],
   // Jobs of a checkout on this machine, run as a worker runs them, without a farm.
-  "local-run": ["core", "api", "machine", "cas", "git", "actions", "graphs", "worker", "proto"],
+  "local-run": [
+    "core",
+    "scheduling",
+    "api",
+    "machine",
+    "cas",
+    "git",
+    "actions",
+    "graphs",
+    "worker",
+    "proto",
+  ],
   // `server`, `worker`, `run`, `doctor` and `init` start or call these modules; other commands use the API.
   // `grpc` for whom to trust under TLS, which the API's client reads as its channel does.
   cli: [

@@ -3,11 +3,11 @@ import { putMissing } from "#cas/build-directory-tree.ts";
 import { isPlain } from "#cas/directory-message.ts";
 import { usualTreeLimits } from "#cas/flatten-directory-tree.ts";
 import { levelsAboveRoot, problemOfTargetAnywhere, refuse } from "#cas/path-rules.ts";
-import { takingTurns } from "#cas/take-turns.ts";
 import { flattenOpenTree, type OpenTree, openTree } from "#cas/tree-message.ts";
 import { type Digest, digestKey, functionOf } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import { recentlyUsed } from "#core/recently-used.ts";
+import { takingTurns } from "#scheduling/take-turns.ts";
 import { fetchTree } from "./output-tree.ts";
 import { type ResultSeals, unsealed } from "./result-seals.ts";
 

@@ -1,13 +1,13 @@
 import { fromDigestMessage } from "#cas/digest-message.ts";
-import { mapAtMost } from "#cas/map-at-most.ts";
 import { quotePath, refuse } from "#cas/path-rules.ts";
-import { takingTurns } from "#cas/take-turns.ts";
 import { type Digest, type DigestFunction, digestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import type {
   ActionResult,
   OutputDirectory,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { mapAtMost } from "#scheduling/map-at-most.ts";
+import { takingTurns } from "#scheduling/take-turns.ts";
 import { treeDigestOf } from "./output-tree.ts";
 import type { OutputTrees } from "./output-trees.ts";
 

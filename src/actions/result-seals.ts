@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { takingTurns } from "#cas/take-turns.ts";
 import { recentlyUsed } from "#core/recently-used.ts";
 import { protectedDomain, type TrustDomain } from "#core/trust-domain.ts";
+import { takingTurns } from "#scheduling/take-turns.ts";
 
 /** What a stored result says of itself; each word of it is signed. */
 export interface ResultStatement {

@@ -10,10 +10,10 @@ import {
   type SymlinkNode,
   SymlinkNodeSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { mapAtMost } from "#scheduling/map-at-most.ts";
 import type { BlobStore } from "./blob-store.ts";
 import { toDigestMessage } from "./digest-message.ts";
 import { type EncodedDirectory, encodeDirectory } from "./directory-message.ts";
-import { mapAtMost } from "./map-at-most.ts";
 import { joined, problemOfPath, problemOfTarget, refuse } from "./path-rules.ts";
 import { compareByCodePoint, type TreePart } from "./tree-entry.ts";
 

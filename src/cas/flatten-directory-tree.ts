@@ -1,12 +1,12 @@
 import { type Digest, type DigestFunction, digestKey, functionOf } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import type { Directory } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { mapAtMost } from "#scheduling/map-at-most.ts";
+import { takingTurns } from "#scheduling/take-turns.ts";
 import type { BlobStore } from "./blob-store.ts";
 import { fromDigestMessage } from "./digest-message.ts";
 import { decodeDirectory } from "./directory-message.ts";
-import { mapAtMost } from "./map-at-most.ts";
 import { joined, problemOfPath, problemOfTarget, quotePath, refuse } from "./path-rules.ts";
-import { takingTurns } from "./take-turns.ts";
 import { sortedByPath, type TreeEntry } from "./tree-entry.ts";
 
 /** How much a tree that somebody else made may ask of us. */

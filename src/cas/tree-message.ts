@@ -8,6 +8,7 @@ import {
   type Tree,
   TreeSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { takingTurns } from "#scheduling/take-turns.ts";
 import type { DirectoryTree } from "./build-directory-tree.ts";
 import {
   checkDirectory,
@@ -22,7 +23,6 @@ import {
   usualTreeLimits,
 } from "./flatten-directory-tree.ts";
 import { assertFewParts } from "./message-parts.ts";
-import { takingTurns } from "./take-turns.ts";
 import type { TreeEntry } from "./tree-entry.ts";
 
 /** A tree in one message, as an ActionResult refers to it. */

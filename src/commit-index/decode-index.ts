@@ -1,7 +1,6 @@
 import { type DescMessage, fromBinary, type MessageShape } from "@bufbuild/protobuf";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { fewPartsInAll } from "#cas/message-parts.ts";
-import { takingTurns } from "#cas/take-turns.ts";
 import type { Digest } from "#core/digest.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import {
@@ -14,6 +13,7 @@ import {
   type ResultKey as KeyMessage,
   ResultKeySchema,
 } from "#proto/grange/granary/v1/granary_pb.ts";
+import { takingTurns } from "#scheduling/take-turns.ts";
 import type { IndexDelta, IndexEntry } from "./index-entry.ts";
 import { indexLimits } from "./index-limits.ts";
 import { fromLoneDigest } from "./lone-digest.ts";

@@ -1,5 +1,4 @@
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import { takingTurns } from "#cas/take-turns.ts";
 import { type Digest, functionOf, hexOf } from "#core/digest.ts";
 import { DigestSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import {
@@ -7,6 +6,7 @@ import {
   IndexEntrySchema,
   ResultKeySchema,
 } from "#proto/grange/granary/v1/granary_pb.ts";
+import { takingTurns } from "#scheduling/take-turns.ts";
 import { fewInputs } from "./few-inputs.ts";
 import type { IndexDelta, IndexEntry } from "./index-entry.ts";
 import { indexLimits } from "./index-limits.ts";

@@ -1,8 +1,8 @@
-import { mapAtMost } from "#cas/map-at-most.ts";
 import { problemOfTarget } from "#cas/path-rules.ts";
 import type { TreeEntry } from "#cas/tree-entry.ts";
 import type { Digest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
+import { mapAtMost } from "#scheduling/map-at-most.ts";
 import type { CommitEntry, SkippedEntry } from "./commit-tree.ts";
 import { type ImportServices, importObjects } from "./import-objects.ts";
 

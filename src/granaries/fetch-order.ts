@@ -1,10 +1,10 @@
 import type { BlobStore } from "#cas/blob-store.ts";
-import { mapAtMost } from "#cas/map-at-most.ts";
 import { fromLoneDigest } from "#commit-index/lone-digest.ts";
 import { keyText } from "#commit-index/result-key.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import type { FetchItem } from "#proto/grange/granary/v1/granary_pb.ts";
+import { mapAtMost } from "#scheduling/map-at-most.ts";
 import type { FetchedThing } from "./fetched-message.ts";
 import type { BlobsOf } from "./project-parts.ts";
 import type { ProjectResults } from "./project-results.ts";

@@ -1,12 +1,12 @@
 import { actionsUsedWithin, actionsWithResults } from "#actions/many-results.store.ts";
 import { entryNames, entryNamesUsedWithin } from "#caches/entry-names.store.ts";
-import { takingTurns } from "#cas/take-turns.ts";
 import { addToFilter, type KeyFilter, keyFilterBuilder } from "#commit-index/key-filter.ts";
 import type { ResultKey } from "#commit-index/result-key.ts";
 import type { Clock } from "#core/clock.ts";
 import { readableDomains } from "#core/readable-domains.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import type { Db } from "#db/db.ts";
+import { takingTurns } from "#scheduling/take-turns.ts";
 
 /** Far less than a build takes, and enough for a hundred granaries that start at once. */
 const keptForMs = 5_000;

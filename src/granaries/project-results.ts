@@ -5,8 +5,6 @@ import { blobsOfResult } from "#actions/result-blobs.ts";
 import { entriesNamed, touchEntries } from "#caches/cache-entry.store.ts";
 import type { CacheEntry } from "#caches/tool-rules.ts";
 import { digestOf } from "#cas/digest-of.ts";
-import { mapAtMost } from "#cas/map-at-most.ts";
-import { takingTurns } from "#cas/take-turns.ts";
 import { keyText, type ResultKey } from "#commit-index/result-key.ts";
 import type { Clock } from "#core/clock.ts";
 import { type Digest, digestKey, functionOf, uniqueDigests } from "#core/digest.ts";
@@ -18,6 +16,8 @@ import {
   type ActionResult,
   ActionResultSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { mapAtMost } from "#scheduling/map-at-most.ts";
+import { takingTurns } from "#scheduling/take-turns.ts";
 import { digestNamed } from "./digest-named.ts";
 import { fromAttributes } from "./entry-attributes.ts";
 import type { TreesOf } from "./project-parts.ts";

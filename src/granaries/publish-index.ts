@@ -2,7 +2,6 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { digestOf } from "#cas/digest-of.ts";
-import { takingTurns } from "#cas/take-turns.ts";
 import { decodeIndexInTurns } from "#commit-index/decode-index.ts";
 import { type BaseIndex, deltaTo } from "#commit-index/delta-to.ts";
 import { encodeIndexInTurns } from "#commit-index/encode-index.ts";
@@ -15,6 +14,7 @@ import { FairGate } from "#core/fair-gate.ts";
 import { Fault } from "#core/fault.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import type { Db } from "#db/db.ts";
+import { takingTurns } from "#scheduling/take-turns.ts";
 import { addsNothing, admitEntries, withinBytes } from "./admit-entries.ts";
 import {
   addIndex,

@@ -1,7 +1,6 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { keepClientResult } from "#actions/client-results.ts";
 import type { Caches } from "#caches/caches.ts";
-import { mapAtMost } from "#cas/map-at-most.ts";
 import { keyText } from "#commit-index/result-key.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
 import { Fault, messageOf } from "#core/fault.ts";
@@ -11,6 +10,7 @@ import {
   type ActionResult,
   ActionResultSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { mapAtMost } from "#scheduling/map-at-most.ts";
 import { digestNamed } from "./digest-named.ts";
 import { toAttributes } from "./entry-attributes.ts";
 import type { TreesOf } from "./project-parts.ts";

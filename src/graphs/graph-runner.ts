@@ -1,5 +1,4 @@
 import type { Logger } from "pino";
-import { mapAtMost } from "#cas/map-at-most.ts";
 import type { Clock } from "#core/clock.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import { type IdleState, neverIdle, periodMs } from "#core/idle-state.ts";
@@ -7,6 +6,7 @@ import type { Service } from "#core/service.ts";
 import type { Tx } from "#db/db.ts";
 import type { AheadHint } from "#execution/claiming/look-ahead-service.ts";
 import type { ExecutionRequest } from "#execution/execution.ts";
+import { mapAtMost } from "#scheduling/map-at-most.ts";
 import { commitLookedAhead } from "./approximations/commit-looked-ahead.ts";
 import { lookAhead } from "./approximations/know-ahead.ts";
 import { commitPrepared, type PreparedJob, requestsOf } from "./commit-prepared.ts";

@@ -1,7 +1,7 @@
 import type { Principal } from "#access/principal.ts";
-import { mapAtMost } from "#cas/map-at-most.ts";
 import { Fault } from "#core/fault.ts";
 import type { FetchedCommit, Mirrors } from "#git/fetch-commit.ts";
+import { mapAtMost } from "#scheduling/map-at-most.ts";
 import type { CommitInputReader } from "./commit-inputs.ts";
 import { definitionLimits } from "./definitions/definition-limits.ts";
 import { type DefinitionProblem, DefinitionProblems } from "./definitions/definition-problems.ts";

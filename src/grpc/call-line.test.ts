@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { letTimePass, letTimeStandStill } from "#cas/still-time.fixture.ts";
-import { shortWork } from "#cas/take-turns.ts";
+import { letTimePass, letTimeStandStill } from "#scheduling/still-time.fixture.ts";
+import { shortWork } from "#scheduling/take-turns.ts";
 import { CallLine } from "./call-line.ts";
 
 beforeEach(letTimeStandStill);

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers";
-import { isSomebodyElseWaiting } from "#cas/take-turns.ts";
+import { isSomebodyElseWaiting } from "#scheduling/take-turns.ts";
 
 /** A small call has about a dozen steps to go, each in a round of the event loop of its own. */
 const roundsOfACall = 12;

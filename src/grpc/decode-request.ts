@@ -8,8 +8,8 @@ import {
 } from "@bufbuild/protobuf";
 import { BinaryReader } from "@bufbuild/protobuf/wire";
 import { assertFewParts, fewPartsInAll, skipField } from "#cas/message-parts.ts";
-import { takingTurns } from "#cas/take-turns.ts";
 import { Fault } from "#core/fault.ts";
+import { takingTurns } from "#scheduling/take-turns.ts";
 
 /**
  * What a message may be made of. As many digests as fit into one are far fewer; a message of that

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { myTurn } from "#cas/take-turns.ts";
+import { myTurn } from "#scheduling/take-turns.ts";
 
 /** An HTTP/2 session takes over half a millisecond to set up, to serve a call and to clear away; a TLS handshake as much and more. */
 const sessionMs = 0.7;

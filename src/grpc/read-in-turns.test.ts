@@ -9,8 +9,8 @@ import {
 import type { AddressInfo } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { letTimePass, letTimeStandStill } from "#cas/still-time.fixture.ts";
-import { shortWork } from "#cas/take-turns.ts";
+import { letTimePass, letTimeStandStill } from "#scheduling/still-time.fixture.ts";
+import { shortWork } from "#scheduling/take-turns.ts";
 import { readInTurns } from "./read-in-turns.ts";
 import { ourSettings, widenSession } from "./window-sizes.ts";
 

@@ -1,7 +1,7 @@
 import type { Http2Session } from "node:http2";
 import type { Socket } from "node:net";
-import { bytesOfAPiece, bytesPerMs, turnBytes } from "#cas/pieces-in-turns.ts";
-import { isSomebodyElseWaiting, myTurn } from "#cas/take-turns.ts";
+import { bytesOfAPiece, bytesPerMs, turnBytes } from "#scheduling/pieces-in-turns.ts";
+import { isSomebodyElseWaiting, myTurn } from "#scheduling/take-turns.ts";
 
 /** What a session reads from, without the socket's knowing: no public call makes it wait. */
 interface Handle {

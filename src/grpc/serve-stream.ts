@@ -1,8 +1,8 @@
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
-import { bytesPerMs } from "#cas/pieces-in-turns.ts";
-import { myTurn, shortWork } from "#cas/take-turns.ts";
 import type { FairGate } from "#core/fair-gate.ts";
 import { Fault } from "#core/fault.ts";
+import { bytesPerMs } from "#scheduling/pieces-in-turns.ts";
+import { myTurn, shortWork } from "#scheduling/take-turns.ts";
 import { type CallContext, ServerCallContext } from "./call-context.ts";
 import type { CallLine } from "./call-line.ts";
 import { acceptedEncodings, decompressorFor } from "./compression.ts";

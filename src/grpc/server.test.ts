@@ -18,11 +18,11 @@ import {
   status,
 } from "@grpc/grpc-js";
 import { afterEach, expect, test } from "vitest";
-import { letTimePass, letTimeStandStill } from "#cas/still-time.fixture.ts";
-import { shortWork } from "#cas/take-turns.ts";
 import type { ReadResponse, WriteResponse } from "#proto/google/bytestream/bytestream_pb.ts";
 import { PreconditionFailureSchema } from "#proto/google/rpc/error_details_pb.ts";
 import { StatusSchema } from "#proto/google/rpc/status_pb.ts";
+import { letTimePass, letTimeStandStill } from "#scheduling/still-time.fixture.ts";
+import { shortWork } from "#scheduling/take-turns.ts";
 import { Conformance, conformanceMethods, type Seen } from "./conformance-service.fixture.ts";
 import { pathOf, rawMethod } from "./method.ts";
 import { type GrpcServerOptions, grpcServer } from "./server.ts";

@@ -5,7 +5,6 @@ import { outputOf } from "#actions/output-of.ts";
 import { outputTrees } from "#actions/output-trees.ts";
 import { buildDirectoryTree, uploadDirectories } from "#cas/build-directory-tree.ts";
 import { layOver } from "#cas/lay-over.ts";
-import { mapAtMost } from "#cas/map-at-most.ts";
 import type { Overlay } from "#cas/merge-trees.ts";
 import { problemOfTarget } from "#cas/path-rules.ts";
 import type { TreeEntry, TreePart } from "#cas/tree-entry.ts";
@@ -21,6 +20,7 @@ import {
   type ActionResult,
   ActionResultSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { mapAtMost } from "#scheduling/map-at-most.ts";
 import type { CheckoutBlobs } from "./checkout-blobs.ts";
 import type { FileDigests } from "./file-digests.ts";
 import { entryAt, type WorkingEntry } from "./working-tree.ts";

@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { pino } from "pino";
 import { expect, test } from "vitest";
-import { isSomebodyElseWaiting } from "#cas/take-turns.ts";
+import { isSomebodyElseWaiting } from "#scheduling/take-turns.ts";
 import { listen } from "./listen.ts";
 
 test("what is long rests for a small request, and not for one with a large body", async () => {

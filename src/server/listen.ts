@@ -8,7 +8,6 @@ import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
 import type { Logger } from "pino";
 import type { CacheHandler } from "#cache-protocols/http/cache-handler.ts";
-import { shortWork } from "#cas/take-turns.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import type { Method } from "#grpc/method.ts";
@@ -16,6 +15,7 @@ import { onePort, stopOnePort } from "#grpc/one-port.ts";
 import { peerOf } from "#grpc/read-in-turns.ts";
 import { grpcServer } from "#grpc/server.ts";
 import type { TlsIdentity } from "#grpc/tls-handshakes.ts";
+import { shortWork } from "#scheduling/take-turns.ts";
 
 export interface Listening extends Service {
   readonly port: number;

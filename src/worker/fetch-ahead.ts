@@ -1,6 +1,6 @@
 import type { BlobStore } from "#cas/blob-store.ts";
-import { mapAtMost } from "#cas/map-at-most.ts";
 import { type Digest, isEmptyDigest } from "#core/digest.ts";
+import { mapAtMost } from "#scheduling/map-at-most.ts";
 import { inBatches } from "./fetch-batches.ts";
 import type { InputRoots } from "./input-root/input-root.ts";
 import type { LocalStore } from "./local-store.ts";

@@ -1,9 +1,9 @@
 import { lstat, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { mapAtMost } from "#cas/map-at-most.ts";
 import { tempFileIn } from "#cas/temp-file.ts";
 import { isAlive } from "#machine/owner.ts";
 import { removeTree } from "#machine/remove-tree.ts";
+import { mapAtMost } from "#scheduling/map-at-most.ts";
 import { chooseTrim, type KeptBlob, type KeptLayer } from "./choose-trim.ts";
 import type { LayerCache } from "./input-root/layer-cache.ts";
 import type { LocalStore } from "./local-store.ts";

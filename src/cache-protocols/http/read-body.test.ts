@@ -3,8 +3,8 @@ import { createServer, request as requestOf, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { letTimePass, letTimeStandStill } from "#cas/still-time.fixture.ts";
-import { shortWork } from "#cas/take-turns.ts";
+import { letTimePass, letTimeStandStill } from "#scheduling/still-time.fixture.ts";
+import { shortWork } from "#scheduling/take-turns.ts";
 import { bodyOf } from "./read-body.ts";
 
 const sentBytes = 2 * 1_048_576;

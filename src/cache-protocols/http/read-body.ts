@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { piecesInTurns } from "#cas/pieces-in-turns.ts";
 import { Fault } from "#core/fault.ts";
 import { peerOf } from "#grpc/read-in-turns.ts";
+import { piecesInTurns } from "#scheduling/pieces-in-turns.ts";
 
 /** A body, for which the client may have to be asked. */
 interface ComingBody {

@@ -1,5 +1,4 @@
 import { fromDigestMessage } from "#cas/digest-message.ts";
-import { mapAtMost } from "#cas/map-at-most.ts";
 import { Fault } from "#core/fault.ts";
 import type { CallContext } from "#grpc/call-context.ts";
 import { decodeInTurns } from "#grpc/decode-request.ts";
@@ -9,6 +8,7 @@ import {
   Compressor_Value,
   ContentAddressableStorage,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { mapAtMost } from "#scheduling/map-at-most.ts";
 import { batchReadAnswer } from "./batch-read-answer.ts";
 import type { BlobsFor, RequireMayWrite } from "./blobs-for.ts";
 import { type CasBatch, casBatch } from "./cas-batch.ts";

@@ -1,6 +1,5 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { fromDigestMessage, toDigestMessage } from "#cas/digest-message.ts";
-import { takingTurns } from "#cas/take-turns.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
 import type { CallContext } from "#grpc/call-context.ts";
 import { decodeRequest, piecesOf } from "#grpc/decode-request.ts";
@@ -12,6 +11,7 @@ import {
   FindMissingBlobsRequestSchema,
   FindMissingBlobsResponseSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { takingTurns } from "#scheduling/take-turns.ts";
 import type { BlobsFor } from "./blobs-for.ts";
 import { projectOf } from "./project-of.ts";
 

@@ -1,11 +1,11 @@
 import type { BlobStore } from "#cas/blob-store.ts";
 import { fromDigestMessage } from "#cas/digest-message.ts";
 import { decodeDirectory } from "#cas/directory-message.ts";
-import { mapAtMost } from "#cas/map-at-most.ts";
 import { type Digest, digestKey, functionOf } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import { HeldBytes, SharedBytes } from "#grpc/held-bytes.ts";
 import type { Directory } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { mapAtMost } from "#scheduling/map-at-most.ts";
 
 export interface TreePage {
   readonly directories: Directory[];

@@ -1,12 +1,12 @@
 import { type FileHandle, mkdir, open, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Digest, digestKey, emptyDigest, isEmptyDigest } from "#core/digest.ts";
+import { mapAtMost } from "#scheduling/map-at-most.ts";
 import type { BlobStore } from "../blob-store.ts";
 import { spanIn } from "../byte-span.ts";
 import { hashedOnTheWay, startDigest } from "../digest-of.ts";
 import type { StoredBlob } from "../evictable.ts";
 import { readFileOf, renameFile, statFile, writeNewFile } from "../file-calls.ts";
-import { mapAtMost } from "../map-at-most.ts";
 import { assertBytesMatch, matchingBytes } from "../matching-bytes.ts";
 import { removeLeftovers, tempFileIn } from "../temp-file.ts";
 import { writeChunks } from "../write-chunks.ts";

@@ -1,5 +1,5 @@
 import { Fault } from "#core/fault.ts";
-import { takingTurns } from "../take-turns.ts";
+import { takingTurns } from "#scheduling/take-turns.ts";
 import { ZstdDecoder } from "./zstd-decoder.ts";
 import { zstdFrame } from "./zstd-frame.ts";
 

@@ -1,7 +1,7 @@
 import type { BlobStore } from "#cas/blob-store.ts";
-import { mapAtMost } from "#cas/map-at-most.ts";
 import type { TreeEntry } from "#cas/tree-entry.ts";
 import { Fault } from "#core/fault.ts";
+import { mapAtMost } from "#scheduling/map-at-most.ts";
 import type { CommitEntry } from "../commit-tree.ts";
 import { readObjects } from "../read-objects.ts";
 import type { Git } from "../run-git.ts";

@@ -1,4 +1,4 @@
-import { takingTurns } from "#cas/take-turns.ts";
+import { takingTurns } from "#scheduling/take-turns.ts";
 
 /** Things to be done one after the other, once no more come. */
 export interface IdleRunner {

@@ -2,11 +2,11 @@ import { fromBinary } from "@bufbuild/protobuf";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { fromDigestMessage } from "#cas/digest-message.ts";
 import { decodeDirectory } from "#cas/directory-message.ts";
-import { mapAtMost } from "#cas/map-at-most.ts";
 import { assertFewParts } from "#cas/message-parts.ts";
 import { type Digest, digestKey, functionOf } from "#core/digest.ts";
 import { recentlyUsed } from "#core/recently-used.ts";
 import { ActionSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { mapAtMost } from "#scheduling/map-at-most.ts";
 
 const atOnce = 16;
 const largeBytes = 1024 * 1024;

@@ -2,9 +2,9 @@ import { outputTrees } from "#actions/output-trees.ts";
 import { blobsOfResult } from "#actions/result-blobs.ts";
 import { asActionResult } from "#caches/as-action-result.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
-import { mapAtMost } from "#cas/map-at-most.ts";
 import { type Digest, isEmptyDigest } from "#core/digest.ts";
 import type { ActionResult } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { mapAtMost } from "#scheduling/map-at-most.ts";
 
 const atOnce = 64;
 

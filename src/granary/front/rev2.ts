@@ -15,7 +15,6 @@ import { capabilitiesService } from "#cache-protocols/rev2/capabilities-service.
 import { casService } from "#cache-protocols/rev2/cas-service.ts";
 import { fromDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
-import { mapAtMost } from "#cas/map-at-most.ts";
 import type { UploadStore } from "#cas/upload-store.ts";
 import { type Digest, digestKey, functionOf } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
@@ -25,6 +24,7 @@ import {
   type ActionResult,
   ActionResultSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { mapAtMost } from "#scheduling/map-at-most.ts";
 import type { BuildRegistry } from "../builds/build.ts";
 import type { Relay } from "../farm/relay.ts";
 import type { GranaryStore } from "../store/granary-store.ts";

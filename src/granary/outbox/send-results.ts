@@ -1,11 +1,11 @@
 import type { BlobStore } from "#cas/blob-store.ts";
-import { mapAtMost } from "#cas/map-at-most.ts";
 import { type Digest, digestKey, hexOf, uniqueDigests } from "#core/digest.ts";
 import { messageOf } from "#core/fault.ts";
 import {
   PublishResultsResponse_End_Kind as Kind,
   type PublishResultsResponse_End,
 } from "#proto/grange/granary/v1/granary_pb.ts";
+import { mapAtMost } from "#scheduling/map-at-most.ts";
 import type { GranaryFarm } from "../farm/granary-farm.ts";
 import type { GranaryResult } from "../granary-result.ts";
 import { callInParts, classifyFailure } from "./classify-failure.ts";

@@ -1,10 +1,10 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { digestOf } from "#cas/digest-of.ts";
-import { mapAtMost } from "#cas/map-at-most.ts";
 import type { ResultKey } from "#commit-index/result-key.ts";
 import type { Digest } from "#core/digest.ts";
 import { Fault, messageOf } from "#core/fault.ts";
+import { mapAtMost } from "#scheduling/map-at-most.ts";
 import type { RunningBuild } from "../builds/start-build.ts";
 import type { GranaryResult } from "../granary-result.ts";
 import { keyInEnvironment } from "../key-in-environment.ts";

@@ -1,5 +1,5 @@
-import { takingTurns } from "#cas/take-turns.ts";
 import { leastFirst } from "#commit-index/least-first.ts";
+import { takingTurns } from "#scheduling/take-turns.ts";
 
 /** Keys are short ones: see `key-set.ts`. */
 export interface ResultOnDisk {

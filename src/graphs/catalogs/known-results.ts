@@ -1,10 +1,10 @@
 import { lookUpActionResult } from "#actions/action-cache.ts";
 import type { OutputTrees } from "#actions/output-trees.ts";
-import { mapAtMost } from "#cas/map-at-most.ts";
 import type { CommitSha } from "#core/commit-sha.ts";
 import { Fault } from "#core/fault.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import type { Db } from "#db/db.ts";
+import { mapAtMost } from "#scheduling/map-at-most.ts";
 import { buildAction } from "../build-action.ts";
 import type { CatalogEntry } from "../catalog.ts";
 import type { CommitInputReader } from "../commit-inputs.ts";

@@ -4,7 +4,6 @@ import type { Logger } from "pino";
 import { lookUpActionResult } from "#actions/action-cache.ts";
 import type { OutputTrees } from "#actions/output-trees.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
-import { mapAtMost } from "#cas/map-at-most.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import type { Db, Tx } from "#db/db.ts";
 import { ExecutionId, type ExecutionRequest } from "#execution/execution.ts";
@@ -12,6 +11,7 @@ import { replaceExecutions } from "#execution/submitting/replace-executions.stor
 import { similarityKeysOf } from "#execution/submitting/similarity-keys.ts";
 import { submitExecutions } from "#execution/submitting/submit-executions.store.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { mapAtMost } from "#scheduling/map-at-most.ts";
 import { advanceStoredGraph, lockGraphs } from "../advancing/advance.store.ts";
 import type { BuiltAction } from "../build-action.ts";
 import { urgencyOf } from "../graph-priority.store.ts";

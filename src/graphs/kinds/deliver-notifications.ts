@@ -1,5 +1,5 @@
-import { mapAtMost } from "#cas/map-at-most.ts";
 import type { Db } from "#db/db.ts";
+import { mapAtMost } from "#scheduling/map-at-most.ts";
 import {
   dropNotificationsOfEndedRuns,
   keepTold,

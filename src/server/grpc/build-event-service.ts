@@ -1,6 +1,5 @@
 import type { Logger } from "pino";
 import { batchesOf } from "#cache-protocols/rev2/batches-of.ts";
-import { mapAtMost } from "#cas/map-at-most.ts";
 import type { Clock } from "#core/clock.ts";
 import type { Digest } from "#core/digest.ts";
 import { Fault, messageOf } from "#core/fault.ts";
@@ -27,6 +26,7 @@ import {
   type PublishBuildToolEventStreamRequest,
   type PublishLifecycleEventRequest,
 } from "#proto/google/devtools/build/v1/publish_build_event_pb.ts";
+import { mapAtMost } from "#scheduling/map-at-most.ts";
 
 export interface BuildEventServiceParts {
   readonly db: Db;

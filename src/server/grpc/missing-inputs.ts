@@ -2,12 +2,12 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { mostNamed } from "#cache-protocols/rev2/missing-blobs.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { fromDigestMessage } from "#cas/digest-message.ts";
-import { mapAtMost } from "#cas/map-at-most.ts";
 import { assertFewParts } from "#cas/message-parts.ts";
-import { takingTurns } from "#cas/take-turns.ts";
 import { type Digest, digestKey, functionOf } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import { DirectorySchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { mapAtMost } from "#scheduling/map-at-most.ts";
+import { takingTurns } from "#scheduling/take-turns.ts";
 
 /** Directories looked into; a tree with more is told as far as it was seen. */
 const mostDirectories = 100_000;

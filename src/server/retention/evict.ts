@@ -1,11 +1,11 @@
 import type { OutputTrees } from "#actions/output-trees.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import type { Evictable, NamespacedBlob } from "#cas/evictable.ts";
-import { mapAtMost } from "#cas/map-at-most.ts";
 import type { Namespace } from "#cas/namespaces/namespace.ts";
-import { takingTurns } from "#cas/take-turns.ts";
 import type { Digest } from "#core/digest.ts";
 import type { Tx } from "#db/db.ts";
+import { mapAtMost } from "#scheduling/map-at-most.ts";
+import { takingTurns } from "#scheduling/take-turns.ts";
 import { type Claims, farmHolds } from "./farm-claims.ts";
 import { Holds } from "./held-blobs.ts";
 import { forgetNamesOf } from "./named-blobs.ts";

@@ -1,14 +1,14 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { fromDigestMessage } from "#cas/digest-message.ts";
-import { mapAtMost } from "#cas/map-at-most.ts";
-import { takingTurns } from "#cas/take-turns.ts";
 import { type Digest, functionOf } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import {
   ActionSchema,
   DirectorySchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { mapAtMost } from "#scheduling/map-at-most.ts";
+import { takingTurns } from "#scheduling/take-turns.ts";
 
 /** What is larger is no message that a worker would read. */
 const mostMessageBytes = 16 * 1_048_576;

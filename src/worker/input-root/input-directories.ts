@@ -1,9 +1,9 @@
 import type { BlobStore } from "#cas/blob-store.ts";
 import { decodeDirectory } from "#cas/directory-message.ts";
-import { mapAtMost } from "#cas/map-at-most.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import type { Directory } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { mapAtMost } from "#scheduling/map-at-most.ts";
 import { inBatches } from "../fetch-batches.ts";
 import { InputsMissing } from "../inputs-missing.ts";
 import type { LocalStore } from "../local-store.ts";

@@ -6,7 +6,6 @@ import type { BlobStore } from "#cas/blob-store.ts";
 import { uploadDirectories } from "#cas/build-directory-tree.ts";
 import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
-import { mapAtMost } from "#cas/map-at-most.ts";
 import { encodeTree } from "#cas/tree-message.ts";
 import { type Digest, digestKey, functionOf, isEmptyDigest } from "#core/digest.ts";
 import { untilAborted } from "#core/until-aborted.ts";
@@ -19,6 +18,7 @@ import {
   OutputFileSchema,
   OutputSymlinkSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { mapAtMost } from "#scheduling/map-at-most.ts";
 import type { RetryWindow } from "../retry-window.ts";
 import type { CollectedOutputs } from "./collect-outputs.ts";
 
