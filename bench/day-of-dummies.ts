@@ -1,7 +1,7 @@
+import { type Catalog, catalogOf } from "#definitions/catalog.ts";
+import type { JobDefinition } from "#definitions/job-definition.ts";
 import { beginGraph } from "#graphs/advancing/begin-graph.ts";
 import type { GraphPart } from "#graphs/advancing/graph-part.ts";
-import { type Catalog, catalogOf } from "#graphs/catalog.ts";
-import type { JobDefinition } from "#graphs/definitions/job-definition.ts";
 import type { PlannedEdge } from "#graphs/plan.ts";
 
 /** A push's graph, before it is stored. */

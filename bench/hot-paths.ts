@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { digestOf } from "#cas/digest-of.ts";
 import { unzstdWhole, zstdWhole } from "#cas/zstd/zstd-streams.ts";
 import { canonicalJson } from "#core/canonical-json.ts";
-import { definitionsFrom } from "#graphs/definitions/definitions-from.fixture.ts";
-import { TemplateEvaluator } from "#graphs/definitions/template-evaluator.ts";
+import { definitionsFrom } from "#definitions/definitions-from.fixture.ts";
+import { TemplateEvaluator } from "#definitions/template-evaluator.ts";
 import { plan } from "#graphs/plan.ts";
 
 /**

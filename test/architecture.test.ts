@@ -34,6 +34,7 @@ const mayImport: Record<string, readonly string[]> = {
   caches: ["core", "api", "db", "cas", "actions", "proto"],
   graphs: [
     "core",
+    "definitions",
     "scheduling",
     "api",
     "db",
@@ -89,6 +90,8 @@ const mayImport: Record<string, readonly string[]> = {
     "grpc",
     "proto",
   ],
+  // What `.grange/*.yml` may say, and the catalog of jobs that it comes to: no database.
+  definitions: ["core", "scheduling", "api", "cas", "git"],
   // First definitions for a repository, from its files: pure. `git` for its globs.
   init: ["core", "git"],
   worker: ["core", "scheduling", "machine", "cas", "proto", "grpc"],
@@ -102,6 +105,7 @@ const mayImport: Record<string, readonly string[]> = {
   forge: ["core", "api", "db", "access", "git", "comparison"],
   server: [
     "core",
+    "definitions",
     "scheduling",
     "api",
     "machine",
@@ -133,6 +137,7 @@ const mayImport: Record<string, readonly string[]> = {
   // Jobs of a checkout on this machine, run as a worker runs them, without a farm.
   "local-run": [
     "core",
+    "definitions",
     "scheduling",
     "api",
     "machine",
@@ -147,6 +152,7 @@ const mayImport: Record<string, readonly string[]> = {
   // `grpc` for whom to trust under TLS, which the API's client reads as its channel does.
   cli: [
     "core",
+    "definitions",
     "api",
     "db",
     "git",

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { readDefinitions } from "#definitions/read-definitions.ts";
+import { TemplateEvaluator } from "#definitions/template-evaluator.ts";
 import { compileGlobs } from "#git/glob.ts";
-import { readDefinitions } from "#graphs/definitions/read-definitions.ts";
-import { TemplateEvaluator } from "#graphs/definitions/template-evaluator.ts";
 import { testGroups } from "../scripts/test/test-groups.ts";
 
 const root = resolve(import.meta.dirname, "..");

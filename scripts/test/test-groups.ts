@@ -1,4 +1,4 @@
-import type { JobDefinition } from "#graphs/definitions/job-definition.ts";
+import type { JobDefinition } from "#definitions/job-definition.ts";
 
 /** Tests that are given the same files. */
 export interface TestGroup {

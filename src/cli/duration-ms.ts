@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "commander";
-import { parseDuration } from "#graphs/definitions/duration.ts";
+import { parseDuration } from "#definitions/duration.ts";
 
 /** Parses an option's value that is a time, as definitions write it; in ms. */
 export function durationMs(text: string): number {

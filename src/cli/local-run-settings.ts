@@ -1,6 +1,6 @@
 import { dirname, resolve } from "node:path";
 import { Fault } from "#core/fault.ts";
-import { DefinitionProblems } from "#graphs/definitions/definition-problems.ts";
+import { DefinitionProblems } from "#definitions/definition-problems.ts";
 import { readWorkingDefinitions } from "#local-run/working-definitions.ts";
 import { readWorkerConfig, type WorkerConfig } from "#worker/config.ts";
 import { checkoutRoot } from "./checkout.ts";

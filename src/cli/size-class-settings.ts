@@ -5,7 +5,7 @@ import {
   sizeClassSettingNames,
 } from "#api/size-class.ts";
 import { durationText } from "#core/duration-text.ts";
-import { parseDuration } from "#graphs/definitions/duration.ts";
+import { parseDuration } from "#definitions/duration.ts";
 import { printableLine } from "./terminal/printable-text.ts";
 import { tableLines } from "./terminal/table.ts";
 import { timeText } from "./terminal/time-text.ts";

@@ -1,12 +1,12 @@
 import type { Principal } from "#access/principal.ts";
 import { CommitSha } from "#core/commit-sha.ts";
 import { Fault } from "#core/fault.ts";
+import { definitionLimits } from "#definitions/definition-limits.ts";
+import { DefinitionProblems } from "#definitions/definition-problems.ts";
+import type { DefinedJob, Definitions } from "#definitions/read-definitions.ts";
+import type { Source } from "#definitions/sources-key.ts";
 import type { Submodule } from "#git/submodules.ts";
 import type { CommitPlace } from "./commit-inputs.ts";
-import { definitionLimits } from "./definitions/definition-limits.ts";
-import { DefinitionProblems } from "./definitions/definition-problems.ts";
-import type { DefinedJob, Definitions } from "./definitions/read-definitions.ts";
-import type { Source } from "./definitions/sources-key.ts";
 import { mayMatchBelow } from "./may-match-below.ts";
 import { fetchSource, type SourceServices } from "./resolve-sources.ts";
 

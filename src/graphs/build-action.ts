@@ -8,6 +8,8 @@ import { Fault } from "#core/fault.ts";
 import { parseMemorySize } from "#core/memory-size.ts";
 import { type Platform, rulesProperty, secretsProperty } from "#core/platform.ts";
 import { type SecretReference, secretsText } from "#core/secret-reference.ts";
+import { parseDuration } from "#definitions/duration.ts";
+import type { JobDefinition } from "#definitions/job-definition.ts";
 import {
   type RequestedSizeClasses,
   requestedSizeClasses,
@@ -17,8 +19,6 @@ import {
   CommandSchema,
   PlatformSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
-import { parseDuration } from "./definitions/duration.ts";
-import type { JobDefinition } from "./definitions/job-definition.ts";
 import { jobScript } from "./job-script.ts";
 import { rulesOfAction } from "./rules-of-action.ts";
 

@@ -3,18 +3,18 @@ import type { JobState } from "#api/job-state.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
+import type { Catalog } from "#definitions/catalog.ts";
+import { parseDuration } from "#definitions/duration.ts";
+import type { JobDefinition } from "#definitions/job-definition.ts";
 import { preferIndexes } from "#execution/claiming/prefer-indexes.store.ts";
+import { partsOf } from "#scheduling/turns.ts";
 import { wakeRunners } from "./advancing/advance.store.ts";
 import type { AdvancingJob, GraphPart } from "./advancing/graph-part.ts";
-import type { Catalog } from "./catalog.ts";
-import { parseDuration } from "./definitions/duration.ts";
-import type { JobDefinition } from "./definitions/job-definition.ts";
 import { lesserTtlMs } from "./expiry/graph-ttl.ts";
 import type { GraphId } from "./graph-id.ts";
 import { insertDefinitions } from "./insert-definitions.store.ts";
 import type { OutsiderRules } from "./plan-for-outsiders.ts";
 import type { SubmittedChoice } from "./submitted-choice.ts";
-import { partsOf } from "./turns.ts";
 
 /** A graph as it begins. */
 export interface NewGraph {

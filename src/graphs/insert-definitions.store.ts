@@ -1,6 +1,6 @@
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
-import { partsOf } from "./turns.ts";
+import { partsOf } from "#scheduling/turns.ts";
 
 /** So many that a statement is worth its way; so few that writing it does not keep the server from others. */
 const atOnce = 2_000;

@@ -1,5 +1,5 @@
 import { shellWord } from "#core/shell-word.ts";
-import type { JobDefinition } from "./definitions/job-definition.ts";
+import type { JobDefinition } from "#definitions/job-definition.ts";
 
 /**
  * The one `/bin/sh` script that a job's commands become.

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { DefinitionProblems } from "./definitions/definition-problems.ts";
-import type { DefinedJob, Definitions } from "./definitions/fill-templates.ts";
-import { JobDefinition } from "./definitions/job-definition.ts";
+import { DefinitionProblems } from "#definitions/definition-problems.ts";
+import type { DefinedJob, Definitions } from "#definitions/fill-templates.ts";
+import { JobDefinition } from "#definitions/job-definition.ts";
 import { planForOutsiders } from "./plan-for-outsiders.ts";
 
 const rules = { network: false, platform: { OSFamily: ["*"], pool: ["forks", "small-*"] } };

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { fitsStars } from "#core/star-pattern.ts";
-import { definitionLimits } from "./definitions/definition-limits.ts";
-import { DefinitionProblems } from "./definitions/definition-problems.ts";
-import type { DefinedJob, Definitions } from "./definitions/fill-templates.ts";
-import type { JobDefinition } from "./definitions/job-definition.ts";
+import { definitionLimits } from "#definitions/definition-limits.ts";
+import { DefinitionProblems } from "#definitions/definition-problems.ts";
+import type { DefinedJob, Definitions } from "#definitions/fill-templates.ts";
+import type { JobDefinition } from "#definitions/job-definition.ts";
 import { type Plan, plan } from "./plan.ts";
 
 /** What definitions of somebody who may not write in the repository may ask for: of pull requests from forks. */

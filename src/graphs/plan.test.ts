@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "vitest";
-import { catalogOf } from "./catalog.ts";
-import { definitionsFrom } from "./definitions/definitions-from.fixture.ts";
-import { TemplateEvaluator } from "./definitions/template-evaluator.ts";
+import { catalogOf } from "#definitions/catalog.ts";
+import { definitionsFrom } from "#definitions/definitions-from.fixture.ts";
+import { TemplateEvaluator } from "#definitions/template-evaluator.ts";
 import { findCycle } from "./find-cycle.ts";
 import { plan } from "./plan.ts";
 

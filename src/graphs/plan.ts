@@ -1,15 +1,15 @@
 import type { EdgeCondition } from "#api/graph.ts";
-import { type Catalog, catalogOf, digestOfDefinition } from "./catalog.ts";
+import { type Catalog, catalogOf, digestOfDefinition } from "#definitions/catalog.ts";
+import { definitionLimits } from "#definitions/definition-limits.ts";
+import { problemNowhere } from "#definitions/definition-origin.ts";
+import { type DefinitionProblem, DefinitionProblems } from "#definitions/definition-problems.ts";
+import { suggestion } from "#definitions/nearest-name.ts";
+import { conditionOf, problemOfNeededEnd } from "#definitions/need-condition.ts";
+import { needsOf } from "#definitions/needs-of.ts";
+import type { DefinedJob, Definitions } from "#definitions/read-definitions.ts";
+import { mapInTurns, turns } from "#scheduling/turns.ts";
 import { inactiveJobs, selectedJobs, wantedJobs } from "./catalogs/choose-jobs.ts";
-import { definitionLimits } from "./definitions/definition-limits.ts";
-import { problemNowhere } from "./definitions/definition-origin.ts";
-import { type DefinitionProblem, DefinitionProblems } from "./definitions/definition-problems.ts";
-import { suggestion } from "./definitions/nearest-name.ts";
-import { conditionOf, problemOfNeededEnd } from "./definitions/need-condition.ts";
-import { needsOf } from "./definitions/needs-of.ts";
-import type { DefinedJob, Definitions } from "./definitions/read-definitions.ts";
 import { findCycle } from "./find-cycle.ts";
-import { mapInTurns, turns } from "./turns.ts";
 
 export interface PlannedEdge {
   /** The job that waits. */

@@ -4,11 +4,11 @@ import { CommitSha } from "#core/commit-sha.ts";
 import { TrustDomain } from "#core/trust-domain.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
+import type { JobDefinition } from "#definitions/job-definition.ts";
 import {
   firstRunsRequested,
   waitsForItsInputs,
 } from "./approximations/waiting-for-inputs.store.ts";
-import type { JobDefinition } from "./definitions/job-definition.ts";
 import { GraphId } from "./graph-id.ts";
 
 const ReadyJob = z.object({

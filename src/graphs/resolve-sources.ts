@@ -1,12 +1,12 @@
 import type { Principal } from "#access/principal.ts";
 import { Fault } from "#core/fault.ts";
+import { definitionLimits } from "#definitions/definition-limits.ts";
+import { type DefinitionProblem, DefinitionProblems } from "#definitions/definition-problems.ts";
+import type { DefinedJob, Definitions } from "#definitions/read-definitions.ts";
+import type { Source } from "#definitions/sources-key.ts";
 import type { FetchedCommit, Mirrors } from "#git/fetch-commit.ts";
 import { mapAtMost } from "#scheduling/map-at-most.ts";
 import type { CommitInputReader } from "./commit-inputs.ts";
-import { definitionLimits } from "./definitions/definition-limits.ts";
-import { type DefinitionProblem, DefinitionProblems } from "./definitions/definition-problems.ts";
-import type { DefinedJob, Definitions } from "./definitions/read-definitions.ts";
-import type { Source } from "./definitions/sources-key.ts";
 import type { RepositoryAccess } from "./repository-access.ts";
 
 /** Repositories asked at once: each may take a while to answer. */

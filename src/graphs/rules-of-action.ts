@@ -1,8 +1,8 @@
 import { canonicalJson } from "#core/canonical-json.ts";
 import { LineMatcher } from "#core/line-patterns/line-matcher.ts";
 import { compileRules } from "#core/outcome-rules.ts";
-import type { JobDefinition } from "./definitions/job-definition.ts";
-import { rulesOf } from "./definitions/outcome-rules-of-job.ts";
+import type { JobDefinition } from "#definitions/job-definition.ts";
+import { rulesOf } from "#definitions/outcome-rules-of-job.ts";
 import { shownLines } from "./job-script.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { Fault } from "#core/fault.ts";
+import { suggestion } from "#definitions/nearest-name.ts";
 import { compileGlobs } from "#git/glob.ts";
-import { suggestion } from "./definitions/nearest-name.ts";
 
 /** Files that one job may read. Beyond it, building and checking trees would hold up the server. */
 const mostFiles = 300_000;

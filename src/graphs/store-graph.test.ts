@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, expect, test } from "vitest";
 import { protectedDomain } from "#core/trust-domain.ts";
+import { definitionsFrom } from "#definitions/definitions-from.fixture.ts";
+import { TemplateEvaluator } from "#definitions/template-evaluator.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
 import { beginGraph } from "./advancing/begin-graph.ts";
-import { definitionsFrom } from "./definitions/definitions-from.fixture.ts";
-import { TemplateEvaluator } from "./definitions/template-evaluator.ts";
 import { insertGraph, keepCatalog } from "./graph.store.ts";
 import { GraphId } from "./graph-id.ts";
 import { wholeGraph } from "./graph-page.store.ts";

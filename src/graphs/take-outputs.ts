@@ -7,11 +7,11 @@ import type { Overlay } from "#cas/merge-trees.ts";
 import { problemOfPath } from "#cas/path-rules.ts";
 import type { TreePart } from "#cas/tree-entry.ts";
 import { Fault } from "#core/fault.ts";
+import type { Need } from "#definitions/job-definition.ts";
 import {
   type ActionResult,
   ActionResultSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
-import type { Need } from "./definitions/job-definition.ts";
 import type { NeededOutput } from "./run.store.ts";
 
 /**

@@ -2,9 +2,9 @@ import type { Overlay } from "#cas/merge-trees.ts";
 import { problemOfPath } from "#cas/path-rules.ts";
 import { CommitSha } from "#core/commit-sha.ts";
 import { Fault } from "#core/fault.ts";
+import type { JobDefinition } from "#definitions/job-definition.ts";
+import type { Source } from "#definitions/sources-key.ts";
 import type { CommitInputReader } from "./commit-inputs.ts";
-import type { JobDefinition } from "./definitions/job-definition.ts";
-import type { Source } from "./definitions/sources-key.ts";
 import { selectOfSubmodule } from "./select-inputs.ts";
 
 /**

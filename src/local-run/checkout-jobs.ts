@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
+import type { JobDefinition } from "#definitions/job-definition.ts";
+import { needsOf } from "#definitions/needs-of.ts";
 import { openGit } from "#git/run-git.ts";
-import type { JobDefinition } from "#graphs/definitions/job-definition.ts";
-import { needsOf } from "#graphs/definitions/needs-of.ts";
 import type { ActionResult } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import type { WorkerConfig } from "#worker/config.ts";
 import { type CheckoutBlobs, checkoutBlobs } from "./checkout-blobs.ts";

@@ -1,5 +1,5 @@
+import type { JobDefinition } from "#definitions/job-definition.ts";
 import { compileGlobs } from "#git/glob.ts";
-import type { JobDefinition } from "#graphs/definitions/job-definition.ts";
 import { selectInputs } from "#graphs/select-inputs.ts";
 import type { Accesses } from "./access-record.ts";
 import { patternsFor } from "./patterns-for.ts";

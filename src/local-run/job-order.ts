@@ -1,6 +1,6 @@
 import { Fault } from "#core/fault.ts";
-import type { JobDefinition } from "#graphs/definitions/job-definition.ts";
-import { needsOf } from "#graphs/definitions/needs-of.ts";
+import type { JobDefinition } from "#definitions/job-definition.ts";
+import { needsOf } from "#definitions/needs-of.ts";
 
 /** Where a job that another one needs comes from. */
 export type NeedSource =

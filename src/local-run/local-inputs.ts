@@ -10,10 +10,10 @@ import { problemOfTarget } from "#cas/path-rules.ts";
 import type { TreeEntry, TreePart } from "#cas/tree-entry.ts";
 import type { Digest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
+import type { JobDefinition, Need } from "#definitions/job-definition.ts";
 import { chooseFoundInputs } from "#graphs/approximations/choose-found-inputs.ts";
 import { readInputList } from "#graphs/approximations/read-input-list.ts";
 import { rulesOf } from "#graphs/approximations/take-found-inputs.ts";
-import type { JobDefinition, Need } from "#graphs/definitions/job-definition.ts";
 import { selectInputs } from "#graphs/select-inputs.ts";
 import { takeOutputs } from "#graphs/take-outputs.ts";
 import {

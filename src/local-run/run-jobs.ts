@@ -1,6 +1,6 @@
 import { Fault } from "#core/fault.ts";
-import type { JobDefinition } from "#graphs/definitions/job-definition.ts";
-import { needsOf } from "#graphs/definitions/needs-of.ts";
+import type { JobDefinition } from "#definitions/job-definition.ts";
+import { needsOf } from "#definitions/needs-of.ts";
 import { CheckoutJobs, type CheckoutSettings } from "./checkout-jobs.ts";
 import { refuseFarmJobs } from "./job-order.ts";
 import type { LocalEnd } from "./local-executor.ts";

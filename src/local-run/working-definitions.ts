@@ -2,13 +2,13 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { SwitchValues } from "#api/graph-choice.ts";
 import { Fault } from "#core/fault.ts";
+import type { DefinitionContext } from "#definitions/definition-context.ts";
+import { fillTemplates } from "#definitions/fill-templates.ts";
+import type { JobDefinition } from "#definitions/job-definition.ts";
+import { suggestion } from "#definitions/nearest-name.ts";
+import { readTemplates } from "#definitions/read-templates.ts";
+import { TemplateEvaluator } from "#definitions/template-evaluator.ts";
 import type { Git } from "#git/run-git.ts";
-import type { DefinitionContext } from "#graphs/definitions/definition-context.ts";
-import { fillTemplates } from "#graphs/definitions/fill-templates.ts";
-import type { JobDefinition } from "#graphs/definitions/job-definition.ts";
-import { suggestion } from "#graphs/definitions/nearest-name.ts";
-import { readTemplates } from "#graphs/definitions/read-templates.ts";
-import { TemplateEvaluator } from "#graphs/definitions/template-evaluator.ts";
 import { type PlannedEdge, plan } from "#graphs/plan.ts";
 
 /** What a submission may say of templates. */

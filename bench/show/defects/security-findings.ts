@@ -118,10 +118,10 @@ export const findingsOfSecurity: readonly Finding[] = [
       { file: "src/worker/leftovers.test.ts" },
       { file: "src/server/http/http-app.test.ts" },
       {
-        file: "src/graphs/definitions/hostile-definitions.test.ts",
+        file: "src/definitions/hostile-definitions.test.ts",
         titled: /lists in lists|error at each/,
       },
-      { file: "src/graphs/definitions/source-file.test.ts" },
+      { file: "src/definitions/source-file.test.ts" },
       {
         file: "src/server/handlers/access-handlers.test.ts",
         titled: /audit log|in the end|looks like|much that is sent|refuses|is good for/,

@@ -1,5 +1,5 @@
 import type { AuditLogRecord, AuditPage } from "#api/audit.ts";
-import { parseDuration } from "#graphs/definitions/duration.ts";
+import { parseDuration } from "#definitions/duration.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { answer, type CommonOptions, inSession } from "../session.ts";

@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import type { z } from "zod";
 import { PrincipalKind, type Token } from "#api/access.ts";
 import { EnrolledKind } from "#api/enrolment.ts";
-import { parseDuration } from "#graphs/definitions/duration.ts";
+import { parseDuration } from "#definitions/duration.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { answer, type CommonOptions, inSession } from "../session.ts";

@@ -1,6 +1,6 @@
 import { messageOf } from "#core/fault.ts";
-import { readDefinitions } from "#graphs/definitions/read-definitions.ts";
-import { TemplateEvaluator } from "#graphs/definitions/template-evaluator.ts";
+import { readDefinitions } from "#definitions/read-definitions.ts";
+import { TemplateEvaluator } from "#definitions/template-evaluator.ts";
 import {
   checkoutRoot,
   commitFacts,

@@ -3,9 +3,9 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { fillTemplates } from "#graphs/definitions/fill-templates.ts";
-import { readTemplates } from "#graphs/definitions/read-templates.ts";
-import { TemplateEvaluator } from "#graphs/definitions/template-evaluator.ts";
+import { fillTemplates } from "#definitions/fill-templates.ts";
+import { readTemplates } from "#definitions/read-templates.ts";
+import { TemplateEvaluator } from "#definitions/template-evaluator.ts";
 import { plan } from "#graphs/plan.ts";
 import { readSuiteFile } from "#suites/read-suite.ts";
 import { definitionTexts } from "../checkout.ts";

@@ -3,7 +3,7 @@ import { JobKind, RunOutcome } from "#api/graph.ts";
 import { JobState } from "#api/job-state.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
-import type { JobDefinition } from "../definitions/job-definition.ts";
+import type { JobDefinition } from "#definitions/job-definition.ts";
 import { GraphId } from "../graph-id.ts";
 
 const Given = z.object({ from: z.string(), gave: z.string(), goesWithout: z.boolean() });

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import { Fault } from "#core/fault.ts";
-import { definitionsFrom } from "../definitions/definitions-from.fixture.ts";
-import { TemplateEvaluator } from "../definitions/template-evaluator.ts";
+import { definitionsFrom } from "#definitions/definitions-from.fixture.ts";
+import { TemplateEvaluator } from "#definitions/template-evaluator.ts";
 import { plan } from "../plan.ts";
 import { chooseFoundInputs } from "./choose-found-inputs.ts";
 import { readInputList } from "./read-input-list.ts";

@@ -1,5 +1,5 @@
+import type { JobDefinition } from "#definitions/job-definition.ts";
 import type { CommitInputReader, CommitPlace } from "../commit-inputs.ts";
-import type { JobDefinition } from "../definitions/job-definition.ts";
 import { selectInputs } from "../select-inputs.ts";
 import type { JobFacts } from "./approximation-facts.store.ts";
 import { alwaysRead, mayBeFound } from "./choose-found-inputs.ts";

@@ -1,8 +1,8 @@
 import { digestOf } from "#cas/digest-of.ts";
 import { canonicalJson } from "#core/canonical-json.ts";
 import { digestKey } from "#core/digest.ts";
+import type { JobDefinition } from "#definitions/job-definition.ts";
 import { buildAction } from "../build-action.ts";
-import type { JobDefinition } from "../definitions/job-definition.ts";
 
 /** A job as far as its action follows from it. */
 export interface ApproximatedJob {

@@ -6,9 +6,9 @@ import type { Branch, BranchBody, NextDefinitions, SetBranch } from "#api/branch
 import { canonicalJson } from "#core/canonical-json.ts";
 import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
+import type { Switch } from "#definitions/definition-file.ts";
+import { readSwitchValues } from "#definitions/switch-values.ts";
 import { mapAtMost } from "#scheduling/map-at-most.ts";
-import type { Switch } from "../definitions/definition-file.ts";
-import { readSwitchValues } from "../definitions/switch-values.ts";
 import { requireMayReadDefinitions } from "../repository-access.ts";
 import {
   branchHistory,

@@ -1,7 +1,7 @@
 import { Fault } from "#core/fault.ts";
 import { type RecentlyUsed, recentlyUsed } from "#core/recently-used.ts";
 import type { Tx } from "#db/db.ts";
-import type { SourceFile } from "../definitions/source-file.ts";
+import type { SourceFile } from "#definitions/source-file.ts";
 import { catalogOfJobs } from "./catalog-of-jobs.ts";
 import type { PlannedTemplates } from "./plan-templates.ts";
 import { jobsOfCatalog, readTemplateCatalog } from "./template-catalog.store.ts";

@@ -1,5 +1,5 @@
 import type { CatalogDiff } from "#api/catalog.ts";
-import { nameOf } from "../catalog.ts";
+import { nameOf } from "#definitions/catalog.ts";
 import { changedExpressions } from "./changed-expressions.ts";
 import { changedParts } from "./changed-parts.ts";
 import type { EntryKind, TemplateCatalog, TemplateEntry } from "./template-catalog.ts";

@@ -1,6 +1,6 @@
-import { DefinitionDigest } from "../catalog.ts";
-import type { JobDefinition } from "../definitions/job-definition.ts";
-import { mapInTurns } from "../turns.ts";
+import { DefinitionDigest } from "#definitions/catalog.ts";
+import type { JobDefinition } from "#definitions/job-definition.ts";
+import { mapInTurns } from "#scheduling/turns.ts";
 import type { TemplateCatalog } from "./template-catalog.ts";
 
 /** A job of a graph that was made, as it was stored. */

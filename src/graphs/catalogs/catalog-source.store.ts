@@ -2,8 +2,8 @@ import { z } from "zod";
 import type { BranchCatalog } from "#api/branch.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
-import { DefinitionDigest } from "../catalog.ts";
-import type { JobPlaces } from "../definitions/job-places.ts";
+import { DefinitionDigest } from "#definitions/catalog.ts";
+import type { JobPlaces } from "#definitions/job-places.ts";
 
 const Found = z.object({ catalog: DefinitionDigest });
 const FoundTree = Found.extend({ hasPlaces: z.boolean() });

@@ -1,8 +1,8 @@
 import { matches } from "#api/selection/matches.ts";
 import { parseSelection } from "#api/selection/parse-selection.ts";
 import type { Selection } from "#api/selection/selection.ts";
-import type { DefinedJob } from "../definitions/fill-templates.ts";
-import { needsOf } from "../definitions/needs-of.ts";
+import type { DefinedJob } from "#definitions/fill-templates.ts";
+import { needsOf } from "#definitions/needs-of.ts";
 
 type Jobs = ReadonlyMap<string, DefinedJob>;
 

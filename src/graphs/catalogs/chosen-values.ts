@@ -1,6 +1,6 @@
 import { canonicalJson } from "#core/canonical-json.ts";
-import { chooseValues, type Requests } from "../definitions/choose-values.ts";
-import type { Templates } from "../definitions/templates.ts";
+import { chooseValues, type Requests } from "#definitions/choose-values.ts";
+import type { Templates } from "#definitions/templates.ts";
 
 /**
  * Which parameters and switches have another value than they would have on the branch anyway.

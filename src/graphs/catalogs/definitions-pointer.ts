@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { CommitSha } from "#core/commit-sha.ts";
+import { problemNowhere } from "#definitions/definition-origin.ts";
+import { DefinitionProblems } from "#definitions/definition-problems.ts";
+import { readSourceFile } from "#definitions/source-file.ts";
+import { SourceRepository } from "#definitions/sources-key.ts";
 import { listCommitTree } from "#git/commit-tree.ts";
 import { readObjects } from "#git/read-objects.ts";
 import type { Git } from "#git/run-git.ts";
-import { problemNowhere } from "../definitions/definition-origin.ts";
-import { DefinitionProblems } from "../definitions/definition-problems.ts";
-import { readSourceFile } from "../definitions/source-file.ts";
-import { SourceRepository } from "../definitions/sources-key.ts";
 import {
   definitionsDirectory,
   isDefinitionFile,

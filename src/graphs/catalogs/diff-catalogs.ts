@@ -2,7 +2,7 @@ import type { Principal } from "#access/principal.ts";
 import type { CatalogDiff } from "#api/catalog.ts";
 import type { SwitchValues } from "#api/graph-choice.ts";
 import { Fault } from "#core/fault.ts";
-import { usualValueOf } from "../definitions/switch-values.ts";
+import { usualValueOf } from "#definitions/switch-values.ts";
 import { branchDefinition, definedBranches } from "./branch-definition.store.ts";
 import { resolveBranch } from "./branch-definition.ts";
 import { catalogDiff, differsInExpressions, type FilledSides } from "./catalog-diff.ts";

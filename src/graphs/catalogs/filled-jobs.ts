@@ -1,7 +1,7 @@
 import type { ResolvedBranch } from "#api/branch.ts";
-import { DefinitionProblems } from "../definitions/definition-problems.ts";
-import { fillTemplates } from "../definitions/fill-templates.ts";
-import type { TemplateEvaluator } from "../definitions/template-evaluator.ts";
+import { DefinitionProblems } from "#definitions/definition-problems.ts";
+import { fillTemplates } from "#definitions/fill-templates.ts";
+import type { TemplateEvaluator } from "#definitions/template-evaluator.ts";
 import { wantedOf } from "./graph-definitions.ts";
 import { type TemplateCatalog, templatesOf } from "./template-catalog.ts";
 

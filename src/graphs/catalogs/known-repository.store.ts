@@ -2,8 +2,8 @@ import { z } from "zod";
 import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
+import { suggestion } from "#definitions/nearest-name.ts";
 import { parseRepositoryAddress, withoutPassword } from "#git/repository-address.ts";
-import { suggestion } from "../definitions/nearest-name.ts";
 import { nameRepository } from "../repository.store.ts";
 
 const Name = z.object({ name: z.string() });

@@ -4,9 +4,9 @@ import type { CommitSha } from "#core/commit-sha.ts";
 import { Fault } from "#core/fault.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import type { Db } from "#db/db.ts";
+import type { CatalogEntry } from "#definitions/catalog.ts";
 import { mapAtMost } from "#scheduling/map-at-most.ts";
 import { buildAction } from "../build-action.ts";
-import type { CatalogEntry } from "../catalog.ts";
 import type { CommitInputReader } from "../commit-inputs.ts";
 
 export interface ResultServices {

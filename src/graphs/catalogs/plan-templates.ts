@@ -1,7 +1,7 @@
 import { canonicalJson } from "#core/canonical-json.ts";
-import type { Requests } from "../definitions/choose-values.ts";
-import type { DefinitionContext } from "../definitions/definition-context.ts";
-import { type Definitions, fillTemplates } from "../definitions/fill-templates.ts";
+import type { Requests } from "#definitions/choose-values.ts";
+import type { DefinitionContext } from "#definitions/definition-context.ts";
+import { type Definitions, fillTemplates } from "#definitions/fill-templates.ts";
 import { type Plan, plan } from "../plan.ts";
 import { type CatalogServices, type GraphDefinitions, withPlaces } from "./graph-definitions.ts";
 

@@ -1,8 +1,8 @@
 import { everybody, type Principal } from "#access/principal.ts";
 import type { GraphPreview, PreviewGraph } from "#api/preview.ts";
 import { Fault } from "#core/fault.ts";
+import type { DefinitionContext } from "#definitions/definition-context.ts";
 import type { FetchedCommit } from "#git/fetch-commit.ts";
-import type { DefinitionContext } from "../definitions/definition-context.ts";
 import { domainOfCommit, type WitnessServices } from "../domain-of-commit.ts";
 import { proposedName } from "../repository.store.ts";
 import { requireMayReadDefinitions } from "../repository-access.ts";

@@ -1,19 +1,19 @@
 import { setImmediate } from "node:timers/promises";
 import type { CommitSha } from "#core/commit-sha.ts";
 import { Fault } from "#core/fault.ts";
-import { listCommitTree } from "#git/commit-tree.ts";
-import { readObjects } from "#git/read-objects.ts";
-import type { Git } from "#git/run-git.ts";
-import { definitionLimits } from "../definitions/definition-limits.ts";
-import { problemNowhere } from "../definitions/definition-origin.ts";
+import { definitionLimits } from "#definitions/definition-limits.ts";
+import { problemNowhere } from "#definitions/definition-origin.ts";
 import {
   type DefinitionProblem,
   DefinitionProblems,
   throwIfAny,
-} from "../definitions/definition-problems.ts";
-import { templatesIn } from "../definitions/read-templates.ts";
-import { readSourceFile, type SourceFile } from "../definitions/source-file.ts";
-import type { Templates } from "../definitions/templates.ts";
+} from "#definitions/definition-problems.ts";
+import { templatesIn } from "#definitions/read-templates.ts";
+import { readSourceFile, type SourceFile } from "#definitions/source-file.ts";
+import type { Templates } from "#definitions/templates.ts";
+import { listCommitTree } from "#git/commit-tree.ts";
+import { readObjects } from "#git/read-objects.ts";
+import type { Git } from "#git/run-git.ts";
 import type { CatalogCache } from "./catalog-cache.ts";
 
 /** Where a repository keeps its definitions. */

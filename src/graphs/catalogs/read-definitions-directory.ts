@@ -1,7 +1,7 @@
 import { open, readdir } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import { Fault, messageOf } from "#core/fault.ts";
-import { definitionLimits } from "../definitions/definition-limits.ts";
+import { definitionLimits } from "#definitions/definition-limits.ts";
 import { isDefinitionFile } from "./read-definition-files.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
-import { DefinitionDigest } from "../catalog.ts";
-import type { JobDefinition } from "../definitions/job-definition.ts";
+import { DefinitionDigest } from "#definitions/catalog.ts";
+import type { JobDefinition } from "#definitions/job-definition.ts";
 import { insertDefinitions } from "../insert-definitions.store.ts";
 import type { StoredJob } from "./catalog-of-jobs.ts";
 import { entryKey, kindAndName, type TemplateCatalog } from "./template-catalog.ts";

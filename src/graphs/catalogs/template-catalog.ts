@@ -1,10 +1,10 @@
 import { catalogEntryKinds } from "#api/catalog.ts";
-import { type DefinitionDigest, nameOf } from "../catalog.ts";
-import type { Parameter, Switch } from "../definitions/definition-file.ts";
-import { originInCatalog } from "../definitions/definition-origin.ts";
-import type { NamedGraph } from "../definitions/named-graph.ts";
-import type { Declared, Templates } from "../definitions/templates.ts";
-import { mapInTurns } from "../turns.ts";
+import { type DefinitionDigest, nameOf } from "#definitions/catalog.ts";
+import type { Parameter, Switch } from "#definitions/definition-file.ts";
+import { originInCatalog } from "#definitions/definition-origin.ts";
+import type { NamedGraph } from "#definitions/named-graph.ts";
+import type { Declared, Templates } from "#definitions/templates.ts";
+import { mapInTurns } from "#scheduling/turns.ts";
 
 export type EntryKind = (typeof catalogEntryKinds)[number];
 

@@ -6,9 +6,9 @@ import { decodeDirectory, encodeDirectory } from "#cas/directory-message.ts";
 import { compareByCodePoint } from "#cas/tree-entry.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
+import type { JobDefinition } from "#definitions/job-definition.ts";
 import { FileNodeSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { type BuiltAction, buildAction } from "../build-action.ts";
-import type { JobDefinition } from "../definitions/job-definition.ts";
 
 const itemsFile = ".grange-items.json";
 /** An environment has some 100 KiB, and the commands want some of it. */

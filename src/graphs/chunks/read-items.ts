@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Fault } from "#core/fault.ts";
-import { Item, mostItems } from "../definitions/chunk-keys.ts";
+import { Item, mostItems } from "#definitions/chunk-keys.ts";
 
 const Items = z.array(Item).min(1).max(mostItems);
 

@@ -1,5 +1,5 @@
 import { Fault } from "#core/fault.ts";
-import { parseDuration } from "../definitions/duration.ts";
+import { parseDuration } from "#definitions/duration.ts";
 
 /** How long any job of a graph may wait for its start, ms; undefined when the graph sets no bound. */
 export function graphTtlMs(written: string | undefined): number | undefined {

@@ -1,5 +1,5 @@
-import { parseDuration } from "../definitions/duration.ts";
-import type { JobDefinition } from "../definitions/job-definition.ts";
+import { parseDuration } from "#definitions/duration.ts";
+import type { JobDefinition } from "#definitions/job-definition.ts";
 import { dummyEnd } from "./dummy-end.ts";
 import { nextTimeOfDay } from "./next-time-of-day.ts";
 import type { ServerJobKind } from "./served-by-farm.ts";

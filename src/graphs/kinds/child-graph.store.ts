@@ -6,7 +6,7 @@ import { CommitSha } from "#core/commit-sha.ts";
 import { TrustDomain } from "#core/trust-domain.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
-import type { JobDefinition } from "../definitions/job-definition.ts";
+import type { JobDefinition } from "#definitions/job-definition.ts";
 import { GraphId } from "../graph-id.ts";
 
 const Definition = z.custom<JobDefinition>((body) => typeof body === "object");

@@ -4,6 +4,12 @@ import type { BlobStore } from "#cas/blob-store.ts";
 import { canonicalJson } from "#core/canonical-json.ts";
 import { Fault } from "#core/fault.ts";
 import type { Db } from "#db/db.ts";
+import type { DefinitionContext } from "#definitions/definition-context.ts";
+import { definitionLimits } from "#definitions/definition-limits.ts";
+import { type Definitions, fillTemplates, wantedOfChild } from "#definitions/fill-templates.ts";
+import type { JobDefinition } from "#definitions/job-definition.ts";
+import { readTemplates } from "#definitions/read-templates.ts";
+import type { TemplateEvaluator } from "#definitions/template-evaluator.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import type { CatalogCache } from "../catalogs/catalog-cache.ts";
 import { jobsOfCatalog } from "../catalogs/template-catalog.store.ts";
@@ -12,12 +18,6 @@ import {
   templateCatalogOf,
   templatesOf,
 } from "../catalogs/template-catalog.ts";
-import type { DefinitionContext } from "../definitions/definition-context.ts";
-import { definitionLimits } from "../definitions/definition-limits.ts";
-import { type Definitions, fillTemplates, wantedOfChild } from "../definitions/fill-templates.ts";
-import type { JobDefinition } from "../definitions/job-definition.ts";
-import { readTemplates } from "../definitions/read-templates.ts";
-import type { TemplateEvaluator } from "../definitions/template-evaluator.ts";
 import { ancestorsOf, type RunToPlan } from "./child-graph.store.ts";
 
 /** Where the commands of a graph job write what is to be run. */

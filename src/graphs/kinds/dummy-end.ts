@@ -1,9 +1,9 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
+import type { JobDefinition } from "#definitions/job-definition.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import type { NamedBlob } from "../build-action.ts";
-import type { JobDefinition } from "../definitions/job-definition.ts";
 import type { ServerJobEnd } from "./server-job-end.ts";
 
 /** How a run of a dummy ends: as its definition says, run by run. */

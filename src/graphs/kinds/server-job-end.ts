@@ -1,6 +1,6 @@
 import type { RunOutcome } from "#api/graph.ts";
+import type { JobDefinition } from "#definitions/job-definition.ts";
 import type { SetAside } from "../advancing/job-progress.ts";
-import type { JobDefinition } from "../definitions/job-definition.ts";
 import { dummyEnd } from "./dummy-end.ts";
 import type { ServerJobKind } from "./served-by-farm.ts";
 

@@ -1,7 +1,7 @@
 import { matches, type SelectableJob } from "#api/selection/matches.ts";
 import { parseSelection } from "#api/selection/parse-selection.ts";
 import { Fault } from "#core/fault.ts";
-import { suggestion } from "../definitions/nearest-name.ts";
+import { suggestion } from "#definitions/nearest-name.ts";
 
 /** Jobs by name, by selection, or both: then those that are either. */
 export interface JobChoice {

@@ -1,5 +1,5 @@
 import type { CloneMode } from "#api/rerun.ts";
-import type { CatalogEntry } from "../catalog.ts";
+import type { CatalogEntry } from "#definitions/catalog.ts";
 import type { Plan } from "../plan.ts";
 import { chooseJobs, type JobChoice } from "./choose-jobs.ts";
 import type { OriginalGraph, OriginalJob } from "./clone.store.ts";

@@ -2,9 +2,9 @@ import { z } from "zod";
 import { JobState } from "#api/job-state.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
-import type { CatalogEntry } from "../catalog.ts";
-import { parseDuration } from "../definitions/duration.ts";
-import type { JobDefinition } from "../definitions/job-definition.ts";
+import type { CatalogEntry } from "#definitions/catalog.ts";
+import { parseDuration } from "#definitions/duration.ts";
+import type { JobDefinition } from "#definitions/job-definition.ts";
 import type { GraphId } from "../graph-id.ts";
 import type { JsonObject } from "./json-merge-patch.ts";
 

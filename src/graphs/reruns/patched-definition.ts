@@ -1,11 +1,11 @@
 import { canonicalJson } from "#core/canonical-json.ts";
 import { Fault } from "#core/fault.ts";
 import { hidden } from "#core/hide-secrets.ts";
-import type { CatalogEntry } from "../catalog.ts";
-import { catalogOf } from "../catalog.ts";
-import { DefinitionProblems } from "../definitions/definition-problems.ts";
-import type { JobDefinition } from "../definitions/job-definition.ts";
-import { parseJob } from "../definitions/parse-job.ts";
+import type { CatalogEntry } from "#definitions/catalog.ts";
+import { catalogOf } from "#definitions/catalog.ts";
+import { DefinitionProblems } from "#definitions/definition-problems.ts";
+import type { JobDefinition } from "#definitions/job-definition.ts";
+import { parseJob } from "#definitions/parse-job.ts";
 import type { Json } from "./definition-changes.ts";
 import { type JsonObject, mergePatch } from "./json-merge-patch.ts";
 

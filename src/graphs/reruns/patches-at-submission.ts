@@ -1,7 +1,7 @@
-import type { Catalog } from "../catalog.ts";
-import { definitionLimits } from "../definitions/definition-limits.ts";
-import { type DefinitionProblem, DefinitionProblems } from "../definitions/definition-problems.ts";
-import { suggestion } from "../definitions/nearest-name.ts";
+import type { Catalog } from "#definitions/catalog.ts";
+import { definitionLimits } from "#definitions/definition-limits.ts";
+import { type DefinitionProblem, DefinitionProblems } from "#definitions/definition-problems.ts";
+import { suggestion } from "#definitions/nearest-name.ts";
 import type { NewDefinition } from "./customise.store.ts";
 import type { JsonObject } from "./json-merge-patch.ts";
 import { patchedDefinition } from "./patched-definition.ts";

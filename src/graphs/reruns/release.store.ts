@@ -3,7 +3,7 @@ import { JobKind } from "#api/graph.ts";
 import { JobState } from "#api/job-state.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
-import type { JobDefinition } from "../definitions/job-definition.ts";
+import type { JobDefinition } from "#definitions/job-definition.ts";
 import type { GraphId } from "../graph-id.ts";
 
 const ReleasableRow = z.object({

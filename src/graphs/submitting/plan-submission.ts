@@ -1,10 +1,10 @@
 import type { RunCause } from "#api/graph.ts";
+import { type Definitions, fillTemplates } from "#definitions/fill-templates.ts";
 import { addSubmodules, markSubmodules } from "../add-submodules.ts";
 import { beginGraph } from "../advancing/begin-graph.ts";
 import type { GraphPart } from "../advancing/graph-part.ts";
 import { withPlaces } from "../catalogs/graph-definitions.ts";
 import { holdGraphToCost, holdJobsToLimits } from "../catalogs/hold-to-limits.ts";
-import { type Definitions, fillTemplates } from "../definitions/fill-templates.ts";
 import { type Plan, plan } from "../plan.ts";
 import { planForOutsiders } from "../plan-for-outsiders.ts";
 import type { NewDefinition } from "../reruns/customise.store.ts";

@@ -1,10 +1,10 @@
+import type { Requests } from "#definitions/choose-values.ts";
 import { branchDefinition } from "../catalogs/branch-definition.store.ts";
 import {
   type GraphDefinitions,
   graphDefinitions,
   wantedOf,
 } from "../catalogs/graph-definitions.ts";
-import type { Requests } from "../definitions/choose-values.ts";
 import type { AuthorisedSubmission } from "./authorise-submission.ts";
 import type { SubmissionServices } from "./submission.ts";
 

@@ -1,7 +1,7 @@
 import { allEndpoints } from "#api/endpoints/all-endpoints.ts";
 import type { serverEndpoints } from "#api/endpoints/server-endpoints.ts";
 import { signInEndpoints } from "#api/endpoints/sign-in-endpoints.ts";
-import { definitionsSchema } from "#graphs/definitions/definitions-schema.ts";
+import { definitionsSchema } from "#definitions/definitions-schema.ts";
 import { openApiDocument } from "../http/openapi-document.ts";
 import type { HandlersFor } from "../http/serve-endpoints.ts";
 import { version } from "../version.ts";

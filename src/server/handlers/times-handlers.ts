@@ -1,7 +1,7 @@
 import type { timesEndpoints } from "#api/endpoints/times-endpoints.ts";
 import { MetricDefinition } from "#api/times.ts";
 import { Fault } from "#core/fault.ts";
-import { parseDuration } from "#graphs/definitions/duration.ts";
+import { parseDuration } from "#definitions/duration.ts";
 import { metricDefinitions } from "#graphs/times/metric.store.ts";
 import { metricValue } from "#graphs/times/metric-value.store.ts";
 import { setMetric } from "#graphs/times/set-metric.ts";

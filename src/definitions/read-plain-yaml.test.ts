@@ -40,7 +40,7 @@ jobs:
     when: branch == 'main'
 `;
 
-const manual = readFileSync(join(import.meta.dirname, "../../../docs/definitions.md"), "utf8");
+const manual = readFileSync(join(import.meta.dirname, "../../docs/definitions.md"), "utf8");
 const examples = [...manual.matchAll(/```yaml\n(.*?)```/gs)].map(([, example = ""]) => example);
 
 function readPlainYaml(text: string) {

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { plan } from "../plan.ts";
-import { definitionsFrom } from "./definitions-from.fixture.ts";
-import { jobKeys } from "./job-definition.ts";
-import { TemplateEvaluator } from "./template-evaluator.ts";
+import { definitionsFrom } from "#definitions/definitions-from.fixture.ts";
+import { jobKeys } from "#definitions/job-definition.ts";
+import { TemplateEvaluator } from "#definitions/template-evaluator.ts";
+import { plan } from "./plan.ts";
 
-const text = readFileSync(join(import.meta.dirname, "../../../docs/definitions.md"), "utf8");
+const text = readFileSync(join(import.meta.dirname, "../../docs/definitions.md"), "utf8");
 const examples = [...text.matchAll(/```yaml\n(.*?)```/gs)].map(([, example = ""]) => example);
 
 const evaluator = new TemplateEvaluator();

@@ -4,7 +4,7 @@ import { parse } from "yaml";
 import { z } from "zod";
 import { definitionsSchema } from "./definitions-schema.ts";
 
-const file = join(import.meta.dirname, "../../../docs/schema/definitions.schema.json");
+const file = join(import.meta.dirname, "../../docs/schema/definitions.schema.json");
 
 test("the published schema is that of the code; `vitest -u` writes it anew", async () => {
   const text = `${JSON.stringify(definitionsSchema(), null, 2)}\n`;

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from "vitest";
-import { plan } from "../plan.ts";
-import { DefinitionProblems } from "./definition-problems.ts";
-import { definitionsFrom } from "./definitions-from.fixture.ts";
-import { TemplateEvaluator } from "./template-evaluator.ts";
+import { DefinitionProblems } from "#definitions/definition-problems.ts";
+import { definitionsFrom } from "#definitions/definitions-from.fixture.ts";
+import { TemplateEvaluator } from "#definitions/template-evaluator.ts";
+import { plan } from "./plan.ts";
 
 const evaluator = new TemplateEvaluator();
 afterAll(() => evaluator.stop());

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { catalogOf, nameOf } from "../catalog.ts";
+import { catalogOf, nameOf } from "./catalog.ts";
 import { originInCatalog } from "./definition-origin.ts";
 import { fillJob } from "./fill-job.ts";
 import { shapeOf } from "./job-shape.ts";

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { z } from "zod";
 import { canonicalJson } from "#core/canonical-json.ts";
-import type { JobDefinition } from "./definitions/job-definition.ts";
+import type { JobDefinition } from "./job-definition.ts";
 
 /** The name of a definition or a catalog: the digest of its canonical text, as `<hash>/<size>`. */
 export const DefinitionDigest = z.string().brand<"DefinitionDigest">();

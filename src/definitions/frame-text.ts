@@ -1,5 +1,5 @@
 import { canonicalJson } from "#core/canonical-json.ts";
-import { rememberName } from "../catalog.ts";
+import { rememberName } from "./catalog.ts";
 import type { JobDefinition } from "./job-definition.ts";
 
 /** The canonical text of a definition in pieces, and which of its texts stands between which. */

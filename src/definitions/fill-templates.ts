@@ -1,5 +1,5 @@
 import type { SwitchValues } from "#api/graph-choice.ts";
-import { turns } from "../turns.ts";
+import { turns } from "#scheduling/turns.ts";
 import { type ChosenValues, chooseValues, type Requests } from "./choose-values.ts";
 import type { DefinitionContext } from "./definition-context.ts";
 import { definitionLimits } from "./definition-limits.ts";

@@ -1,5 +1,5 @@
 import type { SwitchValues } from "#api/graph-choice.ts";
-import { mapInTurns } from "../turns.ts";
+import { mapInTurns } from "#scheduling/turns.ts";
 import { definitionLimits } from "./definition-limits.ts";
 import { type DefinitionOrigin, problemNowhere } from "./definition-origin.ts";
 import type { DefinitionProblem } from "./definition-problems.ts";
