@@ -52,10 +52,6 @@ export function hostileBuilds(told: ToldHere = {}): {
 async function openBuilds(told: ToldHere): Promise<Builds> {
   const farm = await startFarmHere(told);
   const repository = await sampleRepository({ "source.txt": "as it was committed\n" });
-  const [worker] = (await (await farm.ask("/workers")).json()) as {
-    facilities: Record<string, string>;
-  }[];
-  const sandbox = worker?.facilities["sandbox"] ?? "none";
   const ended = async (graph: string): Promise<Built> => {
     await farm.over(graph);
     const run = async (job: string) => {
@@ -89,6 +85,12 @@ async function openBuilds(told: ToldHere): Promise<Builds> {
       },
       ...more,
     });
+  // Once a job is over, its worker is registered with what it offers.
+  await ended(await begin({ first: { commands: "true", inputs: [] } }));
+  const [worker] = (await (await farm.ask("/workers")).json()) as {
+    facilities: Record<string, string>;
+  }[];
+  const sandbox = worker?.facilities["sandbox"] ?? "none";
   return {
     farm,
     repository,
