@@ -1,6 +1,5 @@
 import type { Digest } from "#core/digest.ts";
 import type { BlobStore } from "./blob-store.ts";
-import { openDiskStorage } from "./disk/disk-storage.ts";
 import type { Evictable } from "./evictable.ts";
 import type { Namespace } from "./namespaces/namespace.ts";
 import type { UploadStore } from "./upload-store.ts";
@@ -51,15 +50,4 @@ export interface UnnamedBlobs {
 export interface NamespaceUsage {
   readonly blobs: number;
   readonly bytes: number;
-}
-
-/** Which storage, and where. */
-export type StorageLocation = { readonly kind: "disk"; readonly directory: string };
-
-/** Opens the storage of a server. The one place that chooses an implementation. */
-export function openBlobStorage(location: StorageLocation): Promise<BlobStorage> {
-  switch (location.kind) {
-    case "disk":
-      return openDiskStorage(location.directory);
-  }
 }

@@ -5,8 +5,8 @@ import { openProjectShare, usualProjectsEach } from "#access/projects/project-sh
 import { projectTrees } from "#actions/project-trees.ts";
 import { resultSeals } from "#actions/result-seals.ts";
 import { openCaches } from "#caches/open-caches.ts";
-import { openBlobStorage } from "#cas/blob-storage.ts";
 import { anyMayBegin, openProjectBlobs } from "#cas/namespaces/project-blobs.ts";
+import { openBlobStorage } from "#cas/open-blob-storage.ts";
 import type { Clock } from "#core/clock.ts";
 import { systemClock } from "#core/clock.ts";
 import { digestKey } from "#core/digest.ts";

@@ -68,18 +68,18 @@ export function openElsewhereStorage(bucket: string): Promise<BlobStorage> {
 `,
       },
       {
-        file: "src/cas/blob-storage.ts",
+        file: "src/cas/open-blob-storage.ts",
         behind: "switch (location.kind) {\n",
         text: '    case "elsewhere":\n      return openElsewhereStorage(location.bucket);\n',
       },
       {
-        file: "src/cas/blob-storage.ts",
+        file: "src/cas/open-blob-storage.ts",
         behind: "export type StorageLocation =",
         text: ' { readonly kind: "elsewhere"; readonly bucket: string } |',
       },
       {
-        file: "src/cas/blob-storage.ts",
-        behind: 'import type { BlobStore } from "./blob-store.ts";\n',
+        file: "src/cas/open-blob-storage.ts",
+        behind: 'import { openDiskStorage } from "./disk/disk-storage.ts";\n',
         text: 'import { openElsewhereStorage } from "./elsewhere/elsewhere-storage.ts";\n',
       },
     ],

@@ -36,8 +36,8 @@ test("a process that is killed in the middle of a blob leaves nothing of it", as
     { stdio: ["ignore", "pipe", "inherit"] },
   );
   const ended = new Promise((resolve) => child.once("close", resolve));
-  const said = new Promise((resolve) => child.stdout.once("data", () => resolve("half")));
-  expect(await Promise.race([said, ended.then(() => "ended")])).toBe("half");
+  const wroteHalf = new Promise((resolve) => child.stdout.once("data", () => resolve("half")));
+  expect(await Promise.race([wroteHalf, ended.then(() => "ended")])).toBe("half");
 
   child.kill("SIGKILL");
   await ended;

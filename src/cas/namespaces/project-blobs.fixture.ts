@@ -1,5 +1,5 @@
 import { systemClock } from "#core/clock.ts";
-import { openBlobStorage } from "../blob-storage.ts";
+import { openBlobStorage } from "../open-blob-storage.ts";
 import { openProjectBlobs } from "./project-blobs.ts";
 
 /** Blobs of projects in a directory, where nothing is expected to rot. */

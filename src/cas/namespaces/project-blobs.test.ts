@@ -6,10 +6,10 @@ import { systemClock } from "#core/clock.ts";
 import { defaultProject } from "#core/default-project.ts";
 import { type Digest, digestKey, emptyDigest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
-import { openBlobStorage } from "../blob-storage.ts";
 import { describeBlobStore } from "../blob-store.fixture.ts";
 import { digestOf } from "../digest-of.ts";
 import { diskLayout } from "../disk/disk-layout.ts";
+import { openBlobStorage } from "../open-blob-storage.ts";
 import { namespaceOf } from "./namespace.ts";
 import { anyMayBegin, openProjectBlobs, type ProjectBlobs } from "./project-blobs.ts";
 
