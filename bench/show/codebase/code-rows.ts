@@ -19,7 +19,7 @@ function sources(): string[] {
   return execFileSync("git", ["ls-files", "src"], { encoding: "utf8" })
     .split("\n")
     .filter((file) => /\.tsx?$/.test(file) && !file.startsWith("src/proto/"))
-    .filter((file) => !/\.(test|fixture)\.tsx?$|\.crash\.test/.test(file));
+    .filter((file) => !/\.(test|fixture)\.tsx?$/.test(file));
 }
 
 /** Endpoints and methods with their rights, and the documents that follow from them. */

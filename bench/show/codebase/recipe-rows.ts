@@ -18,8 +18,6 @@ export const recipeRows: Measurement = {
       await run("cp", ["-r", "src", "web", "test", "bench", "scripts", "proto", copy]);
       for (const file of ["package.json", "tsconfig.json", "tsconfig.web.json"])
         await run("cp", [file, copy]);
-      for (const file of ["vitest.config.ts", "vite.config.ts"])
-        await run("cp", [file, copy]).catch(() => undefined);
       await symlink(resolve("node_modules"), join(copy, "node_modules"));
       const rows: Row[] = [];
       for (const recipe of recipes) rows.push(await rowOf(copy, recipe));
