@@ -146,21 +146,28 @@ type QueryInput<Q extends z.ZodObject> = {
 };
 type QueryValue<In, Out> = (unknown extends In ? Out : In) | undefined;
 
+/** The path with each of its parameters written as `write` says. `takesSlashes` is true for `:name{.+}`. */
+export function withParameters(
+  path: string,
+  write: (name: string, takesSlashes: boolean) => string,
+): string {
+  return path.replaceAll(/:([a-zA-Z]+)(\{[^}]*\})?/g, (_, name: string, pattern?: string) =>
+    write(name, pattern !== undefined),
+  );
+}
+
 /** The path of a call below `/api/v1`, with its query. */
 export function pathOfCall(
   { path }: Pick<Endpoint, "path">,
   params: Readonly<Record<string, string>> = {},
   query: Readonly<Record<string, QueryText>> = {},
 ): string {
-  const filled = path.replaceAll(
-    /:([a-zA-Z]+)(\{[^}]*\})?/g,
-    (_, name: string, takesSlashes?: string) => {
-      const value = params[name] ?? "";
-      return takesSlashes === undefined
-        ? encodeURIComponent(value)
-        : value.split("/").map(encodeURIComponent).join("/");
-    },
-  );
+  const filled = withParameters(path, (name, takesSlashes) => {
+    const value = params[name] ?? "";
+    return takesSlashes
+      ? value.split("/").map(encodeURIComponent).join("/")
+      : encodeURIComponent(value);
+  });
   const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
     value === undefined ? [] : [[name, String(value)]],
   );

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { describeRight } from "#core/right.ts";
-import type { Endpoint } from "../endpoint.ts";
+import { type Endpoint, withParameters } from "../endpoint.ts";
 
 /**
  * The tables of docs/http-api.md, in Markdown: one for each part of the HTTP API.
@@ -28,7 +28,7 @@ export function endpointTables(
 }
 
 function rowOf(entry: Endpoint): string {
-  const path = entry.path.replaceAll(/:([a-zA-Z]+)(\{[^}]*\})?/g, (_, name: string) =>
+  const path = withParameters(entry.path, (name) =>
     name.replaceAll(/([A-Z])/g, "_$1").toUpperCase(),
   );
   const query = entry.query === undefined ? [] : Object.keys(entry.query.shape);

@@ -3,6 +3,7 @@ import { rightSomewhere } from "#core/right.ts";
 import { CancelledJob } from "../cancel.ts";
 import { bytes, endpoint, events, json } from "../endpoint.ts";
 import { JobDetail } from "../graph.ts";
+import { JsonDocument } from "../json-document.ts";
 import { LogEvent, logPositionQuery } from "../log.ts";
 import { RunManifest } from "../manifest.ts";
 import { ReportedRun, ReportRun } from "../report.ts";
@@ -88,7 +89,7 @@ export const jobEndpoints = {
     path: "/schema/run-manifest.json",
     right: rightSomewhere("read"),
     summary: "The JSON Schema of `RunManifest`.",
-    answer: json(z.record(z.string(), z.unknown())),
+    answer: json(JsonDocument),
   }),
 } as const;
 

@@ -1,11 +1,8 @@
-import { z } from "zod";
 import { rightSomewhere } from "#core/right.ts";
 import { endpoint, json } from "../endpoint.ts";
+import { JsonDocument } from "../json-document.ts";
 import { ServerInfo } from "../server-info.ts";
 import { StoreStanding } from "../store.ts";
-
-/** A document in a language of its own, such as a JSON Schema. */
-const JsonDocument = z.record(z.string(), z.json());
 
 /** The server itself, and the documents that describe it. */
 export const serverEndpoints = {

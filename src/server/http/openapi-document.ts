@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Endpoint } from "#api/endpoint.ts";
+import { type Endpoint, withParameters } from "#api/endpoint.ts";
 import { Failure } from "#api/failure.ts";
 import { describeRight } from "#core/right.ts";
 
@@ -29,7 +29,7 @@ export function openApiDocument(
   );
   const paths: Record<string, Record<string, Schema>> = {};
   for (const [name, entry] of entries) {
-    const path = entry.path.replaceAll(/:([a-zA-Z]+)(\{[^}]*\})?/g, "{$1}");
+    const path = withParameters(entry.path, (name) => `{${name}}`);
     paths[path] = {
       ...paths[path],
       [entry.method.toLowerCase()]: operationOf(name, entry, answers, bodies),
