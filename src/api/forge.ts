@@ -70,7 +70,10 @@ export const ForgePolicyChange = z.strictObject({
 export type ForgePolicyChange = z.infer<typeof ForgePolicyChange>;
 
 const Time = z.iso.datetime();
-const Kind = z.enum(["github", "git"]);
+/** The name of a kind of forge; the server knows which there are. */
+const Kind = z
+  .string()
+  .regex(/^[a-z][a-z0-9-]{0,31}$/, "the name of a kind of forge, such as github or git");
 const Place = z.string().min(1).max(4_096);
 
 /** `POST /forge/repositories` */
@@ -127,6 +130,8 @@ export const ForgeRepository = z
     nextAt: Time,
     /** Why that failed, when it did. */
     error: z.string().nullable(),
+    /** Whether the forge has pull requests, and how many are open. */
+    hasPulls: z.boolean(),
     openPulls: z.number().int(),
   })
   .meta({ id: "ForgeRepository" });

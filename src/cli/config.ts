@@ -3,6 +3,7 @@ import { z } from "zod";
 import { Fault } from "#core/fault.ts";
 import { readAuthorities } from "#grpc/authorities.ts";
 import { readClientCertificate } from "#grpc/client-certificate.ts";
+import { variablesOfForgeSecrets } from "#server/forge/config.ts";
 import { networkVariables } from "./init/network-variables.ts";
 
 const variablesOfSecretFiles = [
@@ -11,9 +12,7 @@ const variablesOfSecretFiles = [
   "GRANGE_TLS_KEY",
   "GRANGE_CLIENT_KEY",
   "GRANGE_OIDC_CLIENT_SECRET_FILE",
-  "GRANGE_GITHUB_APP_KEY",
-  "GRANGE_GITHUB_WEBHOOK_SECRET",
-  "GRANGE_GITHUB_WEBHOOK_SECRET_OLD",
+  ...variablesOfForgeSecrets,
   "GRANGE_ENROL",
 ] as const;
 

@@ -32,16 +32,24 @@ function ask() {
     clock: { now: () => now },
     logger: pino({ level: "silent" }),
     service: memoryFarmPort(),
-    forges: {
-      git: memoryForge(),
-      github: {
+    forges: [
+      { ...memoryForge(), kind: "git" },
+      {
         ...github,
-        deliveries: (since) => {
-          reads.push(since);
-          return github.deliveries(since);
+        webhooks: {
+          begin: () => {
+            throw new Error("nobody sends one here");
+          },
+          redeliveries: {
+            ...github.redeliveries,
+            list: (since) => {
+              reads.push(since);
+              return github.redeliveries.list(since);
+            },
+          },
         },
       },
-    },
+    ],
     times: usualForgeTimes,
     chance: () => 0.5,
   };
@@ -100,7 +108,14 @@ test("a look that fails is no look", async () => {
 test("what came is not asked for", async () => {
   const hint = { about: "refs" } as const;
   await db.transaction((tx) =>
-    insertDelivery(tx, { id: "came", event: "push", slug: "o/n", hint, receivedAt: now }),
+    insertDelivery(tx, {
+      kind: "github",
+      id: "came",
+      event: "push",
+      slug: "o/n",
+      hint,
+      receivedAt: now,
+    }),
   );
   lose("came", new Date(now.getTime() - hourMs));
 
@@ -108,13 +123,13 @@ test("what came is not asked for", async () => {
   await db.run(sql`delete from forge_delivery`);
 });
 
-test("nothing that is left over is before the next look, and no look is longer than GitHub remembers", () => {
+test("nothing that is left over is before the next look, and no look is longer than the forge remembers", () => {
   const time = fc.integer({ min: 0, max: 10 * 86_400_000 }).map((ms) => new Date(ms));
   fc.assert(
     fc.property(fc.array(time), fc.nat(20), time, time, (times, asked, settled, at) => {
       const missing = times.map((deliveredAt) => ({ deliveredAt }));
       const left = times.toSorted((a, b) => a.getTime() - b.getTime()).slice(asked);
-      const from = readFrom(readUntil(missing, asked, settled), at);
+      const from = readFrom(readUntil(missing, asked, settled), at, 3 * 86_400_000);
 
       for (const each of left) {
         expect(from <= each || at.getTime() - from.getTime() === 3 * 86_400_000).toBe(true);

@@ -8,12 +8,10 @@ import {
   moveDeliveryMark,
   noteRedelivery,
 } from "./delivery.store.ts";
-import type { ForgeDelivery } from "./forge.ts";
 import type { ForgeServices } from "./forge-services.ts";
+import type { ForgeDelivery, ForgeRedeliveries } from "./webhooks/forge-webhooks.ts";
 
 const hourMs = 60 * 60_000;
-/** So long GitHub keeps what it sent. */
-const mostBackMs = 3 * 24 * hourMs;
 /** Where nobody has looked yet. What is older is in the next look at everything anyway. */
 const firstBackMs = 6 * hourMs;
 /** Its times have whole seconds, and a list may lag behind. */
@@ -40,9 +38,9 @@ export function neverTaken(
 }
 
 /** From when on a list is read: where the look before ended, as far as there is anything to be had. Pure. */
-export function readFrom(mark: Date | undefined, now: Date): Date {
+export function readFrom(mark: Date | undefined, now: Date, keptMs: number): Date {
   const before = mark === undefined ? -firstBackMs : mark.getTime() - now.getTime() - overlapMs;
-  return new Date(now.getTime() + Math.max(before, -mostBackMs));
+  return new Date(now.getTime() + Math.max(before, -keptMs));
 }
 
 /**
@@ -59,15 +57,31 @@ export function readUntil(
   return new Date(Math.min(settled.getTime(), left[asked] ?? Number.POSITIVE_INFINITY));
 }
 
-/** Has the forge send again what never came. Once each: the state itself is read by every look at everything. */
+/** Has forges send again what never came. Once each: the state itself is read by every look at everything. */
 export async function askForRedeliveries(services: ForgeServices): Promise<number> {
-  const { db, clock, forges, logger } = services;
-  if (forges.github === undefined) return 0;
+  const asked = await Promise.allSettled(
+    services.forges.map(async ({ kind, webhooks }) =>
+      webhooks?.redeliveries === undefined
+        ? 0
+        : askForgeForRedeliveries(services, kind, webhooks.redeliveries),
+    ),
+  );
+  const failed = asked.find((each) => each.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
+  return asked.reduce((sum, each) => sum + (each.status === "fulfilled" ? each.value : 0), 0);
+}
+
+async function askForgeForRedeliveries(
+  { db, clock, logger }: ForgeServices,
+  kind: string,
+  forge: ForgeRedeliveries,
+): Promise<number> {
   const now = clock.now();
   const settled = new Date(now.getTime() - settledMs);
-  const sent = await forges.github.deliveries(readFrom(await deliveryMark(db), now));
+  const sent = await forge.list(readFrom(await deliveryMark(db, kind), now, forge.keptMs));
   const came = await deliveriesThatCame(
     db,
+    kind,
     sent.map(({ guid }) => guid),
   );
   const missing = neverTaken(sent, came, settled).toSorted(
@@ -79,10 +93,10 @@ export async function askForRedeliveries(services: ForgeServices): Promise<numbe
   for (const { id, guid } of missing) {
     if (tries === mostAtOnce) break;
     looked += 1;
-    if (!(await noteRedelivery(db, guid, clock.now()))) continue;
+    if (!(await noteRedelivery(db, { kind, id: guid }, clock.now()))) continue;
     tries += 1;
     try {
-      await forges.github.redeliver(id);
+      await forge.redeliver(id);
       asked += 1;
     } catch (reason) {
       logger.warn(
@@ -91,7 +105,7 @@ export async function askForRedeliveries(services: ForgeServices): Promise<numbe
       );
     }
   }
-  await moveDeliveryMark(db, readUntil(missing, looked, settled));
+  await moveDeliveryMark(db, kind, readUntil(missing, looked, settled));
   return asked;
 }
 

@@ -120,12 +120,13 @@ test("only webhooks that nobody took are asked for again, each once", () => {
 
 describe("who acts", () => {
   test.each([
-    { login: "OctoCat", name: "octocat@github" },
-    { login: "renovate[bot]", name: "renovate+bot@github" },
-    { login: "a'; drop", name: undefined },
-    { login: "", name: undefined },
-  ])("$login is $name", ({ login, name }) => {
-    expect(principalNameOf("github", login)).toBe(name);
+    { account: "octocat", name: "octocat@github" },
+    { account: "renovate+bot", name: "renovate+bot@github" },
+    { account: "renovate[bot]", name: undefined },
+    { account: "a'; drop", name: undefined },
+    { account: "", name: undefined },
+  ])("$account is $name", ({ account, name }) => {
+    expect(principalNameOf("github", account)).toBe(name);
   });
 
   test("the forge's word gives what the policy says, and nothing above the usual priority", () => {

@@ -1,10 +1,13 @@
 import { z } from "zod";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
+import type { ForgePlace } from "./forge.ts";
 import { tellForge } from "./repository.store.ts";
 import { Hint } from "./webhooks/hint.ts";
 
 export interface NewDelivery {
+  /** The kind of the forge that sent it. */
+  readonly kind: string;
   readonly id: string;
   readonly event: string;
   readonly slug: string;
@@ -16,7 +19,7 @@ export interface NewDelivery {
 
 /**
  * For so long the same body is taken to be the same delivery, under whatever id. The signature does not cover the id:
- * who has once seen a webhook may send it again and again. GitHub itself sends equal bodies seldom, and what such a
+ * who has once seen a webhook may send it again and again. Forges themselves send equal bodies seldom, and what such a
  * one would have said, the farm finds when it looks at the repository.
  */
 const sameBodyMs = 60 * 60_000;
@@ -24,14 +27,15 @@ const sameBodyMs = 60 * 60_000;
 /** Keeps a delivery; false when it came before. One that had failed is tried again. */
 export async function insertDelivery(
   tx: Tx,
-  { id, event, slug, hint, receivedAt, bodyHash }: NewDelivery,
+  { kind, id, event, slug, hint, receivedAt, bodyHash }: NewDelivery,
 ): Promise<boolean> {
-  if (bodyHash !== undefined && (await cameAs(tx, id, bodyHash, receivedAt))) return false;
+  if (bodyHash !== undefined && (await cameAs(tx, { kind, id }, bodyHash, receivedAt)))
+    return false;
   const stored = await tx.run(sql`
-    insert into forge_delivery (id, event, slug, content, received_at, next_at, body_hash)
-    values (${id}, ${event}, ${slug}, ${JSON.stringify(hint)}::jsonb, ${receivedAt}, ${receivedAt},
+    insert into forge_delivery (kind, id, event, slug, content, received_at, next_at, body_hash)
+    values (${kind}, ${id}, ${event}, ${slug}, ${JSON.stringify(hint)}::jsonb, ${receivedAt}, ${receivedAt},
             ${bodyHash ?? null})
-    on conflict (id) do update
+    on conflict (kind, id) do update
     set state = 'waiting', done_at = null, error = null, attempts = 0, next_at = excluded.next_at
     where forge_delivery.state = 'failed'
   `);
@@ -40,7 +44,12 @@ export async function insertDelivery(
 }
 
 /** Whether the same body came under another id within the last hour. Two that come at once wait for each other. */
-async function cameAs(tx: Tx, id: string, bodyHash: string, now: Date): Promise<boolean> {
+async function cameAs(
+  tx: Tx,
+  { kind, id }: Pick<NewDelivery, "kind" | "id">,
+  bodyHash: string,
+  now: Date,
+): Promise<boolean> {
   await tx.run(sql`
     select pg_advisory_xact_lock(hashtext('forge_delivery body'), hashtext(${bodyHash}))
   `);
@@ -48,7 +57,7 @@ async function cameAs(tx: Tx, id: string, bodyHash: string, now: Date): Promise<
     z.object({ id: z.string() }),
     sql`
       select id from forge_delivery
-      where body_hash = ${bodyHash} and id <> ${id} and state <> 'failed'
+      where kind = ${kind} and body_hash = ${bodyHash} and id <> ${id} and state <> 'failed'
         and received_at > ${new Date(now.getTime() - sameBodyMs)}
       limit 1
     `,
@@ -62,7 +71,7 @@ export type WaitingDelivery = z.infer<typeof Waiting>;
 /** What waits for a repository; only its holder asks. */
 export function waitingDeliveries(
   tx: Tx,
-  slug: string,
+  { kind, slug }: ForgePlace,
   now: Date,
   most: number,
 ): Promise<WaitingDelivery[]> {
@@ -70,23 +79,29 @@ export function waitingDeliveries(
     Waiting,
     sql`
       select id, content, attempts from forge_delivery
-      where slug = ${slug} and state = 'waiting' and next_at <= ${now}
+      where kind = ${kind} and slug = ${slug} and state = 'waiting' and next_at <= ${now}
       order by next_at, id limit ${most}
     `,
   );
 }
 
-export async function endDeliveries(tx: Tx, ids: readonly string[], now: Date): Promise<void> {
+export async function endDeliveries(
+  tx: Tx,
+  kind: string,
+  ids: readonly string[],
+  now: Date,
+): Promise<void> {
   if (ids.length === 0) return;
   await tx.run(sql`
     update forge_delivery set state = 'done', done_at = ${now}, error = null
-    where id = any(${ids}::text[]) and state = 'waiting'
+    where kind = ${kind} and id = any(${ids}::text[]) and state = 'waiting'
   `);
 }
 
 /** Puts them off; those that were tried too often fail for good. */
 export async function postponeDeliveries(
   tx: Tx,
+  kind: string,
   ids: readonly string[],
   said: {
     readonly error: string;
@@ -101,7 +116,7 @@ export async function postponeDeliveries(
     set attempts = attempts + 1, next_at = ${said.nextAt}, error = ${said.error},
         state = case when attempts + 1 >= ${said.mostAttempts} then 'failed' else 'waiting' end,
         done_at = case when attempts + 1 >= ${said.mostAttempts} then ${said.now}::timestamptz end
-    where id = any(${ids}::text[]) and state = 'waiting'
+    where kind = ${kind} and id = any(${ids}::text[]) and state = 'waiting'
   `);
 }
 
@@ -110,14 +125,14 @@ export function endStrangeDeliveries(tx: Tx, now: Date): Promise<number> {
   return tx.run(sql`
     update forge_delivery as d set state = 'done', done_at = ${now}, error = 'nobody watches that repository'
     where state = 'waiting' and not exists (
-      select from forge_repository as r where r.slug = d.slug and r.kind = 'github')
+      select from forge_repository as r where r.slug = d.slug and r.kind = d.kind)
   `);
 }
 
 export function forgetDeliveries(tx: Tx, before: Date): Promise<number> {
   return tx.run(sql`
-    delete from forge_delivery where id in (
-      select id from forge_delivery where state <> 'waiting' and received_at < ${before} limit 1000)
+    delete from forge_delivery where (kind, id) in (
+      select kind, id from forge_delivery where state <> 'waiting' and received_at < ${before} limit 1000)
   `);
 }
 
@@ -132,26 +147,32 @@ const ListedDelivery = z.object({
 });
 export type ListedDelivery = z.infer<typeof ListedDelivery>;
 
+/** The latest of a repository, or of all. */
 export function latestDeliveries(
   tx: Tx,
-  slug: string | undefined,
+  to: ForgePlace | undefined,
   most: number,
 ): Promise<ListedDelivery[]> {
   return tx.many(
     ListedDelivery,
     sql`
       select id, event, slug, received_at as "receivedAt", state, attempts, error from forge_delivery
-      where ${slug ?? null}::text is null or slug = ${slug ?? null}
+      where ${to?.slug ?? null}::text is null
+        or (kind = ${to?.kind ?? null} and slug = ${to?.slug ?? null})
       order by received_at desc, id desc limit ${most}
     `,
   );
 }
 
 /** Of these ids, those that came. */
-export async function deliveriesThatCame(tx: Tx, ids: readonly string[]): Promise<Set<string>> {
+export async function deliveriesThatCame(
+  tx: Tx,
+  kind: string,
+  ids: readonly string[],
+): Promise<Set<string>> {
   const came = await tx.many(
     z.object({ id: z.string() }),
-    sql`select id from forge_delivery where id = any(${ids}::text[])`,
+    sql`select id from forge_delivery where kind = ${kind} and id = any(${ids}::text[])`,
   );
   return new Set(came.map(({ id }) => id));
 }
@@ -159,23 +180,33 @@ export async function deliveriesThatCame(tx: Tx, ids: readonly string[]): Promis
 const Mark = z.object({ until: z.date() });
 
 /** Up to when what the forge says that it sent was looked through; undefined: nobody has yet. */
-export async function deliveryMark(tx: Tx): Promise<Date | undefined> {
-  const [mark] = await tx.many(Mark, sql`select until from forge_delivery_mark`);
+export async function deliveryMark(tx: Tx, kind: string): Promise<Date | undefined> {
+  const [mark] = await tx.many(
+    Mark,
+    sql`select until from forge_delivery_mark where kind = ${kind}`,
+  );
   return mark?.until;
 }
 
 /** Of two servers the one that came further counts. */
-export async function moveDeliveryMark(tx: Tx, until: Date): Promise<void> {
+export async function moveDeliveryMark(tx: Tx, kind: string, until: Date): Promise<void> {
   await tx.run(sql`
-    insert into forge_delivery_mark as mark (until) values (${until})
-    on conflict (only_one) do update set until = greatest(mark.until, excluded.until)
+    insert into forge_delivery_mark as mark (kind, until) values (${kind}, ${until})
+    on conflict (kind) do update set until = greatest(mark.until, excluded.until)
   `);
 }
 
 /** False when the forge was asked for it before. */
-export async function noteRedelivery(tx: Tx, id: string, now: Date): Promise<boolean> {
+export async function noteRedelivery(
+  tx: Tx,
+  { kind, id }: Pick<NewDelivery, "kind" | "id">,
+  now: Date,
+): Promise<boolean> {
   const noted = await tx.run(
-    sql`insert into forge_redelivery (id, asked_at) values (${id}, ${now}) on conflict do nothing`,
+    sql`
+      insert into forge_redelivery (kind, id, asked_at) values (${kind}, ${id}, ${now})
+      on conflict do nothing
+    `,
   );
   return noted > 0;
 }

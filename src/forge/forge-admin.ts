@@ -3,9 +3,10 @@ import type { Clock } from "#core/clock.ts";
 import { Fault } from "#core/fault.ts";
 import type { Db, Tx } from "#db/db.ts";
 import { withoutPassword } from "#git/repository-address.ts";
-import type { ForgeFinding } from "./forge.ts";
+import type { ForgeFinding, ForgePlace } from "./forge.ts";
+import { forgeKinds } from "./forge-kinds.ts";
 import { changedPolicy } from "./forge-policy.ts";
-import { type Forges, forgeFor } from "./forge-services.ts";
+import { type Forges, forgeFor, missing } from "./forge-services.ts";
 import { tryGivenUp } from "./outbox/outbox.store.ts";
 import { approvePull, findPull } from "./pull.store.ts";
 import { keepRefs } from "./ref.store.ts";
@@ -28,7 +29,7 @@ export interface AdminServices {
   /** What graphs call the repository at an address. */
   nameRepository(url: string): Promise<string>;
   /** Seals what lets the farm into a repository, for the database. */
-  sealWay(slug: string, address: string): SealedWay;
+  sealWay(place: ForgePlace, address: string): SealedWay;
   /** For the record, in the same transaction. */
   record(tx: Tx, detail: Readonly<Record<string, unknown>>): Promise<void>;
 }
@@ -45,15 +46,14 @@ export async function addRepository(
 ): Promise<WatchedRepository> {
   const { db, clock, forges } = services;
   const { kind, by } = wanted;
-  // GitHub does not tell them apart, and webhooks name them as their owner wrote them.
-  const given = kind === "github" ? wanted.slug.toLowerCase() : wanted.slug;
   const forge = forgeFor(forges, kind);
+  const given = forge.storedSlug(wanted.slug);
   const defaultBranch = await forge.defaultBranch(given);
   const refs = await forge.refs(given);
   const url = withoutPassword(await forge.fetchAddress(given));
   const name = await services.nameRepository(url);
   const slug = withoutPassword(given);
-  const way = slug === given ? undefined : services.sealWay(slug, given);
+  const way = slug === given ? undefined : services.sealWay({ kind, slug }, given);
   return db.transaction(async (tx) => {
     const same = await findWatchedAt(tx, url);
     if (same !== undefined) throw isWatched(same.name);
@@ -158,12 +158,16 @@ export async function approveHead(
   });
 }
 
-/** What is wrong with how a forge is set up; of one repository, or of the App as such. */
+/** What is wrong with how forges are set up; of one repository, or of the farm's access to forges as such. */
 export async function examine(
   { db, forges }: Pick<AdminServices, "db" | "forges">,
   written: string | undefined,
 ): Promise<readonly ForgeFinding[]> {
-  if (written === undefined) return forgeFor(forges, "github").examine(undefined);
+  if (written === undefined) {
+    const findings = await Promise.all(forges.map((forge) => forge.examine(undefined)));
+    if (findings.every((each) => each.length === 0)) throw missing(forgeKinds);
+    return findings.flat();
+  }
   const { kind, slug, error } = await requireWatched(db, written);
   const findings = await forgeFor(forges, kind).examine(slug);
   return error === null

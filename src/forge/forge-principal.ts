@@ -7,14 +7,12 @@ import type { ForgePolicy, NeededPermission } from "./forge-policy.ts";
 export const forgePrincipalName = "forge";
 
 /**
- * How the farm calls somebody at a forge: `octocat@github`, a bot `renovate+bot@github`.
- *
- * A name that a principal cannot have (none of GitHub's is) becomes undefined: nobody acts under it.
+ * Returns the name of the principal that somebody at a forge is here: `octocat@github`. `account` is from
+ * `accountOf`. Undefined for a name that a principal cannot have: nobody acts under it.
  */
-export function principalNameOf(forge: "github" | "git", login: string): string | undefined {
-  const name = `${login.replace(/\[bot\]$/, "+bot")}@${forge}`;
-  // GitHub's logins are told apart without regard to case.
-  return PrincipalName.safeParse(name).success ? name.toLowerCase() : undefined;
+export function principalNameOf(forge: string, account: string): string | undefined {
+  const name = `${account}@${forge}`;
+  return PrincipalName.safeParse(name).success ? name : undefined;
 }
 
 /** The farm itself, as it acts for one repository. It raises nothing above the usual, and reaches no other. */

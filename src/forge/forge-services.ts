@@ -4,16 +4,14 @@ import { Fault } from "#core/fault.ts";
 import type { Db } from "#db/db.ts";
 import type { FarmPort } from "./farm-port.ts";
 import type { Forge } from "./forge.ts";
+import type { ForgeKind } from "./forge-kind.ts";
+import { forgeKinds } from "./forge-kinds.ts";
 import type { ForgeTimes } from "./forge-times.ts";
 import type { Holding } from "./holding.store.ts";
 import type { WatchedRepository } from "./repository.store.ts";
 
-/** The forges that this farm knows. */
-export interface Forges {
-  readonly git: Forge;
-  /** Only with a GitHub App. */
-  readonly github?: Forge | undefined;
-}
+/** The forges that this farm speaks with, at most one of each kind. */
+export type Forges = readonly Forge[];
 
 /** What everything that watches repositories has at hand. */
 export interface ForgeServices {
@@ -36,11 +34,21 @@ export interface Held {
   readonly signal: AbortSignal;
 }
 
-export function forgeFor({ github, git }: Forges, kind: WatchedRepository["kind"]): Forge {
-  const forge = kind === "github" ? github : git;
+/**
+ * Returns the forge of a kind. Throws `failed_precondition` when this farm has none, and `invalid_argument` when there
+ * is no such kind.
+ */
+export function forgeFor(forges: Forges, kind: string): Forge {
+  const forge = forges.find((each) => each.kind === kind);
   if (forge !== undefined) return forge;
-  throw new Fault(
-    "failed_precondition",
-    "this farm has no GitHub App: give the server GRANGE_GITHUB_APP_ID, GRANGE_GITHUB_APP_KEY and GRANGE_GITHUB_WEBHOOK_SECRET (docs/forge.md says how to make one)",
-  );
+  const known = forgeKinds.find((each) => each.kind === kind);
+  if (known !== undefined) throw missing([known]);
+  const kinds = forgeKinds.map((each) => each.kind).join(" or ");
+  throw new Fault("invalid_argument", `${JSON.stringify(kind)} is no kind of forge: name ${kinds}`);
+}
+
+/** Returns the fault that says how to give the farm forges of these kinds. */
+export function missing(kinds: readonly ForgeKind[]): Fault {
+  const sentences = kinds.flatMap(({ settings }) => settings?.missing ?? []);
+  return new Fault("failed_precondition", sentences.join("; "));
 }

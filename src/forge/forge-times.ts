@@ -1,6 +1,6 @@
 /** How often forges are asked, and how long things wait. */
 export interface ForgeTimes {
-  /** All of a repository is compared with its forge so often: GitHub, where webhooks tell sooner; plain Git. */
+  /** All of a repository is compared with its forge so often: one that sends webhooks, which tell sooner; another. */
   readonly reconcileMs: number;
   readonly pollMs: number;
   /** Whoever works on a repository has it so long, and says so again three times meanwhile. */

@@ -1,7 +1,14 @@
 import type { CheckRun } from "./check-run.ts";
+import type { ForgeWebhooks } from "./webhooks/forge-webhooks.ts";
 
-/** A repository as a forge knows it: `owner/name` at GitHub, a URL for a plain Git remote. */
+/** A repository as its forge names it: `owner/name`, or the URL of a plain Git remote. */
 export type ForgeSlug = string;
+
+/** A repository at a forge of a kind. */
+export interface ForgePlace {
+  readonly kind: string;
+  readonly slug: ForgeSlug;
+}
 
 /** A branch or a tag, and the commit that it names (40 hex digits). */
 export interface ForgeRef {
@@ -29,7 +36,7 @@ export interface PullRequest {
 export interface ForgeComment {
   /** The forge's number of it. */
   readonly id: string;
-  /** GraphQL's name of it, by which it is minimised. */
+  /** The name by which the forge minimises it. */
   readonly nodeId: string;
   readonly pull: number;
   /** Login of its author; the forge's word, never the comment's. */
@@ -45,18 +52,6 @@ export type ForgePermission = "admin" | "maintain" | "write" | "triage" | "read"
 
 export type Reaction = "+1" | "-1" | "confused" | "eyes" | "rocket";
 
-/** A webhook as the forge says that it sent it. */
-export interface ForgeDelivery {
-  /** The forge's number, for asking it to send it again. */
-  readonly id: string;
-  /** What the header `X-GitHub-Delivery` said. */
-  readonly guid: string;
-  readonly event: string;
-  readonly deliveredAt: Date;
-  /** Whether our answer was 2xx. */
-  readonly wasTaken: boolean;
-}
-
 /** One thing that is wrong with a set-up, or right. */
 export interface ForgeFinding {
   readonly what: string;
@@ -66,54 +61,75 @@ export interface ForgeFinding {
 }
 
 /**
- * Where commits and pull requests live.
+ * A place where commits live: what every kind of forge can do, and optional capabilities.
  *
- * Reading is safe to repeat. What writes may have succeeded although it failed here: callers look for
- * what they wrote (by marker or external id) before they write it again. Faults: `unavailable` may pass
- * (5xx, cut, limits; `retryAfterMsOf` in `forge-busy.ts` says when), `permission_denied` and `not_found` will not.
+ * A capability that is absent is skipped: no pull requests are read, nothing is reported. Reading is safe to repeat.
+ * What writes may have succeeded although it failed here: callers look for what they wrote (by marker or external id)
+ * before they write it again. Faults: `unavailable` may pass (5xx, cut, limits; `retryAfterMsOf` in `forge-busy.ts`
+ * says when), `permission_denied` and `not_found` will not.
  */
 export interface Forge {
-  readonly kind: "github" | "git";
+  /** The name of its kind in the registry (`forge-kinds.ts`). */
+  readonly kind: string;
 
-  /** Where its commits are fetched, with what it takes to be let in: never to be stored or shown. */
+  /** Returns the slug as the farm stores it: the same text for each spelling that the forge takes for one repository. */
+  storedSlug(written: string): ForgeSlug;
+  /** Returns the address to fetch commits from, with credentials: never to be stored or shown. */
   fetchAddress(slug: ForgeSlug): Promise<string>;
-
-  /** Branches and tags. */
+  /** Returns branches and tags. */
   refs(slug: ForgeSlug): Promise<ForgeRef[]>;
   defaultBranch(slug: ForgeSlug): Promise<string>;
+  /** Says why it may not work: permissions, webhook, clock, token. Without a slug: of the farm's access as such. */
+  examine(slug: ForgeSlug | undefined): Promise<ForgeFinding[]>;
 
-  /** All that are open, and those closed that changed since. A plain Git remote has none. */
-  pulls(slug: ForgeSlug, changedSince?: Date): Promise<PullRequest[]>;
-  pull(slug: ForgeSlug, number: number): Promise<PullRequest | undefined>;
-  /** Comments on pull requests written or changed since, the oldest first. */
-  comments(slug: ForgeSlug, changedSince: Date): Promise<ForgeComment[]>;
-  /** All of one pull request. */
-  commentsOf(slug: ForgeSlug, pull: number): Promise<ForgeComment[]>;
+  readonly pullRequests?: ForgePullRequests;
+  readonly comments?: ForgeComments;
+  readonly checks?: ForgeChecks;
+  readonly labels?: ForgeLabels;
+  readonly webhooks?: ForgeWebhooks;
+}
+
+/** Pull requests, and what accounts may do in a repository. */
+export interface ForgePullRequests {
+  /** Returns all that are open, and those closed that changed since. */
+  list(slug: ForgeSlug, changedSince?: Date): Promise<PullRequest[]>;
+  find(slug: ForgeSlug, number: number): Promise<PullRequest | undefined>;
   permission(slug: ForgeSlug, login: string): Promise<ForgePermission>;
+  /** Returns the same text for each spelling of a login that the forge takes for one account. */
+  accountOf(login: string): string;
+}
 
-  createComment(slug: ForgeSlug, pull: number, body: string): Promise<ForgeComment>;
-  updateComment(slug: ForgeSlug, id: string, body: string): Promise<void>;
-  deleteComment(slug: ForgeSlug, id: string): Promise<void>;
-  /** The slug, because an app's rights are those of its installation there. */
-  minimiseComment(slug: ForgeSlug, nodeId: string): Promise<void>;
+/** Comments on pull requests. */
+export interface ForgeComments {
+  /** Returns those of all pull requests that were written or changed since, the oldest first. */
+  list(slug: ForgeSlug, changedSince: Date): Promise<ForgeComment[]>;
+  /** Returns all of one pull request, the oldest first. */
+  ofPull(slug: ForgeSlug, pull: number): Promise<ForgeComment[]>;
+  create(slug: ForgeSlug, pull: number, body: string): Promise<ForgeComment>;
+  update(slug: ForgeSlug, id: string, body: string): Promise<void>;
+  /** Succeeds for a comment that is gone already. */
+  delete(slug: ForgeSlug, id: string): Promise<void>;
+  /** The slug, because the farm's rights are those that it has there. */
+  minimise(slug: ForgeSlug, nodeId: string): Promise<void>;
   react(slug: ForgeSlug, comment: string, reaction: Reaction): Promise<void>;
+}
 
-  /** Our check runs of a commit, with the ids by which we know them. */
-  checksOf(
+/** Check runs of commits. */
+export interface ForgeChecks {
+  /** Returns our check runs of a commit, with the ids by which we know them. */
+  list(
     slug: ForgeSlug,
     sha: string,
   ): Promise<{ readonly id: string; readonly externalId: string }[]>;
-  createCheck(slug: ForgeSlug, check: CheckRun): Promise<string>;
-  updateCheck(slug: ForgeSlug, id: string, check: CheckRun): Promise<void>;
+  /** Returns the id of the new check run. */
+  create(slug: ForgeSlug, check: CheckRun): Promise<string>;
+  update(slug: ForgeSlug, id: string, check: CheckRun): Promise<void>;
+}
 
-  labelsOf(slug: ForgeSlug, pull: number): Promise<string[]>;
-  addLabels(slug: ForgeSlug, pull: number, labels: readonly string[]): Promise<void>;
-  removeLabel(slug: ForgeSlug, pull: number, label: string): Promise<void>;
-
-  /** What webhooks the forge sent since, for finding those that never came. */
-  deliveries(since: Date): Promise<ForgeDelivery[]>;
-  redeliver(id: string): Promise<void>;
-
-  /** Why it may not work: permissions, webhook, clock, token. */
-  examine(slug: ForgeSlug | undefined): Promise<ForgeFinding[]>;
+/** Labels of pull requests. */
+export interface ForgeLabels {
+  list(slug: ForgeSlug, pull: number): Promise<string[]>;
+  add(slug: ForgeSlug, pull: number, labels: readonly string[]): Promise<void>;
+  /** Succeeds for a label that is not there. */
+  remove(slug: ForgeSlug, pull: number, label: string): Promise<void>;
 }

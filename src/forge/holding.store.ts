@@ -30,7 +30,7 @@ export async function takeRepository(
         from forge_repository as due
         left join lateral (
           select min(next_at) as next_at from forge_delivery
-          where slug = due.slug and state = 'waiting' and due.kind = 'github'
+          where kind = due.kind and slug = due.slug and state = 'waiting'
         ) as told on true
         where (due.held_until is null or due.held_until <= ${now})
           and least(due.next_at, told.next_at) <= ${now}

@@ -67,7 +67,7 @@ async function makeForRef(services: ForgeServices, held: Held, made: RefToMake):
     await requireHolding(tx, holding);
     if (noGraph !== null) {
       const check = { sha: head, isFork: false };
-      await wantProblemCheck(tx, services, repository, check, noGraph);
+      await wantProblemCheck(tx, services, held, check, noGraph);
     }
     // The check is the graph's: that nothing is measured is nothing that the commit did wrong.
     const problem = noGraph ?? (unmeasured ? `not measured: ${unmeasured}` : null);
@@ -105,9 +105,9 @@ async function makeForPull(services: ForgeServices, held: Held, pull: KnownPull)
     await requireHolding(tx, holding);
     if (problem !== null) {
       const check = { sha: head, isFork: pull.isFork };
-      await wantProblemCheck(tx, services, repository, check, problem);
+      await wantProblemCheck(tx, services, held, check, problem);
     }
-    if (situation.kind === "held") await wantHeldCheck(tx, services, repository, head);
+    if (situation.kind === "held") await wantHeldCheck(tx, services, held, head);
     await settlePull(tx, repository.name, { number, head, settled, problem });
   });
 }
@@ -163,8 +163,8 @@ async function makeGraph(
     if (isForGood(reason)) await db.transaction((tx) => forgetForgeGraph(tx, id));
     throw reason;
   }
-  // A plain Git repository has nowhere to show it.
-  if (repository.kind === "git") return;
+  // A graph is shown as a check run.
+  if (forge.checks === undefined) return;
   await db.transaction((tx) =>
     tellOf(
       tx,

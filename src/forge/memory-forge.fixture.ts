@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import type { CheckRun } from "./check-run.ts";
-import type { Forge, ForgeComment, ForgeDelivery, ForgePermission, PullRequest } from "./forge.ts";
+import type { Forge, ForgeComment, ForgePermission, PullRequest } from "./forge.ts";
 import { ForgeBusy } from "./forge-busy.ts";
+import type { ForgeDelivery, ForgeRedeliveries } from "./webhooks/forge-webhooks.ts";
 
 /** A commit's id made of a word. */
 export function shaOf(word: string): string {
@@ -10,13 +11,14 @@ export function shaOf(word: string): string {
 
 /** A forge in memory, of one repository: what tests do to it, and what the farm asks of it. */
 export interface MemoryForge extends Forge {
+  readonly redeliveries: ForgeRedeliveries;
   readonly branches: Map<string, string>;
-  readonly pullRequests: Map<number, PullRequest>;
+  readonly pulls: Map<number, PullRequest>;
   readonly said: ForgeComment[];
   readonly permissions: Map<string, ForgePermission>;
   readonly sent: ForgeDelivery[];
   readonly redelivered: string[];
-  readonly checks: Map<string, CheckRun>;
+  readonly checkRuns: Map<string, CheckRun>;
   /** How often each method was called. */
   readonly calls: Map<string, number>;
   /** Each answer may fail: true has it fail. */
@@ -37,15 +39,24 @@ export function memoryForge(): MemoryForge {
     if (forge.fails()) throw new ForgeBusy(`${name}: the forge is out of order`);
     return make();
   };
+  const redeliveries: ForgeRedeliveries = {
+    keptMs: 3 * 24 * 60 * 60_000,
+    list: (since) =>
+      answer("deliveries", () => forge.sent.filter(({ deliveredAt }) => deliveredAt >= since)),
+    redeliver: (id) =>
+      answer("redeliver", () => {
+        forge.redelivered.push(id);
+      }),
+  };
   const forge: MemoryForge = {
     kind: "github",
     branches: new Map([["refs/heads/main", shaOf("main 1")]]),
-    pullRequests: new Map(),
+    pulls: new Map(),
     said: [],
     permissions: new Map(),
     sent: [],
     redelivered: [],
-    checks: new Map(),
+    checkRuns: new Map(),
     calls,
     fails: () => false,
     now: new Date("2026-01-01T00:00:00Z"),
@@ -54,7 +65,7 @@ export function memoryForge(): MemoryForge {
       return forge.now;
     },
     open(number, word, more = {}) {
-      forge.pullRequests.set(number, {
+      forge.pulls.set(number, {
         number,
         state: "open",
         title: `Pull request ${number}`,
@@ -69,9 +80,9 @@ export function memoryForge(): MemoryForge {
       });
     },
     change(number, to) {
-      const before = forge.pullRequests.get(number);
+      const before = forge.pulls.get(number);
       if (before === undefined) throw new Error(`there is no pull request ${number}`);
-      forge.pullRequests.set(number, { ...before, ...to, updatedAt: forge.tick() });
+      forge.pulls.set(number, { ...before, ...to, updatedAt: forge.tick() });
     },
     say(pull, author, body, more = {}) {
       const at = forge.tick();
@@ -93,36 +104,40 @@ export function memoryForge(): MemoryForge {
     fetchAddress: async (slug) => `https://x-access-token:secret@forge.test/${slug}.git`,
     refs: () => answer("refs", () => [...forge.branches].map(([ref, sha]) => ({ ref, sha }))),
     defaultBranch: () => answer("defaultBranch", () => "main"),
-    pulls: (_, since) =>
-      answer("pulls", () =>
-        [...forge.pullRequests.values()].filter(
-          ({ state, updatedAt }) => state === "open" || (since !== undefined && updatedAt >= since),
+    storedSlug: (written) => written.toLowerCase(),
+    pullRequests: {
+      list: (_, since) =>
+        answer("pulls", () =>
+          [...forge.pulls.values()].filter(
+            ({ state, updatedAt }) =>
+              state === "open" || (since !== undefined && updatedAt >= since),
+          ),
         ),
-      ),
-    pull: (_, number) => answer("pull", () => forge.pullRequests.get(number)),
-    comments: (_, since) =>
-      answer("comments", () => forge.said.filter(({ updatedAt }) => updatedAt >= since)),
-    commentsOf: (_, pull) =>
-      answer("commentsOf", () => forge.said.filter((comment) => comment.pull === pull)),
-    permission: (_, login) =>
-      answer("permission", () => forge.permissions.get(login) ?? ("read" as const)),
-    deliveries: (since) =>
-      answer("deliveries", () => forge.sent.filter(({ deliveredAt }) => deliveredAt >= since)),
-    redeliver: (id) =>
-      answer("redeliver", () => {
-        forge.redelivered.push(id);
-      }),
-    createComment: never,
-    updateComment: never,
-    deleteComment: never,
-    minimiseComment: never,
-    react: never,
-    checksOf: never,
-    createCheck: never,
-    updateCheck: never,
-    labelsOf: never,
-    addLabels: never,
-    removeLabel: never,
+      find: (_, number) => answer("pull", () => forge.pulls.get(number)),
+      permission: (_, login) =>
+        answer("permission", () => forge.permissions.get(login) ?? ("read" as const)),
+      accountOf: (login) => login.toLowerCase(),
+    },
+    comments: {
+      list: (_, since) =>
+        answer("comments", () => forge.said.filter(({ updatedAt }) => updatedAt >= since)),
+      ofPull: (_, pull) =>
+        answer("commentsOf", () => forge.said.filter((comment) => comment.pull === pull)),
+      create: never,
+      update: never,
+      delete: never,
+      minimise: never,
+      react: never,
+    },
+    checks: { list: never, create: never, update: never },
+    labels: { list: never, add: never, remove: never },
+    redeliveries,
+    webhooks: {
+      begin() {
+        throw new Error("nobody sends one here");
+      },
+      redeliveries,
+    },
     examine: async () => [],
   };
   return forge;

@@ -84,7 +84,7 @@ export async function openForgeModule(options: ForgeModuleOptions): Promise<Forg
             oneByOne(async () => (await tellReports({ db, clock, source: reports })) > 0),
           ),
         ]),
-    ...(forges.github === undefined
+    ...(!forges.some(({ comments, checks, labels }) => comments ?? checks ?? labels)
       ? []
       : [
           loop("telling forges", async (signal) => {

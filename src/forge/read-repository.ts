@@ -1,6 +1,6 @@
 import { insertCommand } from "./command.store.ts";
 import { noticeComment } from "./commands/notice-comment.ts";
-import type { ForgeComment, PullRequest } from "./forge.ts";
+import type { ForgeComment, ForgePullRequests, PullRequest } from "./forge.ts";
 import type { ForgeServices, Held } from "./forge-services.ts";
 import { requireHolding } from "./holding.store.ts";
 import { findPull, keepPull, livePulls } from "./pull.store.ts";
@@ -25,8 +25,11 @@ export async function readRepository(
 ): Promise<void> {
   if (wanted.repository) await readDefaultBranch(services, held);
   if (wanted.refs) await readRefs(services, held);
-  await readPulls(services, held, wanted.pulls, hints);
-  if (wanted.comments) await readComments(services, held, hints);
+  const { pullRequests } = held.forge;
+  // All else is about pull requests.
+  if (pullRequests === undefined) return;
+  await readPulls(services, held, pullRequests, wanted.pulls, hints);
+  if (wanted.comments) await readComments(services, held, pullRequests, hints);
 }
 
 async function readDefaultBranch({ db }: ForgeServices, held: Held): Promise<void> {
@@ -51,14 +54,14 @@ async function readRefs({ db, clock }: ForgeServices, held: Held): Promise<void>
 async function readPulls(
   services: ForgeServices,
   held: Held,
+  pullRequests: ForgePullRequests,
   wanted: ToRead["pulls"],
   hints: readonly Hint[],
 ): Promise<void> {
-  const { repository, forge } = held;
-  const { slug, name, reconciledAt } = repository;
+  const { slug, name, reconciledAt } = held.repository;
   if (wanted === "all") {
     const since = reconciledAt === null ? undefined : new Date(reconciledAt.getTime() - overlapMs);
-    const pulls = await forge.pulls(slug, since);
+    const pulls = await pullRequests.list(slug, since);
     await keep(services, held, pulls, hints);
     const listed = new Set(pulls.map(({ number }) => number));
     const open = (await livePulls(services.db, name)).filter(({ state }) => state === "open");
@@ -67,23 +70,24 @@ async function readPulls(
     await readSingly(
       services,
       held,
+      pullRequests,
       missing.map(({ number }) => number),
       hints,
     );
     return;
   }
-  await readSingly(services, held, wanted, hints);
+  await readSingly(services, held, pullRequests, wanted, hints);
 }
 
 async function readSingly(
   services: ForgeServices,
   held: Held,
+  pullRequests: ForgePullRequests,
   numbers: readonly number[],
   hints: readonly Hint[],
 ): Promise<void> {
-  const { repository, forge } = held;
   for (const number of numbers) {
-    const pull = await forge.pull(repository.slug, number);
+    const pull = await pullRequests.find(held.repository.slug, number);
     if (pull !== undefined) await keep(services, held, [pull], hints);
     else await keepAsGone(services, held, number);
   }
@@ -123,15 +127,17 @@ async function keepAsGone(
 async function readComments(
   services: ForgeServices,
   held: Held,
+  pullRequests: ForgePullRequests,
   hints: readonly Hint[],
 ): Promise<void> {
   const { db } = services;
   const { repository, forge, holding } = held;
+  if (forge.comments === undefined) return;
   const since = new Date(repository.commentsSince.getTime() - overlapMs);
-  const comments = await forge.comments(repository.slug, since);
+  const comments = await forge.comments.list(repository.slug, since);
   for (const comment of comments) {
     if (isFromBefore(comment, repository) || comment.isOurs) continue;
-    await keepCommand(services, held, comment, hints);
+    await keepCommand(services, held, pullRequests, comment, hints);
   }
   const latest = comments.reduce(
     (until, { updatedAt }) => (updatedAt > until ? updatedAt : until),
@@ -151,6 +157,7 @@ function isFromBefore({ createdAt }: ForgeComment, { addedAt }: WatchedRepositor
 async function keepCommand(
   services: ForgeServices,
   held: Held,
+  pullRequests: ForgePullRequests,
   comment: ForgeComment,
   hints: readonly Hint[],
 ): Promise<void> {
@@ -159,7 +166,7 @@ async function keepCommand(
   const noticed = noticeComment(comment);
   if (noticed.kind === "nothing") return;
   if ((await findPull(db, repository.name, comment.pull)) === undefined) {
-    await readSingly(services, held, [comment.pull], hints);
+    await readSingly(services, held, pullRequests, [comment.pull], hints);
   }
   await db.transaction(async (tx) => {
     await requireHolding(tx, holding);

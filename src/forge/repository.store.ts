@@ -1,17 +1,16 @@
 import { z } from "zod";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
+import { forgeKinds } from "./forge-kinds.ts";
 import { ForgePolicy } from "./forge-policy.ts";
-import { gitHubHosts, repositoryKey } from "./same-repository.ts";
+import { repositoryKeys } from "./same-repository.ts";
 import type { SealedWay } from "./way.store.ts";
-
-export const ForgeKind = z.enum(["github", "git"]);
-export type ForgeKind = z.infer<typeof ForgeKind>;
 
 const Repository = z.object({
   /** As graphs call it. */
   name: z.string(),
-  kind: ForgeKind,
+  /** The kind of its forge; one that a later version of Grange knew may be unknown here. */
+  kind: z.string(),
   /** How the forge calls it. */
   slug: z.string(),
   /** As it may be shown. */
@@ -84,7 +83,7 @@ export async function findWatched(tx: Tx, name: string): Promise<WatchedReposito
   return found;
 }
 
-const Address = z.object({ name: z.string(), kind: ForgeKind, url: z.string() });
+const Address = z.object({ name: z.string(), kind: z.string(), url: z.string() });
 
 /** The one that an address leads to, in whichever of its forms it is written. */
 export async function findWatchedAt(
@@ -95,9 +94,9 @@ export async function findWatchedAt(
     Address,
     sql`select name, kind, url from forge_repository order by url = ${address} desc, name`,
   );
-  const hosts = gitHubHosts(known.flatMap(({ kind, url }) => (kind === "github" ? [url] : [])));
-  const key = repositoryKey(address, hosts);
-  const found = known.find(({ url }) => repositoryKey(url, hosts) === key);
+  const keyOf = repositoryKeys(forgeKinds, known);
+  const key = keyOf(address);
+  const found = known.find(({ url }) => keyOf(url) === key);
   return found && findWatched(tx, found.name);
 }
 

@@ -1,46 +1,31 @@
-/** A machine whose repositories are GitHub's, as addresses name it: with its port where that is not the usual one. */
-export type GitHubHost = string;
+import type { ForgeKind } from "./forge-kind.ts";
 
-/** What GitHub lets owners and repositories be called. All else is taken for no repository of it. */
-const owner = "[a-z0-9](?:[a-z0-9-]{0,38})";
-const repository = "[a-z0-9._-]{1,100}?";
-const place = `${owner}/${repository}`;
-
-const forms: readonly RegExp[] = [
-  // Whatever lets somebody in, it leads to the same place; but no second @, of which readers differ where the host begins.
-  new RegExp(
-    `^https?://(?:[^/@\\s\\\\]*@)?([a-z0-9.-]+(?::\\d{1,5})?)/(${place})(?:\\.git)?/*$`,
-    "i",
-  ),
-  new RegExp(`^ssh://(?:git@)?([a-z0-9.-]+)(?::22)?/(${place})(?:\\.git)?/*$`, "i"),
-  new RegExp(`^git@([a-z0-9.-]+):/?(${place})(?:\\.git)?/*$`, "i"),
-];
+/** The address of a repository that is known to be at a forge of a kind. */
+export interface KnownAddress {
+  readonly kind: string;
+  readonly url: string;
+}
 
 /**
- * The same text for all addresses of one repository, and different ones for different repositories.
- *
- * Only of GitHub is it known that its addresses by HTTPS and SSH, with `.git` and without, in large letters and
- * small, are one. Of others, only how the end is written does not count. Pure, and strict: what might be read in
- * two ways is not taken for GitHub's.
+ * Returns a function that returns the same text for all addresses of one repository, and different ones for different
+ * repositories: by the first kind of forge that knows the address as its own. Of other addresses, only how the end is
+ * written does not count.
  */
-export function repositoryKey(address: string, hosts: ReadonlySet<GitHubHost>): string {
-  for (const form of forms) {
-    const [, host = "", path = ""] = form.exec(address) ?? [];
-    const known = withoutUsualPort(host, address);
-    if (!hosts.has(known) || /\/\.{1,2}$/.test(path)) continue;
-    return `github ${known}/${path.toLowerCase()}`;
-  }
-  return `address ${address.replace(/\/+$/, "").replace(/\.git$/, "")}`;
-}
-
-/** Where GitHub is, by the addresses of repositories that are known to be there. */
-export function gitHubHosts(urls: readonly string[]): ReadonlySet<GitHubHost> {
-  const hosts = urls.flatMap((url) => (URL.canParse(url) ? [new URL(url).host.toLowerCase()] : []));
-  return new Set(["github.com", ...hosts]);
-}
-
-function withoutUsualPort(host: string, address: string): string {
-  const usual = /^https:/i.test(address) ? ":443" : /^http:/i.test(address) ? ":80" : undefined;
-  const plain = host.toLowerCase();
-  return usual !== undefined && plain.endsWith(usual) ? plain.slice(0, -usual.length) : plain;
+export function repositoryKeys(
+  kinds: readonly ForgeKind[],
+  known: readonly KnownAddress[],
+): (address: string) => string {
+  const keysByKind = kinds.map((each) => ({
+    kind: each.kind,
+    keyOf: each.repositoryKeys?.(
+      known.flatMap(({ kind, url }) => (kind === each.kind ? [url] : [])),
+    ),
+  }));
+  return (address) => {
+    for (const { kind, keyOf } of keysByKind) {
+      const key = keyOf?.(address);
+      if (key !== undefined) return `${kind} ${key}`;
+    }
+    return `address ${address.replace(/\/+$/, "").replace(/\.git$/, "")}`;
+  };
 }

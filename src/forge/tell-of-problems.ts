@@ -1,21 +1,22 @@
 import type { Tx } from "#db/db.ts";
-import type { ForgeServices } from "./forge-services.ts";
+import type { ForgeServices, Held } from "./forge-services.ts";
 import { want } from "./outbox/outbox.store.ts";
 import { outboxKey } from "./outbox/outbox-content.ts";
 import { hasLiveGraph } from "./reports/subject.store.ts";
-import type { WatchedRepository } from "./repository.store.ts";
 import { namedGraphOf } from "./what-to-make.ts";
+
+type CheckedPlace = Pick<Held, "forge" | "repository">;
 
 /** Says in a check run that no graph could be made of a commit, and why. */
 export async function wantProblemCheck(
   tx: Tx,
   { clock, service }: Pick<ForgeServices, "clock" | "service">,
-  repository: WatchedRepository,
+  held: CheckedPlace,
   of: { readonly sha: string; readonly isFork: boolean },
   problem: string,
 ): Promise<void> {
   const now = clock.now();
-  await wantCheck(tx, repository, of, now, {
+  await wantCheck(tx, held, of, now, {
     detailsUrl: `${service.url}/forge`,
     state: { kind: "completed", startedAt: now, completedAt: now, conclusion: "failure" },
     title: "No graph could be made of this commit",
@@ -27,11 +28,11 @@ export async function wantProblemCheck(
 export async function wantHeldCheck(
   tx: Tx,
   { clock, service }: Pick<ForgeServices, "clock" | "service">,
-  repository: WatchedRepository,
+  held: CheckedPlace,
   head: string,
 ): Promise<void> {
   const now = clock.now();
-  await wantCheck(tx, repository, { sha: head, isFork: true }, now, {
+  await wantCheck(tx, held, { sha: head, isFork: true }, now, {
     detailsUrl: `${service.url}/forge`,
     state: { kind: "completed", startedAt: now, completedAt: now, conclusion: "action_required" },
     title: "Waits for approval",
@@ -42,7 +43,7 @@ export async function wantHeldCheck(
 
 async function wantCheck(
   tx: Tx,
-  { kind, name, policy }: WatchedRepository,
+  { forge, repository: { name, policy } }: CheckedPlace,
   { sha, isFork }: { readonly sha: string; readonly isFork: boolean },
   now: Date,
   shown: {
@@ -57,8 +58,7 @@ async function wantCheck(
     readonly summary: string;
   },
 ): Promise<void> {
-  // A plain Git repository has nowhere to show it.
-  if (kind === "git") return;
+  if (forge.checks === undefined) return;
   const check = namedGraphOf(policy, isFork) ?? "grange";
   // Another pull request with that head has a graph of it: that is what there is to see.
   if (await hasLiveGraph(tx, { repository: name, sha, name: check })) return;

@@ -11,10 +11,15 @@ beforeEach(() => db.script("truncate forge_repository cascade"));
 const admin: AdminServices = {
   db,
   clock: { now: () => new Date("2026-01-01T00:00:00Z") },
-  forges: {
-    git: { ...memoryForge(), kind: "git", fetchAddress: async (slug) => slug },
-    github: { ...memoryForge(), fetchAddress: async (slug) => `https://github.com/${slug}.git` },
-  },
+  forges: [
+    {
+      ...memoryForge(),
+      kind: "git",
+      storedSlug: (written) => written,
+      fetchAddress: async (slug) => slug,
+    },
+    { ...memoryForge(), fetchAddress: async (slug) => `https://github.com/${slug}.git` },
+  ],
   nameRepository: async (url) => url,
   sealWay: (_, address) => ({ keyId: "k", sealed: new Uint8Array(Buffer.from(address)) }),
   record: async () => {},

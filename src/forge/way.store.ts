@@ -1,32 +1,33 @@
 import { z } from "zod";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
+import type { ForgePlace } from "./forge.ts";
 
-/** What lets somebody into a plain Git repository, sealed by whoever keeps keys. */
+/** What lets somebody into a repository whose address holds it, sealed by whoever keeps keys. */
 const SealedWay = z.object({ keyId: z.string(), sealed: z.instanceof(Uint8Array) });
 export type SealedWay = z.infer<typeof SealedWay>;
 
 /** The way into the repository of a slug; undefined where it needs none, or nobody watches it. */
-export async function wayOf(tx: Tx, slug: string): Promise<SealedWay | undefined> {
+export async function wayOf(tx: Tx, { kind, slug }: ForgePlace): Promise<SealedWay | undefined> {
   const [way] = await tx.many(
     SealedWay,
     sql`
       select way_key as "keyId", way as sealed from forge_repository
-      where kind = 'git' and slug = ${slug} and way is not null
+      where kind = ${kind} and slug = ${slug} and way is not null
     `,
   );
   return way;
 }
 
-const Open = z.object({ name: z.string(), slug: z.string() });
+const Open = z.object({ name: z.string(), kind: z.string(), slug: z.string() });
 
 /** Repositories whose slugs hold what lets somebody in: written before that was sealed. */
 export function openWays(tx: Tx): Promise<z.infer<typeof Open>[]> {
   return tx.many(
     Open,
     sql`
-      select name, slug from forge_repository
-      where kind = 'git' and way is null and slug ~* '^[a-z][a-z0-9+.-]*://[^/@]*@' for update
+      select name, kind, slug from forge_repository
+      where way is null and slug ~* '^[a-z][a-z0-9+.-]*://[^/@]*@' for update
     `,
   );
 }

@@ -8,6 +8,7 @@ import { sql } from "#db/sql.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
 import { commandsOfPull } from "./commands-of-pull.fixture.ts";
 import { insertDelivery, latestDeliveries } from "./delivery.store.ts";
+import type { Forge } from "./forge.ts";
 import { type AdminServices, addRepository, setPolicy } from "./forge-admin.ts";
 import type { ForgeServices } from "./forge-services.ts";
 import { usualForgeTimes } from "./forge-times.ts";
@@ -37,7 +38,7 @@ beforeEach(async () => {
   forge = memoryForge();
   service = memoryFarmPort();
   now = new Date("2026-01-01T00:00:00Z");
-  const forges = { git: memoryForge(), github: forge };
+  const forges = [{ ...memoryForge(), kind: "git" }, forge];
   const logger = pino({ level: "silent" });
   services = { db, clock, logger, service, forges, times: usualForgeTimes, chance: () => 0.5 };
   admin = {
@@ -67,7 +68,7 @@ async function settle() {
 
 async function told(hint: Hint, id = randomUUID() as string) {
   return db.transaction((tx) =>
-    insertDelivery(tx, { id, event: "test", slug: name, hint, receivedAt: now }),
+    insertDelivery(tx, { kind: "github", id, event: "test", slug: name, hint, receivedAt: now }),
   );
 }
 
@@ -157,6 +158,41 @@ describe("branches and tags", () => {
   });
 });
 
+describe("a forge without a capability", () => {
+  test("that has branches alone gets graphs of them, and nothing is to be shown", async () => {
+    const forges: Forge[] = [
+      {
+        kind: "tried",
+        storedSlug: (written) => forge.storedSlug(written),
+        fetchAddress: (slug) => forge.fetchAddress(slug),
+        refs: (slug) => forge.refs(slug),
+        defaultBranch: (slug) => forge.defaultBranch(slug),
+        examine: async () => [],
+      },
+    ];
+    services = { ...services, forges };
+    admin = { ...admin, forges };
+    await addRepository(admin, { kind: "tried", slug: "Owner/Name", policy: {}, by: "ada" });
+    await settle();
+    const shown = await db.many(z.object({ key: z.string() }), sql`select key from forge_outbox`);
+
+    expect(running()).toEqual([onMain("main 1")]);
+    expect(shown).toEqual([]);
+    // Whatever it can do, it is read as rarely as its kind allows: without webhooks, once a minute.
+    const { nextAt } = (await findWatched(db, "owner/name")) ?? {};
+    expect(nextAt?.getTime()).toBe(now.getTime() + usualForgeTimes.pollMs);
+  });
+
+  test("of a kind that does not exist is refused with the kinds that do", async () => {
+    await expect(
+      addRepository(admin, { kind: "none", slug: "a/b", policy: {}, by: "ada" }),
+    ).rejects.toMatchObject({
+      code: "invalid_argument",
+      message: expect.stringContaining("git or github"),
+    });
+  });
+});
+
 describe("pull requests", () => {
   test("the head gets a graph; the graph of a head that moved is ended; a closed one has none", async () => {
     forge.open(7, "a");
@@ -233,11 +269,11 @@ describe("pull requests", () => {
     forge.open(7, "a");
     await watch();
     await settle();
-    const before = forge.pullRequests.get(7);
+    const before = forge.pulls.get(7);
     forge.change(7, { head: shaOf("b") });
     await told({ about: "pull", number: 7 });
     await settle();
-    if (before !== undefined) forge.pullRequests.set(7, before);
+    if (before !== undefined) forge.pulls.set(7, before);
     await told({ about: "pull", number: 7 });
     await settle();
 
@@ -258,15 +294,34 @@ describe("webhooks", () => {
     await settle();
 
     expect(Object.fromEntries(forge.calls)).toEqual({ refs: 1, pull: 1 });
-    expect((await latestDeliveries(db, name, 100)).map(({ state }) => state)).toEqual(
-      Array.from({ length: 60 }, () => "done"),
-    );
+    expect(
+      (await latestDeliveries(db, { kind: "github", slug: name }, 100)).map(({ state }) => state),
+    ).toEqual(Array.from({ length: 60 }, () => "done"));
   });
 
   test("one that came before counts once", async () => {
     const came = [await told({ about: "refs" }, "same"), await told({ about: "refs" }, "same")];
 
     expect(came).toEqual([true, false]);
+  });
+
+  test("one of another kind of forge is not taken for this one's, though it has the same id and slug", async () => {
+    await watch();
+    await settle();
+    forge.calls.clear();
+    const hint = { about: "refs" } as const;
+    const from = (kind: string) =>
+      db.transaction((tx) =>
+        insertDelivery(tx, { kind, id: "1", event: "test", slug: name, hint, receivedAt: now }),
+      );
+    const stored = [await from("tried"), await from("tried"), await from("github")];
+    await settle();
+    const statesOf = async (kind: string) =>
+      (await latestDeliveries(db, { kind, slug: name }, 10)).map(({ state }) => state);
+
+    expect(stored).toEqual([true, false, true]);
+    expect(Object.fromEntries(forge.calls)).toEqual({ refs: 1 });
+    expect([await statesOf("tried"), await statesOf("github")]).toEqual([["waiting"], ["done"]]);
   });
 
   test("a forge that is out of order is asked again later, and no hint is lost", async () => {
@@ -276,7 +331,7 @@ describe("webhooks", () => {
     forge.open(7, "a");
     await told({ about: "pull", number: 7 });
     await settle();
-    const [waiting] = await latestDeliveries(db, name, 1);
+    const [waiting] = await latestDeliveries(db, { kind: "github", slug: name }, 1);
     forge.fails = () => false;
     pass(60_000);
     await settle();
@@ -430,7 +485,7 @@ describe("whatever happens at the forge and to us", () => {
         await db.run(sql`delete from forge_delivery`);
         forge = memoryForge();
         service = memoryFarmPort();
-        const forges = { git: forge, github: forge };
+        const forges = [forge];
         services = { ...services, service, forges };
         admin = { ...admin, forges };
         await watch({ forkGraphs: "approved" });
@@ -467,7 +522,7 @@ describe("whatever happens at the forge and to us", () => {
     }
     if (each.does === "work") return undefined;
     const { number } = each;
-    const known = forge.pullRequests.get(number);
+    const known = forge.pulls.get(number);
     if (each.does === "open") {
       if (known === undefined) forge.open(number, each.word, { isFork: each.isFork });
       return { about: "pull", number };
@@ -513,7 +568,7 @@ describe("whatever happens at the forge and to us", () => {
   }
 
   async function wanted(): Promise<string[]> {
-    const open = [...forge.pullRequests.values()].filter(({ state }) => state === "open");
+    const open = [...forge.pulls.values()].filter(({ state }) => state === "open");
     const graphs = await Promise.all(
       open.map(async ({ number, head, isFork }) => {
         const known = await findPull(db, name, number);

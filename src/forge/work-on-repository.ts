@@ -1,5 +1,6 @@
 import { Fault, messageOf } from "#core/fault.ts";
 import { endDeliveries, postponeDeliveries, waitingDeliveries } from "./delivery.store.ts";
+import type { Forge } from "./forge.ts";
 import { type ForgeServices, forgeFor } from "./forge-services.ts";
 import { type Holding, keepHolding, layRepositoryDown, takeRepository } from "./holding.store.ts";
 import { makeWhatIsMissing } from "./make-what-is-missing.ts";
@@ -67,10 +68,7 @@ async function workOn(
   const { db, clock, chance, logger } = services;
   const beganAt = clock.now();
   const isDue = repository.nextAt <= beganAt;
-  const deliveries =
-    repository.kind === "github"
-      ? await waitingDeliveries(db, repository.slug, beganAt, mostDeliveries)
-      : [];
+  const deliveries = await waitingDeliveries(db, repository, beganAt, mostDeliveries);
   const ids = deliveries.map(({ id }) => id);
   const hints = deliveries.map(({ content }) => content);
   const isFull = isDue || repository.reconciledAt === null;
@@ -87,10 +85,10 @@ async function workOn(
     );
     signal.throwIfAborted();
     const troubles = await makeWhatIsMissing(services, { repository, forge, holding, signal });
-    await endDeliveries(db, ids, clock.now());
+    await endDeliveries(db, repository.kind, ids, clock.now());
     const [trouble] = troubles;
     if (trouble !== undefined) tell(trouble);
-    const periodMs = periodOf(services, repository);
+    const periodMs = periodOf(services, repository, forge);
     await layRepositoryDown(db, holding, {
       reconciledAt: isFull ? beganAt : undefined,
       nextAt:
@@ -106,7 +104,8 @@ async function workOn(
     tell(reason);
     const nextAt = inMs(again(reason));
     const error = messageOf(reason);
-    await postponeDeliveries(db, ids, { error, now: clock.now(), nextAt, mostAttempts });
+    const put = { error, now: clock.now(), nextAt, mostAttempts };
+    await postponeDeliveries(db, repository.kind, ids, put);
     await layRepositoryDown(db, holding, {
       reconciledAt: undefined,
       nextAt: isDue ? nextAt : undefined,
@@ -122,6 +121,11 @@ async function workOn(
   }
 }
 
-function periodOf({ times }: ForgeServices, { kind, policy }: WatchedRepository): number {
-  return policy.pollMs ?? (kind === "github" ? times.reconcileMs : times.pollMs);
+/** Returns how often all of a repository is compared with its forge, in milliseconds: less often where webhooks come. */
+function periodOf(
+  { times }: ForgeServices,
+  { policy }: WatchedRepository,
+  { webhooks }: Forge,
+): number {
+  return policy.pollMs ?? (webhooks === undefined ? times.pollMs : times.reconcileMs);
 }

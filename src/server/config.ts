@@ -7,10 +7,11 @@ import { usualUnservedMs } from "#invocations/end-unserved.ts";
 import { labTimes } from "#perf/lab-times.ts";
 import { usualStartDelayMs } from "#size-classes/offered-classes.ts";
 import {
+  forgesConfig,
   forgeTimesConfig,
-  githubAppConfig,
+  readForges,
   readForgeTimes,
-  readGitHubApp,
+  secretFilesOfForges,
 } from "./forge/config.ts";
 import { oidcConfig, readOidcConfig } from "./sign-in/config.ts";
 
@@ -137,8 +138,8 @@ export const ServerConfig = z.object({
         .min(1),
     })
     .optional(),
-  /** The GitHub App that the farm is. */
-  githubApp: githubAppConfig.optional(),
+  /** Settings of forges, by their kind. */
+  forges: forgesConfig.prefault({}),
   /** How often watched repositories are compared with their forges. */
   forgeTimes: forgeTimesConfig.prefault({}),
   /** Where the built pages are. */
@@ -148,15 +149,13 @@ export type ServerConfig = z.infer<typeof ServerConfig>;
 
 /** The files that it names of which each lets its reader be the farm, or somebody whom the farm knows. */
 export function secretFilesIn(config: ServerConfig): (string | undefined)[] {
-  const { farmKey, secretsKey, tlsKey, oidc, githubApp, alarmWebhook } = config;
+  const { farmKey, secretsKey, tlsKey, oidc, forges, alarmWebhook } = config;
   return [
     farmKey,
     secretsKey,
     tlsKey,
     oidc?.clientSecretFile,
-    githubApp?.keyFile,
-    githubApp?.webhookSecretFile,
-    githubApp?.oldWebhookSecretFile,
+    ...secretFilesOfForges(forges),
     alarmWebhook?.secretFile,
   ];
 }
@@ -203,7 +202,7 @@ export function readServerConfig(
     alarmWebhook: env["GRANGE_ALARM_WEBHOOK"]
       ? { url: env["GRANGE_ALARM_WEBHOOK"], secretFile: env["GRANGE_ALARM_SECRET"] }
       : undefined,
-    githubApp: readGitHubApp(env),
+    forges: readForges(env),
     forgeTimes: readForgeTimes(env),
     webDir: env["GRANGE_WEB"],
   };

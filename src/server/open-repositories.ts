@@ -39,7 +39,7 @@ export async function openRepositories(
   const inputs = new CommitInputReader({ git, mirrors, db, store: parts.store });
   const ways = openedWays(db, secretsKey);
   await sealOpenWays(db, ways);
-  const forges = keep(await openForges(config.githubApp, { git, logger, ways }));
+  const forges = keep(await openForges(config.forges ?? {}, { git, logger, ways }));
   const access = repositoryAccess({
     db,
     workingDirectory: process.cwd(),
@@ -52,4 +52,4 @@ export async function openRepositories(
 
 /** Settings of repositories and forges. */
 export type RepositoryConfig = Parameters<typeof privateHostsNow>[1] &
-  Partial<Pick<ServerConfig, "githubApp" | "localRepositories">>;
+  Partial<Pick<ServerConfig, "forges" | "localRepositories">>;

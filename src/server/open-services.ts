@@ -51,7 +51,7 @@ export async function openServices(
         | "farmKey"
         | "secretsKey"
         | "secretsInClear"
-        | "githubApp"
+        | "forges"
         | "host"
         | "privateHosts"
         | "localRepositories"

@@ -69,7 +69,14 @@ beforeAll(async () => {
   await pull(6, { state: "merged" });
   await pull(7, { title: hostile, author: "stranger", isFork: true });
   const hint = { about: "nothing" } as const;
-  await insertDelivery(db, { id: "one", event: "push", slug: name, hint, receivedAt: now });
+  await insertDelivery(db, {
+    kind: "github",
+    id: "one",
+    event: "push",
+    slug: name,
+    hint,
+    receivedAt: now,
+  });
   const comment = { kind: "comment", pull: 7, body: "what was measured" } as const;
   await db.transaction((tx) => want(tx, name, "comment/7", comment, now));
 });

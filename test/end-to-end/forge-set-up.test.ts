@@ -33,8 +33,8 @@ beforeAll(async () => {
     const keyFile = join(dataDir, `${name}.pem`);
     await writeFile(keyFile, key);
     const { appId, url: api } = github;
-    const githubApp = { appId, keyFile, webhookSecretFile, api, paceMs: 0 };
-    return startFarmHere({ databaseUrl: database, githubApp, workers: 0 });
+    const forges = { github: { appId, keyFile, webhookSecretFile, api, paceMs: 0 } };
+    return startFarmHere({ databaseUrl: database, forges, workers: 0 });
   };
   farm = await start("right", databaseUrl, github.privateKey);
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2_048 });

@@ -58,7 +58,9 @@ beforeAll(async () => {
   await writeFile(webhookSecretFile, secret);
   farm = await startFarmHere({
     databaseUrl,
-    githubApp: { appId: github.appId, keyFile, webhookSecretFile, api: github.url, paceMs: 0 },
+    forges: {
+      github: { appId: github.appId, keyFile, webhookSecretFile, api: github.url, paceMs: 0 },
+    },
   });
   github.sendWebhooksTo(`${farm.url}/forge/github/webhooks`, secret);
   repository = await github.repository(slug, {

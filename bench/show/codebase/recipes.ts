@@ -85,6 +85,40 @@ export function openElsewhereStorage(bucket: string): Promise<BlobStorage> {
     ],
   },
   {
+    name: "a forge",
+    mostFiles: 2,
+    edits: [
+      {
+        file: "src/forge/tried/tried-kind.ts",
+        content: `import type { ForgeKind } from "../forge-kind.ts";
+
+export const triedKind: ForgeKind = {
+  kind: "tried",
+  open: async () => ({
+    kind: "tried",
+    storedSlug: (written) => written,
+    fetchAddress: async (slug) => \`https://tried.example/\${slug}.git\`,
+    refs: async () => [],
+    defaultBranch: async () => "main",
+    examine: async () => [],
+    labels: { list: async () => [], add: async () => {}, remove: async () => {} },
+  }),
+};
+`,
+      },
+      {
+        file: "src/forge/forge-kinds.ts",
+        behind: "export const forgeKinds: readonly ForgeKind[] = [",
+        text: "triedKind, ",
+      },
+      {
+        file: "src/forge/forge-kinds.ts",
+        behind: 'import { gitHubKind } from "./github/github-kind.ts";\n',
+        text: 'import { triedKind } from "./tried/tried-kind.ts";\n',
+      },
+    ],
+  },
+  {
     name: "a size-class strategy",
     mostFiles: 4,
     edits: [

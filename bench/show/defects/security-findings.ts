@@ -113,7 +113,7 @@ export const findingsOfSecurity: readonly Finding[] = [
       { file: "src/git/fetch-commit.test.ts", titled: /trusts|another user/ },
       { file: "src/cli/doctor/tools.test.ts" },
       { file: "src/worker/secrets/log-mask.test.ts", titled: /od|xxd|%xx|alone/i },
-      { file: "src/forge/webhooks/take-webhook.test.ts", titled: /within an hour/ },
+      { file: "src/forge/github/take-webhooks.test.ts", titled: /within an hour/ },
       { file: "src/worker/agent.test.ts", titled: /where its data are/ },
       { file: "src/worker/leftovers.test.ts" },
       { file: "src/server/http/http-app.test.ts" },

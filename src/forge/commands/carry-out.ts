@@ -1,7 +1,7 @@
 import { Fault, type FaultCode, messageOf } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
 import type { WaitingCommand } from "../command.store.ts";
-import type { Forge, ForgePermission, PullRequest } from "../forge.ts";
+import type { Forge, ForgePermission, ForgePullRequests, PullRequest } from "../forge.ts";
 import { personAtForge, principalNameOf } from "../forge-principal.ts";
 import { want } from "../outbox/outbox.store.ts";
 import { outboxKey } from "../outbox/outbox-content.ts";
@@ -70,8 +70,9 @@ async function carryOut(
   const { service, name = usualName } = services;
   const { repository, author } = command;
   const { policy } = watched;
-  const { pull, permission } = await askForge(services, watched, command);
-  const principal = principalNameOf(watched.kind, author);
+  const pullRequests = pullRequestsOf(services, watched);
+  const { pull, permission } = await askForge(pullRequests, watched, command);
+  const principal = principalNameOf(watched.kind, pullRequests.accountOf(author));
   const farmGrants = principal === undefined ? [] : await service.grantsOf(principal);
   const by =
     principal === undefined
@@ -90,15 +91,23 @@ async function carryOut(
   return applyCommandEffect(services, place, effect);
 }
 
-async function askForge(
+function pullRequestsOf(
   { forgeFor }: CommandServices,
+  watched: WatchedRepository,
+): ForgePullRequests {
+  const { pullRequests } = forgeFor(watched);
+  if (pullRequests !== undefined) return pullRequests;
+  throw new Fault("unimplemented", `${watched.name} is at a forge without pull requests`);
+}
+
+async function askForge(
+  pullRequests: ForgePullRequests,
   watched: WatchedRepository,
   { pull: number, author }: WaitingCommand,
 ): Promise<{ readonly pull: PullRequest; readonly permission: ForgePermission }> {
-  const forge = forgeFor(watched);
   const [pull, permission] = await Promise.all([
-    forge.pull(watched.slug, number),
-    forge.permission(watched.slug, author),
+    pullRequests.find(watched.slug, number),
+    pullRequests.permission(watched.slug, author),
   ]);
   if (pull !== undefined) return { pull, permission };
   throw new Fault("not_found", `pull request ${number} is not there any more`);

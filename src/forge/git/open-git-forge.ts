@@ -4,42 +4,27 @@ import { repositoryAt } from "#git/fetch-from-local.ts";
 import { listRemoteRefs } from "#git/list-remote-refs.ts";
 import type { RemoteRefs } from "#git/remote-refs.ts";
 import { parseRepositoryAddress, withoutPassword } from "#git/repository-address.ts";
-import type { Git } from "#git/run-git.ts";
 import type { Forge, ForgeFinding, ForgeRef } from "../forge.ts";
+import type { ForgeParts } from "../forge-kind.ts";
 
 /** A name longer than any that a file system allows a loose ref; what a hostile remote says beyond it is left out. */
 const mostNameLength = 250;
 
-/** A plain Git remote as a forge: branches and tags, and nothing else. */
+/** A plain Git remote as a forge: branches and tags, and no capability. */
 export function openGitForge({
   git,
   workingDirectory,
-  wayInto = async (slug) => slug,
-}: {
-  readonly git: Git;
-  /** What relative paths of repositories are relative to. */
-  readonly workingDirectory: string;
-  /** The address of a slug with what it takes to be let in. */
-  readonly wayInto?: (slug: string) => Promise<string>;
-}): Forge {
+  withCredentials,
+}: Pick<ForgeParts, "git" | "workingDirectory" | "withCredentials">): Forge {
   const list = async (slug: string): Promise<RemoteRefs> => {
-    const address = parseRepositoryAddress(await wayInto(slug), workingDirectory);
+    const address = parseRepositoryAddress(await withCredentials(slug), workingDirectory);
     const place = address.kind === "local" ? await repositoryAt(git, address.path) : address.url;
     return listRemoteRefs(git, place);
   };
-  const hasNone = (what: string) => (slug: string) =>
-    Promise.reject<never>(
-      new Fault(
-        "unimplemented",
-        `${withoutPassword(slug)} is a plain Git repository: it has no ${what}`,
-      ),
-    );
-  const noPulls = hasNone("pull requests");
-  const noChecks = hasNone("checks");
-
   return {
     kind: "git",
-    fetchAddress: wayInto,
+    storedSlug: (written) => written,
+    fetchAddress: withCredentials,
 
     async refs(slug) {
       const { byName } = await list(slug);
@@ -60,25 +45,6 @@ export function openGitForge({
           : `the HEAD of ${withoutPassword(slug)} is no branch; point it at one (git symbolic-ref HEAD refs/heads/main)`,
       );
     },
-
-    pulls: async () => [],
-    pull: async () => undefined,
-    comments: async () => [],
-    commentsOf: async () => [],
-    permission: async () => "none",
-    createComment: noPulls,
-    updateComment: noPulls,
-    deleteComment: noPulls,
-    minimiseComment: noPulls,
-    react: noPulls,
-    checksOf: async () => [],
-    createCheck: noChecks,
-    updateCheck: noChecks,
-    labelsOf: async () => [],
-    addLabels: noPulls,
-    removeLabel: noPulls,
-    deliveries: async () => [],
-    redeliver: hasNone("webhooks"),
 
     async examine(slug) {
       if (slug === undefined) return [];

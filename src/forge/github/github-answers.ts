@@ -1,5 +1,6 @@
 import { z } from "zod";
-import type { ForgeComment, ForgeDelivery, ForgePermission, PullRequest } from "../forge.ts";
+import type { ForgeComment, ForgePermission, PullRequest } from "../forge.ts";
+import type { ForgeDelivery } from "../webhooks/forge-webhooks.ts";
 
 // What we read of GitHub's answers, by its field names. All else in them is left unread.
 

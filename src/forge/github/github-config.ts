@@ -16,6 +16,8 @@ export interface GitHubConfig {
   readonly appId: string;
   /** PEM, PKCS#1 as GitHub hands it out, or PKCS#8. */
   readonly privateKey: string;
+  /** With one of these GitHub signs webhooks; none are taken without. */
+  readonly webhookSecrets?: readonly string[];
   /** Where its API is: `https://api.github.com`, or `https://HOST/api/v3`. */
   readonly api?: string;
   /** After this a request counts as cut. GitHub itself gives up after 10 s. */
@@ -55,6 +57,7 @@ export function fullConfig(config: GitHubConfig): FullGitHubConfig {
   return {
     appId: config.appId,
     privateKey: rsaKey(config.privateKey),
+    webhookSecrets: config.webhookSecrets ?? [],
     api,
     timeoutMs: config.timeoutMs ?? 15_000,
     pace: { ...usualPace, ...config.pace },

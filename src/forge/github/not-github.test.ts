@@ -2,16 +2,14 @@ import { generateKeyPairSync } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Service } from "#core/service.ts";
-import type { Forge } from "../forge.ts";
-import { openGitHub } from "./open-github.ts";
+import { type GitHub, openGitHub } from "./open-github.ts";
 
 const privateKey = generateKeyPairSync("rsa", { modulusLength: 2_048 })
   .privateKey.export({ type: "pkcs1", format: "pem" })
   .toString();
 
 let servers: Server[];
-let forge: Forge & Service;
+let forge: GitHub;
 
 async function serve(
   answer: (request: IncomingMessage, response: ServerResponse) => void,
@@ -34,7 +32,7 @@ const json = (response: ServerResponse, body: unknown, headers: Record<string, s
 
 async function ask(api: string): Promise<unknown> {
   forge = openGitHub({ appId: "1", privateKey, api, readAgainMs: 1, timeoutMs: 2_000 });
-  return forge.deliveries(new Date(0)).catch((reason: unknown) => reason);
+  return forge.webhooks.redeliveries.list(new Date(0)).catch((reason: unknown) => reason);
 }
 
 beforeEach(() => {
@@ -99,7 +97,9 @@ test("an answer that drips is cut after its time", async () => {
   });
   forge = openGitHub({ appId: "1", privateKey, api, readAgainMs: 1, timeoutMs: 100 });
 
-  const failed = await forge.deliveries(new Date(0)).catch((reason: unknown) => reason);
+  const failed = await forge.webhooks.redeliveries
+    .list(new Date(0))
+    .catch((reason: unknown) => reason);
 
   expect(failed).toMatchObject({ code: "unavailable" });
   for (const drip of drips) clearInterval(drip);

@@ -1,16 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Service } from "#core/service.ts";
 import type { FakeGitHub, FakeRepository } from "../../../test/support/fake-github/fake-github.ts";
 import { startFakeGitHub } from "../../../test/support/fake-github/start-fake-github.ts";
 import type { CheckRun } from "../check-run.ts";
-import type { Forge } from "../forge.ts";
 import { retryAfterMsOf } from "../forge-busy.ts";
 import type { GitHubConfig } from "./github-config.ts";
-import { openGitHub } from "./open-github.ts";
+import { type GitHub, openGitHub } from "./open-github.ts";
 
 let fake: FakeGitHub;
 let repository: FakeRepository;
-let forge: Forge & Service;
+let forge: GitHub;
 const slug = "octo/widgets";
 
 const open = (more: Partial<GitHubConfig> = {}) =>
@@ -104,7 +102,7 @@ describe("reading", () => {
     const sha = await repository.push(base, { "a.txt": "1" });
     const number = await repository.openPull({ files: { "b.txt": "1" }, base });
 
-    expect(await forge.pull(slug, number)).toMatchObject({
+    expect(await forge.pullRequests.find(slug, number)).toMatchObject({
       baseRef: `refs/heads/${base}`,
       baseSha: sha,
     });
@@ -126,7 +124,7 @@ describe("reading", () => {
     const foreign = await repository.openPull({ files: { "b.txt": "1" }, fork: "mallory" });
     const base = await repository.push("main", { "c.txt": "1" });
 
-    const pulls = await forge.pulls(slug);
+    const pulls = await forge.pullRequests.list(slug);
 
     expect(base).not.toBe(before);
     expect(pulls).toMatchObject([
@@ -143,30 +141,30 @@ describe("reading", () => {
     await repository.openPull({ files: { "b.txt": "1" } });
     await repository.closePull(first);
 
-    expect((await forge.pulls(slug)).map((pull) => pull.number)).toEqual([2]);
-    const since = await forge.pulls(slug, new Date(Date.now() - 60_000));
+    expect((await forge.pullRequests.list(slug)).map((pull) => pull.number)).toEqual([2]);
+    const since = await forge.pullRequests.list(slug, new Date(Date.now() - 60_000));
     expect(since.map((pull) => [pull.number, pull.state])).toEqual([
       [2, "open"],
       [1, "closed"],
     ]);
-    expect(await forge.pulls(slug, new Date(Date.now() + 60_000))).toHaveLength(1);
+    expect(await forge.pullRequests.list(slug, new Date(Date.now() + 60_000))).toHaveLength(1);
   });
 
   test("tells a merged pull request from a closed one", async () => {
     const number = await repository.openPull({ files: { "a.txt": "1" } });
     const merged = await repository.mergePull(number);
 
-    const pull = await forge.pull(slug, number);
+    const pull = await forge.pullRequests.find(slug, number);
 
     expect(pull).toMatchObject({ state: "merged", baseSha: merged });
-    expect(await forge.pull(slug, 99)).toBeUndefined();
+    expect(await forge.pullRequests.find(slug, 99)).toBeUndefined();
   });
 
   test("tells of a pull request whose fork is gone that it is a fork's", async () => {
     const number = await repository.openPull({ files: { "a.txt": "1" }, fork: "mallory" });
     repository.deleteFork("mallory");
 
-    const pull = await forge.pull(slug, number);
+    const pull = await forge.pullRequests.find(slug, number);
 
     expect(pull).toMatchObject({ isFork: true, headRepository: undefined });
   });
@@ -181,14 +179,25 @@ describe("reading", () => {
   ])("tells who holds %s", async (given, expected) => {
     repository.setPermission("alice", given);
 
-    expect(await forge.permission(slug, "alice")).toBe(expected);
+    expect(await forge.pullRequests.permission(slug, "alice")).toBe(expected);
   });
 
   test("takes a role of one's own by what it is worth, and a stranger for nobody", async () => {
     repository.setRole("bob", "write", "release-captain");
 
-    expect(await forge.permission(slug, "bob")).toBe("write");
-    expect(await forge.permission(slug, "nobody-at-all")).toBe("none");
+    expect(await forge.pullRequests.permission(slug, "bob")).toBe("write");
+    expect(await forge.pullRequests.permission(slug, "nobody-at-all")).toBe("none");
+  });
+
+  test.each([
+    { login: "OctoCat", account: "octocat" },
+    { login: "renovate[bot]", account: "renovate+bot" },
+  ])("takes the login $login for the account $account", ({ login, account }) => {
+    expect(forge.pullRequests.accountOf(login)).toBe(account);
+  });
+
+  test("stores a repository under one name, whatever the case of its letters", () => {
+    expect(forge.storedSlug("Octo/Widgets")).toBe("octo/widgets");
   });
 
   test("fetches a public repository without a token, a private one with a token that reads only it", async () => {
@@ -213,36 +222,36 @@ describe("comments", () => {
   test("are told by pull request and by change, ours apart from others'", async () => {
     const pull = await repository.openPull({ files: { "a.txt": "1" } });
     const theirs = await repository.comment(pull, "alice", "@grange help");
-    const ours = await forge.createComment(slug, pull, "Here is how.");
+    const ours = await forge.comments.create(slug, pull, "Here is how.");
 
-    const all = await forge.commentsOf(slug, pull);
+    const all = await forge.comments.ofPull(slug, pull);
 
     expect(all).toMatchObject([
       { id: String(theirs), author: "alice", isOurs: false, body: "@grange help", pull },
       { id: ours.id, author: fake.bot, isOurs: true, body: "Here is how.", pull },
     ]);
-    expect(await forge.comments(slug, new Date(Date.now() - 5_000))).toEqual(all);
-    expect(await forge.comments(slug, new Date(Date.now() + 5_000))).toEqual([]);
+    expect(await forge.comments.list(slug, new Date(Date.now() - 5_000))).toEqual(all);
+    expect(await forge.comments.list(slug, new Date(Date.now() + 5_000))).toEqual([]);
   });
 
   test("of somebody who calls himself like the app are not ours", async () => {
     const pull = await repository.openPull({ files: { "a.txt": "1" } });
     await repository.comment(pull, "grange-test", "I am the farm.");
 
-    expect(await forge.commentsOf(slug, pull)).toMatchObject([{ isOurs: false }]);
+    expect(await forge.comments.ofPull(slug, pull)).toMatchObject([{ isOurs: false }]);
   });
 
   test("are changed, minimised, reacted to and deleted", async () => {
     const pull = await repository.openPull({ files: { "a.txt": "1" } });
-    const one = await forge.createComment(slug, pull, "first");
-    const other = await forge.createComment(slug, pull, "second");
+    const one = await forge.comments.create(slug, pull, "first");
+    const other = await forge.comments.create(slug, pull, "second");
 
-    await forge.updateComment(slug, one.id, "changed");
-    await forge.minimiseComment(slug, one.nodeId);
-    await forge.react(slug, one.id, "eyes");
-    await forge.react(slug, one.id, "eyes");
-    await forge.deleteComment(slug, other.id);
-    await forge.deleteComment(slug, other.id);
+    await forge.comments.update(slug, one.id, "changed");
+    await forge.comments.minimise(slug, one.nodeId);
+    await forge.comments.react(slug, one.id, "eyes");
+    await forge.comments.react(slug, one.id, "eyes");
+    await forge.comments.delete(slug, other.id);
+    await forge.comments.delete(slug, other.id);
 
     expect(repository.comments(pull)).toMatchObject([
       { body: "changed", isMinimised: true, reactions: [{ content: "eyes" }] },
@@ -260,10 +269,10 @@ describe("comments", () => {
   test("labels come and go, and what is gone already is no error", async () => {
     const pull = await repository.openPull({ files: { "a.txt": "1" } });
 
-    await forge.addLabels(slug, pull, ["perf-regression", "a/b c"]);
-    expect(await forge.labelsOf(slug, pull)).toEqual(["perf-regression", "a/b c"]);
-    await forge.removeLabel(slug, pull, "a/b c");
-    await forge.removeLabel(slug, pull, "a/b c");
+    await forge.labels.add(slug, pull, ["perf-regression", "a/b c"]);
+    expect(await forge.labels.list(slug, pull)).toEqual(["perf-regression", "a/b c"]);
+    await forge.labels.remove(slug, pull, "a/b c");
+    await forge.labels.remove(slug, pull, "a/b c");
 
     expect(repository.labels(pull)).toEqual(["perf-regression"]);
   });
@@ -273,10 +282,10 @@ describe("check runs", () => {
   test("are found by their external id, the older of two of one name as well", async () => {
     const sha = await repository.push("main", { "a.txt": "1" });
 
-    const one = await forge.createCheck(slug, check(sha));
-    const other = await forge.createCheck(slug, check(sha, { externalId: "request 2" }));
+    const one = await forge.checks.create(slug, check(sha));
+    const other = await forge.checks.create(slug, check(sha, { externalId: "request 2" }));
 
-    expect(await forge.checksOf(slug, sha)).toEqual([
+    expect(await forge.checks.list(slug, sha)).toEqual([
       { id: one, externalId: "request 1" },
       { id: other, externalId: "request 2" },
     ]);
@@ -294,9 +303,9 @@ describe("check runs", () => {
       annotations: annotations(120),
     });
 
-    const id = await forge.createCheck(slug, done);
-    await forge.updateCheck(slug, id, done);
-    await forge.updateCheck(slug, id, { ...done, annotations: annotations(121) });
+    const id = await forge.checks.create(slug, done);
+    await forge.checks.update(slug, id, done);
+    await forge.checks.update(slug, id, { ...done, annotations: annotations(121) });
 
     const [shown] = repository.checks(sha);
     expect(shown?.annotations).toHaveLength(121);
@@ -305,9 +314,9 @@ describe("check runs", () => {
 
   test("cut off amid their annotations are completed by sending them again", async () => {
     const sha = await repository.push("main", { "a.txt": "1" });
-    const id = await forge.createCheck(slug, check(sha, { annotations: annotations(50) }));
+    const id = await forge.checks.create(slug, check(sha, { annotations: annotations(50) }));
 
-    await forge.updateCheck(slug, id, check(sha, { annotations: annotations(110) }));
+    await forge.checks.update(slug, id, check(sha, { annotations: annotations(110) }));
 
     expect(new Set(repository.checks(sha)[0]?.annotations.map((one) => one.message)).size).toBe(
       110,
@@ -319,16 +328,16 @@ describe("check runs", () => {
 describe("what goes wrong", () => {
   test("a read is tried again after 500 and 502, a write never", async () => {
     const pull = await repository.openPull({ files: { "a.txt": "1" } });
-    await forge.commentsOf(slug, pull);
+    await forge.comments.ofPull(slug, pull);
     fake.setFaults({ errorAfterSuccess: 1 });
 
-    const failed = await forge.createComment(slug, pull, "once").catch((reason) => reason);
+    const failed = await forge.comments.create(slug, pull, "once").catch((reason) => reason);
 
     expect(failed).toMatchObject({ code: "unavailable" });
     expect(repository.comments(pull)).toHaveLength(1);
     fake.setFaults({ errorAfterSuccess: 0, serverError: 0.3, badGateway: 0.2 });
     const tries = await Promise.allSettled(
-      Array.from({ length: 20 }, () => forge.commentsOf(slug, pull)),
+      Array.from({ length: 20 }, () => forge.comments.ofPull(slug, pull)),
     );
     const well = tries.filter((one) => one.status === "fulfilled").length;
     expect(well).toBeGreaterThan(10);
@@ -336,10 +345,10 @@ describe("what goes wrong", () => {
 
   test("a write that was done and never answered is done once, and said to be unknown", async () => {
     const pull = await repository.openPull({ files: { "a.txt": "1" } });
-    await forge.commentsOf(slug, pull);
+    await forge.comments.ofPull(slug, pull);
     fake.setFaults({ timeoutAfterSuccess: 1, hangMs: 20 });
 
-    const failed = await forge.createComment(slug, pull, "once").catch((reason) => reason);
+    const failed = await forge.comments.create(slug, pull, "once").catch((reason) => reason);
 
     expect(failed).toMatchObject({ code: "unavailable" });
     expect(retryAfterMsOf(failed)).toBeUndefined();
@@ -352,7 +361,7 @@ describe("what goes wrong", () => {
     const pull = await repository.openPull({ files: { "a.txt": "1" } });
     fake.setFaults({ timeoutAfterSuccess: 1, hangMs: 60_000 });
 
-    const failed = await forge.createComment(slug, pull, "once").catch((reason) => reason);
+    const failed = await forge.comments.create(slug, pull, "once").catch((reason) => reason);
 
     expect(failed).toMatchObject({ code: "unavailable" });
     expect(String(failed.message)).toContain("50 ms");
@@ -362,13 +371,13 @@ describe("what goes wrong", () => {
     await forge.stop();
     forge = open({ waitLimitMs: 0 });
     const pull = await repository.openPull({ files: { "a.txt": "1" } });
-    await forge.commentsOf(slug, pull);
+    await forge.comments.ofPull(slug, pull);
     fake.setFaults({ secondaryLimit: 1, retryAfterSeconds: 30 });
-    const first = await forge.createComment(slug, pull, "x").catch((reason) => reason);
+    const first = await forge.comments.create(slug, pull, "x").catch((reason) => reason);
     fake.clearFaults();
     const before = [...fake.requests().values()].reduce((a, b) => a + b, 0);
 
-    const second = await forge.createComment(slug, pull, "x").catch((reason) => reason);
+    const second = await forge.comments.create(slug, pull, "x").catch((reason) => reason);
 
     expect(retryAfterMsOf(first)).toBe(30_000);
     expect(retryAfterMsOf(second)).toBeGreaterThan(25_000);
@@ -378,9 +387,9 @@ describe("what goes wrong", () => {
 
   test("a short secondary limit is waited for, and the write done once", async () => {
     const pull = await repository.openPull({ files: { "a.txt": "1" } });
-    await forge.commentsOf(slug, pull);
+    await forge.comments.ofPull(slug, pull);
     fake.setFaults({ secondaryLimit: 1, retryAfterSeconds: 1 });
-    const writing = forge.createComment(slug, pull, "once");
+    const writing = forge.comments.create(slug, pull, "once");
     const post = "POST /repos/{owner}/{repo}/issues/{issue_number}/comments";
     await expect.poll(() => fake.requests().get(post)).toBe(1);
     fake.clearFaults();
@@ -399,7 +408,7 @@ describe("what goes wrong", () => {
 
     let failed: unknown;
     for (let at = 0; at < 10 && failed === undefined; at++)
-      failed = await forge.permission(slug, `user${at}`).then(
+      failed = await forge.pullRequests.permission(slug, `user${at}`).then(
         () => undefined,
         (reason) => reason,
       );
@@ -412,7 +421,7 @@ describe("what goes wrong", () => {
     const pull = await repository.openPull({ files: { "a.txt": "1" } });
     fake.setGranted({ permissions: { metadata: "read", contents: "read", pull_requests: "read" } });
 
-    const failed = await forge.createComment(slug, pull, "x").catch((reason) => reason);
+    const failed = await forge.comments.create(slug, pull, "x").catch((reason) => reason);
 
     expect(failed).toMatchObject({ code: "permission_denied" });
     expect(failed.message).toContain("pull_requests=write");
@@ -444,9 +453,9 @@ describe("what goes wrong", () => {
 
   test("stopping cuts what is under way", async () => {
     const pull = await repository.openPull({ files: { "a.txt": "1" } });
-    await forge.commentsOf(slug, pull);
+    await forge.comments.ofPull(slug, pull);
     fake.setFaults({ timeoutAfterSuccess: 1, hangMs: 60_000 });
-    const writing = forge.createComment(slug, pull, "x").catch((reason) => reason);
+    const writing = forge.comments.create(slug, pull, "x").catch((reason) => reason);
     await expect.poll(() => repository.comments(pull).length).toBe(1);
 
     await forge.stop();
@@ -462,17 +471,17 @@ describe("deliveries", () => {
     for (let at = 0; at < 3; at++) await repository.push("main", { "a.txt": String(at) });
     await fake.webhooksSent();
 
-    const all = await forge.deliveries(new Date(Date.now() - 60_000));
-    await forge.redeliver(all[0]?.id ?? "");
+    const all = await forge.webhooks.redeliveries.list(new Date(Date.now() - 60_000));
+    await forge.webhooks.redeliveries.redeliver(all[0]?.id ?? "");
     await fake.webhooksSent();
-    const later = await forge.deliveries(new Date(Date.now() - 60_000));
+    const later = await forge.webhooks.redeliveries.list(new Date(Date.now() - 60_000));
 
     expect(all).toHaveLength(3);
     expect(Number(all[0]?.id)).toBeGreaterThan(Number.MAX_SAFE_INTEGER);
     expect(new Set(all.map((one) => one.id)).size).toBe(3);
     expect(all.every((one) => !one.wasTaken && one.event === "push")).toBe(true);
     expect(later[0]?.guid).toBe(all[0]?.guid);
-    expect(await forge.deliveries(new Date(Date.now() + 60_000))).toEqual([]);
+    expect(await forge.webhooks.redeliveries.list(new Date(Date.now() + 60_000))).toEqual([]);
   });
 
   test("of many pages are read until they are too old", async () => {
@@ -480,6 +489,6 @@ describe("deliveries", () => {
     for (let at = 0; at < 130; at++) await repository.push("main", { "a.txt": String(at) });
     await fake.webhooksSent();
 
-    expect(await forge.deliveries(new Date(Date.now() - 60_000))).toHaveLength(130);
+    expect(await forge.webhooks.redeliveries.list(new Date(Date.now() - 60_000))).toHaveLength(130);
   });
 });

@@ -1,5 +1,5 @@
 import { Fault } from "#core/fault.ts";
-import type { Forge, ForgeSlug } from "../forge.ts";
+import type { Forge, ForgePullRequests, ForgeSlug } from "../forge.ts";
 import {
   Branch,
   Collaborator,
@@ -20,7 +20,7 @@ const nameOf = (one: { readonly name: string }) => one.name;
 /** Branches, tags, pull requests, and who may do what. */
 export function readRepository(
   client: GitHubClient,
-): Pick<Forge, "fetchAddress" | "refs" | "defaultBranch" | "pulls" | "pull" | "permission"> {
+): Pick<Required<Forge>, "fetchAddress" | "refs" | "defaultBranch" | "pullRequests"> {
   return {
     fetchAddress: (slug) =>
       client.within(slug, async (as) => {
@@ -57,7 +57,13 @@ export function readRepository(
         return default_branch;
       }),
 
-    pulls: (slug, changedSince) =>
+    pullRequests: pullRequests(client),
+  };
+}
+
+function pullRequests(client: GitHubClient): ForgePullRequests {
+  return {
+    list: (slug, changedSince) =>
       client.within(slug, async (as) => {
         const route = "GET /repos/{owner}/{repo}/pulls";
         // By number: one opened meanwhile comes last.
@@ -85,7 +91,7 @@ export function readRepository(
         );
       }),
 
-    pull: (slug, number) =>
+    find: (slug, number) =>
       client.within(slug, async (as) => {
         const one = await orNothing(
           as.get(Pull, "GET /repos/{owner}/{repo}/pulls/{pull_number}", {
@@ -106,6 +112,9 @@ export function readRepository(
         );
         return one === undefined ? "none" : forgePermission(one);
       }),
+
+    // GitHub does not tell the cases of logins apart; a bot's login ends in `[bot]`, which no principal's name has.
+    accountOf: (login) => login.replace(/\[bot\]$/, "+bot").toLowerCase(),
   };
 }
 

@@ -1,36 +1,21 @@
 import { z } from "zod";
-import type { Forge } from "../forge.ts";
+import type { ForgeComments, ForgeLabels } from "../forge.ts";
 import { Anything, Comment, forgeComment, isOnPull, Label } from "./github-answers.ts";
 import { type GitHubClient, placeOf } from "./github-client.ts";
 import { listedTwice } from "./listed-twice.ts";
 import { orNothing } from "./read-repository.ts";
 
-type Talk = Pick<
-  Forge,
-  | "comments"
-  | "commentsOf"
-  | "createComment"
-  | "updateComment"
-  | "deleteComment"
-  | "minimiseComment"
-  | "react"
-  | "labelsOf"
-  | "addLabels"
-  | "removeLabel"
->;
-
 const Minimised = z.object({
   minimizeComment: z.object({ minimizedComment: z.object({ isMinimized: z.literal(true) }) }),
 });
 
-/** Comments, reactions and labels. To GitHub a pull request is an issue here. */
-export function talkOnPulls(client: GitHubClient): Talk {
+/** Comments and reactions. To GitHub a pull request is an issue here. */
+export function comments(client: GitHubClient): ForgeComments {
   const oneComment = "/repos/{owner}/{repo}/issues/comments/{comment_id}";
-  const labelsOfOne = "/repos/{owner}/{repo}/issues/{issue_number}/labels";
   const bot = async () => (await client.identity()).bot;
 
   return {
-    comments: (slug, changedSince) =>
+    list: (slug, changedSince) =>
       client.within(slug, async (as) => {
         const asked = {
           ...placeOf(slug),
@@ -49,7 +34,7 @@ export function talkOnPulls(client: GitHubClient): Talk {
         return oldestFirst(all.filter(isOnPull).map((one) => forgeComment(one, login)));
       }),
 
-    commentsOf: (slug, pull) =>
+    ofPull: (slug, pull) =>
       client.within(slug, async (as) => {
         const all = await as.list(
           Comment,
@@ -60,7 +45,7 @@ export function talkOnPulls(client: GitHubClient): Talk {
         return oldestFirst(all.map((one) => forgeComment(one, login)));
       }),
 
-    createComment: (slug, pull, body) =>
+    create: (slug, pull, body) =>
       client.within(slug, async (as) => {
         const login = await bot();
         const made = await as.write(
@@ -71,19 +56,19 @@ export function talkOnPulls(client: GitHubClient): Talk {
         return forgeComment(made, login);
       }),
 
-    updateComment: (slug, id, body) =>
+    update: (slug, id, body) =>
       client.within(slug, async (as) => {
         await as.write(Anything, `PATCH ${oneComment}`, { ...placeOf(slug), comment_id: id, body });
       }),
 
     // What is gone already is as gone as it was to be.
-    deleteComment: (slug, id) =>
+    delete: (slug, id) =>
       client.within(slug, async (as) => {
         const asked = { ...placeOf(slug), comment_id: id };
         await orNothing(as.write(Anything, `DELETE ${oneComment}`, asked));
       }),
 
-    minimiseComment: (slug, nodeId) =>
+    minimise: (slug, nodeId) =>
       client.within(slug, async (as) => {
         await as.graphql(
           Minimised,
@@ -104,14 +89,20 @@ export function talkOnPulls(client: GitHubClient): Talk {
           content: reaction,
         });
       }),
+  };
+}
 
-    labelsOf: (slug, pull) =>
+/** Labels of pull requests, which are issues to GitHub here. */
+export function labels(client: GitHubClient): ForgeLabels {
+  const labelsOfOne = "/repos/{owner}/{repo}/issues/{issue_number}/labels";
+  return {
+    list: (slug, pull) =>
       client.within(slug, async (as) => {
         const asked = { ...placeOf(slug), issue_number: pull };
         return (await as.list(Label, `GET ${labelsOfOne}`, asked)).map((label) => label.name);
       }),
 
-    addLabels: (slug, pull, labels) =>
+    add: (slug, pull, labels) =>
       client.within(slug, async (as) => {
         // Without any, GitHub would answer 422.
         if (labels.length === 0) return;
@@ -119,7 +110,7 @@ export function talkOnPulls(client: GitHubClient): Talk {
         await as.write(Anything, `POST ${labelsOfOne}`, asked);
       }),
 
-    removeLabel: (slug, pull, label) =>
+    remove: (slug, pull, label) =>
       client.within(slug, async (as) => {
         const asked = { ...placeOf(slug), issue_number: pull, name: label };
         await orNothing(as.write(Anything, `DELETE ${labelsOfOne}/{name}`, asked));

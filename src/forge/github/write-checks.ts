@@ -1,14 +1,12 @@
 import type { CheckAnnotation, CheckRun } from "../check-run.ts";
-import type { Forge } from "../forge.ts";
+import type { ForgeChecks } from "../forge.ts";
 import { annotationsAtOnce, checkBody, missingAnnotations } from "./check-body.ts";
 import { Annotation, Anything, CheckRunAnswer } from "./github-answers.ts";
 import type { GitHubAsker } from "./github-asker.ts";
 import { type GitHubClient, placeOf } from "./github-client.ts";
 
 /** Check runs: found by their external id, written whole, annotations fifty at a time. */
-export function writeChecks(
-  client: GitHubClient,
-): Pick<Forge, "checksOf" | "createCheck" | "updateCheck"> {
+export function writeChecks(client: GitHubClient): ForgeChecks {
   const patch = (as: GitHubAsker, slug: string, id: string, body: object) =>
     as.write(Anything, "PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}", {
       ...placeOf(slug),
@@ -27,7 +25,7 @@ export function writeChecks(
   };
 
   return {
-    checksOf: (slug, sha) =>
+    list: (slug, sha) =>
       client.within(slug, async (as) => {
         const { id: app } = await client.identity();
         const runs = await as.list(
@@ -40,7 +38,7 @@ export function writeChecks(
         return runs.map((run) => ({ id: run.id, externalId: run.external_id ?? "" }));
       }),
 
-    createCheck: (slug, check) =>
+    create: (slug, check) =>
       client.within(slug, async (as) => {
         const { id } = await as.write(CheckRunAnswer, "POST /repos/{owner}/{repo}/check-runs", {
           ...placeOf(slug),
@@ -51,7 +49,7 @@ export function writeChecks(
         return id;
       }),
 
-    updateCheck: (slug, id, check) =>
+    update: (slug, id, check) =>
       client.within(slug, async (as) => {
         const known =
           check.annotations.length === 0

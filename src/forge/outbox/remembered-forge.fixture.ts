@@ -83,61 +83,71 @@ export function rememberedForge(): RememberedForge {
     after: () => {},
     write: (author, body) => addComment(author, false, 7, body),
 
+    storedSlug: (written) => written,
     fetchAddress: never,
     refs: never,
     defaultBranch: never,
-    pulls: never,
-    comments: never,
-    deliveries: never,
-    redeliver: never,
     examine: never,
-    pull: () => call("pull", () => forge.pullNow),
-    permission: (_, login) => call("permission", () => forge.permissions.get(login) ?? "read"),
-    commentsOf: (_, pull) =>
-      call("commentsOf", () => shown.comments.filter((each) => each.pull === pull)),
-    createComment: (_, pull, body) =>
-      call("createComment", () => addComment("grange[bot]", true, pull, body)),
-    updateComment: (_, id, body) =>
-      call("updateComment", () => {
-        shown.comments = shown.comments.map((each) => (each.id === id ? { ...each, body } : each));
-      }),
-    deleteComment: (_, id) =>
-      call("deleteComment", () => {
-        shown.comments = shown.comments.filter((each) => each.id !== id);
-      }),
-    minimiseComment: (_, node) =>
-      call("minimiseComment", () => {
-        shown.minimised.add(node);
-      }),
-    react: (_, comment, reaction) =>
-      call("react", () => {
-        shown.reactions.set(comment, reaction);
-      }),
-    checksOf: (_, sha) =>
-      call("checksOf", () =>
-        [...shown.checks].flatMap(([id, check]) =>
-          check.sha === sha ? [{ id, externalId: check.externalId }] : [],
+    pullRequests: {
+      list: never,
+      find: () => call("pull", () => forge.pullNow),
+      permission: (_, login) => call("permission", () => forge.permissions.get(login) ?? "read"),
+      accountOf: (login) => login.toLowerCase(),
+    },
+    comments: {
+      list: never,
+      ofPull: (_, pull) =>
+        call("commentsOf", () => shown.comments.filter((each) => each.pull === pull)),
+      create: (_, pull, body) =>
+        call("createComment", () => addComment("grange[bot]", true, pull, body)),
+      update: (_, id, body) =>
+        call("updateComment", () => {
+          shown.comments = shown.comments.map((each) =>
+            each.id === id ? { ...each, body } : each,
+          );
+        }),
+      delete: (_, id) =>
+        call("deleteComment", () => {
+          shown.comments = shown.comments.filter((each) => each.id !== id);
+        }),
+      minimise: (_, node) =>
+        call("minimiseComment", () => {
+          shown.minimised.add(node);
+        }),
+      react: (_, comment, reaction) =>
+        call("react", () => {
+          shown.reactions.set(comment, reaction);
+        }),
+    },
+    checks: {
+      list: (_, sha) =>
+        call("checksOf", () =>
+          [...shown.checks].flatMap(([id, check]) =>
+            check.sha === sha ? [{ id, externalId: check.externalId }] : [],
+          ),
         ),
-      ),
-    createCheck: (_, check) =>
-      call("createCheck", () => {
-        lastId += 1;
-        shown.checks.set(String(lastId), check);
-        return String(lastId);
-      }),
-    updateCheck: (_, id, check) =>
-      call("updateCheck", () => {
-        shown.checks.set(id, check);
-      }),
-    labelsOf: () => call("labelsOf", () => [...shown.labels]),
-    addLabels: (_, __, labels) =>
-      call("addLabels", () => {
-        for (const label of labels) shown.labels.add(label);
-      }),
-    removeLabel: (_, __, label) =>
-      call("removeLabel", () => {
-        shown.labels.delete(label);
-      }),
+      create: (_, check) =>
+        call("createCheck", () => {
+          lastId += 1;
+          shown.checks.set(String(lastId), check);
+          return String(lastId);
+        }),
+      update: (_, id, check) =>
+        call("updateCheck", () => {
+          shown.checks.set(id, check);
+        }),
+    },
+    labels: {
+      list: () => call("labelsOf", () => [...shown.labels]),
+      add: (_, __, labels) =>
+        call("addLabels", () => {
+          for (const label of labels) shown.labels.add(label);
+        }),
+      remove: (_, __, label) =>
+        call("removeLabel", () => {
+          shown.labels.delete(label);
+        }),
+    },
   };
   return forge;
 }

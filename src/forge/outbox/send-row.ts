@@ -1,4 +1,5 @@
-import type { Forge, ForgeComment, ForgeSlug } from "../forge.ts";
+import type { CheckRun } from "../check-run.ts";
+import type { Forge, ForgeChecks, ForgeComment, ForgeComments, ForgeSlug } from "../forge.ts";
 import { asSent, hasMarker, isUntilReport, withMarker } from "./marker.ts";
 import type { LeasedRow } from "./outbox.store.ts";
 import { byRemoteId } from "./remote-order.ts";
@@ -19,77 +20,84 @@ export interface SentRow {
 
 const sent: SentRow = { remoteId: null, superfluous: [] };
 
-/** Makes the forge show what a row wants, whatever it shows now. Done again, it changes nothing. */
+/**
+ * Makes the forge show what a row wants, whatever it shows now. Done again, it changes nothing. A forge without the
+ * capability shows nothing, and the row counts as sent.
+ */
 export async function sendRow(services: SendingServices, row: LeasedRow): Promise<SentRow> {
   const { forge, slug } = services;
+  const { comments, checks, labels } = forge;
   const { content, key } = row;
   switch (content.kind) {
     case "comment": {
-      const { comments, id } = await placeComment(
-        services,
-        content.pull,
-        key,
-        withMarker(key, content.body),
-      );
-      return { remoteId: id, superfluous: superfluousFor(comments) };
+      if (comments === undefined) return sent;
+      const body = withMarker(key, content.body);
+      const placed = await placeComment(services, comments, content.pull, key, body);
+      return { remoteId: placed.id, superfluous: superfluousFor(placed.ours) };
     }
     case "reply": {
+      if (comments === undefined) return sent;
       const body = withMarker(key, content.body, content.isUntilReport);
-      return { ...sent, remoteId: (await placeComment(services, content.pull, key, body)).id };
+      const { id } = await placeComment(services, comments, content.pull, key, body);
+      return { ...sent, remoteId: id };
     }
     case "check":
-      return { ...sent, remoteId: await placeCheck(services, content.check) };
+      if (checks === undefined) return sent;
+      return { ...sent, remoteId: await placeCheck(services, checks, content.check) };
     case "reaction":
       // Given twice, it is there once.
-      await forge.react(slug, content.comment, content.reaction);
+      await comments?.react(slug, content.comment, content.reaction);
       return sent;
     case "label": {
-      const isThere = (await forge.labelsOf(slug, content.pull)).includes(content.name);
+      if (labels === undefined) return sent;
+      const isThere = (await labels.list(slug, content.pull)).includes(content.name);
       if (isThere === content.isThere) return sent;
-      if (content.isThere) await forge.addLabels(slug, content.pull, [content.name]);
-      else await forge.removeLabel(slug, content.pull, content.name);
+      if (content.isThere) await labels.add(slug, content.pull, [content.name]);
+      else await labels.remove(slug, content.pull, content.name);
       return sent;
     }
     case "minimise":
-      await forge.minimiseComment(slug, content.node);
+      await comments?.minimise(slug, content.node);
       return sent;
   }
 }
 
 /** Writes a comment once: the first of those with our marker stays, and further ones go. */
 async function placeComment(
-  { forge, slug, beforeMaking }: SendingServices,
+  { slug, beforeMaking }: SendingServices,
+  comments: ForgeComments,
   pull: number,
   key: string,
   body: string,
-): Promise<{ readonly id: string; readonly comments: readonly ForgeComment[] }> {
-  const comments = (await forge.commentsOf(slug, pull)).filter(({ isOurs }) => isOurs);
-  const [first, ...doubles] = comments
+): Promise<{ readonly id: string; readonly ours: readonly ForgeComment[] }> {
+  const ours = (await comments.ofPull(slug, pull)).filter(({ isOurs }) => isOurs);
+  const [first, ...doubles] = ours
     .filter((comment) => hasMarker(comment.body, key))
     .toSorted(byRemoteId);
   if (first === undefined) {
     beforeMaking();
-    return { id: (await forge.createComment(slug, pull, body)).id, comments };
+    return { id: (await comments.create(slug, pull, body)).id, ours };
   }
-  if (asSent(first.body) !== body) await forge.updateComment(slug, first.id, body);
-  for (const { id } of doubles) await forge.deleteComment(slug, id);
-  return { id: first.id, comments };
+  if (asSent(first.body) !== body) await comments.update(slug, first.id, body);
+  for (const { id } of doubles) await comments.delete(slug, id);
+  return { id: first.id, ours };
 }
 
 /** A check run cannot be removed: doubles say the same. */
 async function placeCheck(
-  { forge, slug, beforeMaking }: SendingServices,
-  check: Parameters<Forge["createCheck"]>[1],
+  { slug, beforeMaking }: SendingServices,
+  checks: ForgeChecks,
+  check: CheckRun,
 ): Promise<string> {
-  const ours = (await forge.checksOf(slug, check.sha))
+  const ours = (await checks.list(slug, check.sha))
     .filter(({ externalId }) => externalId === check.externalId)
     .toSorted(byRemoteId);
   const [first] = ours;
   if (first === undefined) {
     beforeMaking();
-    return forge.createCheck(slug, check);
+    return checks.create(slug, check);
   }
-  for (const { id } of ours) await forge.updateCheck(slug, id, check);
+  for (const { id } of ours) await checks.update(slug, id, check);
   return first.id;
 }
 

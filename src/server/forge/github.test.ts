@@ -40,7 +40,9 @@ beforeAll(async () => {
       databaseUrl,
       port: 0,
       host: "127.0.0.1",
-      githubApp: { appId: github.appId, keyFile, webhookSecretFile, api: github.url },
+      forges: {
+        github: { appId: github.appId, keyFile, webhookSecretFile, api: github.url },
+      },
     },
     {},
   );

@@ -48,18 +48,18 @@ test("what was in clear is sealed by whichever server starts first, and opens as
   expect(now).not.toContain(token);
   expect(now).not.toContain(Buffer.from(token).toString("hex"));
   expect(await findWatched(db, "team/app")).toMatchObject({ slug, url: slug });
-  expect(await ways.open(slug)).toBe(address);
+  expect(await ways.open({ kind: "git", slug })).toBe(address);
   expect(await sealOpenWays(db, ways)).toBe(0);
 });
 
 test("with another key, or moved to another repository, it opens no more, and a sentence says what to do", async () => {
   await sealOpenWays(db, ways);
 
-  await expect(openedWays(db, passingSecretsKey()).open(slug)).rejects.toThrow(
+  await expect(openedWays(db, passingSecretsKey()).open({ kind: "git", slug })).rejects.toThrow(
     /sealed with another key .*bring that key back/,
   );
   await db.run(sql`update forge_repository set slug = 'https://evil.example/x'`);
-  await expect(ways.open("https://evil.example/x")).rejects.toMatchObject({
+  await expect(ways.open({ kind: "git", slug: "https://evil.example/x" })).rejects.toMatchObject({
     code: "failed_precondition",
   });
 });
@@ -68,5 +68,5 @@ test("what needs nothing to be let in stays as it is", async () => {
   await db.run(sql`update forge_repository set slug = '/srv/git/app.git'`);
 
   expect(await sealOpenWays(db, ways)).toBe(0);
-  expect(await ways.open("/srv/git/app.git")).toBe("/srv/git/app.git");
+  expect(await ways.open({ kind: "git", slug: "/srv/git/app.git" })).toBe("/srv/git/app.git");
 });

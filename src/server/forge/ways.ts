@@ -2,14 +2,15 @@ import { type SealedFor, seal, unseal } from "#access/secrets/sealed-value.ts";
 import type { SecretsKey } from "#access/secrets/secrets-key.ts";
 import { Fault } from "#core/fault.ts";
 import type { Db } from "#db/db.ts";
+import type { ForgePlace } from "#forge/forge.ts";
 import { openWays, putWay, type SealedWay, wayOf } from "#forge/way.store.ts";
 import { withoutPassword } from "#git/repository-address.ts";
 
-/** What lets the farm into plain Git repositories: in the database sealed with the key of secrets, and nowhere in clear. */
+/** What lets the farm into repositories whose addresses hold it: in the database sealed with the key of secrets, and nowhere in clear. */
 export interface Ways {
-  seal(slug: string, address: string): SealedWay;
+  seal(place: ForgePlace, address: string): SealedWay;
   /** The address with what it takes to be let in; as it is where nothing is kept of it. */
-  open(slug: string): Promise<string>;
+  open(place: ForgePlace): Promise<string>;
 }
 
 // No secret of a definition is called so: names of those have no blanks.
@@ -23,12 +24,13 @@ const about = (slug: string): SealedFor => ({
 
 export function openedWays(db: Db, key: SecretsKey): Ways {
   return {
-    seal: (slug, address) => ({
+    seal: ({ slug }, address) => ({
       keyId: key.id,
       sealed: new Uint8Array(seal(key, about(slug), Buffer.from(address))),
     }),
-    async open(slug) {
-      const way = await wayOf(db, slug);
+    async open(place) {
+      const { slug } = place;
+      const way = await wayOf(db, place);
       if (way === undefined) return slug;
       const address = way.keyId === key.id ? unseal(key, about(slug), way.sealed) : undefined;
       if (address !== undefined) return Buffer.from(address).toString();
@@ -44,9 +46,9 @@ export function openedWays(db: Db, key: SecretsKey): Ways {
 export async function sealOpenWays(db: Db, ways: Ways): Promise<number> {
   return db.transaction(async (tx) => {
     const open = await openWays(tx);
-    for (const { name, slug } of open) {
+    for (const { name, kind, slug } of open) {
       const shown = withoutPassword(slug);
-      await putWay(tx, name, { slug: shown, way: ways.seal(shown, slug) });
+      await putWay(tx, name, { slug: shown, way: ways.seal({ kind, slug: shown }, slug) });
     }
     return open.length;
   });

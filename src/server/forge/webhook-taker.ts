@@ -1,10 +1,13 @@
+import { forgeKinds } from "#forge/forge-kinds.ts";
+import { forgeFor } from "#forge/forge-services.ts";
 import { type RawWebhook, type TakenWebhook, takeWebhook } from "#forge/webhooks/take-webhook.ts";
 import { WebhookBodies } from "#forge/webhooks/webhook-bodies.ts";
 import type { Services } from "../services.ts";
 
 /** Takes what a forge sends by itself; its signature says who it is. */
 export interface WebhookTaker {
-  takeWebhook(raw: RawWebhook): Promise<TakenWebhook>;
+  /** Undefined when there is no such kind of forge, or it sends none. */
+  takeWebhook(kind: string, raw: RawWebhook): Promise<TakenWebhook | undefined>;
 }
 
 export function webhookTaker({
@@ -14,6 +17,11 @@ export function webhookTaker({
   forges,
 }: Pick<Services, "db" | "clock" | "dataDir" | "forges">): WebhookTaker {
   const bodies = new WebhookBodies(dataDir);
-  const parts = { db, clock, secrets: forges.webhookSecrets, bodies };
-  return { takeWebhook: (raw) => takeWebhook(parts, raw) };
+  return {
+    async takeWebhook(kind, raw) {
+      if (!forgeKinds.some((each) => each.kind === kind)) return undefined;
+      const { webhooks } = forgeFor(forges.forges, kind);
+      return webhooks && takeWebhook({ db, clock, bodies }, { kind, webhooks }, raw);
+    },
+  };
 }

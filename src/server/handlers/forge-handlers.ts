@@ -17,6 +17,7 @@ import {
   setPolicy,
 } from "#forge/forge-admin.ts";
 import { type ForgeGraph, latestGraphs } from "#forge/forge-graph.store.ts";
+import type { Forges } from "#forge/forge-services.ts";
 import { latestPulls } from "#forge/pull.store.ts";
 import { latestRefs } from "#forge/ref.store.ts";
 import {
@@ -46,7 +47,7 @@ export function forgeHandlers({
     clock,
     forges,
     nameRepository: (url) => db.transaction((tx) => nameRepository(tx, url)),
-    sealWay: (slug, address) => ways.seal(slug, address),
+    sealWay: (place, address) => ways.seal(place, address),
     record: (tx, detail) => recordAudit(tx, { actor: by.name, verb: "forge", detail }),
   });
   /** A job with the network reaches this very API: on an open farm, as somebody who may do everything. */
@@ -63,21 +64,23 @@ export function forgeHandlers({
   const requireSuite = async ({ suite }: ForgePolicyChange) => {
     if (suite && (await findSuite(db, suite)) === undefined) throw await noSuite(db, suite);
   };
+  const forPage = (repository: WatchedRepository, open: ReadonlyMap<string, number>) =>
+    repositoryForPage(forges, repository, open);
   const shown = async (repository: WatchedRepository) =>
-    repositoryForPage(repository, await countOpenPulls(db));
+    forPage(repository, await countOpenPulls(db));
 
   return {
     async forgeRepositories() {
       const open = await countOpenPulls(db);
       return {
-        repositories: (await watchedRepositories(db)).map((each) => repositoryForPage(each, open)),
+        repositories: (await watchedRepositories(db)).map((each) => forPage(each, open)),
       };
     },
 
     forgeRepository: ({ query: { repository: written } }) =>
       db.transaction(async (tx) => {
         const watched = found(await findWatched(tx, written), `watched repository ${written}`);
-        return detailForPage(tx, watched);
+        return detailForPage(forges, tx, watched);
       }),
 
     async forgeDeliveries() {
@@ -112,6 +115,7 @@ export function forgeHandlers({
 }
 
 function repositoryForPage(
+  forges: Forges,
   {
     name,
     kind,
@@ -126,6 +130,8 @@ function repositoryForPage(
   }: WatchedRepository,
   open: ReadonlyMap<string, number>,
 ): ForgeRepository {
+  const openPulls = open.get(name) ?? 0;
+  const forge = forges.find((each) => each.kind === kind);
   return {
     name,
     kind,
@@ -137,15 +143,18 @@ function repositoryForPage(
     reconciledAt: reconciledAt?.toISOString() ?? null,
     nextAt: nextAt.toISOString(),
     error,
-    openPulls: open.get(name) ?? 0,
+    // Those of a forge that the farm has no settings for any more are still shown.
+    hasPulls: forge?.pullRequests !== undefined || openPulls > 0,
+    openPulls,
   };
 }
 
 async function detailForPage(
+  forges: Forges,
   tx: Tx,
   repository: WatchedRepository,
 ): Promise<ForgeRepositoryDetail> {
-  const { name, kind, slug, policy } = repository;
+  const { name, policy } = repository;
   const pulls = await latestPulls(tx, name, mostShown);
   const heads = await latestRefs(tx, name, repository.defaultBranch, mostShown);
   const commits = [...pulls, ...heads].map(({ head }) => head);
@@ -158,7 +167,7 @@ async function detailForPage(
     isMade ? (graphs.get(placeOf({ ref, sha })) ?? null) : null;
   const unsent = await unsentOf(tx, name, mostShown);
   return {
-    ...repositoryForPage(repository, await countOpenPulls(tx)),
+    ...repositoryForPage(forges, repository, await countOpenPulls(tx)),
     heads: heads.map(({ ref, head, workedHead, problem }) => ({
       ref,
       head,
@@ -181,8 +190,7 @@ async function detailForPage(
         pull.settled === situationKey(situationOf(pull, policy)),
       ),
     })),
-    deliveries:
-      kind === "github" ? (await latestDeliveries(tx, slug, mostShown)).map(deliveryForPage) : [],
+    deliveries: (await latestDeliveries(tx, repository, mostShown)).map(deliveryForPage),
     unsent: unsent.map((each) => ({
       ...each,
       nextAt: each.nextAt.toISOString(),

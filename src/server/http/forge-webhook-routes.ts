@@ -13,14 +13,11 @@ const retryAfterSeconds = 10;
 export function forgeWebhookRoutes(farm: WebhookTaker): Hono {
   const routes = new Hono();
 
-  routes.post("/forge/github/webhooks", async (c) => {
+  routes.post("/forge/:kind/webhooks", async (c) => {
     const stated = c.req.header("content-length");
     try {
-      const taken = await farm.takeWebhook({
-        signature: c.req.header("x-hub-signature-256"),
-        event: c.req.header("x-github-event"),
-        delivery: c.req.header("x-github-delivery"),
-        contentType: c.req.header("content-type"),
+      const taken = await farm.takeWebhook(c.req.param("kind"), {
+        header: (name) => c.req.header(name),
         body: {
           statedBytes: stated === undefined ? undefined : Number(stated),
           // Asked for when it is its turn: until then not a byte of it is taken off the socket.
@@ -29,6 +26,7 @@ export function forgeWebhookRoutes(farm: WebhookTaker): Hono {
           },
         },
       });
+      if (taken === undefined) return c.notFound();
       return c.json({ taken }, taken === "kept" ? 202 : 200);
     } catch (reason) {
       if (!(reason instanceof Fault)) throw reason;

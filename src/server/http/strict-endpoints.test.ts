@@ -29,7 +29,7 @@ const others = new Set([
   // The bytes of a tarball.
   "PUT /api/v1/benchmarks/tarballs/:hash/:size",
   // GitHub's own events.
-  "POST /forge/github/webhooks",
+  "POST /forge/:kind/webhooks",
 ]);
 
 /** Every endpoint that changes something, as the application has it. Handlers are not called. */

@@ -102,19 +102,19 @@ async function everyRequest(): Promise<void> {
     await forge.refs(slug);
     await forge.defaultBranch(slug);
     await forge.fetchAddress(slug);
-    await forge.pulls(slug, new Date(0));
-    await forge.pull(slug, pull);
-    await forge.permission(slug, "alice");
-    const comment = await forge.createComment(slug, pull, "text");
-    await forge.comments(slug, new Date(0));
-    await forge.commentsOf(slug, pull);
-    await forge.updateComment(slug, comment.id, "other text");
-    await forge.react(slug, comment.id, "rocket");
-    await forge.minimiseComment(slug, comment.nodeId);
-    await forge.deleteComment(slug, comment.id);
-    await forge.addLabels(slug, pull, ["perf-regression"]);
-    await forge.labelsOf(slug, pull);
-    await forge.removeLabel(slug, pull, "perf-regression");
+    await forge.pullRequests.list(slug, new Date(0));
+    await forge.pullRequests.find(slug, pull);
+    await forge.pullRequests.permission(slug, "alice");
+    const comment = await forge.comments.create(slug, pull, "text");
+    await forge.comments.list(slug, new Date(0));
+    await forge.comments.ofPull(slug, pull);
+    await forge.comments.update(slug, comment.id, "other text");
+    await forge.comments.react(slug, comment.id, "rocket");
+    await forge.comments.minimise(slug, comment.nodeId);
+    await forge.comments.delete(slug, comment.id);
+    await forge.labels.add(slug, pull, ["perf-regression"]);
+    await forge.labels.list(slug, pull);
+    await forge.labels.remove(slug, pull, "perf-regression");
     const check = {
       sha,
       name: "grange",
@@ -127,12 +127,12 @@ async function everyRequest(): Promise<void> {
         { path: "a.txt", startLine: 1, endLine: 1, level: "notice", message: "slower" },
       ],
     } as const;
-    const id = await forge.createCheck(slug, check);
-    await forge.updateCheck(slug, id, check);
-    await forge.checksOf(slug, sha);
+    const id = await forge.checks.create(slug, check);
+    await forge.checks.update(slug, id, check);
+    await forge.checks.list(slug, sha);
     await fake.webhooksSent();
-    const [delivery] = await forge.deliveries(new Date(0));
-    await forge.redeliver(delivery?.id ?? "");
+    const [delivery] = await forge.webhooks.redeliveries.list(new Date(0));
+    await forge.webhooks.redeliveries.redeliver(delivery?.id ?? "");
     await forge.examine(slug);
   } finally {
     await forge.stop();
@@ -276,9 +276,9 @@ describe("webhooks", () => {
       api: fake.url,
       pace: { writeMs: 0 },
     });
-    const listed = await forge.deliveries(new Date(0));
+    const listed = await forge.webhooks.redeliveries.list(new Date(0));
     const missed = listed.filter((one) => !one.wasTaken);
-    for (const one of missed) await forge.redeliver(one.id);
+    for (const one of missed) await forge.webhooks.redeliveries.redeliver(one.id);
     await fake.webhooksSent();
     await forge.stop();
 
@@ -329,14 +329,14 @@ describe("faults", () => {
       pulls.map(async (pull) => {
         const marker = `<!-- pull ${pull} -->`;
         await persistently(async () => {
-          const all = await forge.commentsOf(slug, pull);
+          const all = await forge.comments.ofPull(slug, pull);
           if (!all.some((one) => one.isOurs && one.body.includes(marker)))
-            await forge.createComment(slug, pull, marker);
+            await forge.comments.create(slug, pull, marker);
         });
         const sha = repository.pullState(pull).head;
         await persistently(async () => {
-          if ((await forge.checksOf(slug, sha)).length === 0)
-            await forge.createCheck(slug, {
+          if ((await forge.checks.list(slug, sha)).length === 0)
+            await forge.checks.create(slug, {
               sha,
               name: "grange",
               externalId: String(pull),

@@ -35,7 +35,7 @@ export function ForgePage() {
 
 function Watched({ repository }: { readonly repository: ForgeRepository }) {
   const [isOpen, setOpen] = useState(false);
-  const { name, kind, url, error, reconciledAt, openPulls, defaultBranch } = repository;
+  const { name, kind, url, error, reconciledAt, hasPulls, openPulls, defaultBranch } = repository;
   return (
     <li className="card">
       <header>
@@ -50,7 +50,7 @@ function Watched({ repository }: { readonly repository: ForgeRepository }) {
         </button>
       </header>
       <p className="faint">
-        {url} · {defaultBranch} · {kind === "github" ? `${openText(openPulls)} · ` : ""}
+        {url} · {defaultBranch} · {hasPulls ? `${openText(openPulls)} · ` : ""}
         {reconciledAt === null ? (
           "not compared yet"
         ) : (

@@ -5,9 +5,10 @@ import { afterAll, describe, expect, test } from "vitest";
 import { systemClock } from "#core/clock.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { latestDeliveries } from "../delivery.store.ts";
+import { type RawWebhook, takeWebhook } from "../webhooks/take-webhook.ts";
+import { mostWebhookBytes, WebhookBodies } from "../webhooks/webhook-bodies.ts";
 import { readWebhook } from "./read-webhook.ts";
-import { type RawWebhook, takeWebhook } from "./take-webhook.ts";
-import { mostWebhookBytes, WebhookBodies } from "./webhook-bodies.ts";
+import { takeWebhooks } from "./take-webhooks.ts";
 import { checkSignature } from "./webhook-signature.ts";
 
 const db = await freshDb();
@@ -18,9 +19,22 @@ const older = "the one that was there before it!";
 const services = {
   db,
   clock: systemClock,
-  secrets: [secret, older],
   bodies: new WebhookBodies(tmpdir()),
 };
+
+const gitHub = (secrets: readonly string[]) => ({
+  kind: "github",
+  webhooks: takeWebhooks(secrets),
+});
+const take = (raw: RawWebhook, at = services) => takeWebhook(at, gitHub([secret, older]), raw);
+
+interface Sent {
+  readonly signature: string | undefined;
+  readonly event: string | undefined;
+  readonly delivery: string | undefined;
+  readonly contentType: string | undefined;
+  readonly body: RawWebhook["body"];
+}
 
 const bodyOf = (bytes: Uint8Array<ArrayBuffer>): RawWebhook["body"] => ({
   statedBytes: bytes.byteLength,
@@ -30,9 +44,9 @@ const bodyOf = (bytes: Uint8Array<ArrayBuffer>): RawWebhook["body"] => ({
   },
 });
 
-function webhook(body: unknown, by = secret, more: Partial<RawWebhook> = {}): RawWebhook {
+function webhook(body: unknown, by = secret, more: Partial<Sent> = {}): RawWebhook {
   const bytes = Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
-  return {
+  const sent: Sent = {
     signature: `sha256=${createHmac("sha256", by).update(bytes).digest("hex")}`,
     event: "push",
     delivery: randomUUID(),
@@ -40,11 +54,18 @@ function webhook(body: unknown, by = secret, more: Partial<RawWebhook> = {}): Ra
     body: bodyOf(bytes),
     ...more,
   };
+  const headers: Readonly<Record<string, string | undefined>> = {
+    "x-hub-signature-256": sent.signature,
+    "x-github-event": sent.event,
+    "x-github-delivery": sent.delivery,
+    "content-type": sent.contentType,
+  };
+  return { header: (name) => headers[name], body: sent.body };
 }
 
 const push = { repository: { full_name: "Owner/Name" }, ref: "refs/heads/main" };
 const codeOf = (raw: RawWebhook) =>
-  takeWebhook(services, raw).then(
+  take(raw).then(
     (taken) => taken,
     (reason: { code?: string }) => reason.code,
   );
@@ -52,21 +73,25 @@ const codeOf = (raw: RawWebhook) =>
 describe("a webhook", () => {
   test("is kept under the repository that it names, and counts once by its delivery's id", async () => {
     const raw = webhook(push);
-    const taken = [await takeWebhook(services, raw), await takeWebhook(services, raw)];
-    const [kept] = await latestDeliveries(db, "owner/name", 10);
+    const taken = [await take(raw), await take(raw)];
+    const [kept] = await latestDeliveries(db, { kind: "github", slug: "owner/name" }, 10);
 
     expect(taken).toEqual(["kept", "known"]);
-    expect(kept).toMatchObject({ id: raw.delivery, event: "push", state: "waiting" });
+    expect(kept).toMatchObject({
+      id: raw.header("x-github-delivery"),
+      event: "push",
+      state: "waiting",
+    });
   });
 
   test("counts once within an hour under whatever id it comes, which nobody signs", async () => {
     let now = new Date("2030-01-01T00:00:00Z");
     const at = { ...services, clock: { now: () => now } };
     const body = { ...push, after: randomUUID() };
-    const again = () => takeWebhook(at, webhook(body));
+    const again = () => take(webhook(body), at);
 
     const atOnce = await Promise.all(Array.from({ length: 10 }, again));
-    const otherEvent = await takeWebhook(at, webhook(body, secret, { event: "create" }));
+    const otherEvent = await take(webhook(body, secret, { event: "create" }), at);
     now = new Date("2030-01-01T01:00:01Z");
     const later = await again();
 
@@ -122,7 +147,7 @@ describe("a webhook", () => {
   });
 
   test("is refused where no secret is known", async () => {
-    await expect(takeWebhook({ ...services, secrets: [] }, webhook(push))).rejects.toMatchObject({
+    await expect(takeWebhook(services, gitHub([]), webhook(push))).rejects.toMatchObject({
       code: "failed_precondition",
     });
   });

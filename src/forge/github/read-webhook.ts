@@ -1,13 +1,7 @@
 import { z } from "zod";
 import { Fault } from "#core/fault.ts";
-import type { Hint } from "./hint.ts";
-
-/** What a webhook is about. */
-export interface ReadWebhook {
-  /** `owner/name` in lower case, as we keep it; empty where no repository is named. */
-  readonly slug: string;
-  readonly hint: Hint;
-}
+import type { ReadWebhook } from "../webhooks/forge-webhooks.ts";
+import type { Hint } from "../webhooks/hint.ts";
 
 const Slug = z.string().regex(/^[A-Za-z0-9_.-]{1,100}\/[A-Za-z0-9_.-]{1,100}$/);
 const Repository = z.object({ repository: z.object({ full_name: Slug }) });
@@ -25,8 +19,11 @@ const Comment = Repository.extend({
   issue: z.object({ number: Number, pull_request: z.looseObject({}).optional() }),
 });
 
+/** What a webhook of GitHub says; the slug is `owner/name` in lower case. */
+type ReadGitHubWebhook = Pick<ReadWebhook, "slug" | "hint">;
+
 /** Reads of a webhook what it gives reason to look at. Pure; the body is trusted to come from the forge, no more. */
-export function readWebhook(event: string, body: unknown): ReadWebhook {
+export function readWebhook(event: string, body: unknown): ReadGitHubWebhook {
   const parse = <Shape extends z.ZodType>(shape: Shape): z.output<Shape> => {
     const parsed = shape.safeParse(body);
     if (parsed.success) return parsed.data;
@@ -38,7 +35,7 @@ export function readWebhook(event: string, body: unknown): ReadWebhook {
       ),
     );
   };
-  const about = (named: { repository: { full_name: string } }, hint: Hint): ReadWebhook => ({
+  const about = (named: { repository: { full_name: string } }, hint: Hint): ReadGitHubWebhook => ({
     slug: named.repository.full_name.toLowerCase(),
     hint,
   });

@@ -1,9 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { gitHubHosts, repositoryKey } from "./same-repository.ts";
+import { forgeKinds } from "../forge-kinds.ts";
+import { repositoryKeys } from "../same-repository.ts";
 
-const hosts = gitHubHosts(["https://ghe.example/octo/demo", "http://127.0.0.1:8080/octo/demo.git"]);
-const key = (address: string) => repositoryKey(address, hosts);
+const key = repositoryKeys(
+  forgeKinds,
+  ["https://ghe.example/octo/demo", "http://127.0.0.1:8080/octo/demo.git"].map((url) => ({
+    kind: "github",
+    url,
+  })),
+);
 const host = fc.constantFrom("github.com", "ghe.example");
 const owner = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,10}[a-z0-9])?$/);
 const name = fc

@@ -1,0 +1,49 @@
+/** What GitHub lets owners and repositories be called. All else is taken for no repository of it. */
+const owner = "[a-z0-9](?:[a-z0-9-]{0,38})";
+const repository = "[a-z0-9._-]{1,100}?";
+const place = `${owner}/${repository}`;
+
+const forms: readonly RegExp[] = [
+  // Whatever lets somebody in, it leads to the same place; but no second @, of which readers differ where the host begins.
+  new RegExp(
+    `^https?://(?:[^/@\\s\\\\]*@)?([a-z0-9.-]+(?::\\d{1,5})?)/(${place})(?:\\.git)?/*$`,
+    "i",
+  ),
+  new RegExp(`^ssh://(?:git@)?([a-z0-9.-]+)(?::22)?/(${place})(?:\\.git)?/*$`, "i"),
+  new RegExp(`^git@([a-z0-9.-]+):/?(${place})(?:\\.git)?/*$`, "i"),
+];
+
+/**
+ * Returns a function that returns the same text for all addresses of one repository at GitHub, and different ones for
+ * different repositories; undefined for an address elsewhere.
+ *
+ * Of GitHub it is known that its addresses by HTTPS and SSH, with `.git` and without, in large letters and small, are
+ * one. `urls` are repositories that are known to be there. Pure, and strict: an address that might be read in two ways
+ * is elsewhere.
+ */
+export function gitHubRepositoryKeys(
+  urls: readonly string[],
+): (address: string) => string | undefined {
+  const hosts = gitHubHosts(urls);
+  return (address) => {
+    for (const form of forms) {
+      const [, host = "", path = ""] = form.exec(address) ?? [];
+      const known = withoutUsualPort(host, address);
+      if (!hosts.has(known) || /\/\.{1,2}$/.test(path)) continue;
+      return `${known}/${path.toLowerCase()}`;
+    }
+    return undefined;
+  };
+}
+
+/** The machines whose repositories are GitHub's, with their port where that is not the usual one. */
+function gitHubHosts(urls: readonly string[]): ReadonlySet<string> {
+  const hosts = urls.flatMap((url) => (URL.canParse(url) ? [new URL(url).host.toLowerCase()] : []));
+  return new Set(["github.com", ...hosts]);
+}
+
+function withoutUsualPort(host: string, address: string): string {
+  const usual = /^https:/i.test(address) ? ":443" : /^http:/i.test(address) ? ":80" : undefined;
+  const plain = host.toLowerCase();
+  return usual !== undefined && plain.endsWith(usual) ? plain.slice(0, -usual.length) : plain;
+}

@@ -1,0 +1,68 @@
+import { Fault } from "#core/fault.ts";
+import type { ForgeWebhooks } from "../webhooks/forge-webhooks.ts";
+import { readWebhook } from "./read-webhook.ts";
+import { checkSignature } from "./webhook-signature.ts";
+
+/** Checks and reads webhooks of GitHub, signed with one of these secrets. */
+export function takeWebhooks(secrets: readonly string[]): Pick<ForgeWebhooks, "begin"> {
+  return {
+    begin(header) {
+      if (secrets.length === 0) {
+        throw new Fault(
+          "failed_precondition",
+          "this farm takes no webhooks: give the server GRANGE_GITHUB_WEBHOOK_SECRET",
+        );
+      }
+      // Only what a secret could have signed is worth reading.
+      const signature = checkSignature(header("x-hub-signature-256"), secrets);
+      if (signature === undefined) throw notSigned();
+      return {
+        seen: (piece) => signature.add(piece),
+        passed() {
+          if (!signature.isRight()) throw notSigned();
+        },
+        read(body) {
+          const named = namedIn(header);
+          return { ...named, ...readWebhook(named.event, parsed(body)) };
+        },
+      };
+    },
+  };
+}
+
+function notSigned(): Fault {
+  return new Fault(
+    "unauthenticated",
+    "the webhook's signature (X-Hub-Signature-256) is missing or not that of our secret: both sides must have the same",
+  );
+}
+
+/** What the headers say, which the signature does not cover. */
+function namedIn(header: (name: string) => string | undefined): {
+  readonly event: string;
+  readonly delivery: string;
+} {
+  const event = header("x-github-event");
+  if (event === undefined || !/^[a-z_]{1,60}$/.test(event)) {
+    throw new Fault("invalid_argument", "the header X-GitHub-Event names no event");
+  }
+  const delivery = header("x-github-delivery");
+  if (delivery === undefined || !/^[0-9A-Za-z-]{1,64}$/.test(delivery)) {
+    throw new Fault("invalid_argument", "the header X-GitHub-Delivery names no delivery");
+  }
+  if (!/^application\/json\b/i.test(header("content-type") ?? "")) {
+    throw new Fault(
+      "invalid_argument",
+      "the webhook's content type must be application/json: choose that in its settings",
+    );
+  }
+  return { event, delivery };
+}
+
+function parsed(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+  } catch (cause) {
+    throw new Fault("invalid_argument", "the webhook's body is not JSON", { cause });
+  }
+}

@@ -1,0 +1,48 @@
+import type { Hint } from "./hint.ts";
+import type { BodyCheck } from "./webhook-bodies.ts";
+
+/** Webhooks that a forge sends to the farm. */
+export interface ForgeWebhooks {
+  /**
+   * Reads the headers of a webhook, before a byte of its body is read. Throws `unauthenticated` when they carry no
+   * signature that could be right.
+   */
+  begin(header: (name: string) => string | undefined): IncomingWebhook;
+  readonly redeliveries?: ForgeRedeliveries;
+}
+
+/** A webhook whose body is being received. */
+export interface IncomingWebhook extends BodyCheck {
+  /** Parses the body, after `passed`. Throws `invalid_argument` for what the forge does not send. */
+  read(body: Uint8Array): ReadWebhook;
+}
+
+/** What a webhook is about. */
+export interface ReadWebhook {
+  /** The forge's id of it: the same one counts once. */
+  readonly delivery: string;
+  readonly event: string;
+  /** The repository, as `storedSlug` writes it; empty where none is named. */
+  readonly slug: string;
+  readonly hint: Hint;
+}
+
+/** The forge's record of the webhooks that it sent, for those that never arrived. */
+export interface ForgeRedeliveries {
+  /** For how long the forge keeps its record, in milliseconds. */
+  readonly keptMs: number;
+  list(since: Date): Promise<ForgeDelivery[]>;
+  redeliver(id: string): Promise<void>;
+}
+
+/** A webhook as the forge says that it sent it. */
+export interface ForgeDelivery {
+  /** The forge's number, for asking it to send it again. */
+  readonly id: string;
+  /** The id under which it arrives here (`ReadWebhook.delivery`). */
+  readonly guid: string;
+  readonly event: string;
+  readonly deliveredAt: Date;
+  /** Whether our answer was 2xx. */
+  readonly wasTaken: boolean;
+}
