@@ -10,9 +10,13 @@ import { machineSize } from "./limits/machine-size.ts";
 import { type MachineSize, type SlotShare, slotShare } from "./limits/slot-share.ts";
 import { usualOutputLimits } from "./outputs/output-limits.ts";
 import { withRustToolchain } from "./rust-toolchain-path.ts";
+import { sandboxKinds } from "./sandbox/sandbox-kinds.ts";
 import { type RefusedCall, refusedCalls } from "./sandbox/system-calls/refused-calls.ts";
 
 const gibibyte = 1024 ** 3;
+
+/** A kind of sandbox, or the first that works. */
+const sandboxName = z.enum(["auto", ...sandboxKinds.map(({ kind }) => kind)]);
 
 /** What a worker can be told, by `grange worker` or by `grange up`. */
 export const WorkerConfig = z.object({
@@ -38,7 +42,7 @@ export const WorkerConfig = z.object({
   /** Properties of its platform that an action must ask for; without any, it takes what asks for nothing else. */
   onlyFor: z.array(z.string()).default([]),
   version: z.string().default("0"),
-  sandbox: z.enum(["auto", "bubblewrap", "namespaces", "none"]).default("auto"),
+  sandbox: sandboxName.default("auto"),
   /** Whether a worker that runs as root may run jobs as root, where no sandbox can be had. */
   allowRootJobs: z.boolean().default(false),
   /** System calls that jobs may make, though the filter would refuse them. */
@@ -134,7 +138,7 @@ const WorkerEnvironment = z.object({
         .map((name) => name.trim())
         .filter(Boolean),
     ),
-  GRANGE_WORKER_SANDBOX: z.enum(["auto", "bubblewrap", "namespaces", "none"]).default("auto"),
+  GRANGE_WORKER_SANDBOX: sandboxName.default("auto"),
   /** Absolute paths, with colons between. */
   GRANGE_WORKER_SHOW: z
     .string()

@@ -153,7 +153,7 @@ export const findingsOfSecurity: readonly Finding[] = [
     defect:
       "jobs saw every directory at the top of their host but ten, and could gain rights by setuid programs",
     tests: [
-      { file: "src/worker/sandbox/host-view.test.ts" },
+      { file: "src/worker/image/host-image.test.ts" },
       { file: "src/worker/worker.test.ts", titled: /no further directories of the host/ },
       { file: "src/worker/sandbox/system-calls/seccomp-filter.test.ts" },
       { file: "src/worker/sandbox/system-calls/restricted-jobs.test.ts" },

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { hidingSteps, hostView, toolsIn } from "./host-view.ts";
+import { hidingSteps, hostView, toolsIn } from "./host-image.ts";
 
 const hidden = ["/home", "/root", "/srv/me"];
 

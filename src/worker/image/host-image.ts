@@ -1,11 +1,33 @@
 import { existsSync, readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { cpusFor } from "../limits/choose-cpus.ts";
+import type { ImageProvider, ViewStep } from "./image-provider.ts";
 
-/** One step in composing what a job sees of its host, in order. All of it read-only but `empty`. */
-export type ViewStep =
-  | { readonly kind: "show"; readonly path: string; readonly from: string }
-  | { readonly kind: "link"; readonly path: string; readonly target: string }
-  | { readonly kind: "empty"; readonly path: string };
+export interface HostImageSettings {
+  readonly dataDir: string;
+  readonly path: string;
+  readonly homeDir: string;
+  readonly shownPaths: readonly string[];
+  readonly hiddenPaths: readonly string[];
+  /** What a slot gives; absent: all of the machine's. */
+  readonly cpus?: number | undefined;
+}
+
+/** The programs of the worker's own machine as the root file system of jobs. */
+export function hostImage(settings: HostImageSettings): ImageProvider {
+  return {
+    async rootFileSystem(runDir) {
+      const { cpus, dataDir } = settings;
+      const etc = join(runDir, "etc");
+      await mkdir(etc, { recursive: true });
+      const files = standInFiles(etc, cpus === undefined ? undefined : cpusFor(cpus));
+      for (const { path, text } of files) await writeFile(path, text);
+      const standIns = Object.fromEntries(files.map(({ name, path }) => [name, path]));
+      return hostView({ ...settings, hiddenPaths: [...settings.hiddenPaths, dataDir], standIns });
+    },
+  };
+}
 
 export interface HostViewSettings {
   readonly path: string;

@@ -1,20 +1,15 @@
 import { execFile } from "node:child_process";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { Fault, messageOf } from "#core/fault.ts";
 import { giveToJobs, jobOwner } from "#machine/job-owner.ts";
-import { numberOfThisProcess } from "#machine/process-numbers.ts";
 import type { HelperShell } from "../helper-shell.ts";
-import { cpusFor } from "../limits/choose-cpus.ts";
+import { type HostImageSettings, hostImage } from "../image/host-image.ts";
 import { toolPath } from "../tool-path.ts";
-import { bubblewrapSandbox } from "./bubblewrap.ts";
-import { hostView, standInFiles } from "./host-view.ts";
-import { loopbackProgram } from "./loopback-program.ts";
-import { namespacesSandbox } from "./namespaces.ts";
-import { noSandbox } from "./no-sandbox.ts";
-import type { ProcKind, Sandbox } from "./sandbox.ts";
-import { chooseRestriction, type Restriction } from "./system-calls/choose-restriction.ts";
+import type { Sandbox } from "./sandbox.ts";
+import { sandboxKinds } from "./sandbox-kinds.ts";
+import { chooseRestriction } from "./system-calls/choose-restriction.ts";
 import type { RefusedCall } from "./system-calls/refused-calls.ts";
 
 const run = promisify(execFile);
@@ -22,21 +17,15 @@ const run = promisify(execFile);
 /** A machine that is busy starts dozens of processes slowly; to give up would leave jobs without a sandbox. */
 const longestTryMs = 60_000;
 
-export interface SandboxSettings {
-  readonly dataDir: string;
-  readonly path: string;
-  readonly homeDir: string;
-  readonly shownPaths: readonly string[];
-  readonly hiddenPaths: readonly string[];
-  readonly sandbox: "auto" | Sandbox["kind"];
+export interface SandboxSettings extends HostImageSettings {
+  /** The name of a kind, or `auto` for the first that works. */
+  readonly sandbox: string;
   /** Whether jobs may be root of the machine, where nothing else can be had. */
   readonly allowRootJobs: boolean;
   /** System calls that jobs may make, though others' jobs may not. */
   readonly allowedCalls: readonly RefusedCall[];
   /** Whether jobs may make user namespaces. */
   readonly allowsNamespaces: boolean;
-  /** What a slot gives; absent: all of the machine's. */
-  readonly cpus?: number | undefined;
 }
 
 export interface ChosenSandbox {
@@ -61,33 +50,38 @@ export async function chooseSandbox(
 ): Promise<ChosenSandbox> {
   const refused: string[] = [];
   const restriction = await chooseRestriction(settings, runDir);
-  for (const [name, sandbox] of await candidates(settings, restriction, runDir)) {
-    if (settings.sandbox !== "auto" && settings.sandbox !== sandbox.kind) continue;
-    if (sandbox.kind === "bubblewrap" && numberOfThisProcess() !== process.pid) {
-      // It looks its child up by number: a trial succeeds where another process happens to have that.
-      refused.push(`${name}: /proc is that of another pid namespace`);
-      continue;
-    }
-    if (sandbox.kind === "none" && jobOwner !== undefined && !settings.allowRootJobs)
-      throw rootJobs(refused);
-    try {
-      const network = await tryOut(shell, sandbox, settings.path, runDir);
-      return {
-        sandbox,
-        name,
-        why: refused.join("; "),
-        user: userOf(sandbox),
-        ...(sandbox.kind === "none"
-          ? { network, systemCalls: "not filtered, since there is no sandbox" }
-          : {
-              network: `${network}; with network, the machine's and its loopback; ${restriction.abstractSockets}`,
-              systemCalls: restriction.systemCalls,
-            }),
-      };
-    } catch (reason) {
-      const complaint = complaintOf(reason);
-      // Another /proc does not help where the program is missing.
-      if (refused.at(-1)?.endsWith(complaint) !== true) refused.push(`${name}: ${complaint}`);
+  const view = [...(await hostImage(settings).rootFileSystem(runDir)), ...restriction.view];
+  for (const kind of sandboxKinds) {
+    if (settings.sandbox !== "auto" && settings.sandbox !== kind.kind) continue;
+    const unusable = kind.unusable?.();
+    for (const { name, sandbox } of await kind.open({ view, restriction, runDir })) {
+      if (unusable !== undefined) {
+        refused.push(`${name}: ${unusable}`);
+        continue;
+      }
+      if (!sandbox.isolates && jobOwner !== undefined && !settings.allowRootJobs)
+        throw rootJobs(refused);
+      try {
+        const network = await tryOut(shell, sandbox, settings.path, runDir);
+        return {
+          sandbox,
+          name,
+          why: refused.join("; "),
+          user: userOf(sandbox),
+          ...(sandbox.isolates
+            ? {
+                network: `${network}; with network, the machine's and its loopback; ${restriction.abstractSockets}`,
+                systemCalls: restriction.systemCalls,
+              }
+            : { network, systemCalls: "not filtered, since there is no sandbox" }),
+        };
+      } catch (reason) {
+        const printed = printedBy(reason);
+        const complaint = kind.complaint?.(`${printed} ${messageOf(reason)}`);
+        const told = complaint ?? (printed || messageOf(reason).split("\n")[0] || "failed");
+        // Another /proc does not help where the program is missing.
+        if (refused.at(-1)?.endsWith(told) !== true) refused.push(`${name}: ${told}`);
+      }
     }
   }
   throw new Fault("failed_precondition", `no sandbox works here: ${refused.join("; ")}`);
@@ -102,44 +96,9 @@ function rootJobs(refused: readonly string[]): Fault {
   );
 }
 
-function userOf({ kind }: Sandbox): string {
+function userOf({ isolates }: Sandbox): string {
   if (jobOwner === undefined) return "the worker's own";
-  return kind === "none" ? "root" : `${jobOwner.uid}, without rights`;
-}
-
-async function candidates(
-  settings: SandboxSettings,
-  restriction: Restriction,
-  runDir: string,
-): Promise<[string, Sandbox][]> {
-  const etc = join(runDir, "etc");
-  const newRoot = join(runDir, "new-root");
-  await mkdir(etc, { recursive: true });
-  await mkdir(newRoot, { recursive: true });
-  const files = standInFiles(etc, settings.cpus === undefined ? undefined : cpusFor(settings.cpus));
-  for (const { path, text } of files) await writeFile(path, text);
-  const standIns = Object.fromEntries(files.map(({ name, path }) => [name, path]));
-  const hiddenPaths = [...settings.hiddenPaths, settings.dataDir];
-  const view = [...hostView({ ...settings, hiddenPaths, standIns }), ...restriction.view];
-  const loopback = await writeLoopbackProgram(runDir);
-  const namespaces = (proc: ProcKind) =>
-    namespacesSandbox({ view, newRoot, proc, loopback, restriction });
-  return [
-    ["bubblewrap", bubblewrapSandbox(view, "own", restriction)],
-    ["bubblewrap with the worker's /proc", bubblewrapSandbox(view, "shared", restriction)],
-    ["namespaces", namespaces("own")],
-    ["namespaces with the worker's /proc", namespaces("shared")],
-    ["none", noSandbox],
-  ];
-}
-
-/** Returns the program's path; undefined where there is none for this architecture. */
-async function writeLoopbackProgram(runDir: string): Promise<string | undefined> {
-  const program = loopbackProgram(process.arch);
-  if (program === undefined) return undefined;
-  const path = join(runDir, "loopback-up");
-  await writeFile(path, program, { mode: 0o755 });
-  return path;
+  return isolates ? `${jobOwner.uid}, without rights` : "root";
 }
 
 /** Runs a command that writes where jobs write, and looks at its network. */
@@ -175,16 +134,13 @@ async function tryOut(
     timeout: longestTryMs,
     cwd: "/",
   });
-  if (sandbox.kind === "none") return "the machine's, for every job";
+  if (!sandbox.isolates) return "the machine's, for every job";
   const interfaces = stdout.split("\n").filter((line) => /^\s*[\w.-]+:/.test(line));
   if (interfaces.length !== 1) throw new Error("the network is not cut off");
   const hasLoopback = stdout.includes("\nloopback\n");
   return `none unless a job asks; ${hasLoopback ? "loopback" : "no loopback: install iproute2"}`;
 }
 
-function complaintOf(reason: unknown): string {
-  const printed = reason instanceof Error && "stderr" in reason ? String(reason.stderr).trim() : "";
-  if (/failed to execute bwrap: No such file|bwrap ENOENT/.test(`${printed} ${messageOf(reason)}`))
-    return "bwrap is not installed";
-  return printed || messageOf(reason).split("\n")[0] || "failed";
+function printedBy(reason: unknown): string {
+  return reason instanceof Error && "stderr" in reason ? String(reason.stderr).trim() : "";
 }

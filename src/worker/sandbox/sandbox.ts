@@ -25,7 +25,10 @@ export const kernelSettings = ["sys", "irq", "bus", "fs", "sysrq-trigger"] as co
 
 /** A way to keep jobs from the machine and from each other. */
 export interface Sandbox {
-  readonly kind: "bubblewrap" | "namespaces" | "none";
+  /** The name of its kind in the registry (`sandbox-kinds.ts`). */
+  readonly kind: string;
+  /** Whether it keeps jobs from the machine and from each other, as all but `none` do. */
+  readonly isolates: boolean;
   /** What the process finds as its tree, its home and its directory for temporary files. */
   placesOf(command: Pick<SandboxedCommand, "root" | "temp" | "home">): Places;
   /** The command line that runs the process in the sandbox. */

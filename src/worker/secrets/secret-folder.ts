@@ -24,7 +24,7 @@ export async function openSecretFolder(
   scratch: string,
   secrets: readonly Secret[],
 ): Promise<SecretFolder> {
-  if (sandbox.kind === "none" || shell.kind === "plain") {
+  if (!sandbox.isolates || shell.kind === "plain") {
     throw new Fault(
       "unavailable",
       "this worker has no walls between jobs, so it is given no secrets: `grange doctor` says what is missing",

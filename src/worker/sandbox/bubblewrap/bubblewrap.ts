@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { asJobOwner, jobOwner, jobUser } from "#machine/job-owner.ts";
-import type { ViewStep } from "./host-view.ts";
+import { numberOfThisProcess } from "#machine/process-numbers.ts";
+import type { ViewStep } from "../../image/image-provider.ts";
 import {
   fixedPlaces,
   kernelSettings,
@@ -9,11 +10,25 @@ import {
   type Sandbox,
   secretsPlace,
   withExactEnvironment,
-} from "./sandbox.ts";
-import type { Restriction } from "./system-calls/choose-restriction.ts";
+} from "../sandbox.ts";
+import { type SandboxKind, withEitherProc } from "../sandbox-kind.ts";
+import type { Restriction } from "../system-calls/choose-restriction.ts";
+
+export const bubblewrapKind: SandboxKind = {
+  kind: "bubblewrap",
+  open: async ({ view, restriction }) =>
+    withEitherProc("bubblewrap", (proc) => bubblewrapSandbox(view, proc, restriction)),
+  // It looks its child up by number: a trial succeeds where another process happens to have that.
+  unusable: () =>
+    numberOfThisProcess() === process.pid ? undefined : "/proc is that of another pid namespace",
+  complaint: (printed) =>
+    /failed to execute bwrap: No such file|bwrap ENOENT/.test(printed)
+      ? "bwrap is not installed"
+      : undefined,
+};
 
 /** Jobs run by bubblewrap: about 5 ms each, as root or not. */
-export function bubblewrapSandbox(
+function bubblewrapSandbox(
   view: readonly ViewStep[],
   proc: ProcKind,
   restriction: Restriction,
@@ -42,6 +57,7 @@ export function bubblewrapSandbox(
   ];
   return {
     kind: "bubblewrap",
+    isolates: true,
     ownPids: true,
     placesOf: () => fixedPlaces,
     commandLine: (command) =>

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { type Need, needs } from "../../../test/support/needs/needs.ts";
+import { type Need, needs } from "../../../../test/support/needs/needs.ts";
 import { loopbackProgram } from "./loopback-program.ts";
 
 const unshare = ["unshare", "--user", "--map-root-user", "--net"] as const;

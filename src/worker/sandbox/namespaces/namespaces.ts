@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { asJobOwner, jobOwner, jobUser, setpriv } from "#machine/job-owner.ts";
-import { quoteForShell } from "../quote-for-shell.ts";
-import type { ViewStep } from "./host-view.ts";
+import type { ViewStep } from "../../image/image-provider.ts";
+import { quoteForShell } from "../../quote-for-shell.ts";
 import {
   fixedPlaces,
   kernelSettings,
@@ -11,10 +12,33 @@ import {
   type SandboxedCommand,
   secretsPlace,
   withExactEnvironment,
-} from "./sandbox.ts";
-import type { Restriction } from "./system-calls/choose-restriction.ts";
+} from "../sandbox.ts";
+import { type SandboxKind, withEitherProc } from "../sandbox-kind.ts";
+import type { Restriction } from "../system-calls/choose-restriction.ts";
+import { loopbackProgram } from "./loopback-program.ts";
 
-export interface NamespacesSettings {
+export const namespacesKind: SandboxKind = {
+  kind: "namespaces",
+  async open({ view, restriction, runDir }) {
+    const newRoot = join(runDir, "new-root");
+    await mkdir(newRoot, { recursive: true });
+    const loopback = await writeLoopbackProgram(runDir);
+    return withEitherProc("namespaces", (proc) =>
+      namespacesSandbox({ view, newRoot, proc, loopback, restriction }),
+    );
+  },
+};
+
+/** Returns the program's path; undefined where there is none for this architecture. */
+async function writeLoopbackProgram(runDir: string): Promise<string | undefined> {
+  const program = loopbackProgram(process.arch);
+  if (program === undefined) return undefined;
+  const path = join(runDir, "loopback-up");
+  await writeFile(path, program, { mode: 0o755 });
+  return path;
+}
+
+interface NamespacesSettings {
   readonly view: readonly ViewStep[];
   /** An empty directory, on which each job mounts its root. */
   readonly newRoot: string;
@@ -28,9 +52,10 @@ export interface NamespacesSettings {
  * The same sandbox as bubblewrap's, from what every Linux has: `unshare`, `mount`
  * and `pivot_root` of util-linux. Slower, since each mount is a process.
  */
-export function namespacesSandbox(settings: NamespacesSettings): Sandbox {
+function namespacesSandbox(settings: NamespacesSettings): Sandbox {
   return {
     kind: "namespaces",
+    isolates: true,
     ownPids: true,
     placesOf: () => fixedPlaces,
     commandLine: (command) =>

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { Fault, messageOf } from "#core/fault.ts";
 import { rest } from "#core/resting.ts";
-import type { ViewStep } from "../host-view.ts";
+import type { ViewStep } from "../../image/image-provider.ts";
 import { restrictingProgram } from "./restricting-program.ts";
 import { type FilterSettings, seccompFilter } from "./seccomp-filter.ts";
 

@@ -1,0 +1,40 @@
+import type { ViewStep } from "../image/image-provider.ts";
+import type { ProcKind, Sandbox } from "./sandbox.ts";
+import type { Restriction } from "./system-calls/choose-restriction.ts";
+
+/** A kind of sandbox, as the registry (`sandbox-kinds.ts`) has it. */
+export interface SandboxKind {
+  /** Its name in the configuration of a worker. */
+  readonly kind: string;
+  /** Returns the sandboxes of this kind, the tightest first. The worker takes the first in which a command runs. */
+  open(parts: SandboxParts): Promise<readonly NamedSandbox[]>;
+  /** Returns why none of them works here, where a trial would not show it. */
+  unusable?(): string | undefined;
+  /** Returns what a failed trial says, in other words; undefined where its own are good enough. */
+  complaint?(printed: string): string | undefined;
+}
+
+export interface SandboxParts {
+  /** The root file system of jobs. */
+  readonly view: readonly ViewStep[];
+  readonly restriction: Restriction;
+  /** The directory of this process, for files that sandboxes need. */
+  readonly runDir: string;
+}
+
+export interface NamedSandbox {
+  /** Its kind, and where its /proc comes from if not its own; for people. */
+  readonly name: string;
+  readonly sandbox: Sandbox;
+}
+
+/** Returns a sandbox with a /proc of its own, and one with the worker's, for where the kernel grants no other. */
+export function withEitherProc(
+  kind: string,
+  sandboxWith: (proc: ProcKind) => Sandbox,
+): readonly NamedSandbox[] {
+  return [
+    { name: kind, sandbox: sandboxWith("own") },
+    { name: `${kind} with the worker's /proc`, sandbox: sandboxWith("shared") },
+  ];
+}
