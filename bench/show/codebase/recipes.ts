@@ -85,6 +85,80 @@ export function openElsewhereStorage(bucket: string): Promise<BlobStorage> {
     ],
   },
   {
+    name: "a key of job definitions",
+    mostFiles: 3,
+    edits: [
+      {
+        file: "src/definitions/job-definition.ts",
+        behind: "export const JobDefinition = z\n  .strictObject({\n",
+        text: '    niceness: z.int().min(0).max(19).optional().describe("The nice value of its commands."),\n',
+      },
+      {
+        file: "src/definitions/kind-keys.ts",
+        behind: "const kindsWith: Readonly<Record<string, readonly JobKind[]>> = {\n",
+        text: "  niceness: machine,\n",
+      },
+      {
+        file: "src/graphs/build-action.ts",
+        behind: '    ...(job.network === true ? { network: "on" } : {}),\n',
+        text: "    ...(job.niceness === undefined ? {} : { niceness: String(job.niceness) }),\n",
+      },
+    ],
+  },
+  {
+    name: "a queue order",
+    mostFiles: 1,
+    edits: [
+      {
+        file: "src/execution/claiming/turn-score.ts",
+        behind: "export function weightOf(priority: number): number {\n",
+        text: "  if (priority > 0) return 1;\n",
+      },
+    ],
+  },
+  {
+    name: "a sandbox of workers",
+    mostFiles: 2,
+    edits: [
+      {
+        file: "src/worker/sandbox/tried/tried-sandbox.ts",
+        content: `import { withExactEnvironment } from "../sandbox.ts";
+import type { SandboxKind } from "../sandbox-kind.ts";
+
+export const triedKind: SandboxKind = {
+  kind: "tried",
+  open: async () => [
+    {
+      name: "tried",
+      sandbox: {
+        kind: "tried",
+        isolates: true,
+        ownPids: true,
+        placesOf: (places) => places,
+        commandLine: (command) => [
+          "tried",
+          command.root,
+          ...withExactEnvironment(command.arguments, command.environment),
+        ],
+      },
+    },
+  ],
+};
+`,
+      },
+      {
+        file: "src/worker/sandbox/sandbox-kinds.ts",
+        behind: "export const sandboxKinds: readonly SandboxKind[] = [",
+        text: "triedKind, ",
+      },
+      {
+        file: "src/worker/sandbox/sandbox-kinds.ts",
+        behind: 'import type { SandboxKind } from "./sandbox-kind.ts";\n',
+        text: 'import { triedKind } from "./tried/tried-sandbox.ts";\n',
+      },
+    ],
+  },
+  {
     name: "a forge",
     mostFiles: 2,
     edits: [

@@ -1,7 +1,7 @@
 import type { ExecutionId } from "../execution.ts";
 import { lastLane, topLane } from "./fair-lane.ts";
 import { isOverdue } from "./is-overdue.ts";
-import { weightOf } from "./lane-weight.ts";
+import { scoreOfTurn } from "./turn-score.ts";
 
 /** A queued execution that a worker could take. */
 export interface Candidate {
@@ -99,7 +99,7 @@ function turnsOf(running: ReadonlyMap<number, number>): (whose: number, next: Ra
   return (whose, { candidate, rank }) => {
     const turn = (given.get(whose) ?? 0) + 1;
     given.set(whose, turn);
-    return rank === ranks.usual ? turn / weightOf(candidate.priority) : 0;
+    return rank === ranks.usual ? scoreOfTurn(turn, candidate.priority) : 0;
   };
 }
 

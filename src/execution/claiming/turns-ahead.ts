@@ -1,4 +1,4 @@
-import { weightOf } from "./lane-weight.ts";
+import { scoreOfTurn, turnsBelow, weightOf } from "./turn-score.ts";
 
 /** A lane as it stands: what leads it, and what it has running. */
 export interface LaneState {
@@ -13,15 +13,14 @@ export interface LaneState {
 /**
  * How many turns another lane, or owner, has before ours has its turn number `turn`.
  *
- * orderClaims gives turn n the score n / weight, and the lowest goes first. That all in a lane has
- * its head's priority is a guess, which is why positions are told as "about".
+ * That all in a lane has its head's priority is a guess, which is why positions are told as "about".
  */
 export function turnsAhead(
   ours: { readonly turn: number; readonly priority: number },
   other: Pick<LaneState, "priority" | "leased">,
 ): number {
-  const score = ours.turn / weightOf(ours.priority);
-  return Math.max(0, Math.ceil(score * weightOf(other.priority)) - 1 - other.leased);
+  const score = scoreOfTurn(ours.turn, ours.priority);
+  return Math.max(0, turnsBelow(score, other.priority) - other.leased);
 }
 
 /** The owners of lanes: the most urgent thing that each has, and how much it has running. */
