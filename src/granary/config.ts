@@ -25,8 +25,8 @@ export interface GranaryConfig {
   readonly crossCheckShare: number;
   /** Whether blobs are given without being hashed first. */
   readonly trustDisk: boolean;
-  /** Whether dunes that nobody announced take it for their own daemon. */
-  readonly standsInForDune: boolean;
+  /** The tools of plug-ins (`dune`) that take it for their own daemon, also when nobody announced a build. */
+  readonly standsInFor: readonly string[];
   readonly version: string;
 }
 

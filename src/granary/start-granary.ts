@@ -9,10 +9,8 @@ import type { Service } from "#core/service.ts";
 import { openGit } from "#git/run-git.ts";
 import { takeLock, untilLost } from "#machine/holder-lock.ts";
 import { makeDirectory, makePrivateDirectory } from "#machine/make-directory.ts";
-import { buildOfDune } from "./builds/build-of-dune.ts";
 import { openBuilds } from "./builds/open-builds.ts";
 import { endpointPath, type GranaryConfig, lockPath, ownVariables } from "./config.ts";
-import { serveDune } from "./dune/serve-dune.ts";
 import { writeEndpoint } from "./endpoint.ts";
 import { connectGranaryFarm } from "./farm/connect-granary-farm.ts";
 import { noFarm } from "./farm/no-farm.ts";
@@ -29,6 +27,7 @@ import type { GranaryUsage } from "./store/granary-store.ts";
 import { openGranaryStore } from "./store/open-granary-store.ts";
 import { smallAtOnce } from "./store/small-uploads.ts";
 import { openTieredCache } from "./tiered-cache/open-tiered-cache.ts";
+import { toolPlugins } from "./tool-plugins.ts";
 import { usualSettings } from "./workspace/granary-settings.ts";
 import { type KnownDigests, openKnownDigests } from "./workspace/known-digests.ts";
 import { learnUsualTools, readEnvironment } from "./workspace/read-environment.ts";
@@ -160,27 +159,32 @@ export async function startGranary(config: GranaryConfig, logger: Logger): Promi
         logger,
       }),
     );
-    const dune = keep(
-      serveDune({
-        granary: store,
-        place: store.placeAt,
-        tieredCache,
-        logger,
-        directory: dataDirectory,
-        builds: {
-          async start({ root }) {
-            const said = { type: "build-started", directory: root, command: "dune" } as const;
-            const facts = await readFacts({ git, digests }, said);
-            return buildOfDune(await builds.start(facts), store);
+    const tools = toolPlugins.map((plugin) => {
+      const server = keep(
+        plugin.serve({
+          store,
+          place: store.placeAt,
+          tieredCache,
+          logger,
+          directory: dataDirectory,
+          builds: {
+            async start(of) {
+              const facts = await readFacts({ git, digests }, { type: "build-started", ...of });
+              return builds.start(facts);
+            },
+            async end(id) {
+              await builds.end(id, { exitCode: null, complete: false });
+            },
           },
-          async end({ build }) {
-            await builds.end(build.id, { exitCode: null, complete: false });
-          },
-        },
-      }),
-    );
-    if (config.standsInForDune && !(await dune.stand(ownVariables()))) {
-      logger.warn("this granary cannot stand in for dune's daemon here; dune goes on as before");
+        }),
+      );
+      return { tool: plugin.tool, server };
+    });
+    for (const { tool, server } of tools) {
+      if (!config.standsInFor.includes(tool) || (await server.stand(ownVariables()))) continue;
+      logger.warn(
+        `this granary cannot stand in for ${tool}'s daemon here; ${tool} goes on as before`,
+      );
     }
     const onDisk = await openDiskUploads(dataDirectory, store.blobs);
     const uploads = smallAtOnce(onDisk, store.blobs);
@@ -209,7 +213,8 @@ export async function startGranary(config: GranaryConfig, logger: Logger): Promi
         builds,
         results: resultHandlers({ tieredCache, store, mostFileBytes: mostEntryBytes }),
         outbox: waiting,
-        attachDune: (build, where) => dune.attach(buildOfDune(build, store), where),
+        attachTool: async (build, tool, where) =>
+          tools.find((each) => each.tool === tool)?.server.attach(build, where),
         readFacts: (said) => readFacts({ git, digests }, said),
         async status() {
           const line = farm.line();

@@ -74,7 +74,7 @@ async function configOf(options: GranaryOptions, version: string): Promise<Grana
     bytesPerSecond: options.bandwidth,
     crossCheckShare: options.crossCheck,
     trustDisk: options.trustDisk === true,
-    standsInForDune: options.dune === true,
+    standsInFor: options.dune === true ? ["dune"] : [],
     version,
   };
 }

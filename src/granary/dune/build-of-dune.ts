@@ -1,6 +1,6 @@
-import type { DuneBuild } from "../dune/dune-builds.ts";
+import type { RunningBuild } from "../builds/start-build.ts";
 import type { GranaryStore } from "../store/granary-store.ts";
-import type { RunningBuild } from "./start-build.ts";
+import type { DuneBuild } from "./dune-builds.ts";
 
 /** dune reads only its own store and sends no requests, so results are written there as they arrive. */
 export function buildOfDune(build: RunningBuild, store: Pick<GranaryStore, "find">): DuneBuild {

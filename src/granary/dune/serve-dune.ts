@@ -5,6 +5,7 @@ import { removeLeftovers } from "#cas/temp-file.ts";
 import { messageOf } from "#core/fault.ts";
 import { inTime } from "#core/in-time.ts";
 import type { Service } from "#core/service.ts";
+import type { ToolAttachment, ToolPlace, Variables } from "../tool-plugin.ts";
 import { buildDirectories } from "./build-directories.ts";
 import { daemonEndpointFile, duneDatabase, duneSettings } from "./daemon-endpoint-file.ts";
 import { type DaemonProxy, type DuneClient, startDaemonProxy } from "./daemon-proxy.ts";
@@ -23,8 +24,6 @@ import { makeRuntimeDirectory } from "./runtime-directory.ts";
 import { serveDuneClient, serveUnannouncedDune } from "./serve-dune-client.ts";
 import { letInWhenWorth, untilReady } from "./wait-for-rules.ts";
 
-type Variables = Readonly<Record<string, string | undefined>>;
-
 export interface DuneParts extends SessionParts {
   /** For dunes that nobody announced. */
   readonly builds: DuneBuilds;
@@ -37,25 +36,10 @@ export interface DuneParts extends SessionParts {
   readonly perl?: string;
 }
 
-export interface DuneAttachment {
-  /** What dune of this build must be told. */
-  readonly settings: Readonly<Record<string, string>>;
-  /**
-   * Resolves when all that was expected is in dune's store, or will be before dune looks for it, or so much time is
-   * over. While results of other tools are to come as well, only the former will do.
-   */
-  prepared?(mostMs: number): Promise<void>;
-  /** When the build's command has ended: learns what dune used. Its build directory may go when this resolves. */
+/** A build whose dune is served. */
+export interface DuneAttachment extends ToolAttachment {
   learn(): Promise<DuneSoFar>;
-  /** After that, and before its build ends: keeps what dune made and used. */
   finish(): Promise<DuneTally>;
-}
-
-export interface DunePlace {
-  readonly variables: Variables;
-  readonly directory: string;
-  /** Whether dune is held at its start where that is worth it; else it waits for no longer than the usual gate. */
-  readonly waits?: boolean;
 }
 
 export interface DuneServer extends Service {
@@ -63,7 +47,7 @@ export interface DuneServer extends Service {
    * A build that `grange exec` runs in a directory. Undefined where dune's cache is turned off, or has no place; turned
    * off where dune would fail with it. Without Perl, dune works with its store alone: slower for it, and as good for us.
    */
-  attach(build: DuneBuild, where: DunePlace): Promise<DuneAttachment | undefined>;
+  attach(build: DuneBuild, where: ToolPlace): Promise<DuneAttachment | undefined>;
   /** Stands in for dune's daemon for all who have these variables; false when it cannot. */
   stand(variables: Variables): Promise<boolean>;
 }

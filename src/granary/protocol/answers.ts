@@ -159,3 +159,11 @@ export const Answer = z.discriminatedUnion("type", [
   z.object({ type: z.literal("note"), to, note: z.string() }),
 ]);
 export type Answer = z.infer<typeof Answer>;
+
+/** Returns what an answer says of the tool of a plug-in. The protocol has a field for each. */
+export function usedByTool(
+  tool: string,
+  { made, used }: { readonly made: number; readonly used: number },
+): Pick<Extract<Answer, { type: "ended" }>, "dune"> {
+  return tool === "dune" ? { dune: { made, used } } : {};
+}

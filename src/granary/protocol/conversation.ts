@@ -7,13 +7,13 @@ import type { BuildFacts } from "../builds/build-facts.ts";
 import type { Builds } from "../builds/open-builds.ts";
 import type { BuildEnd } from "../builds/publish-build.ts";
 import type { RunningBuild } from "../builds/start-build.ts";
-import type { DuneAttachment, DunePlace } from "../dune/serve-dune.ts";
 import { keyInEnvironment } from "../key-in-environment.ts";
 import type { Outbox, OutboxState } from "../outbox/outbox.ts";
 import type { Trimmed } from "../store/granary-store.ts";
-import type { Answer, EndSummary, GranaryStatus } from "./answers.ts";
+import type { ToolAttachment, ToolPlace } from "../tool-plugin.ts";
+import { type Answer, type EndSummary, type GranaryStatus, usedByTool } from "./answers.ts";
 import type { EndingBuilds } from "./ending-builds.ts";
-import type { BuildStarted, Message } from "./messages.ts";
+import { announcedTool, type BuildStarted, type Message } from "./messages.ts";
 import type { Effect } from "./protocol-state.ts";
 import type { ResultHandlers } from "./result-handlers.ts";
 
@@ -25,11 +25,12 @@ export interface ProtocolConnectionParts {
   readonly builds: Builds;
   readonly results: ResultHandlers;
   readonly outbox: Pick<Outbox, "drained">;
-  /** Returns undefined where dune is not served or the build does not use it. */
-  readonly attachDune: (
+  /** Returns undefined where the tool is not served or the build does not use it. */
+  readonly attachTool: (
     build: RunningBuild,
-    where: DunePlace,
-  ) => Promise<DuneAttachment | undefined>;
+    tool: string,
+    where: ToolPlace,
+  ) => Promise<ToolAttachment | undefined>;
   readonly readFacts: (said: BuildStarted | Message<"fetch-ahead">) => Promise<BuildFacts>;
   readonly status: () => Promise<GranaryStatus>;
   readonly trim: () => Promise<Trimmed>;
@@ -42,33 +43,34 @@ export interface Conversation {
   readonly parts: ProtocolConnectionParts;
   readonly send: (answer: Answer) => void;
   build: RunningBuild | undefined;
-  dune: DuneAttachment | undefined;
+  /** A tool of the build that a plug-in serves, and its name. */
+  tool: { readonly name: string; readonly attached: ToolAttachment } | undefined;
 }
 
-/** dune does not report hits. What it used is read from its files after it has exited, and the client waits for that only on request. */
+/** Such a tool does not report hits. What it used is read after it has exited, and the client waits for that only on request. */
 export async function endBuild(
   conversation: Conversation,
   message: Message<"build-ended"> | undefined,
 ): Promise<void> {
-  const { parts, send, build: ended, dune: attached } = conversation;
+  const { parts, send, build: ended, tool } = conversation;
   conversation.build = undefined;
-  conversation.dune = undefined;
+  conversation.tool = undefined;
   const how = {
     exitCode: message?.exitCode ?? null,
     complete: message?.complete ?? false,
     overAt: performance.now(),
   };
   await ended?.prefetch.stop();
-  const used = await attached?.learn().catch((reason: unknown) => {
-    parts.logger.warn({ err: reason }, "what dune used in a build is not known");
+  const used = await tool?.attached.learn().catch((reason: unknown) => {
+    parts.logger.warn({ err: reason }, `what ${tool.name} used in a build is not known`);
   });
-  if (used && message !== undefined && message.sync !== true) {
-    send({ type: "ended", to: message.id, report: null, dune: used });
+  if (tool && used && message !== undefined && message.sync !== true) {
+    send({ type: "ended", to: message.id, report: null, ...usedByTool(tool.name, used) });
     // Lets the answer leave before other work begins.
     await nextTurn();
-    return parts.endingBuilds.add(report(conversation, ended, attached, how));
+    return parts.endingBuilds.add(report(conversation, ended, tool, how));
   }
-  const told = await report(conversation, ended, attached, how);
+  const told = await report(conversation, ended, tool, how);
   if (message === undefined) return;
   if (message.sync) await parts.endingBuilds.over();
   const outbox = message.sync ? await parts.outbox.drained() : undefined;
@@ -83,11 +85,11 @@ export async function endBuild(
 async function report(
   { parts }: Conversation,
   ended: RunningBuild | undefined,
-  attached: DuneAttachment | undefined,
+  tool: Conversation["tool"],
   how: BuildEnd,
 ): Promise<GranaryBuildReport | undefined> {
-  await attached?.finish().catch((reason: unknown) => {
-    parts.logger.warn({ err: reason }, "what dune made in a build is not kept");
+  await tool?.attached.finish().catch((reason: unknown) => {
+    parts.logger.warn({ err: reason }, `what ${tool.name} made in a build is not kept`);
   });
   return ended && parts.builds.end(ended.id, how);
 }
@@ -107,17 +109,20 @@ export async function startBuild(conversation: Conversation, message: BuildStart
   if (!facts) return;
   const started = await parts.builds.start(facts);
   conversation.build = started;
-  if (message.dune !== undefined) {
-    // A client that names its own wait is not delayed again when dune connects.
-    const where = { ...message.dune, waits: message.waitMs === undefined };
-    conversation.dune = await parts.attachDune(started, where).catch((reason: unknown) => {
-      parts.logger.info({ why: messageOf(reason) }, "dune builds without us");
+  const announced = announcedTool(message);
+  if (announced !== undefined) {
+    const { name, place } = announced;
+    // A client that names its own wait is not delayed again when the tool connects.
+    const where = { ...place, waits: message.waitMs === undefined };
+    const attached = await parts.attachTool(started, name, where).catch((reason: unknown) => {
+      parts.logger.info({ why: messageOf(reason) }, `${name} builds without us`);
       return undefined;
     });
+    conversation.tool = attached && { name, attached };
   }
-  const { dune } = conversation;
+  const attached = conversation.tool?.attached;
   const { waitMs = 0 } = message;
-  const ready = waitMs === 0 ? "late" : await started.ready(waitMs, dune?.prepared?.(waitMs));
+  const ready = waitMs === 0 ? "late" : await started.ready(waitMs, attached?.prepared?.(waitMs));
   send({
     type: "build",
     to: message.id,
@@ -129,7 +134,7 @@ export async function startBuild(conversation: Conversation, message: BuildStart
     grpc: `grpc://127.0.0.1:${parts.toolsPort}`,
     ready: ready === "ready",
     environment: started.environment,
-    ...(dune === undefined ? {} : { settings: { ...dune.settings } }),
+    ...(attached === undefined ? {} : { settings: { ...attached.settings } }),
   });
 }
 

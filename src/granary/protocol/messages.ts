@@ -90,6 +90,11 @@ const BuildStarted = z.object({
 });
 export type BuildStarted = z.infer<typeof BuildStarted>;
 
+/** Returns the tool of a plug-in (`tool-plugins.ts`) that a build runs. The protocol has a field for each. */
+export function announcedTool({ dune }: BuildStarted) {
+  return dune && { name: "dune", place: dune };
+}
+
 const Output = z.object({ path: OutputPath, file: Directory, executable: z.boolean().optional() });
 
 const Clients = {

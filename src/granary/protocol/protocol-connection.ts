@@ -50,7 +50,7 @@ export function startProtocolConnection(
     if (socket.writableLength > mostUnsentBytes) socket.destroy();
   };
 
-  const conversation: Conversation = { parts, send, build: undefined, dune: undefined };
+  const conversation: Conversation = { parts, send, build: undefined, tool: undefined };
 
   const track = (work: Promise<void>) => {
     const done: Promise<void> = work

@@ -7,12 +7,12 @@ import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import type { GranaryBuildReport } from "#api/granary.ts";
 import { openBuilds } from "../builds/open-builds.ts";
-import type { DuneAttachment } from "../dune/serve-dune.ts";
 import { noFarm } from "../farm/no-farm.ts";
 import { keyInEnvironment } from "../key-in-environment.ts";
 import type { IndexToPublish } from "../outbox/outbox.ts";
 import { openStore, silentLogger } from "../store/granary-store.fixture.ts";
 import { openTieredCache } from "../tiered-cache/open-tiered-cache.ts";
+import type { ToolAttachment } from "../tool-plugin.ts";
 import type { Answer } from "./answers.ts";
 import { resultHandlers } from "./result-handlers.ts";
 import { serveProtocol } from "./serve-protocol.ts";
@@ -27,7 +27,7 @@ const started = {
   environment: "linux",
 };
 
-async function scene(more: { readonly dune?: DuneAttachment } = {}) {
+async function scene(more: { readonly dune?: ToolAttachment } = {}) {
   const directory = await mkdtemp(join(tmpdir(), "grange-protocol-"));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const store = await openStore({ directory });
@@ -75,7 +75,7 @@ async function scene(more: { readonly dune?: DuneAttachment } = {}) {
     builds,
     results: resultHandlers({ tieredCache, store, mostFileBytes: 1_000_000 }),
     outbox,
-    attachDune: async () => more.dune,
+    attachTool: async () => more.dune,
     readFacts: async (said) => ({
       project: said.project ?? "p",
       repository: "",
@@ -343,7 +343,7 @@ function slowDune() {
   const kept = new Promise<void>((resolve) => {
     keep = resolve;
   });
-  const dune: DuneAttachment = {
+  const dune: ToolAttachment = {
     settings: { DUNE_CACHE: "enabled" },
     learn: async () => ({ made: 3, used: 4 }),
     async finish() {

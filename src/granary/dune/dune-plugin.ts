@@ -1,0 +1,27 @@
+import type { ToolPlugin } from "../tool-plugin.ts";
+import { buildOfDune } from "./build-of-dune.ts";
+import { serveDune } from "./serve-dune.ts";
+
+/** dune, which talks to a daemon for its cache and reads its own store. */
+export const dunePlugin: ToolPlugin = {
+  tool: "dune",
+  serve({ store, place, tieredCache, builds, directory, logger }) {
+    const server = serveDune({
+      granary: store,
+      place,
+      tieredCache,
+      logger,
+      directory,
+      builds: {
+        start: async ({ root }) =>
+          buildOfDune(await builds.start({ directory: root, command: "dune" }), store),
+        end: ({ build }) => builds.end(build.id),
+      },
+    });
+    return {
+      attach: (build, where) => server.attach(buildOfDune(build, store), where),
+      stand: (variables) => server.stand(variables),
+      stop: () => server.stop(),
+    };
+  },
+};

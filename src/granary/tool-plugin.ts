@@ -1,0 +1,66 @@
+import type { Logger } from "pino";
+import type { Service } from "#core/service.ts";
+import type { RunningBuild } from "./builds/start-build.ts";
+import type { GranaryStore } from "./store/granary-store.ts";
+import type { PlaceBlob } from "./store/link-out.ts";
+import type { TieredCache } from "./tiered-cache/tiered-cache.ts";
+
+/** A build tool that sends no requests to a cache, so that the granary serves it by a protocol of the tool's own. */
+export interface ToolPlugin {
+  /** The tool's name: in the messages that announce a build, and in the configuration. */
+  readonly tool: string;
+  serve(parts: ToolParts): ToolServer;
+}
+
+/** What the granary gives to each plug-in. */
+export interface ToolParts {
+  readonly store: GranaryStore;
+  readonly place: PlaceBlob;
+  readonly tieredCache: Pick<TieredCache, "keep" | "forget">;
+  /** For builds that nobody announced. */
+  readonly builds: {
+    start(of: { readonly directory: string; readonly command: string }): Promise<RunningBuild>;
+    end(id: string): Promise<void>;
+  };
+  /** The granary's own: its socket and the files of builds lie there. */
+  readonly directory: string;
+  readonly logger: Logger;
+}
+
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+export interface ToolServer extends Service {
+  /** Serves the tool in a build that `grange exec` runs. Returns undefined where the tool cannot be served. */
+  attach(build: RunningBuild, where: ToolPlace): Promise<ToolAttachment | undefined>;
+  /** Serves the tool for all who have these variables, without an announcement. Returns false when it cannot. */
+  stand(variables: Variables): Promise<boolean>;
+}
+
+/** Where a tool runs in a build. */
+export interface ToolPlace {
+  readonly variables: Variables;
+  readonly directory: string;
+  /** Whether the tool is held at its start where that is worth it. */
+  readonly waits?: boolean;
+}
+
+/** A build whose tool is served. */
+export interface ToolAttachment {
+  /** The environment variables that the tool of this build must have. */
+  readonly settings: Readonly<Record<string, string>>;
+  /**
+   * Resolves when all that was expected is where the tool looks for it, or will be before the tool looks for it, or
+   * after `mostMs` ms. While results of other tools are to come as well, only the former will do.
+   */
+  prepared?(mostMs: number): Promise<void>;
+  /** When the build's command has ended: learns what the tool used. The build directory may go when this resolves. */
+  learn(): Promise<ToolUse>;
+  /** After that, and before its build ends: keeps what the tool made and used. */
+  finish(): Promise<unknown>;
+}
+
+/** How many results a tool made in a build, and how many were there for it. */
+export interface ToolUse {
+  readonly made: number;
+  readonly used: number;
+}
