@@ -5,6 +5,7 @@ import { notTestedLines, type Skipped } from "./needs/not-tested.ts";
 /** Where it is set, as in `.ci/run`, a skipped test counts as a failed one. */
 const runsAll = process.env["GRANGE_TEST_ALL"] === "1";
 const slowestShown = 10;
+const mostFailuresShown = 20;
 
 /**
  * Ends the run with what was not tested, and then with one plain line that any reader can count on:
@@ -29,10 +30,18 @@ export default class ClosingLine implements Reporter {
     const mine = {
       passed: count("passed"),
       failed: count("failed") + brokenModules + errors.length,
+      failures: [
+        ...tests.filter((test) => test.result().state === "failed").map(lineOfTest),
+        ...modules.flatMap((module) =>
+          module.errors().map(({ message }) => `${module.relativeModuleId}: ${firstLine(message)}`),
+        ),
+        ...errors.map((error) => `outside any test: ${firstLine(messageOf(error))}`),
+      ],
       skipped: skipped.map((test) => ({ title: test.fullName, lacks: test.meta().lacks ?? [] })),
     };
-    const { passed, failed, skipped: lacks } = addedToEarlier(mine);
+    const { passed, failed, failures, skipped: lacks } = addedToEarlier(mine);
     for (const line of notTestedLines(lacks)) print(line);
+    for (const line of failures.slice(0, mostFailuresShown)) print(`failed: ${line}`);
     if (runsAll && lacks.length > 0) {
       print("GRANGE_TEST_ALL=1: skipped tests count as failed ones");
       process.exitCode = 1;
@@ -47,6 +56,8 @@ export default class ClosingLine implements Reporter {
 interface Results {
   readonly passed: number;
   readonly failed: number;
+  /** A line for each failure, with its file: the last run prints those of all runs, at the end of a long output. */
+  readonly failures: readonly string[];
   readonly skipped: readonly Skipped[];
 }
 
@@ -59,14 +70,28 @@ function addedToEarlier(mine: Results): Results {
   if (file === undefined) return mine;
   const earlier: Results = existsSync(file)
     ? (JSON.parse(readFileSync(file, "utf8")) as Results)
-    : { passed: 0, failed: 0, skipped: [] };
+    : { passed: 0, failed: 0, failures: [], skipped: [] };
   const all = {
     passed: earlier.passed + mine.passed,
     failed: earlier.failed + mine.failed,
+    failures: [...earlier.failures, ...mine.failures],
     skipped: [...earlier.skipped, ...mine.skipped],
   };
   writeFileSync(file, JSON.stringify(all));
   return all;
+}
+
+function lineOfTest(test: TestCase): string {
+  const message = test.result().errors?.[0]?.message ?? "no reason given";
+  return `${test.module.relativeModuleId} > ${test.fullName}: ${firstLine(message)}`;
+}
+
+function firstLine(text: string): string {
+  return text.split("\n", 1)[0] ?? "";
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function slowestModules(modules: readonly TestModule[]): string[] {
