@@ -22,7 +22,29 @@ export function databaseFault(reason: unknown): Fault {
       "no space is left on the database's disk; nothing was stored. Free some, or move the database to a larger disk";
     return new Fault("resource_exhausted", message, { cause: reason });
   }
+  const limit = limitReached(reason);
+  if (limit !== undefined) return new Fault("unavailable", limit, { cause: reason });
   return new Fault(codeOf(reason), `the database says: ${messageOf(reason)}`, { cause: reason });
+}
+
+/** The time limit that ended a statement or its transaction, in a sentence; undefined for another failure. */
+function limitReached(reason: unknown): string | undefined {
+  if (reason instanceof Error && reason.message === "Query read timeout")
+    return "the database did not answer in time; its connection was given up. Try again";
+  if (!(reason instanceof pg.DatabaseError)) return undefined;
+  switch (reason.code) {
+    // query_canceled, which a user's or administrator's request causes, too.
+    case "57014":
+      return "the database stopped a statement that took too long; nothing of it was stored. Try again when it has less to do";
+    // lock_not_available
+    case "55P03":
+      return "the database waited too long for what another transaction holds; nothing was stored. Try again";
+    // idle_in_transaction_session_timeout
+    case "25P03":
+      return "the database ended a transaction that stood still for too long; nothing was stored. Try again";
+    default:
+      return undefined;
+  }
 }
 
 /** Whether it only says that an earlier statement of the transaction failed: `in_failed_sql_transaction`. */

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Sql } from "./sql.ts";
+import type { KindOfWork } from "./time-limits.ts";
 
 /**
  * A place to run statements that commit together.
@@ -17,8 +18,11 @@ export interface Tx {
 }
 
 export interface Db extends Tx {
-  /** Commits what `work` did when it resolves, nothing of it when it throws. */
-  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /**
+   * Commits what `work` did when it resolves, nothing of it when it throws. PostgreSQL ends what takes longer than the
+   * kind of work may; statements outside a transaction are calls.
+   */
+  transaction<T>(work: (tx: Tx) => Promise<T>, kind?: KindOfWork): Promise<T>;
   /**
    * Calls `heard` for each NOTIFY on a channel, and once with an empty payload
    * after the connection was lost and is back: notifications may have been missed.

@@ -3,6 +3,13 @@ import pg from "pg";
 /** How long to wait before connecting again; the slow polls of the listeners bridge the gap. */
 const reconnectMs = 250;
 
+/**
+ * How often the connection is asked whether it is still there, and how long an answer may take. It only receives: where
+ * the network drops everything, nothing else would ever tell.
+ */
+const probeEveryMs = 60_000;
+const probeAnswerMs = 10_000;
+
 type Heard = (payload: string) => void;
 
 /** Hears NOTIFY for all who listen in this process. */
@@ -21,7 +28,10 @@ export interface Listener {
  * One for all channels: PostgreSQL wakes every backend that listens to anything at each commit
  * that notifies. A server listens in some twenty places, and two commits of each action notify.
  */
-export function openListener(config: pg.ClientConfig): Listener {
+export function openListener(
+  config: pg.ClientConfig,
+  { everyMs, answerMs } = { everyMs: probeEveryMs, answerMs: probeAnswerMs },
+): Listener {
   const listening = new Map<string, Set<Heard>>();
   let connected: Promise<pg.Client> | undefined;
   /** The one whose loss matters: it was whole, and nobody has ended it. */
@@ -35,13 +45,18 @@ export function openListener(config: pg.ClientConfig): Listener {
       for (const heard of listening.get(channel) ?? []) heard(payload ?? "");
     });
     client.on("error", () => {});
+    const probe = { text: "select 1", query_timeout: answerMs };
+    // One that gets no answer in time ends the connection.
+    const probing = setInterval(() => void client.query(probe).catch(() => {}), everyMs).unref();
     client.on("end", () => {
+      clearInterval(probing);
       if (current === client) later();
     });
     try {
       await client.connect();
       for (const channel of listening.keys()) await listenTo(client, channel);
     } catch (cause) {
+      clearInterval(probing);
       await client.end().catch(() => {});
       throw cause;
     }

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { Fault } from "#core/fault.ts";
 import type { Db } from "./db.ts";
 import { sql } from "./sql.ts";
+import { setForTransaction, timeLimits } from "./time-limits.ts";
 
 /** One lock for all servers that start at once; the number is arbitrary and ours alone. */
 const migrationLock = 7_240_911;
@@ -36,7 +37,11 @@ export async function readMigrations(
 export async function migrate(db: Db, migrations?: readonly Migration[]): Promise<void> {
   const known = migrations ?? (await readMigrations());
   await db.transaction(async (tx) => {
+    // Another server may take any time for its migrations. The tables themselves are waited for within the limit: while
+    // this transaction waits for one, so does everybody who comes after it.
+    await tx.run(sql`select set_config('lock_timeout', '0', true)`);
     await tx.run(sql`select pg_advisory_xact_lock(${migrationLock})`);
+    await tx.run(setForTransaction(timeLimits.migration));
     await tx.run(sql`
       create table if not exists migration (
         number integer primary key,
@@ -64,5 +69,5 @@ export async function migrate(db: Db, migrations?: readonly Migration[]): Promis
         sql`insert into migration (number, name) values (${migration.number}, ${migration.name})`,
       );
     }
-  });
+  }, "migration");
 }

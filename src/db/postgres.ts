@@ -7,6 +7,13 @@ import { gatheringSocket } from "./gathering-socket.ts";
 import { openListener } from "./listen.ts";
 import type { Sql } from "./sql.ts";
 import { statementNames } from "./statement-names.ts";
+import {
+  type KindOfWork,
+  setForConnection,
+  setForTransaction,
+  type TimeLimits,
+  timeLimits,
+} from "./time-limits.ts";
 import { acceptLast } from "./with-commit.ts";
 
 export interface PostgresOptions {
@@ -17,7 +24,11 @@ export interface PostgresOptions {
   readonly applicationName?: string;
   /** Hears what PostgreSQL says beside its answers, such as warnings. */
   readonly onNotice?: (message: string) => void;
+  readonly limits?: Readonly<Record<KindOfWork, TimeLimits>>;
 }
+
+/** Silence after which Node asks whether the other side of a TCP connection is still there. */
+const keepAliveMs = 30_000;
 
 /** node-postgres hands out int8 as text; ours are counters and sizes, safe as numbers. */
 const int8 = 20;
@@ -29,8 +40,12 @@ const types: pg.CustomTypesConfig = {
 };
 
 export function openPostgres(options: PostgresOptions): Db {
+  const limits = options.limits ?? timeLimits;
   const config: pg.PoolConfig = {
     connectionString: options.url,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveMs,
+    query_timeout: limits.call.answerMs,
     application_name: options.applicationName ?? "grange",
     types,
     // Statements of one connection go out without waiting for each other's answers.
@@ -51,15 +66,17 @@ export function openPostgres(options: PostgresOptions): Db {
   const { onNotice } = options;
   pool.on("connect", (client) => {
     client.on("error", () => {});
+    // Not awaited: the statements that follow stand behind it. Where it fails, the connection is broken, and they fail too.
+    client.query(setForConnection(limits.call)).catch(() => {});
     if (onNotice !== undefined) client.on("notice", ({ message }) => onNotice(message ?? ""));
   });
   const nameOf = statementNames();
   const listener = openListener(config);
 
   return {
-    ...over(pool, nameOf),
+    ...over(pool, nameOf, { answerMs: limits.call.answerMs }),
 
-    async transaction(work) {
+    async transaction(work, kind = "call") {
       const client = await pool.connect().catch(fail);
       let broken: Error | undefined;
       /** Of the first statement that failed. Those behind it say only that one did. */
@@ -74,6 +91,7 @@ export function openPostgres(options: PostgresOptions): Db {
         begun.catch(() => {});
         let isOver = false;
         const tx = over(client, nameOf, {
+          answerMs: limits[kind].answerMs,
           assertOpen: () => {
             if (isOver) throw new Fault("internal", "a statement came after its transaction");
           },
@@ -81,6 +99,7 @@ export function openPostgres(options: PostgresOptions): Db {
             failed ??= reason;
           },
         });
+        if (kind !== "call") await tx.run(setForTransaction(limits[kind]));
         const last = acceptLast(tx);
         const result = await work(tx);
         isOver = true;
@@ -120,25 +139,31 @@ export function openPostgres(options: PostgresOptions): Db {
 
 /** What a transaction wants to know of its statements. */
 interface Watched {
+  /** How long an answer may take, in milliseconds; then the connection is given up. */
+  readonly answerMs: number;
   /** Throws when no statement may come any more. */
-  readonly assertOpen: () => void;
-  readonly onFailure: (reason: unknown) => void;
+  readonly assertOpen?: () => void;
+  readonly onFailure?: (reason: unknown) => void;
 }
+
+/** node-postgres takes the time for an answer with each statement, which its types leave out. */
+type TimedQuery = pg.QueryConfig & { readonly query_timeout: number };
 
 function over(
   connection: pg.Pool | pg.PoolClient,
   nameOf: (text: string) => string | undefined,
-  { assertOpen, onFailure }: Watched = { assertOpen: () => {}, onFailure: () => {} },
+  { answerMs: query_timeout, assertOpen, onFailure }: Watched,
 ): Tx {
   const failing = (reason: unknown): never => {
-    onFailure(reason);
+    onFailure?.(reason);
     throw databaseFault(reason);
   };
   const query = async (s: Sql): Promise<pg.QueryResult> => {
-    assertOpen();
+    assertOpen?.();
     const name = nameOf(s.text);
     const named = name === undefined ? {} : { name };
-    return connection.query({ text: s.text, values: [...s.values], ...named }).catch(failing);
+    const timed: TimedQuery = { text: s.text, values: [...s.values], query_timeout, ...named };
+    return connection.query(timed).catch(failing);
   };
   return {
     async many(row, statement) {
@@ -148,7 +173,8 @@ function over(
       return (await query(statement)).rowCount ?? 0;
     },
     async script(text) {
-      await connection.query(text).catch(failing);
+      const timed: TimedQuery = { text, query_timeout };
+      await connection.query(timed).catch(failing);
     },
   };
 }

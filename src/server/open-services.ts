@@ -6,6 +6,7 @@ import { openSecretsKey } from "#access/secrets/secrets-key.ts";
 import { systemClock } from "#core/clock.ts";
 import { defaultProject } from "#core/default-project.ts";
 import type { Service } from "#core/service.ts";
+import { forMaintenance } from "#db/for-maintenance.ts";
 import { databaseClock } from "#execution/database-clock.ts";
 import { usualUnservedMs } from "#invocations/end-unserved.ts";
 import { labTimes, labTimesFor } from "#perf/lab-times.ts";
@@ -144,7 +145,7 @@ export async function openServices(
             labTimes: times,
             sendAlarm: config.alarmWebhook && sendToAlarmWebhook(config.alarmWebhook),
           }),
-          ...retentionTasks({ db, clock, uploads: stores }),
+          ...retentionTasks({ db: forMaintenance(db), clock, uploads: stores }),
         ],
         { logger, idle },
       ),

@@ -12,6 +12,7 @@ import { systemClock } from "#core/clock.ts";
 import { digestKey } from "#core/digest.ts";
 import { protectedDomain } from "#core/trust-domain.ts";
 import type { Db } from "#db/db.ts";
+import { forMaintenance } from "#db/for-maintenance.ts";
 import { pinnedBlobs } from "#granaries/pinned-blobs.ts";
 import { isProtectedBranch } from "#graphs/catalogs/is-protected-branch.ts";
 import type { ServerConfig } from "./config.ts";
@@ -68,13 +69,13 @@ export async function openStores(
       "a result in the database is not as the farm signed it; nobody is given it",
     ),
   );
-  await signOldResults(db, { ...seals, keyId: farmKey.id }, farmKey, clock, logger);
+  await signOldResults(forMaintenance(db), { ...seals, keyId: farmKey.id }, farmKey, clock, logger);
   const treesOf = projectTrees(blobsOf, seals);
   const trees = treesOf(project);
   const caches = keep(openCaches({ db, storeOf, treesOf, clock, logger }));
   const eviction = keep(
     startEviction({
-      db,
+      db: forMaintenance(db),
       blobsOf,
       treesOf,
       stored: storage.evictable,

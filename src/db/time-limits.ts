@@ -1,0 +1,67 @@
+import type { Sql } from "./sql.ts";
+import { sql } from "./sql.ts";
+
+/**
+ * What a transaction is for, which says how long PostgreSQL may work on it:
+ *
+ * - `call`: somebody waits for the answer;
+ * - `maintenance`: nobody waits. It may read much, but it must not hold up those who do wait;
+ * - `migration`: runs once, before anybody is answered, over tables of any size.
+ */
+export type KindOfWork = "call" | "maintenance" | "migration";
+
+/** Limits in milliseconds. 0 is none. */
+export interface TimeLimits {
+  /** For a statement, from its arrival until its answer is complete. The time that it waits for locks counts. */
+  readonly statementMs: number;
+  /** For each wait for a lock. */
+  readonly lockMs: number;
+  /** How long a transaction may stand open without a statement: its server hangs, was stopped, or is gone. */
+  readonly idleInTransactionMs: number;
+  /**
+   * How long the client waits for the answer to a statement: longer than PostgreSQL's own limit. Then the connection is
+   * taken for dead, since a network that drops everything tells neither side.
+   */
+  readonly answerMs: number;
+}
+
+/** Node's longest timer: 24 days. */
+const longestTimerMs = 2 ** 31 - 1;
+
+/**
+ * A call's longest statement took 2 s when measured (a page of 10,000 jobs on two loaded cores); a client gives up
+ * after a minute or earlier. A lock is held for one transaction, which takes milliseconds; whoever waits 20 s for one
+ * waits for a server that hangs. Such a server loses its transactions after 20 s, a little more than a lease (15 s):
+ * by then another server has its work, and needs the rows.
+ */
+export const timeLimits: Readonly<Record<KindOfWork, TimeLimits>> = {
+  call: { statementMs: 60_000, lockMs: 20_000, idleInTransactionMs: 20_000, answerMs: 65_000 },
+  maintenance: {
+    statementMs: 900_000,
+    lockMs: 5_000,
+    idleInTransactionMs: 60_000,
+    answerMs: 905_000,
+  },
+  migration: { statementMs: 0, lockMs: 60_000, idleInTransactionMs: 0, answerMs: longestTimerMs },
+};
+
+/** Sets the limits of a connection. Not as parameters of its start, which poolers such as PgBouncer refuse. */
+export function setForConnection(limits: TimeLimits): string {
+  return [
+    `set statement_timeout = ${limits.statementMs}`,
+    `set lock_timeout = ${limits.lockMs}`,
+    `set idle_in_transaction_session_timeout = ${limits.idleInTransactionMs}`,
+    // The server's side of the connection; over a Unix socket PostgreSQL ignores them.
+    "set tcp_keepalives_idle = 30",
+    "set tcp_keepalives_interval = 10",
+    "set tcp_keepalives_count = 3",
+  ].join("; ");
+}
+
+/** Sets the limits for the rest of one transaction. */
+export function setForTransaction(limits: TimeLimits): Sql {
+  return sql`select
+    set_config('statement_timeout', ${String(limits.statementMs)}, true),
+    set_config('lock_timeout', ${String(limits.lockMs)}, true),
+    set_config('idle_in_transaction_session_timeout', ${String(limits.idleInTransactionMs)}, true)`;
+}
