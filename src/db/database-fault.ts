@@ -27,24 +27,30 @@ export function databaseFault(reason: unknown): Fault {
   return new Fault(codeOf(reason), `the database says: ${messageOf(reason)}`, { cause: reason });
 }
 
+/** Failures by a time limit, by SQLSTATE. */
+const byLimit: ReadonlyMap<string | undefined, string> = new Map([
+  // query_canceled: an administrator's request causes it, too.
+  [
+    "57014",
+    "the database stopped a statement that took too long; nothing of it was stored. Try again when it has less to do",
+  ],
+  // lock_not_available
+  [
+    "55P03",
+    "the database waited too long for what another transaction holds; nothing was stored. Try again",
+  ],
+  // idle_in_transaction_session_timeout
+  [
+    "25P03",
+    "the database ended a transaction that stood still for too long; nothing was stored. Try again",
+  ],
+]);
+
 /** The time limit that ended a statement or its transaction, in a sentence; undefined for another failure. */
 function limitReached(reason: unknown): string | undefined {
   if (reason instanceof Error && reason.message === "Query read timeout")
     return "the database did not answer in time; its connection was given up. Try again";
-  if (!(reason instanceof pg.DatabaseError)) return undefined;
-  switch (reason.code) {
-    // query_canceled, which a user's or administrator's request causes, too.
-    case "57014":
-      return "the database stopped a statement that took too long; nothing of it was stored. Try again when it has less to do";
-    // lock_not_available
-    case "55P03":
-      return "the database waited too long for what another transaction holds; nothing was stored. Try again";
-    // idle_in_transaction_session_timeout
-    case "25P03":
-      return "the database ended a transaction that stood still for too long; nothing was stored. Try again";
-    default:
-      return undefined;
-  }
+  return reason instanceof pg.DatabaseError ? byLimit.get(reason.code) : undefined;
 }
 
 /** Whether it only says that an earlier statement of the transaction failed: `in_failed_sql_transaction`. */

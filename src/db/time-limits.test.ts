@@ -121,22 +121,27 @@ test("a network that drops everything ends a call within its limit, and a new co
 
 test("a listener whose connection died in silence connects again and calls those who listen", async () => {
   const line = await lineTo(url);
+  const heard: string[] = [];
   const listener = openListener(
     { connectionString: line.url, pipeline: true },
     { everyMs: 120, answerMs: 100 },
   );
   let tell = () => {};
   const next = () => new Promise<void>((resolve) => (tell = resolve));
-  await listener.listen("bell", () => tell());
+  await listener.listen("bell", (payload) => {
+    heard.push(payload);
+    tell();
+  });
 
   const reconnected = next();
   line.silence();
   await reconnected;
 
-  const heard = next();
+  const notified = next();
   const db = openPostgres({ url, poolSize: 1 });
   await db.run(sql`select pg_notify('bell', 'ding')`);
-  await heard;
+  await notified;
+  expect(heard).toEqual(["", "ding"]);
   await db.close();
   await listener.close();
   await line.close();
