@@ -10,6 +10,10 @@ import type { UploadStore } from "./upload-store.ts";
  * What is laid over it (checking of bytes, memory of what is here, limits of projects) is the same for all.
  */
 export interface BlobStorage {
+  /** The id of the farm whose blobs these are; undefined where no farm has taken the storage yet. */
+  owner(): Promise<string | undefined>;
+  /** Makes a farm the owner, whoever was it before. Durable when this resolves. */
+  setOwner(farm: string): Promise<void>;
   /** The blobs of a namespace; undefined where there is none. The namespace of the default project always exists. */
   open(namespace: Namespace): Promise<NamespaceStorage | undefined>;
   /** Makes a namespace, unless it is there, and opens it. */

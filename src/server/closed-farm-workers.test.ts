@@ -242,7 +242,10 @@ test("nobody speaks for another's process, or takes its name", async () => {
 test("after a restart of the server, a worker's leases are its own still", async () => {
   const { honest, rogue, lease } = await twoWorkers();
   const second = await startServer(
-    readServerConfig({ dataDir: join(dataDir, "second"), port: 0, databaseUrl }, {}),
+    readServerConfig(
+      { dataDir: join(dataDir, "second"), blobs: join(dataDir, "blobs"), port: 0, databaseUrl },
+      {},
+    ),
     silent,
   );
   const at = (token: string) =>

@@ -16,11 +16,13 @@ export interface DataDirectory {
 /**
  * Makes the data directory and holds it: one server at a time, in whatever container or machine it runs.
  *
- * `waits` is told when a server of another machine may still have it, and is watched for so long.
+ * `waits` is told when a server of another machine may still have it, and is watched for so long. Blobs lie in it,
+ * unless the operator names another directory, which servers share.
  */
 export async function openDataDirectory(
   path: string,
   waits: (holder: Holder, ms: number) => void = () => {},
+  blobsElsewhere?: string,
 ): Promise<DataDirectory> {
   try {
     makeDirectory(path, 0o700);
@@ -44,9 +46,11 @@ export async function openDataDirectory(
     );
   }
   const { lock } = taken;
-  const blobs = join(path, "blobs");
+  const blobs = blobsElsewhere ?? join(path, "blobs");
   const mirrors = join(path, "mirrors");
   // Of a directory that the operator made, only what the farm itself keeps in it is closed to others.
-  for (const directory of [blobs, mirrors]) makePrivateDirectory(directory);
+  makePrivateDirectory(mirrors);
+  if (blobsElsewhere === undefined) makePrivateDirectory(blobs);
+  else makeDirectory(blobs, 0o700);
   return { path, blobs, mirrors, lost: lock.lost, release: () => lock.release() };
 }

@@ -42,6 +42,8 @@ export async function openServices(
     Partial<
       Pick<
         ServerConfig,
+        | "blobs"
+        | "adoptStore"
         | "storeLimitBytes"
         | "mostProjects"
         | "writeQuotaBytes"

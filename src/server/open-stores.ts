@@ -15,6 +15,7 @@ import type { Db } from "#db/db.ts";
 import { forMaintenance } from "#db/for-maintenance.ts";
 import { pinnedBlobs } from "#granaries/pinned-blobs.ts";
 import { isProtectedBranch } from "#graphs/catalogs/is-protected-branch.ts";
+import { claimStore } from "./blob-storage/claim-store.ts";
 import type { ServerConfig } from "./config.ts";
 import type { DataDirectory } from "./data-directory.ts";
 import type { Keep } from "./keep-services.ts";
@@ -42,6 +43,13 @@ export async function openStores(
 ) {
   const { directory, db, clock, logger, farmKey, project, keep } = parts;
   const storage = await openBlobStorage({ kind: "disk", directory: directory.blobs });
+  await claimStore(storage, {
+    db,
+    clock,
+    place: directory.blobs,
+    isAlone: config.databaseUrl === undefined && config.blobs === undefined,
+    adopt: config.adoptStore ?? false,
+  });
   const stores = await openProjectBlobs({
     storage,
     clock: systemClock,
@@ -111,5 +119,14 @@ export async function openStores(
 
 /** Settings of the stores. */
 export type StoreConfig = Partial<
-  Pick<ServerConfig, "storeLimitBytes" | "mostProjects" | "writeQuotaBytes" | "projectsEach">
+  Pick<
+    ServerConfig,
+    | "databaseUrl"
+    | "blobs"
+    | "adoptStore"
+    | "storeLimitBytes"
+    | "mostProjects"
+    | "writeQuotaBytes"
+    | "projectsEach"
+  >
 >;

@@ -1,11 +1,15 @@
 import { randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { GraphSummary, SubmittedGraph } from "#api/graph.ts";
-import { type Farm, startFarm } from "../support/farm.ts";
+import { type Farm, grange, startFarm } from "../support/farm.ts";
 import { farmDatabaseUrl } from "../support/farm-database-url.ts";
+import { startProgram } from "../support/process.ts";
 import { type SampleRepository, sampleRepository } from "../support/sample-repository.ts";
 
-/** Two servers of one database. Their blobs are apart, so nothing is executed here. */
+/** Two servers of one database and one store of blobs. */
 let first: Farm;
 let second: Farm;
 let repository: SampleRepository;
@@ -13,7 +17,13 @@ let repository: SampleRepository;
 beforeAll(async () => {
   first = await startFarm({ workers: 0 });
   [second, repository] = await Promise.all([
-    startFarm({ workers: 0, env: { GRANGE_DATABASE_URL: await farmDatabaseUrl(first) } }),
+    startFarm({
+      workers: 0,
+      env: {
+        GRANGE_DATABASE_URL: await farmDatabaseUrl(first),
+        GRANGE_BLOBS: join(first.dataDir, "blobs"),
+      },
+    }),
     sampleRepository({
       ".grange/farm.yml": `
 version: 1
@@ -73,4 +83,31 @@ test("what is submitted to one while the other dies is there when it is back", a
   await second.restartServer();
 
   expect((await second.untilOver(id)).state).toBe("cancelled");
+});
+
+test("jobs of a graph that one server planned run on workers of the other", async () => {
+  const workers = [first.startWorker(), second.startWorker()];
+
+  const { id } = await first.submit({ repository: repository.path });
+
+  expect((await second.untilOver(id)).state).toBe("succeeded");
+  expect(await first.log(id, "b")).toBe(await second.log(id, "b"));
+  for (const worker of workers) worker.signal("SIGTERM");
+  await Promise.all(workers.map((worker) => worker.finished));
+});
+
+test("a server with blobs of its own is refused, and says what to do", async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), "grange-apart-"));
+  const apart = startProgram(
+    process.execPath,
+    [grange, "server", "--data", dataDir, "--port", "0"],
+    { env: { GRANGE_DATABASE_URL: await farmDatabaseUrl(first) } },
+  );
+
+  const { code, stdout } = await apart.finished;
+
+  expect(code).toBe(1);
+  const line = JSON.parse(stdout) as { ready: boolean; error: { message: string } };
+  expect(line.error.message).toMatch(/share one store: name its directory in GRANGE_BLOBS/);
+  await rm(dataDir, { recursive: true });
 });

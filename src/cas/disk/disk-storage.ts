@@ -8,6 +8,7 @@ import { openDiskUploads } from "./disk-uploads.ts";
 import { openNamespacedEviction } from "./namespaced-eviction.ts";
 import { namespacesIn } from "./namespaces-in.ts";
 import { removeNamespace, usageOfNamespace } from "./remove-namespace.ts";
+import { readStoreOwner, writeStoreOwner } from "./store-owner.ts";
 
 /** Each removal that meets the making of a directory costs one. */
 const mostAttempts = 10;
@@ -41,6 +42,8 @@ export async function openDiskStorage(directory: string): Promise<BlobStorage> {
   }
 
   return {
+    owner: () => readStoreOwner(directory),
+    setOwner: (farm) => writeStoreOwner(directory, farm),
     async open(namespace) {
       if (namespace === ownNamespace) return own;
       if (!(await isThere(namespace))) return undefined;

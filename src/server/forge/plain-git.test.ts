@@ -27,6 +27,7 @@ beforeAll(async () => {
     const config = readServerConfig(
       {
         dataDir: join(dataDir, name),
+        blobs: join(dataDir, "blobs"),
         databaseUrl,
         farmKey,
         port: 0,

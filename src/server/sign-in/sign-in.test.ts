@@ -34,6 +34,7 @@ beforeAll(async () => {
       readServerConfig(
         {
           dataDir: join(dataDir, name),
+          blobs: join(dataDir, "blobs"),
           databaseUrl,
           port: 0,
           host: "127.0.0.1",
@@ -416,7 +417,15 @@ test.each([
 ])("a provider is not used where sessions would travel in the clear: %j", async (told, why) => {
   const oidc = { issuer: "https://login.example", clientId: "grange" };
   const config = readServerConfig(
-    { dataDir: join(dataDir, "clear"), databaseUrl, port: 0, allowOpen: true, oidc, ...told },
+    {
+      dataDir: join(dataDir, "clear"),
+      blobs: join(dataDir, "blobs"),
+      databaseUrl,
+      port: 0,
+      allowOpen: true,
+      oidc,
+      ...told,
+    },
     {},
   );
 

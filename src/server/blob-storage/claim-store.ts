@@ -1,0 +1,63 @@
+import { randomUUID } from "node:crypto";
+import type { BlobStorage } from "#cas/blob-storage.ts";
+import type { Clock } from "#core/clock.ts";
+import { Fault } from "#core/fault.ts";
+import type { Db } from "#db/db.ts";
+import { lockFarm, makeFarm, storeIsClaimed } from "./farm.store.ts";
+import { judgeStore, type StoreSeen } from "./judge-store.ts";
+
+/**
+ * Makes sure that a store of blobs is the farm's, and returns the farm's id.
+ *
+ * Throws `failed_precondition` where it is not, before anything is read from it or written to it.
+ */
+export async function claimStore(
+  storage: Pick<BlobStorage, "owner" | "setOwner">,
+  options: Pick<StoreSeen, "isAlone" | "adopt"> & {
+    readonly db: Db;
+    readonly clock: Clock;
+    /** For the message: where the store is. */
+    readonly place: string;
+  },
+): Promise<string> {
+  const { db, clock, place, isAlone, adopt } = options;
+  // In a transaction of its own: the store must never carry an id that the database does not keep.
+  await makeFarm(db, randomUUID(), clock.now());
+  return db.transaction(async (tx) => {
+    const { id, hasStore } = await lockFarm(tx);
+    const owner = await storage.owner();
+    const verdict = judgeStore({ farm: id, hasStore, owner, isAlone, adopt });
+    switch (verdict.kind) {
+      case "ours":
+        break;
+      case "claim":
+        await storage.setOwner(id);
+        break;
+      case "refuse":
+        throw new Fault("failed_precondition", refusal(verdict.why, { place, farm: id, owner }));
+    }
+    await storeIsClaimed(tx, clock.now());
+    return id;
+  });
+}
+
+function refusal(
+  why: "another farm's" | "not the farm's",
+  { place, farm, owner }: { place: string; farm: string; owner: string | undefined },
+): string {
+  const adopt = "start the server once with --adopt-store";
+  switch (why) {
+    case "another farm's":
+      return (
+        `the blobs in ${place} belong to another farm (${owner}) than the database (${farm}). ` +
+        "Name this farm's directory in GRANGE_BLOBS or --blobs, or this directory's database in GRANGE_DATABASE_URL. " +
+        `If the other farm is gone and this one shall have its blobs, ${adopt}`
+      );
+    case "not the farm's":
+      return (
+        `the database belongs to a farm (${farm}) whose blobs are elsewhere: ${place} has none of them. ` +
+        "All servers of a farm share one store: name its directory in GRANGE_BLOBS or --blobs. " +
+        `If the farm's blobs are lost, and it shall go on with what is in ${place}, ${adopt}`
+      );
+  }
+}
