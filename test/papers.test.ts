@@ -7,6 +7,7 @@ import pino from "pino";
 import { expect, test } from "vitest";
 import { commandList } from "#cli/command-list.ts";
 import type { AllHandlers } from "#server/handlers/all-handlers.ts";
+import { alwaysReady } from "#server/health/always-ready.fixture.ts";
 import type { Farm } from "#server/http/farm.ts";
 import { httpApp } from "#server/http/http-app.ts";
 import { readPapers } from "./support/papers/read-papers.ts";
@@ -91,6 +92,7 @@ test("each sentence says where a person sees it, and all of these places exist",
 });
 
 const endpoints = httpApp({
+  readiness: alwaysReady,
   farm: {} as Farm,
   handlers: {} as AllHandlers,
   logger: pino({ level: "silent" }),

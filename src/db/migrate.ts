@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { z } from "zod";
 import { Fault } from "#core/fault.ts";
-import type { Db } from "./db.ts";
+import type { Db, Tx } from "./db.ts";
 import { sql } from "./sql.ts";
 import { setForTransaction, timeLimits } from "./time-limits.ts";
 
@@ -70,4 +70,35 @@ export async function migrate(db: Db, migrations?: readonly Migration[]): Promis
       );
     }
   }, "migration");
+}
+
+/** Which of the known migrations a database lacks, and the name of one that it has and this version does not know. */
+export async function migrationState(
+  db: Db,
+): Promise<{ readonly missing: number; readonly newer: string | undefined }> {
+  const known = await readMigrations();
+  const [table] = await db.many(
+    z.object({ isThere: z.boolean() }),
+    sql`select to_regclass('migration') is not null as "isThere"`,
+  );
+  if (table?.isThere !== true) return { missing: known.length, newer: undefined };
+  const applied = await db.many(
+    z.object({ number: z.number(), name: z.string() }),
+    sql`select number, name from migration order by number`,
+  );
+  const newest = known.at(-1)?.number ?? 0;
+  const numbers = new Set(applied.map(({ number }) => number));
+  return {
+    missing: known.filter(({ number }) => !numbers.has(number)).length,
+    newer: applied.find(({ number }) => number > newest)?.name,
+  };
+}
+
+/** The number of the newest migration that a database has. */
+export async function newestMigration(tx: Tx): Promise<number> {
+  const [row] = await tx.many(
+    z.object({ number: z.number() }),
+    sql`select coalesce(max(number), 0) as number from migration`,
+  );
+  return row?.number ?? 0;
 }

@@ -46,6 +46,7 @@ export interface Certificate extends Service {
   covers(name: string): boolean;
   /** The names that it was made for, as they stand there. */
   readonly names: readonly string[];
+  readonly endsAt: Date;
 }
 
 /** Renewal programs replace the files days before the old certificate ends. */
@@ -88,6 +89,9 @@ export async function openCertificate(
     covers: (name) => covers(current.x509, name),
     get names() {
       return namesIn(current.x509);
+    },
+    get endsAt() {
+      return new Date(current.x509.validTo);
     },
     async stop() {
       clearInterval(timer);

@@ -27,6 +27,18 @@ export const ServerConfig = z.object({
   port: z.coerce.number().int().min(0).max(65_535).default(8980),
   /** A PostgreSQL of version 15 or later; without it Grange starts its own in the data directory. */
   databaseUrl: z.url().optional(),
+  /** The directory of the blobs, which several servers of one farm share; in the data directory when absent. */
+  blobs: z
+    .string()
+    .min(1)
+    .transform((path) => resolve(path))
+    .optional(),
+  /** Makes the store of blobs the farm's, whatever it was before. */
+  adoptStore: z.boolean().default(false),
+  /** How long the server goes on when it was told to stop, while `/readyz` says so: until nobody sends it requests. */
+  drainMs: z.coerce.number().int().min(0).max(600_000).default(0),
+  /** How long calls in hand may take after that. */
+  graceMs: z.coerce.number().int().min(0).max(600_000).default(1_500),
   /** Files in PEM: with both, the port speaks TLS only. */
   tlsCert: z.string().min(1).optional(),
   tlsKey: z.string().min(1).optional(),
@@ -170,6 +182,9 @@ export function readServerConfig(
     host: env["GRANGE_HOST"],
     port: env["GRANGE_PORT"],
     databaseUrl: env["GRANGE_DATABASE_URL"],
+    blobs: env["GRANGE_BLOBS"] || undefined,
+    drainMs: env["GRANGE_DRAIN_MS"] || undefined,
+    graceMs: env["GRANGE_GRACE_MS"] || undefined,
     tlsCert: env["GRANGE_TLS_CERT"] || undefined,
     tlsKey: env["GRANGE_TLS_KEY"] || undefined,
     farmKey: env["GRANGE_FARM_KEY"] || undefined,

@@ -11,6 +11,7 @@ test("what is long rests for a small request, and not for one with a large body"
     return c.text("");
   });
   const listening = await listen({
+    graceMs: 100,
     host: "127.0.0.1",
     port: 0,
     methods: [],

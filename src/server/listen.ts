@@ -24,6 +24,8 @@ export interface Listening extends Service {
 export interface ListenOptions {
   readonly host: string;
   readonly port: number;
+  /** How long calls in hand may take when the server stops; workers and pages come back by themselves. */
+  readonly graceMs: number;
   readonly methods: readonly Method[];
   readonly logger: Logger;
   /** With it, the port speaks TLS only. */
@@ -44,12 +46,9 @@ const smallBodyMs = 5 * 60_000;
 /** A request without more than this is answered within a few steps. */
 const smallBytes = 65_536;
 
-/** How long calls in hand may take when the server stops; workers and pages come back by themselves. */
-const graceMs = 1_500;
-
 /** Opens the one port that speaks HTTP/1.1 and gRPC. Nothing is answered before all is ready. */
 export async function listen(options: ListenOptions): Promise<Listening> {
-  const { host, logger } = options;
+  const { host, logger, graceMs } = options;
   const grpc = grpcServer({
     methods: options.methods,
     graceMs,

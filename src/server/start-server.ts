@@ -1,6 +1,8 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import { cacheHandler } from "#cache-protocols/http/cache-handler.ts";
 import type { Service } from "#core/service.ts";
+import { readMigrations } from "#db/migrate.ts";
 import { executionChannel, logChannel } from "#execution/notify.store.ts";
 import { untilLost } from "#machine/holder-lock.ts";
 import { noteSecretFiles } from "#machine/secret-files.ts";
@@ -14,6 +16,7 @@ import { openDataDirectory } from "./data-directory.ts";
 import { startForge } from "./forge/start-forge.ts";
 import { grpcMethods } from "./grpc-methods.ts";
 import { allHandlers } from "./handlers/all-handlers.ts";
+import { readinessProbe } from "./health/readiness.ts";
 import { httpApp } from "./http/http-app.ts";
 import { listen } from "./listen.ts";
 import { openServices } from "./open-services.ts";
@@ -45,11 +48,14 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
   try {
     const files = certificateFiles(config);
     const certificate = files && keep(await openCertificate(files, logger));
-    const directory = await openDataDirectory(config.dataDir, ({ where }, ms) =>
-      logger.warn(
-        { dataDir: config.dataDir },
-        `a server (${where}) had this data directory last; it is watched for ${ms / 1_000} s whether it lives`,
-      ),
+    const directory = await openDataDirectory(
+      config.dataDir,
+      ({ where }, ms) =>
+        logger.warn(
+          { dataDir: config.dataDir },
+          `a server (${where}) had this data directory last; it is watched for ${ms / 1_000} s whether it lives`,
+        ),
+      config.blobs,
     );
     keep({ stop: () => directory.release() });
     const failed = untilLost(directory.lost, `the data directory ${directory.path}`);
@@ -63,11 +69,19 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
       executions: keep(await changeFeed(services.db, executionChannel)),
       benchmarks: keep(await changeFeed(services.db, benchmarkChannel)),
     };
+    const readiness = readinessProbe({
+      db: services.db,
+      clock: services.clock,
+      blobs: directory.blobs,
+      leaseMs: services.queue.times.leaseMs,
+      knownMigration: (await readMigrations()).at(-1)?.number ?? 0,
+    });
     const urlOf = (port: number) => addressToGive(config.host, port, certificate);
     const listening = keep(
       await listen({
         host: config.host,
         port: config.port,
+        graceMs: config.graceMs,
         logger,
         identity: certificate && (() => certificate.identity()),
         methods: grpcMethods(services, feeds.logs, logger),
@@ -87,6 +101,7 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
           httpApp({
             farm: bindFarm(services, urlOf(port)),
             handlers: allHandlers({ ...services, feeds, url: urlOf(port) }),
+            readiness,
             logger,
             webDir: config.webDir,
             host: config.host,
@@ -97,7 +112,12 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
     const url = urlOf(listening.port);
     keep(await startForge(services, config, url));
     logger.info({ url, database: services.databaseDescription }, "the farm answers");
-    return { url, services, failed, stop };
+    const drainAndStop = async () => {
+      readiness.drain();
+      await delay(config.drainMs);
+      await stop();
+    };
+    return { url, services, failed, stop: drainAndStop };
   } catch (cause) {
     await stop();
     throw cause;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import pino from "pino";
 import type { AllHandlers } from "#server/handlers/all-handlers.ts";
+import { alwaysReady } from "#server/health/always-ready.fixture.ts";
 import type { Farm } from "#server/http/farm.ts";
 import { httpApp } from "#server/http/http-app.ts";
 import { cookieJarBrowser } from "../support/cookie-jar-browser.ts";
@@ -41,6 +42,7 @@ async function nothingDone({ url }: AuthTarget): Promise<void> {
 function changingRoutes(): { readonly method: string; readonly path: string }[] {
   const logger = pino({ level: "silent" });
   const app = httpApp({
+    readiness: alwaysReady,
     farm: {} as Farm,
     handlers: {} as AllHandlers,
     logger,

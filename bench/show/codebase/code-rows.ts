@@ -8,6 +8,7 @@ import { allEndpoints, endpointGroups } from "#api/endpoints/all-endpoints.ts";
 import { endpointTables } from "#api/endpoints/endpoint-tables.ts";
 import { signInEndpoints } from "#api/endpoints/sign-in-endpoints.ts";
 import { methodRights } from "#server/grpc/method-rights.ts";
+import { alwaysReady } from "#server/health/always-ready.fixture.ts";
 import { httpApp } from "#server/http/http-app.ts";
 import { atMost, exactly, forInformation, type Measurement, type Row } from "../row.ts";
 import { runTests } from "../run-tests.ts";
@@ -28,6 +29,7 @@ export const endpointRows: Measurement = {
   long: false,
   measure: async () => {
     const app = httpApp({
+      readiness: alwaysReady,
       farm: {} as never,
       handlers: {} as never,
       logger: pino({ level: "silent" }),

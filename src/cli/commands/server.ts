@@ -1,9 +1,11 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { ServerConfig } from "#server/config.ts";
 import type { Describe } from "../command-list.ts";
 import { answersJson, logLevel, withExamples } from "../common-options.ts";
 import { durationMs } from "../duration-ms.ts";
 import { runService } from "../run-service.ts";
+import { inSession } from "../session.ts";
 import { wholeNumber } from "../whole-number.ts";
 
 interface ServerOptions {
@@ -21,10 +23,16 @@ interface ServerOptions {
   readonly ownerToken?: boolean;
   readonly close?: boolean;
   readonly clientCa?: string;
+  readonly blobs?: string;
+  readonly adoptStore?: boolean;
   readonly storeLimit?: string;
   readonly unservedAfter?: number;
+  readonly drain?: number;
+  readonly grace?: number;
   readonly logLevel: string;
   readonly endWithParent?: boolean;
+  readonly check?: boolean;
+  readonly json?: boolean;
 }
 
 export const describeServer: Describe = (command, program) => {
@@ -62,6 +70,11 @@ export const describeServer: Describe = (command, program) => {
       "with TLS: who shows a certificate of this authority is the machine that it was issued to (GRANGE_CLIENT_CA)",
     )
     .option(
+      "--blobs <dir>",
+      "the directory of the blobs, which all servers of a farm share (GRANGE_BLOBS; default: in the data directory)",
+    )
+    .option("--adopt-store", "make these blobs the farm's, though they were not before")
+    .option(
       "--store-limit <size>",
       "how large the store of blobs may grow, such as 200G (GRANGE_STORE_LIMIT; 0: no limit)",
     )
@@ -70,45 +83,72 @@ export const describeServer: Describe = (command, program) => {
       "how long a build tool's action waits for a worker that does not exist (GRANGE_UNSERVED_MS; default 15m)",
       durationMs,
     )
+    .option(
+      "--drain <time>",
+      "when told to stop, go on for so long while /readyz answers 503 (GRANGE_DRAIN_MS; default 0)",
+      durationMs,
+    )
+    .option(
+      "--grace <time>",
+      "after that, let calls in hand take so long (GRANGE_GRACE_MS; default 1.5s)",
+      durationMs,
+    )
+    .option("--check", "look whether a server could start like this, print what is wrong, and end")
     .addOption(logLevel())
     .addOption(command.createOption("--end-with-parent").hideHelp())
     .action((options: ServerOptions) => serve(options, program.entry));
   withExamples(command, [
     ["a server with a database of its own", "server --data /var/lib/grange"],
+    ["whether it could start, without starting it", "server --data /var/lib/grange --check"],
     ["one with a database elsewhere (GRANGE_DATABASE_URL), on any free port", "server --port 0"],
   ]);
 };
 
 /** Prints one line when it listens, `{"ready":true,"url":…,"databaseMs":…}`; its log goes to stderr. */
-async function serve(options: ServerOptions, entry: string): Promise<never> {
-  const { readServerConfig } = await import("#server/config.ts");
-  const { readOidcConfig } = await import("#server/sign-in/config.ts");
+async function serve(options: ServerOptions, entry: string): Promise<void> {
+  if (options.check === true) return check(options, entry);
   const { startServer } = await import("#server/start-server.ts");
   return runService(
     { name: "server", ...options },
-    (logger) => {
-      const pages = pagesBeside(entry);
-      const config = readServerConfig({
-        ...(options.data === undefined ? {} : { dataDir: options.data }),
-        ...(options.host === undefined ? {} : { host: options.host }),
-        ...(options.port === undefined ? {} : { port: options.port }),
-        ...(options.tlsCert === undefined ? {} : { tlsCert: options.tlsCert }),
-        ...(options.tlsKey === undefined ? {} : { tlsKey: options.tlsKey }),
-        ...(options.farmKey === undefined ? {} : { farmKey: options.farmKey }),
-        ...(options.ownerToken === undefined ? {} : { ownerToken: options.ownerToken }),
-        ...(options.close === undefined ? {} : { close: options.close }),
-        ...(options.clientCa === undefined ? {} : { clientCa: options.clientCa }),
-        ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
-        ...oidcOf(options, readOidcConfig()),
-        ...(options.allowOpen === undefined ? {} : { allowOpen: options.allowOpen }),
-        ...(options.storeLimit === undefined ? {} : { storeLimitBytes: options.storeLimit }),
-        ...(options.unservedAfter === undefined ? {} : { unservedMs: options.unservedAfter }),
-        ...(pages === undefined ? {} : { webDir: pages }),
-      });
-      return startServer(config, logger);
-    },
+    async (logger) => startServer(await configOf(options, entry), logger),
     ({ url, services }) => ({ url, databaseMs: services.databaseOpenedInMs }),
   );
+}
+
+/** Prints what keeps a server from starting with these options, and starts none. */
+function check(options: ServerOptions, entry: string): Promise<void> {
+  return inSession(options, async ({ terminal }) => {
+    const { serverChecks } = await import("../server-check/server-checks.ts");
+    const { printChecks } = await import("../doctor/print-checks.ts");
+    return printChecks(serverChecks(await configOf(options, entry)), terminal, options);
+  });
+}
+
+async function configOf(options: ServerOptions, entry: string): Promise<ServerConfig> {
+  const { readServerConfig } = await import("#server/config.ts");
+  const { readOidcConfig } = await import("#server/sign-in/config.ts");
+  const pages = pagesBeside(entry);
+  return readServerConfig({
+    ...(options.data === undefined ? {} : { dataDir: options.data }),
+    ...(options.host === undefined ? {} : { host: options.host }),
+    ...(options.port === undefined ? {} : { port: options.port }),
+    ...(options.tlsCert === undefined ? {} : { tlsCert: options.tlsCert }),
+    ...(options.tlsKey === undefined ? {} : { tlsKey: options.tlsKey }),
+    ...(options.farmKey === undefined ? {} : { farmKey: options.farmKey }),
+    ...(options.ownerToken === undefined ? {} : { ownerToken: options.ownerToken }),
+    ...(options.close === undefined ? {} : { close: options.close }),
+    ...(options.clientCa === undefined ? {} : { clientCa: options.clientCa }),
+    ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
+    ...oidcOf(options, readOidcConfig()),
+    ...(options.allowOpen === undefined ? {} : { allowOpen: options.allowOpen }),
+    ...(options.blobs === undefined ? {} : { blobs: options.blobs }),
+    ...(options.adoptStore === undefined ? {} : { adoptStore: options.adoptStore }),
+    ...(options.storeLimit === undefined ? {} : { storeLimitBytes: options.storeLimit }),
+    ...(options.unservedAfter === undefined ? {} : { unservedMs: options.unservedAfter }),
+    ...(options.drain === undefined ? {} : { drainMs: options.drain }),
+    ...(options.grace === undefined ? {} : { graceMs: options.grace }),
+    ...(pages === undefined ? {} : { webDir: pages }),
+  });
 }
 
 /** What options say of the provider, over what the environment does. */

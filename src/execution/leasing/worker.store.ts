@@ -247,3 +247,12 @@ export function forgetWorkers(tx: Tx, seen: Date): Promise<number> {
         select from execution where state = 'leased' and execution.worker = known.name)
   `);
 }
+
+/** How many workers were heard of since a time. */
+export async function countWorkersSeen(tx: Tx, since: Date): Promise<number> {
+  const [row] = await tx.many(
+    z.object({ workers: z.number() }),
+    sql`select count(*)::integer as workers from worker where last_seen_at > ${since}`,
+  );
+  return row?.workers ?? 0;
+}

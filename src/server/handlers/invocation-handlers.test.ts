@@ -21,6 +21,7 @@ import {
   CommandSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
+import { alwaysReady } from "../health/always-ready.fixture.ts";
 import type { Farm } from "../http/farm.ts";
 import { httpApp } from "../http/http-app.ts";
 import type { AllHandlers } from "./all-handlers.ts";
@@ -55,6 +56,7 @@ function appWith(store: BlobStore) {
   const services = { db, blobsOf: () => store, clock, queue, feeds };
   const handlers = { ...invocationHandlers(services), ...executionHandlers(services) };
   return httpApp({
+    readiness: alwaysReady,
     farm: { identify: async () => caller } as unknown as Farm,
     handlers: handlers as AllHandlers,
     logger: pino({ level: "silent" }),

@@ -2,6 +2,7 @@ import pino from "pino";
 import { expect, test } from "vitest";
 import { everybody } from "#access/principal.ts";
 import type { AllHandlers } from "../handlers/all-handlers.ts";
+import { alwaysReady } from "../health/always-ready.fixture.ts";
 import type { Farm } from "./farm.ts";
 import { httpApp } from "./http-app.ts";
 
@@ -10,6 +11,7 @@ const logger = pino({ level: "silent" });
 function headersOf(path: string, isTls: boolean) {
   const farm = { identify: async () => everybody, keys: async () => [] } as unknown as Farm;
   const app = httpApp({
+    readiness: alwaysReady,
     farm,
     handlers: {} as AllHandlers,
     logger,

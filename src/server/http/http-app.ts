@@ -5,9 +5,11 @@ import { Fault } from "#core/fault.ts";
 import { isOurHost } from "#core/host-guard.ts";
 import { holdsToken } from "#sign-in/token-in-address.ts";
 import type { AllHandlers } from "../handlers/all-handlers.ts";
+import type { ReadinessProbe } from "../health/readiness.ts";
 import type { Farm } from "./farm.ts";
 import { faultToHttp } from "./fault-to-http.ts";
 import { forgeWebhookRoutes } from "./forge-webhook-routes.ts";
+import { healthRoutes } from "./health-routes.ts";
 import { requireJson } from "./json-body.ts";
 import { metricsRoutes } from "./metrics-routes.ts";
 import { pageRoutes } from "./page-routes.ts";
@@ -18,6 +20,7 @@ import { callbackRoutes, signInRoutes } from "./sign-in-routes.ts";
 export interface HttpAppOptions {
   readonly farm: Farm;
   readonly handlers: AllHandlers;
+  readonly readiness: Pick<ReadinessProbe, "read">;
   readonly logger: Logger;
   readonly webDir: string | undefined;
   /** The address we listen on; requests for other hosts are refused. */
@@ -33,6 +36,7 @@ const hstsSeconds = 365 * 24 * 3_600;
 export function httpApp({
   farm,
   handlers,
+  readiness,
   logger,
   webDir,
   host,
@@ -40,6 +44,8 @@ export function httpApp({
 }: HttpAppOptions): Hono {
   const app = new Hono();
 
+  // Before the host is checked: probes name the server by whatever address they reach it at.
+  app.route("/", healthRoutes(readiness));
   app.use(async (c, next) => {
     if (!isOurHost(c.req.header("host"), host, farm.publicHost)) {
       throw new Fault("permission_denied", "this server does not answer for that host name");

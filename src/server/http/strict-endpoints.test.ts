@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { freshDatabase } from "../../../test/support/fresh-db.ts";
 import { readServerConfig } from "../config.ts";
 import type { AllHandlers } from "../handlers/all-handlers.ts";
+import { alwaysReady } from "../health/always-ready.fixture.ts";
 import { type RunningServer, startServer } from "../start-server.ts";
 import type { Farm } from "./farm.ts";
 import { httpApp } from "./http-app.ts";
@@ -34,6 +35,7 @@ const others = new Set([
 
 /** Every endpoint that changes something, as the application has it. Handlers are not called. */
 const endpoints = httpApp({
+  readiness: alwaysReady,
   farm: {} as Farm,
   handlers: {} as AllHandlers,
   logger,
@@ -73,6 +75,7 @@ test.each([...new Set(endpoints)].filter((endpoint) => !others.has(endpoint)))(
 
 /** Every endpoint that is read, as the application has it. */
 const read = httpApp({
+  readiness: alwaysReady,
   farm: {} as Farm,
   handlers: {} as AllHandlers,
   logger,

@@ -1,0 +1,148 @@
+import { access, constants } from "node:fs/promises";
+import { messageOf } from "#core/fault.ts";
+import type { Db } from "#db/db.ts";
+import { migrationState } from "#db/migrate.ts";
+import { requestedConnection, requireOwnConnections } from "#db/own-connections.ts";
+import { openPostgres } from "#db/postgres.ts";
+import { certificateFiles, openCertificate } from "#server/certificate.ts";
+import type { ServerConfig } from "#server/config.ts";
+import { keysOf, type ServerKey, verdictOnStore } from "#server/look-before-start.ts";
+import { type Check, type Finding, fail, ok, warn } from "../doctor/check.ts";
+import { dataDirectoryChecks } from "../doctor/data-directory.ts";
+import { databaseChecks } from "../doctor/database.ts";
+import type { Group } from "../doctor/run-checks.ts";
+import { processLogger } from "../process-logger.ts";
+import { isFree } from "../up/port-holder.ts";
+
+/**
+ * What a server needs before it can start with a configuration, as checks that change nothing: no migration is
+ * applied, no key is made, no store is taken. It may be asked while another server runs with the same settings.
+ */
+export function serverChecks(config: ServerConfig): Group[] {
+  const { databaseUrl } = config;
+  return [
+    { name: "Network", checks: [portCheck(config), certificateCheck(config)] },
+    { name: "Data directory", checks: dataDirectoryChecks(config.dataDir) },
+    {
+      name: "Keys",
+      checks: keysOf(config).map(keyCheck),
+    },
+    {
+      name: "Database",
+      checks: [
+        ...databaseChecks(databaseUrl),
+        ...(databaseUrl === undefined ? [] : externalDatabaseChecks(config, databaseUrl)),
+      ],
+    },
+  ];
+}
+
+function portCheck({ host, port }: ServerConfig): Check {
+  return {
+    name: "port",
+    async run() {
+      if (port === 0) return ok("any free port");
+      return (await isFree(port, host))
+        ? ok(`${host}, port ${port} is free`)
+        : warn(
+            `somebody listens on ${host}, port ${port}`,
+            "Where that is the server of this farm, all is well; otherwise choose another with --port",
+          );
+    },
+  };
+}
+
+/** A certificate that ends this soon should have been renewed by now. */
+const soonDays = 14;
+const dayMs = 24 * 60 * 60_000;
+
+function certificateCheck(config: ServerConfig): Check {
+  return {
+    name: "TLS",
+    async run() {
+      const files = certificateFiles(config);
+      if (files === undefined) return ok("not asked for; the port speaks HTTP in the clear");
+      const { logger } = processLogger("silent", "check");
+      const certificate = await openCertificate(files, logger);
+      try {
+        const days = Math.floor((certificate.endsAt.getTime() - Date.now()) / dayMs);
+        const detail = `for ${certificate.names.join(", ")}, until ${certificate.endsAt.toISOString().slice(0, 10)}`;
+        if (days < 0) return fail(`${detail}: it has ended`, "Renew it");
+        return days < soonDays ? warn(`${detail}: ${days} days`, "Renew it") : ok(detail);
+      } finally {
+        await certificate.stop();
+      }
+    },
+  };
+}
+
+function keyCheck({ name, file, open }: ServerKey): Check {
+  return {
+    name,
+    async run() {
+      // Opening makes a key where there is none, and that is for the server to do.
+      const isThere = await access(file, constants.F_OK).then(
+        () => true,
+        () => false,
+      );
+      if (!isThere) return ok(`${file} will be made`);
+      await open();
+      return ok(file);
+    },
+  };
+}
+
+function externalDatabaseChecks(config: ServerConfig, url: string): Check[] {
+  const withDatabase = async (find: (db: Db) => Promise<Finding>) => {
+    const db = openPostgres({ url, poolSize: 1 });
+    try {
+      return await find(db);
+    } finally {
+      await db.close();
+    }
+  };
+  return [
+    {
+      name: "connections",
+      async run() {
+        try {
+          await requireOwnConnections(() => requestedConnection(url));
+          return ok("each is kept for its session");
+        } catch (reason) {
+          return fail(messageOf(reason), "Correct GRANGE_DATABASE_URL, or the pooler's settings");
+        }
+      },
+    },
+    {
+      name: "migrations",
+      run: () =>
+        withDatabase(async (db) => {
+          const { missing, newer } = await migrationState(db);
+          if (newer !== undefined)
+            return fail(`the database was written by a newer version (${newer})`, "Update Grange");
+          return ok(missing === 0 ? "none to apply" : `${missing} to apply when the server starts`);
+        }),
+    },
+    {
+      name: "store of blobs",
+      run: () => withDatabase((db) => storeFinding(db, config)),
+    },
+  ];
+}
+
+async function storeFinding(db: Db, config: ServerConfig): Promise<Finding> {
+  const { verdict, place, farm, owner } = await verdictOnStore(db, config);
+  switch (verdict.kind) {
+    case "ours":
+      return ok(`${place} is the farm's`);
+    case "claim":
+      return ok(`${place} becomes the farm's when the server starts`);
+    case "refuse":
+      return fail(
+        verdict.why === "another farm's"
+          ? `${place} belongs to another farm (${owner})`
+          : `${place} is not the store of the database's farm (${farm})`,
+        "Name the farm's directory in GRANGE_BLOBS or --blobs, or start once with --adopt-store",
+      );
+  }
+}

@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { judgeReadiness, type ServerState } from "./judge-readiness.ts";
+
+const gibibyte = 1024 ** 3;
+const well: ServerState = {
+  isDraining: false,
+  database: { newestMigration: 68, tookMs: 1.4 },
+  knownMigration: 68,
+  blobs: { freeBytes: 20 * gibibyte },
+  workers: 0,
+};
+
+test("a server that has all it needs is ready, with or without workers", () => {
+  expect(judgeReadiness(well).ready).toBe(true);
+  expect(judgeReadiness({ ...well, workers: 3 }).ready).toBe(true);
+});
+
+const missing: readonly [string, Partial<ServerState>, string, string][] = [
+  ["stops soon", { isDraining: true }, "server", "stopping"],
+  ["has no database", { database: { problem: "does not answer" } }, "database", "does not answer"],
+  [
+    "is older than its database",
+    { database: { newestMigration: 69, tookMs: 1 } },
+    "migrations",
+    "the database has migration 69, this server knows 68: update it",
+  ],
+  ["cannot write blobs", { blobs: { problem: "no space is left" } }, "blobs", "no space is left"],
+  ["has little space left", { blobs: { freeBytes: 1024 ** 2 } }, "blobs", "1 MiB free"],
+];
+
+test.each(missing)("one that %s is not, and says why", (_, state, name, detail) => {
+  const { ready, checks } = judgeReadiness({ ...well, ...state });
+
+  expect(ready).toBe(false);
+  expect(checks.filter(({ ok }) => !ok)).toEqual([{ name, ok: false, detail }]);
+});

@@ -1,0 +1,72 @@
+/** What a server found out about what it needs. */
+export interface ServerState {
+  /** It was told to stop, and ends once those who use it have turned to another. */
+  readonly isDraining: boolean;
+  /** The newest migration of the database, and how long it took to read it; the reason where it could not be read. */
+  readonly database:
+    | { readonly newestMigration: number; readonly tookMs: number }
+    | { readonly problem: string };
+  /** The newest migration that this version of the code knows. */
+  readonly knownMigration: number;
+  /** The disk of the blobs; the reason where a file could not be written there. */
+  readonly blobs: { readonly freeBytes: number } | { readonly problem: string };
+  /** Workers that the farm has heard of within a lease. */
+  readonly workers: number;
+}
+
+export interface ReadinessCheck {
+  readonly name: "server" | "database" | "migrations" | "blobs" | "workers";
+  readonly ok: boolean;
+  readonly detail: string;
+}
+
+export interface Readiness {
+  /** Whether requests should be sent to this server. */
+  readonly ready: boolean;
+  readonly checks: readonly ReadinessCheck[];
+}
+
+/** Less than one large upload takes. */
+const leastFreeBytes = 64 * 1024 ** 2;
+
+/**
+ * Whether a load balancer should send requests to a server. A farm without workers is ready: it takes submissions,
+ * and starting another server in its place would bring none.
+ *
+ * The details are for everybody who reaches the port: no paths, no addresses.
+ */
+export function judgeReadiness(state: ServerState): Readiness {
+  const checks = [serverCheck(state), ...databaseChecks(state), blobsCheck(state)];
+  const workers = { name: "workers", ok: true, detail: String(state.workers) } as const;
+  return { ready: checks.every(({ ok }) => ok), checks: [...checks, workers] };
+}
+
+function serverCheck({ isDraining }: ServerState): ReadinessCheck {
+  return { name: "server", ok: !isDraining, detail: isDraining ? "stopping" : "running" };
+}
+
+function databaseChecks({ database, knownMigration }: ServerState): ReadinessCheck[] {
+  if ("problem" in database) return [{ name: "database", ok: false, detail: database.problem }];
+  const { newestMigration, tookMs } = database;
+  const isNewer = newestMigration > knownMigration;
+  return [
+    { name: "database", ok: true, detail: `answered in ${Math.round(tookMs)} ms` },
+    {
+      name: "migrations",
+      ok: !isNewer,
+      detail: isNewer
+        ? `the database has migration ${newestMigration}, this server knows ${knownMigration}: update it`
+        : `${newestMigration}`,
+    },
+  ];
+}
+
+function blobsCheck({ blobs }: ServerState): ReadinessCheck {
+  if ("problem" in blobs) return { name: "blobs", ok: false, detail: blobs.problem };
+  const mebibytes = Math.floor(blobs.freeBytes / 1024 ** 2);
+  return {
+    name: "blobs",
+    ok: blobs.freeBytes >= leastFreeBytes,
+    detail: `${mebibytes} MiB free`,
+  };
+}
