@@ -16,7 +16,7 @@ import { Suite } from "#suites/suite.ts";
 import { suiteDigest } from "#suites/suite-digest.ts";
 import { percentilesOf, withBenchDatabase } from "./bench-database.ts";
 
-export interface HistoryLoad {
+interface HistoryLoad {
   readonly cases: number;
   readonly artifacts: number;
   readonly iterations: number;
@@ -36,7 +36,7 @@ const metrics = {
   "check-time": ["noisy", "seconds"],
 } as const;
 
-export interface HistoryFigures {
+interface HistoryFigures {
   readonly results: number;
   readonly loadSeconds: number;
   /** Of the tables of results and their indices, for each thousand artifacts. */

@@ -28,7 +28,7 @@ import { repositoryAccess } from "#graphs/repository-access.ts";
 import { submitGraph } from "#graphs/submit-graph.ts";
 import { withBenchDatabase } from "./bench-database.ts";
 
-export interface CatalogFigures {
+interface CatalogFigures {
   readonly definitions: number;
   readonly megabytes: number;
   /** From the commit to the catalog's digest, nothing of it known. */
@@ -41,7 +41,7 @@ export interface CatalogFigures {
   readonly oneFileStoreMs: number;
 }
 
-export interface PreviewFigures {
+interface PreviewFigures {
   readonly jobs: number;
   /** Right after the push, as a person who pushed it sees it. */
   readonly afterPushMs: number;
@@ -57,7 +57,7 @@ export interface PreviewFigures {
 const jobsInAFile = 100;
 
 /** A file of jobs as they are written in a large project; every tenth file has other texts. */
-export function definitionFile(file: number, edition = 0): string {
+function definitionFile(file: number, edition = 0): string {
   const jobs = Array.from({ length: jobsInAFile - 1 }, (_, job) =>
     [
       `  suite-${file}/test-${job}:`,
@@ -86,7 +86,7 @@ function definitionFiles(jobs: number): Record<string, string> {
 }
 
 /** The rooms that catalogs need, in a directory of their own. */
-export async function catalogServices(db: Db) {
+async function catalogServices(db: Db) {
   const root = await mkdtemp(join(tmpdir(), "grange-bench-catalogs-"));
   const git = await openGit(join(root, "git"));
   const store = memoryBlobStore();

@@ -10,7 +10,7 @@ import { takeReadyJobs } from "#graphs/ready-job.store.ts";
 import { type Percentiles, percentilesOf, withBenchDatabase } from "./bench-database.ts";
 import { storeJobs } from "./store-jobs.ts";
 
-export interface ClaimLoad {
+interface ClaimLoad {
   /** Executions in the queue. */
   readonly queued: number;
   /** Jobs that wait for others, and must not be felt. */

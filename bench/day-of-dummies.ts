@@ -92,7 +92,7 @@ function edgesOf(catalog: Catalog): PlannedEdge[] {
 }
 
 /** Numbers from 0 to 1 that a seed determines (mulberry32). */
-export function randomFrom(seed: number): () => number {
+function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

@@ -14,7 +14,7 @@ import { nameRepository } from "#graphs/repository.store.ts";
 import { withBenchDatabase } from "./bench-database.ts";
 import { jobsPerPush, type Push, somePushes } from "./day-of-dummies.ts";
 
-export interface DayRequested {
+interface DayRequested {
   /** Jobs in all, about. */
   readonly jobs: number;
   /** Pushes; by default as many as their 127 jobs each make `jobs`. */
@@ -56,7 +56,7 @@ export function replayDay(asked: DayRequested): Promise<DayReplayed> {
   return withBenchDatabase((db) => replayDayOn(db, asked));
 }
 
-export async function replayDayOn(db: Db, asked: DayRequested): Promise<DayReplayed> {
+async function replayDayOn(db: Db, asked: DayRequested): Promise<DayReplayed> {
   const { gridSeconds = 30, seed } = asked;
   const count = asked.graphs ?? Math.ceil(asked.jobs / jobsPerPush);
   const jobs = count * jobsPerPush;

@@ -13,7 +13,7 @@ import { readWorkerConfig } from "#worker/config.ts";
 import { FakeFarm } from "#worker/fake-farm.fixture.ts";
 import { startWorkerOn } from "#worker/start-worker.ts";
 
-export interface AheadLoad {
+interface AheadLoad {
   readonly files: number;
   readonly bytes: number;
   /** Added to each call that fetches blobs. */
@@ -27,9 +27,7 @@ export interface AheadLoad {
  * From the start of a claimed action on a worker until its process starts, in ms: with all its inputs cold, and
  * told of ahead, in alternation. Each round's inputs are new.
  */
-export async function measureLookAhead(
-  load: AheadLoad,
-): Promise<{ cold: number[]; ahead: number[] }> {
+async function measureLookAhead(load: AheadLoad): Promise<{ cold: number[]; ahead: number[] }> {
   const directory = mkdtempSync(join(tmpdir(), "grange-look-ahead-"));
   const farm = new FakeFarm();
   const far: BlobStore = {

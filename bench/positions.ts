@@ -8,7 +8,7 @@ import { submitExecutions } from "#execution/submitting/submit-executions.store.
 import { type Percentiles, percentilesOf, withBenchDatabase } from "./bench-database.ts";
 
 /** How long "why does it wait" takes for what is in a full queue, in milliseconds. */
-export function measurePositions(load: {
+function measurePositions(load: {
   readonly queued: number;
   readonly lanes: number;
   readonly requirementsKinds: number;

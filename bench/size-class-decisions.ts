@@ -28,7 +28,7 @@ export interface DecisionSpeed {
  * its target, mnemonic and platform are known, as within a batch that a server analyzes. `anew`: all four are read
  * anew, the worst case; `known`: none is, the best.
  */
-export const histories = ["own", "anew", "known"] as const;
+const histories = ["own", "anew", "known"] as const;
 export type Histories = (typeof histories)[number];
 
 const keys = 256;
@@ -37,7 +37,7 @@ const levels = ["action", "target", "mnemonic", "platform"] as const;
 /** Until the code is compiled and the heap is as large as it gets. */
 const warmUps = 100_000;
 
-export function measureDecisions(
+function measureDecisions(
   strategy: StrategyName,
   decisions: number,
   histories: Histories,

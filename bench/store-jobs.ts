@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Db } from "#db/db.ts";
 
 /** Jobs as a farm under load has them, put there without the way they would take. */
-export interface StoredJobs {
+interface StoredJobs {
   readonly blocked: number;
   readonly ready: number;
 }

@@ -1,6 +1,6 @@
 import type { Db, Tx } from "#db/db.ts";
 
-export interface TimedStatement {
+interface TimedStatement {
   /** The first words of it. */
   readonly what: string;
   readonly ms: number;

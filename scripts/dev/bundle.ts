@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { context, formatMessages, type Message } from "esbuild";
 import { packagesOf } from "./packages-of.ts";
 
-export type BuildResult =
+type BuildResult =
   | { readonly kind: "built"; readonly packages: readonly string[] }
   | { readonly kind: "same" }
   | { readonly kind: "failed"; readonly message: string };

@@ -1,7 +1,7 @@
 import { join, relative } from "node:path";
 import { createServer, type Plugin, type ViteDevServer } from "vite";
 
-export interface PagesOptions {
+interface PagesOptions {
   readonly root: string;
   readonly port: number;
   /** The address of the server that answers all but the pages. */

@@ -49,10 +49,10 @@ const AuditRow = z.object({
   detail: z.record(z.string(), z.unknown()),
   reason: z.string().nullable(),
 });
-export type AuditRow = z.infer<typeof AuditRow>;
+type AuditRow = z.infer<typeof AuditRow>;
 
 const AuditLogRow = AuditRow.extend({ graph: z.string().nullable() });
-export type AuditLogRow = z.infer<typeof AuditLogRow>;
+type AuditLogRow = z.infer<typeof AuditLogRow>;
 
 /** What was done on the whole farm, the latest first. */
 export function auditLog(

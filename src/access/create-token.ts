@@ -5,7 +5,7 @@ import { anyone, type PrincipalKind } from "./principal.ts";
 import { fingerprintOf, newToken } from "./secret-token.ts";
 import { insertToken } from "./token.store.ts";
 
-export interface CreatedToken {
+interface CreatedToken {
   readonly id: string;
   /** The token itself, told this once: what is stored does not give it back. */
   readonly token: string;

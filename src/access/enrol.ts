@@ -18,7 +18,7 @@ import {
 } from "./secret-token.ts";
 import { insertToken, storedToken } from "./token.store.ts";
 
-export interface WantedEnrolment {
+interface WantedEnrolment {
   readonly principal: string;
   readonly kind: MachineKind;
   /** What it may do, besides being known: see `grantOfMachine`. */
@@ -28,7 +28,7 @@ export interface WantedEnrolment {
   readonly tokenExpiresInMs: number | undefined;
 }
 
-export interface CreatedEnrolment {
+interface CreatedEnrolment {
   readonly id: string;
   /** Told this once. */
   readonly token: string;
@@ -82,7 +82,7 @@ export async function createEnrolment(
   return { id: fingerprint.id, token, principal, expiresAt };
 }
 
-export interface Enrolled {
+interface Enrolled {
   readonly principal: string;
   readonly tokenId: string;
   readonly expiresAt: Date | undefined;
@@ -138,7 +138,7 @@ async function requireKind(tx: Tx, principal: string, kind: MachineKind): Promis
 }
 
 /** What an enrolment is good for now; throws `unauthenticated` for nothing. */
-export function judgeEnrolment(
+function judgeEnrolment(
   id: string,
   enrolment: StoredEnrolment | undefined,
   ownTokenId: string,

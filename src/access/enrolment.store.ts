@@ -28,7 +28,7 @@ export async function lockEnrolment(tx: Tx, id: string): Promise<StoredEnrolment
   return row;
 }
 
-export interface NewEnrolment {
+interface NewEnrolment {
   readonly principal: string;
   readonly fingerprint: TokenFingerprint;
   readonly createdBy: string;

@@ -64,7 +64,7 @@ const KnownPrincipal = z.object({
   /** What it did last, of one that is quarantined. */
   quarantine: z.string().nullable(),
 });
-export type KnownPrincipal = z.infer<typeof KnownPrincipal>;
+type KnownPrincipal = z.infer<typeof KnownPrincipal>;
 
 export async function principalNamed(tx: Tx, name: string): Promise<KnownPrincipal | undefined> {
   const [row] = await tx.many(

@@ -23,7 +23,7 @@ export const MachineKind = PrincipalKind.extract(["worker", "collector", "granar
 export type MachineKind = z.infer<typeof MachineKind>;
 
 /** A pattern of repositories, branches and the like: `*` stands for any characters, or for none. */
-export const GrantPattern = z.string().max(256, "a pattern has at most 256 characters");
+const GrantPattern = z.string().max(256, "a pattern has at most 256 characters");
 
 /** One right: what, where, and how much of it. */
 export const Grant = z.object({

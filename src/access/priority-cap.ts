@@ -1,7 +1,7 @@
 import type { Verb } from "#core/verb.ts";
 import { grantsFor, lowestPriority, type Principal, type Where } from "./principal.ts";
 
-export interface PriorityCap {
+interface PriorityCap {
   /** The highest priority that the principal may ask for; null for no cap. */
   readonly cap: number | null;
   /** Whether the principal may use the class that nothing overtakes. */

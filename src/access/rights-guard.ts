@@ -5,7 +5,7 @@ import { anyone, type Grant, wholeFarm } from "./principal.ts";
 import { mayDo } from "./require-grant.ts";
 
 /** Whether one of the grants lets somebody administer the farm. */
-export function leavesAnAdministrator(grants: readonly Grant[]): boolean {
+function leavesAnAdministrator(grants: readonly Grant[]): boolean {
   return mayDo({ name: "", grants }, "administer", wholeFarm);
 }
 

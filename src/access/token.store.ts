@@ -25,7 +25,7 @@ export async function storedToken(tx: Tx, id: string): Promise<StoredToken | und
   return row;
 }
 
-export interface NewToken {
+interface NewToken {
   readonly principal: string;
   readonly fingerprint: TokenFingerprint;
   readonly createdBy: string;

@@ -10,7 +10,7 @@ import {
 } from "./signing-key.store.ts";
 
 /** Whose word it is, and when it was given. */
-export interface Said {
+interface Said {
   readonly by: string;
   readonly now: Date;
 }

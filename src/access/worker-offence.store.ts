@@ -10,7 +10,7 @@ const Offence = z.object({
   at: z.date(),
   quarantinedAt: z.date().nullable(),
 });
-export type Offence = z.infer<typeof Offence>;
+type Offence = z.infer<typeof Offence>;
 
 const columns = sql`principal, count, worker, what, at, quarantined_at as "quarantinedAt"`;
 

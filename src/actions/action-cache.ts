@@ -19,7 +19,7 @@ import { assertLegalOutputs } from "./result-paths.ts";
 import { type ResultOrigin, type ResultSeals, unsealed } from "./result-seals.ts";
 
 /** A result that may be used instead of executing the action. All its blobs were there just now. */
-export interface ActionHit {
+interface ActionHit {
   readonly result: ActionResult;
   /** The domain that it was found in. */
   readonly domain: TrustDomain;
@@ -29,7 +29,7 @@ export interface ActionHit {
 }
 
 /** Whose results count: those of this farm's workers alone, or also what clients wrote. */
-export type Trust = "workers" | "clients too";
+type Trust = "workers" | "clients too";
 
 /**
  * Looks for a result of an action that a run in the key's domain may read.
@@ -57,7 +57,7 @@ export async function lookUpActionResult(
   return undefined;
 }
 
-export interface FinishedAction extends ActionResultKey {
+interface FinishedAction extends ActionResultKey {
   readonly result: ActionResult;
   readonly executionId: string;
   readonly attempt: number;

@@ -58,7 +58,7 @@ const StoredActionResult = SealedRow.extend({ created_at: z.date() }).transform(
   ...sealedStatementOf(row),
   createdAt: row.created_at,
 }));
-export type StoredActionResult = z.infer<typeof StoredActionResult>;
+type StoredActionResult = z.infer<typeof StoredActionResult>;
 
 /** The results of an action in these domains, in the order of the domains. */
 export function actionResultsIn(
@@ -81,7 +81,7 @@ export function actionResultsIn(
   );
 }
 
-export interface NewActionResult extends ActionResultKey {
+interface NewActionResult extends ActionResultKey {
   readonly result: Uint8Array;
   readonly executionId: string;
   readonly attempt: number;
@@ -120,7 +120,7 @@ export async function saveActionResult(tx: Tx, saved: NewActionResult): Promise<
   `);
 }
 
-export interface ClientResult extends ActionResultKey {
+interface ClientResult extends ActionResultKey {
   readonly result: Uint8Array;
   readonly principal: string;
   readonly seal: Seal | undefined;

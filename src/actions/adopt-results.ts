@@ -6,7 +6,7 @@ import type { ResultSeals, ResultStatement } from "./result-seals.ts";
 const usuallyAtOnce = 1_000;
 
 /** What became of the results from before the farm signed. */
-export type AdoptionEnd =
+type AdoptionEnd =
   | { readonly kind: "adopted"; readonly results: number }
   /** Once and for all; results that nobody signed are of no use since. */
   | { readonly kind: "done before"; readonly keyId: string | undefined }

@@ -9,7 +9,7 @@ import {
 import { boundedResources } from "./resource-metadata.ts";
 
 /** What the rules of an action found in its log. */
-export interface Findings {
+interface Findings {
   /** The class of failures that the run is in, when it is in one. */
   readonly failureClass: string | undefined;
   /** `line` counts from 1. */
@@ -18,7 +18,7 @@ export interface Findings {
   readonly numbers: Readonly<Record<string, FoundNumber>>;
 }
 
-export interface FoundNumber {
+interface FoundNumber {
   readonly value: number;
   readonly min: number | null;
   readonly max: number | null;

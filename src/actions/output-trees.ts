@@ -12,7 +12,7 @@ import { fetchTree } from "./output-tree.ts";
 import { type ResultSeals, unsealed } from "./result-seals.ts";
 
 /** What a Tree refers to. It follows from the Tree's bytes alone, so it stays true. */
-export interface TreeContent {
+interface TreeContent {
   /** Those of its files, each once. */
   readonly files: readonly Digest[];
   /** Those of its Directories, the root first. */
@@ -26,7 +26,7 @@ export interface TreeContent {
 }
 
 /** A Tree whose Directories are in the store one by one, as a worker reads them. */
-export interface StoredDirectories {
+interface StoredDirectories {
   readonly root: Digest;
   readonly longestPath: string;
 }

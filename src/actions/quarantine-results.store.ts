@@ -19,7 +19,7 @@ const Result = z
     producer: row.written_by ?? `execution ${row.execution_id ?? ""}`,
     isQuarantined: row.quarantined,
   }));
-export type ResultInDoubt = z.infer<typeof Result>;
+type ResultInDoubt = z.infer<typeof Result>;
 
 /** The results of an action, by its hash and size, in all domains: nothing changes them until the transaction is over. */
 export function resultsInDoubt(tx: Tx, project: string, action: string): Promise<ResultInDoubt[]> {

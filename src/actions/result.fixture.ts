@@ -15,7 +15,7 @@ export function resultWith(init: MessageInitShape<typeof ActionResultSchema>): A
   return create(ActionResultSchema, init);
 }
 
-export async function putText(store: BlobStore, text: string): Promise<Digest> {
+async function putText(store: BlobStore, text: string): Promise<Digest> {
   const bytes = Buffer.from(text);
   await store.put(digestOf(bytes), bytes);
   return digestOf(bytes);

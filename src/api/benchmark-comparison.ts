@@ -5,8 +5,8 @@ import { TestCase } from "#core/test-case.ts";
 const Time = z.iso.datetime();
 
 /** 1 very small … 5 very large, as rustc-perf counts them; 0 where nothing changed. */
-export const Magnitude = z.int().min(0).max(5);
-export type Magnitude = z.infer<typeof Magnitude>;
+const Magnitude = z.int().min(0).max(5);
+type Magnitude = z.infer<typeof Magnitude>;
 
 /**
  * What is said of a case. `undecided` asks for more runs: silence never means `no-change`.
@@ -78,11 +78,11 @@ export const PairsEvidence = z.object({
 export type PairsEvidence = z.infer<typeof PairsEvidence>;
 
 /** A noisy metric of which only the least values are known: a hint, and no verdict. */
-export const HintEvidence = z.object({ by: z.literal("hint") });
-export type HintEvidence = z.infer<typeof HintEvidence>;
+const HintEvidence = z.object({ by: z.literal("hint") });
+type HintEvidence = z.infer<typeof HintEvidence>;
 
-export const Evidence = z.discriminatedUnion("by", [FenceEvidence, PairsEvidence, HintEvidence]);
-export type Evidence = z.infer<typeof Evidence>;
+const Evidence = z.discriminatedUnion("by", [FenceEvidence, PairsEvidence, HintEvidence]);
+type Evidence = z.infer<typeof Evidence>;
 
 export const CaseComparison = z.object({
   case: TestCase,

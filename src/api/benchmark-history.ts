@@ -90,7 +90,7 @@ export const Steps = z
   .meta({ id: "Steps" });
 export type Steps = z.infer<typeof Steps>;
 
-export const SeriesPoint = z.object({
+const SeriesPoint = z.object({
   artifact: z.string(),
   datedAt: Time,
   value: z.number(),
@@ -99,7 +99,7 @@ export const SeriesPoint = z.object({
   collector: z.string(),
   fingerprint: z.string(),
 });
-export type SeriesPoint = z.infer<typeof SeriesPoint>;
+type SeriesPoint = z.infer<typeof SeriesPoint>;
 /** One case's metric along the main line (or the releases). */
 export const Series = z
   .object({

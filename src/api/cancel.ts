@@ -6,8 +6,8 @@ import { InvocationDetail } from "./invocation.ts";
 export const UnconfirmedRun = z.object({ job: z.string(), worker: z.string() });
 export type UnconfirmedRun = z.infer<typeof UnconfirmedRun>;
 
-export const UnconfirmedExecution = z.object({ execution: z.string(), worker: z.string() });
-export type UnconfirmedExecution = z.infer<typeof UnconfirmedExecution>;
+const UnconfirmedExecution = z.object({ execution: z.string(), worker: z.string() });
+type UnconfirmedExecution = z.infer<typeof UnconfirmedExecution>;
 
 /** Where `unconfirmed` is empty, no process of what was cancelled starts after this answer. */
 export const CancelledGraph = GraphSummary.extend({

@@ -188,13 +188,13 @@ export const MeasuredIteration = z.strictObject({
 });
 export type MeasuredIteration = z.input<typeof MeasuredIteration>;
 
-export const MeasuredPair = z.strictObject({
+const MeasuredPair = z.strictObject({
   pair: z.int().min(1).max(1_000),
   parentFirst: z.boolean(),
   child: MetricValues,
   parent: MetricValues,
 });
-export type MeasuredPair = z.infer<typeof MeasuredPair>;
+type MeasuredPair = z.infer<typeof MeasuredPair>;
 
 /** One test's results, or some of its pairs, or why it failed. All of it is stored, or nothing. */
 export const ReportTest = z

@@ -1,7 +1,7 @@
 import type { JobState } from "./job-state.ts";
 
 /** A job as far as the path goes; a `JobSummary` is one. Times are ISO 8601 text. */
-export interface TimedJob {
+interface TimedJob {
   readonly name: string;
   readonly state: JobState;
   readonly readyAt: string | null;
@@ -9,7 +9,7 @@ export interface TimedJob {
   readonly finishedAt: string | null;
 }
 
-export interface PathStep {
+interface PathStep {
   readonly job: string;
   /**
    * From when nothing held it back any more until it ended, ms. Of a job that runs, until `now`. Of one that somebody

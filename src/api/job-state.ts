@@ -51,6 +51,6 @@ export function isOver(state: JobState): boolean {
  * A graph is over when all its jobs are; it failed when one of them did. Jobs that were
  * skipped, never asked for, expired or coalesced alone fail nothing.
  */
-export const graphStates = ["running", "succeeded", "failed", "cancelled"] as const;
+const graphStates = ["running", "succeeded", "failed", "cancelled"] as const;
 export const GraphState = z.enum(graphStates);
 export type GraphState = z.infer<typeof GraphState>;

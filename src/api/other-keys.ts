@@ -6,7 +6,7 @@ const leastRequested = 8;
 const nearlyAll = 0.9;
 
 /** Which tools of a build call the same things by other names than those who made them. */
-export type OtherKeys = "ccache" | "other";
+type OtherKeys = "ccache" | "other";
 
 /**
  * Whether a build shows that its keys are not those of the builds that an index tells of: what was expected lay ready, nearly

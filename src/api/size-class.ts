@@ -42,7 +42,7 @@ export const SizeClassRun = z.object({
 });
 export type SizeClassRun = z.infer<typeof SizeClassRun>;
 
-export const sizeClassLevels = ["action", "target", "mnemonic", "platform"] as const;
+const sizeClassLevels = ["action", "target", "mnemonic", "platform"] as const;
 
 /** Under which an execution is remembered. */
 const KeyAddress = z.object({

@@ -60,7 +60,7 @@ export const MetricMeasure = z.enum([
 export type MetricMeasure = z.infer<typeof MetricMeasure>;
 
 /** What of the measure is the metric's value: a percentile in ms, or the share that lies within a time. */
-export const MetricFigure = z.discriminatedUnion("kind", [
+const MetricFigure = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("percentile"), percentile: z.number().min(0).max(100) }),
   z.object({
     kind: z.literal("share"),
@@ -69,7 +69,7 @@ export const MetricFigure = z.discriminatedUnion("kind", [
     goal: z.number().min(0).max(1).nullable(),
   }),
 ]);
-export type MetricFigure = z.infer<typeof MetricFigure>;
+type MetricFigure = z.infer<typeof MetricFigure>;
 
 export const MetricName = z
   .string()

@@ -13,7 +13,7 @@ export interface HeldFolder {
 }
 
 /** Folders by key, made once, kept within a limit. Several processes may share it. */
-export interface CacheFolder {
+interface CacheFolder {
   /** `make` fills an empty folder; it is called when the key is not there, by one process at a time. */
   hold(
     key: string,

@@ -12,7 +12,7 @@ import { listCommits } from "./list-commits.ts";
 import { listVersions } from "./list-versions.ts";
 import { resolveTag } from "./resolve-tag.ts";
 
-export interface FindOptions {
+interface FindOptions {
   readonly signal?: AbortSignal;
   /** Where Git may go on private addresses; anywhere without, as the user who asks. */
   readonly privateHosts?: PrivateHosts | undefined;

@@ -5,7 +5,7 @@ import { Fault } from "#core/fault.ts";
 import { runNpm } from "./run-npm.ts";
 import { unpackTarball } from "./unpack-tarball.ts";
 
-export interface WantedPackage {
+interface WantedPackage {
   readonly npm: string;
   readonly version: string;
   /** `sha512-…`; without it, what the registry says holds. */

@@ -5,7 +5,7 @@ import { gitFault } from "#git/git-fault.ts";
 import { parseRepositoryAddress } from "#git/repository-address.ts";
 import type { Git } from "#git/run-git.ts";
 
-export interface ListedCommit {
+interface ListedCommit {
   readonly sha: CommitSha;
   readonly committedAt: Date;
 }
@@ -16,7 +16,7 @@ export interface ListedCommits {
   readonly tags: readonly (ListedCommit & { readonly name: string })[];
 }
 
-export interface WhichCommits {
+interface WhichCommits {
   readonly repository: string;
   readonly branch: string;
   /** Which tags are wanted. */

@@ -2,7 +2,7 @@ import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { Fault } from "#core/fault.ts";
 
-export interface TarFile {
+interface TarFile {
   /** Relative, normal, with `/`; nothing in it leads out. */
   readonly path: string;
   readonly isExecutable: boolean;

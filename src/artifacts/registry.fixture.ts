@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { onTestFinished, vi } from "vitest";
 import { tarballOf } from "./tarball.fixture.ts";
 
-export interface Published {
+interface Published {
   readonly package: string;
   readonly version: string;
   readonly time?: string;
@@ -18,7 +18,7 @@ export interface Published {
   readonly served?: Buffer;
 }
 
-export interface TestRegistry {
+interface TestRegistry {
   readonly url: string;
   readonly integrityOf: (name: string, version: string) => string;
   /** How often each `NAME@VERSION` was downloaded. */

@@ -18,7 +18,7 @@ import {
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 
 /** One action of a build: a command, the files that it reads and the files that it makes. */
-export interface RemoteAction {
+interface RemoteAction {
   /** The kind of action, such as `CCompile`. */
   readonly mnemonic: string;
   /** What it belongs to, such as `//c:word_table`. */
@@ -50,7 +50,7 @@ export interface RemoteBuilder {
   close(): Promise<void>;
 }
 
-export interface RemoteBuilderOptions {
+interface RemoteBuilderOptions {
   readonly url: string;
   /** The instance name; empty is the farm's default project. */
   readonly project: string;

@@ -1,7 +1,7 @@
 import type { BlobStore } from "./blob-store.ts";
 
 /** What has gone through a store since it was opened. Numbers only go up. */
-export interface BlobTraffic {
+interface BlobTraffic {
   /** `get` and `read` that found their blob, that found none, and that broke off. */
   reads: number;
   readMisses: number;

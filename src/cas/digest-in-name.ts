@@ -10,7 +10,7 @@ import {
 } from "#core/digest.ts";
 
 /** A digest found in a name, and the position of the segment behind it. */
-export interface DigestInName {
+interface DigestInName {
   readonly digest: Digest;
   readonly next: number;
 }

@@ -12,7 +12,7 @@ export interface ExistenceCacheOptions {
   readonly limit: number;
 }
 
-export interface ExistenceCachingStore extends BlobStore {
+interface ExistenceCachingStore extends BlobStore {
   /** Like `findMissing`, but asks the store below about every digest, and forgets those that are missing. */
   findMissingBelow(digests: readonly Digest[]): Promise<Digest[]>;
 }

@@ -6,7 +6,7 @@ import { digestOfMany, startDigest } from "./digest-of.ts";
  * What a mismatch means depends on who brought the bytes: `invalid_argument`
  * when a caller did, `data_loss` when our own disk did.
  */
-export type MismatchCode = Extract<FaultCode, "invalid_argument" | "data_loss">;
+type MismatchCode = Extract<FaultCode, "invalid_argument" | "data_loss">;
 
 /** Throws unless the bytes are those that the digest names. */
 export async function assertBytesMatch(

@@ -2,7 +2,7 @@ import type { BlobStorage } from "./blob-storage.ts";
 import { openDiskStorage } from "./disk/disk-storage.ts";
 
 /** Which storage, and where. */
-export type StorageLocation = { readonly kind: "disk"; readonly directory: string };
+type StorageLocation = { readonly kind: "disk"; readonly directory: string };
 
 /** Opens the storage of a server. The one place that chooses an implementation. */
 export function openBlobStorage(location: StorageLocation): Promise<BlobStorage> {

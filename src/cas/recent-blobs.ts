@@ -6,7 +6,7 @@ import type { BlobStore } from "./blob-store.ts";
 const eachAtMost = 64 * 1024;
 const allAtMost = 16 * 1024 * 1024;
 
-export interface RecentBlobs {
+interface RecentBlobs {
   /** The store below, whose writers are watched. */
   readonly store: BlobStore;
   /** The same, reading what came or was read a moment ago from memory. */

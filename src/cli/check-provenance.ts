@@ -21,7 +21,7 @@ const statement = z.object({
     }),
   }),
 });
-export type Statement = z.infer<typeof statement>;
+type Statement = z.infer<typeof statement>;
 
 export interface Checked {
   readonly envelope: Provenance["envelopes"][number];

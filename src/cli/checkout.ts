@@ -55,7 +55,7 @@ function isDefinitionFile(name: string): boolean {
   return /\.ya?ml$/.test(name);
 }
 
-export interface CommitFacts {
+interface CommitFacts {
   readonly subject: string;
   readonly author: string;
   readonly committedAt: Date;

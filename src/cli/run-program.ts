@@ -3,13 +3,13 @@ import { Readable } from "node:stream";
 import { Fault } from "#core/fault.ts";
 import { endInTime } from "./end-in-time.ts";
 
-export interface Ended {
+interface Ended {
   readonly exitCode: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-export interface RunOptions {
+interface RunOptions {
   readonly cwd?: string;
   readonly input?: string | Uint8Array | AsyncIterable<Uint8Array>;
   readonly timeoutMs?: number;

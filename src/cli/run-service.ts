@@ -4,7 +4,7 @@ import { exitCodes } from "./exit-code.ts";
 import { type ProcessLogger, processLogger } from "./process-logger.ts";
 import { stopRequest } from "./until-told-to-stop.ts";
 
-export interface ServiceOptions {
+interface ServiceOptions {
   readonly name: string;
   readonly logLevel: string;
   readonly endWithParent?: boolean;

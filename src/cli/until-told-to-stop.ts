@@ -1,4 +1,4 @@
-export interface StopRequest {
+interface StopRequest {
   /** Resolves with the reason when it is time to end. */
   readonly told: Promise<string>;
 }

@@ -5,7 +5,7 @@ import type { LabContact } from "./lab-contact.ts";
 import { standingOf } from "./standing.ts";
 
 /** Why a job that we had is ours no longer. */
-export type Gone = "lost" | "cancelled";
+type Gone = "lost" | "cancelled";
 
 /**
  * A job from its claim to its end: its lease is kept alive, whatever else is done meanwhile.

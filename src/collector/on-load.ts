@@ -1,9 +1,9 @@
 /** What the machine's load means, for what was asked of the collector. */
-export type OnLoad =
+type OnLoad =
   | { readonly kind: "begin"; readonly warning?: string }
   | { readonly kind: "wait"; readonly why: string };
 
-export interface LoadRequested {
+interface LoadRequested {
   readonly policy: "wait" | "refuse" | "flag";
   /** Undefined: the machine is quiet. */
   readonly busy: string | undefined;

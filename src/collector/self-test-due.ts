@@ -1,4 +1,4 @@
-export interface SelfTestRequested {
+interface SelfTestRequested {
   /** Somebody asked for one. */
   readonly isWanted: boolean;
   /** The server says that it is time. */

@@ -1,7 +1,7 @@
 import { Fault, type FaultCode } from "#core/fault.ts";
 
 /** `away`: the same call may do later. `lost`: somebody else's by now. `refused`: it will never do. */
-export type Standing = "away" | "lost" | "refused";
+type Standing = "away" | "lost" | "refused";
 
 const standings: Partial<Record<FaultCode, Standing>> = {
   aborted: "lost",

@@ -1,11 +1,11 @@
 /** An update that was tried: what it went from, and to. */
-export interface UpdateTried {
+interface UpdateTried {
   readonly from: string;
   readonly to: string;
   readonly atMs: number;
 }
 
-export interface UpdateRequested {
+interface UpdateRequested {
   readonly own: string;
   readonly server: string;
   /** Whose jobs it did last. */

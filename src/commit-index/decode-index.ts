@@ -19,7 +19,7 @@ import { indexLimits } from "./index-limits.ts";
 import { fromLoneDigest } from "./lone-digest.ts";
 import { isNamespace, type ResultKey } from "./result-key.ts";
 
-export interface DecodedIndex {
+interface DecodedIndex {
   readonly delta: IndexDelta;
   /** Entries of namespaces that this version does not know: left out. */
   readonly unknownEntries: number;

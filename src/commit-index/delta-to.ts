@@ -10,7 +10,7 @@ export interface BaseIndex {
   readonly chain: number;
 }
 
-export interface StoredForm {
+interface StoredForm {
   readonly delta: IndexDelta;
   /** How many blobs it takes to read it. */
   readonly chain: number;

@@ -4,7 +4,7 @@
  */
 const msOfHit = 0.5;
 
-export interface PastDemand {
+interface PastDemand {
   readonly firstMs: number;
   readonly savedMs: number;
   readonly confidence: number;

@@ -22,7 +22,7 @@ const digests = fc
 const paths = fc.array(fc.constantFrom("a", "b", "c"), { minLength: 1, maxLength: 3 });
 
 /** Entries with keys that meet each other. */
-export const anyEntry: fc.Arbitrary<IndexEntry> = fc.record({
+const anyEntry: fc.Arbitrary<IndexEntry> = fc.record({
   namespace: fc.constantFrom(...Namespace.options.slice(0, 3)),
   key: fc.nat(30).map((n) => `key ${n}`),
   blobs: fc.uniqueArray(digests, { minLength: 1, maxLength: 4, selector: (one) => one.hash }),

@@ -7,7 +7,7 @@ export interface ExpectedEntry {
   readonly confidence: number;
 }
 
-export interface FilteredIndex {
+interface FilteredIndex {
   readonly expected: readonly ExpectedEntry[];
   /** Made of something that changed. */
   readonly dropped: readonly IndexEntry[];

@@ -9,7 +9,7 @@ export interface KeyFilter {
 }
 
 /** Puts a filter together, one key at a time. */
-export interface KeyFilterBuilder {
+interface KeyFilterBuilder {
   /** False once there are too many for a filter. */
   add(key: ResultKey): boolean;
   /** Undefined when there were too many. */

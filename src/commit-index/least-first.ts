@@ -1,5 +1,5 @@
 /** Small numbers that stand for things, with the one of the least weight at hand: a binary heap. */
-export interface LeastFirst {
+interface LeastFirst {
   push(index: number, weight: number): void;
   least(): number | undefined;
   pop(): number | undefined;

@@ -34,7 +34,7 @@ export interface TransferLimits {
 
 export type LeftOutBecause = "over-budget" | "too-late" | "not-worth-it";
 
-export interface TransferPlan<Item> {
+interface TransferPlan<Item> {
   /** What to ask for, in this order. */
   readonly order: readonly Item[];
   readonly leftOut: readonly { readonly item: Item; readonly because: LeftOutBecause }[];
@@ -48,7 +48,7 @@ export interface TransferPlan<Item> {
   readonly demandScale: number;
 }
 
-export interface OrderOptions {
+interface OrderOptions {
   readonly line: TransferLine;
   readonly limits: TransferLimits;
   /** How long the build has been running; negative while it has not begun. */

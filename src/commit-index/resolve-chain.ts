@@ -5,7 +5,7 @@ import type { IndexDelta, IndexEntry } from "./index-entry.ts";
 import { indexLimits } from "./index-limits.ts";
 import { keyText } from "./result-key.ts";
 
-export interface ResolvedIndex {
+interface ResolvedIndex {
   readonly entries: readonly IndexEntry[];
   /** How many blobs it took: itself and its bases. */
   readonly chain: number;
@@ -14,7 +14,7 @@ export interface ResolvedIndex {
 }
 
 /** Undefined when there is no such blob. Whoever reads compares the bytes with their digest. */
-export type ReadIndexBlob = (digest: Digest) => Promise<Uint8Array | undefined>;
+type ReadIndexBlob = (digest: Digest) => Promise<Uint8Array | undefined>;
 
 /**
  * An index with all that it has of its bases.

@@ -2,7 +2,7 @@ import { byDensity, type Transfer } from "./choose-in-time.ts";
 import type { TransferLimits } from "./order-transfer.ts";
 
 /** What may still be fetched. */
-export interface TransferBudget {
+interface TransferBudget {
   /** Whether it is within what is left; then less is left. */
   take(transfer: Transfer<unknown>): boolean;
   /** All of them, or what saves most by the byte, in the order that they have. */

@@ -10,7 +10,7 @@ import { type Figure, figuresOf, type MatchedCase, newestCommon } from "./match-
 import { relativeChange } from "./relative-change.ts";
 
 /** One case's metric compared; or which side lacks it; or nothing, where neither has it. */
-export type ComparedCase =
+type ComparedCase =
   | {
       readonly kind: "compared";
       readonly comparison: CaseComparison;

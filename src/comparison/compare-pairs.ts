@@ -10,7 +10,7 @@ import type { PairedCase } from "./measured.ts";
 import { relativeChange } from "./relative-change.ts";
 
 /** One metric's pairs of one machine. */
-export interface PairsOfMetric {
+interface PairsOfMetric {
   readonly fingerprint: string;
   readonly collector: string;
   readonly paired: readonly Pair[];

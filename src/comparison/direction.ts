@@ -2,7 +2,7 @@ import type { Direction } from "#api/benchmark-comparison.ts";
 import { large, medium } from "./magnitude.ts";
 
 /** One relevant change, as far as a direction asks. */
-export interface RelevantChange {
+interface RelevantChange {
   readonly regression: boolean;
   readonly magnitude: number;
 }

@@ -13,7 +13,7 @@ export const scatterFactor = 2;
  * The limit for a count of which nothing is known: one run on each side, no history, no self-test. Equal programs with
  * a garbage collector were seen to differ by 0.6 %; a change that is as large as this is told nevertheless.
  */
-export const limitOfUnseen = 0.02;
+const limitOfUnseen = 0.02;
 
 /** Returns the relative distance between the least and the greatest value; undefined for fewer than two. */
 export function relativeRange(values: readonly number[]): number | undefined {
@@ -23,7 +23,7 @@ export function relativeRange(values: readonly number[]): number | undefined {
 }
 
 /** What was seen of a count's scatter. Fractions; undefined: nobody looked. */
-export interface SeenScatter {
+interface SeenScatter {
   /** The relative range of the runs of the earlier and of the later artifact. */
   readonly before: number | undefined;
   readonly after: number | undefined;

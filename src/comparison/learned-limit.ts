@@ -5,7 +5,7 @@ import { countThreshold } from "./judge-counts.ts";
 import { practicalLimit } from "./judge-pairs.ts";
 
 /** What is known of how far a metric of a case strays by itself on one kind of machine. Fractions; undefined: nobody looked. */
-export interface SeenNoise {
+interface SeenNoise {
   /** Values of the main line before the next artifact, newest first, at most 30; not beyond an accepted step. */
   readonly history: readonly number[];
   /** The relative range of the runs of the newest artifact. */

@@ -24,7 +24,7 @@ function rung(size: number, limits: readonly number[]): number {
 }
 
 /** rustc-perf's names. */
-export const small = 2;
+const small = 2;
 export const medium = 3;
 export const large = 4;
 

@@ -30,7 +30,7 @@ export function modelProcess(runs = 1): DrawProcess {
   };
 }
 
-export interface SimulationOptions {
+interface SimulationOptions {
   readonly trials: number;
   /** True relative change, e.g. 0.02. */
   readonly shift: number;
@@ -40,7 +40,7 @@ export interface SimulationOptions {
   readonly rounds?: readonly number[];
 }
 
-export interface SimulatedComparisons {
+interface SimulatedComparisons {
   readonly trials: number;
   /** The greatest |effect| of nineteen of twenty trials: what a self-test teaches. */
   readonly usualEffect: number;

@@ -1,7 +1,7 @@
 import { Fault } from "./fault.ts";
 
 /** Does a batch as one; answers in the order of the items, or throws and has done nothing. */
-export type Flush<Item, Answer> = (items: readonly Item[]) => Promise<readonly Answer[]>;
+type Flush<Item, Answer> = (items: readonly Item[]) => Promise<readonly Answer[]>;
 
 export interface Coalescer<Item, Answer> {
   /** Resolves when the batch that the item travelled with is done. */

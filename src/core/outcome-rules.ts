@@ -64,7 +64,7 @@ export const OutcomeRules = z.strictObject({
 export type OutcomeRules = z.infer<typeof OutcomeRules>;
 
 /** What it means that a line fits a pattern. */
-export type PatternRole =
+type PatternRole =
   | { readonly kind: "success"; readonly pattern: string }
   | { readonly kind: "number"; readonly name: string }
   | { readonly kind: "failure"; readonly name: string }

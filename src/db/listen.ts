@@ -13,7 +13,7 @@ const probeAnswerMs = 10_000;
 type Heard = (payload: string) => void;
 
 /** Hears NOTIFY for all who listen in this process. */
-export interface Listener {
+interface Listener {
   /**
    * What was sent while the connection was down is lost. `heard` is therefore
    * called with an empty payload after each reconnection: look for yourself.

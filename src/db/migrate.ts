@@ -8,7 +8,7 @@ import { setForTransaction, timeLimits } from "./time-limits.ts";
 /** One lock for all servers that start at once; the number is arbitrary and ours alone. */
 const migrationLock = 7_240_911;
 
-export interface Migration {
+interface Migration {
   readonly number: number;
   readonly name: string;
   readonly text: string;

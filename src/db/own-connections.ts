@@ -3,7 +3,7 @@ import { Fault } from "#core/fault.ts";
 import { databaseFault } from "./database-fault.ts";
 
 /** A connection to a database that is asked one thing. */
-export interface RequestedConnection {
+interface RequestedConnection {
   /** The number of the server's process that answers it. */
   backend(): Promise<number>;
   close(): Promise<void>;

@@ -16,7 +16,7 @@ import {
 } from "./time-limits.ts";
 import { acceptLast } from "./with-commit.ts";
 
-export interface PostgresOptions {
+interface PostgresOptions {
   /** `postgres://…`; a Unix socket is `postgres:///name?host=/directory&user=name`. */
   readonly url: string;
   /** Connections at most. Two cores gain nothing from more than a few. */

@@ -21,7 +21,7 @@ export class DefinitionProblems extends Fault {
 }
 
 /** `file:line:column: message`, the form that editors and terminals make clickable. */
-export function problemLine(problem: DefinitionProblem): string {
+function problemLine(problem: DefinitionProblem): string {
   const place = [problem.file, problem.line, problem.column].filter((part) => part !== null);
   return `${place.join(":")}: ${problem.message}`;
 }

@@ -21,13 +21,13 @@ export type JobShape =
   | { readonly kind: "construct" };
 
 /** A job that was checked with its holes still in its texts. */
-export interface Frame {
+interface Frame {
   readonly definition: JobDefinition;
   readonly text: FrameText;
 }
 
 /** A text with holes, and where in the job it stands. */
-export interface TextPlace {
+interface TextPlace {
   readonly path: readonly (string | number)[];
   readonly text: SimpleText;
 }

@@ -123,14 +123,14 @@ const kindsWith: Readonly<Record<string, readonly JobKind[]>> = {
 };
 
 /** The parts of a job that its kind says something about. */
-export type JobOfAKind = z.output<z.ZodObject<typeof kindShape>> & {
+type JobOfAKind = z.output<z.ZodObject<typeof kindShape>> & {
   readonly kind?: JobKind | undefined;
   readonly commands?: readonly string[] | undefined;
   readonly needs?: Readonly<Record<string, unknown>> | undefined;
   readonly outside?: boolean | undefined;
 };
 
-export interface KindProblem {
+interface KindProblem {
   readonly path: readonly string[];
   readonly message: string;
 }

@@ -11,7 +11,7 @@ const JobSelection = z.string().superRefine((text, context) => {
 });
 
 /** What is wrong with a selection among jobs that have not run; undefined when nothing is. */
-export function problemOfSelection(text: string): string | undefined {
+function problemOfSelection(text: string): string | undefined {
   try {
     if (!asksAbout(parseSelection(text), "state")) return undefined;
     return "jobs have no state before they run; select by name, kind or tag";

@@ -94,7 +94,7 @@ export interface OutcomeKeys {
   readonly retries?: number | undefined;
 }
 
-export interface KeyProblem {
+interface KeyProblem {
   readonly path: readonly string[];
   readonly message: string;
 }

@@ -2,7 +2,7 @@ import type { Parameter, parameterTypes } from "./definition-file.ts";
 import { suggestion } from "./nearest-name.ts";
 
 /** What is wrong with a parameter: in its declaration (a file's fault) or in what was given for it (the asker's). */
-export interface ParameterProblem {
+interface ParameterProblem {
   readonly name: string;
   readonly isDeclarationWrong: boolean;
   readonly message: string;

@@ -15,7 +15,7 @@ interface JobWithSecrets {
   readonly outside?: boolean | undefined;
 }
 
-export interface SecretProblem {
+interface SecretProblem {
   readonly path: readonly string[];
   readonly message: string;
 }

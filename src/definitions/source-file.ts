@@ -28,7 +28,7 @@ export interface SourceFile {
 }
 
 /** How much of the whole language of YAML may still be read for one catalog. */
-export interface WholeYamlBudget {
+interface WholeYamlBudget {
   bytes: number;
 }
 

@@ -2,7 +2,7 @@ import type { SwitchValue, SwitchValues } from "#api/graph-choice.ts";
 import type { Switch } from "./definition-file.ts";
 import { suggestion } from "./nearest-name.ts";
 
-export interface SwitchProblem {
+interface SwitchProblem {
   readonly name: string;
   readonly message: string;
 }

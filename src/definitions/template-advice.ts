@@ -1,7 +1,7 @@
 import { suggestion } from "./nearest-name.ts";
 
 /** What expressions can name, for advice to those who named something else. */
-export interface NamesInExpressions {
+interface NamesInExpressions {
   readonly parameters: readonly string[];
   readonly switches: readonly string[];
 }

@@ -19,9 +19,9 @@ const Evaluated = z.object({
   ),
 });
 /** The jobs that templates became, and what was wrong with those that became none. */
-export type Evaluated = z.infer<typeof Evaluated>;
+type Evaluated = z.infer<typeof Evaluated>;
 
-export interface Templates {
+interface Templates {
   /** The `jobs` of each file. */
   readonly files: readonly { readonly file: string; readonly jobs: unknown }[];
   /** What expressions see. Plain JSON. */

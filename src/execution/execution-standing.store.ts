@@ -42,7 +42,7 @@ const Terms = z.object({
   finishedAt: z.date().nullable(),
 });
 /** What an execution was asked for with, and its times. */
-export type ExecutionTerms = z.infer<typeof Terms>;
+type ExecutionTerms = z.infer<typeof Terms>;
 
 export async function executionTerms(tx: Tx, id: ExecutionId): Promise<ExecutionTerms | undefined> {
   const [row] = await tx.many(

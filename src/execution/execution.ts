@@ -13,7 +13,7 @@ export type ExecutionId = z.infer<typeof ExecutionId>;
  * `worker_lost` and `infrastructure_error` end it only when its attempts are used
  * up; until then it goes back to the queue.
  */
-export const outcomes = [
+const outcomes = [
   "succeeded",
   "failed",
   "timed_out",

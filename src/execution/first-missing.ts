@@ -1,7 +1,7 @@
 import { type Platform, requirementsOf } from "#core/platform.ts";
 
 /** A property that keeps all workers from a job, and the values of it that they have. */
-export interface MissingProperty {
+interface MissingProperty {
   readonly property: string;
   readonly asked: string;
   readonly offered: readonly string[];

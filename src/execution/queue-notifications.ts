@@ -15,7 +15,7 @@ import {
 } from "./notify.store.ts";
 
 /** Who of a server hears what all servers of a database tell each other. */
-export interface NotifiedParts {
+interface NotifiedParts {
   /** The name under which this server tells of silent workers. */
   readonly self: string;
   readonly dispatcher: Pick<ClaimDispatcher, "wake" | "turnAway" | "dismiss">;

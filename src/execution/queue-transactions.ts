@@ -27,7 +27,7 @@ interface OpenTransaction {
 }
 
 /** What transactions use of the dispatcher. */
-export interface Serving {
+interface Serving {
   /** The name under which this server notifies the queue. */
   readonly name: string;
   readonly claims: WaitingClaims;

@@ -148,7 +148,7 @@ const Attempt = z.object({
   outcome: Outcome,
   message: z.string(),
 });
-export type Attempt = z.infer<typeof Attempt>;
+type Attempt = z.infer<typeof Attempt>;
 
 /** The attempts of an execution that are over, in order. */
 export function readAttempts(tx: Tx, id: ExecutionId): Promise<Attempt[]> {

@@ -1,7 +1,7 @@
 import { Fault } from "#core/fault.ts";
 
 /** Reads lines and counted bytes, in turn, from one stream of chunks. */
-export interface ByteReader {
+interface ByteReader {
   /** Up to the next line feed, without it; undefined at the end. */
   line(): Promise<string | undefined>;
   /** That many bytes as they come. To be read to the end before anything else is. */

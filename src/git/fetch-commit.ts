@@ -34,7 +34,7 @@ export interface Mirrors {
   hasCommit(repository: string, sha: string): Promise<boolean>;
 }
 
-export interface MirrorsOptions {
+interface MirrorsOptions {
   readonly git: Git;
   /** Holds one mirror per repository. Several processes may share it. */
   readonly directory: string;

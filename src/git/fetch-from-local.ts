@@ -33,7 +33,7 @@ export async function repositoryAt(git: Git, path: string): Promise<string> {
   return stdout.toString("utf8").replace(/\n$/, "");
 }
 
-export interface LocalFetch {
+interface LocalFetch {
   /** What the user named: HEAD is the HEAD of this worktree. */
   readonly path: string;
   /** Where its objects are: see `repositoryAt`. */

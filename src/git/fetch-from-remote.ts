@@ -15,7 +15,7 @@ import {
 } from "./revision.ts";
 import type { Git } from "./run-git.ts";
 
-export interface RemoteFetch {
+interface RemoteFetch {
   readonly url: string;
   readonly revision: string;
   readonly signal: AbortSignal | undefined;

@@ -15,7 +15,7 @@ export type GlobPart =
   | { readonly kind: "everything" }
   | { readonly kind: "either"; readonly alternatives: readonly (readonly GlobPart[])[] };
 
-export interface CodePointRange {
+interface CodePointRange {
   readonly from: number;
   readonly to: number;
 }

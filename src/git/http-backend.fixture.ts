@@ -6,7 +6,7 @@ import { relative } from "node:path";
 import { gitEnvironment } from "./config.ts";
 
 /** Repositories below a directory, served over HTTP on the loopback by Git's own program. */
-export interface RepositoryServer {
+interface RepositoryServer {
   urlOf(path: string): string;
   /** How many requests there were so far. */
   requests(): number;

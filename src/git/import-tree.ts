@@ -6,7 +6,7 @@ import { mapAtMost } from "#scheduling/map-at-most.ts";
 import type { CommitEntry, SkippedEntry } from "./commit-tree.ts";
 import { type ImportServices, importObjects } from "./import-objects.ts";
 
-export interface ImportedTree {
+interface ImportedTree {
   /** Ready to be filtered, merged and built into directories; all blobs are in the store. */
   readonly entries: readonly TreeEntry[];
   /** Symlinks that would leave the tree. */

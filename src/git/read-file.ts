@@ -5,20 +5,20 @@ import { type GitId, listCommitTree } from "./commit-tree.ts";
 import { readObjects } from "./read-objects.ts";
 import type { Git } from "./run-git.ts";
 
-export interface FileLimits {
+interface FileLimits {
   readonly maxFiles: number;
   readonly maxFileBytes: number;
   readonly maxTotalBytes: number;
 }
 
 /** Room for any definitions that people write; no room for a bomb. */
-export const usualFileLimits: FileLimits = {
+const usualFileLimits: FileLimits = {
   maxFiles: 1_000,
   maxFileBytes: 1024 * 1024,
   maxTotalBytes: 8 * 1024 * 1024,
 };
 
-export interface CommitFile {
+interface CommitFile {
   readonly path: string;
   readonly bytes: Uint8Array;
 }

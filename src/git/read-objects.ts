@@ -5,7 +5,7 @@ import { gitFault } from "./git-fault.ts";
 import type { Git } from "./run-git.ts";
 
 /** A Git blob on its way out of a mirror. Take it or stream it, once, before the next one comes. */
-export interface ReadObject {
+interface ReadObject {
   readonly gitId: GitId;
   readonly sizeBytes: number;
   take(): Promise<Buffer>;

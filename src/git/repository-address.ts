@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { Fault, messageOf } from "#core/fault.ts";
 
 /** Where a repository is: in a directory of this machine, or behind a URL. */
-export type RepositoryAddress =
+type RepositoryAddress =
   | { readonly kind: "local"; readonly path: string }
   | { readonly kind: "remote"; readonly url: string };
 

@@ -10,7 +10,7 @@ import { gitEnvironment } from "./config.ts";
 import { type PrivateHosts, type RemoteAccess, remoteAccess } from "./remote-access.ts";
 import { trustedDirectories } from "./trusted-directories.ts";
 
-export interface GitOptions {
+interface GitOptions {
   /** How to reach the repository that the arguments name by its `url`. */
   readonly access?: RemoteAccess;
   /** The repository, or a directory in it. */
@@ -22,13 +22,13 @@ export interface GitOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface GitOutput {
+interface GitOutput {
   readonly exitCode: number;
   readonly stdout: Buffer;
   readonly stderr: string;
 }
 
-export interface GitProcess {
+interface GitProcess {
   readonly stdout: Readable;
   /** Resolves when the process is gone, whatever its exit code; rejects when it was ended by us. */
   readonly ended: Promise<{ readonly exitCode: number; readonly stderr: string }>;

@@ -8,7 +8,7 @@ export interface IndexCandidate {
 }
 
 /** For which build: its commit, then its first parents, the nearest first. */
-export interface IndexFor {
+interface IndexFor {
   readonly commits: readonly string[];
   readonly tree: string;
   readonly branch: string;

@@ -50,7 +50,7 @@ const columns: Sql = {
   values: [],
 };
 
-export interface IndexRequest {
+interface IndexRequest {
   readonly project: string;
   readonly domains: readonly TrustDomain[];
   readonly repository: string;

@@ -11,7 +11,7 @@ import type { ProjectResults } from "./project-results.ts";
 import type { SentLately } from "./sent-lately.ts";
 import { keyOf, toStoredResult } from "./stored-result-message.ts";
 
-export const mostItems = 10_000;
+const mostItems = 10_000;
 /** Asked for together. The first results shall not wait for the last. */
 const itemsAtOnce = 500;
 /** Blobs up to this are read whole, several together. */

@@ -48,7 +48,7 @@ export async function addBuild(
 
 const Listed = z.object({ report: GranaryBuildSummary }).transform(({ report }) => report);
 
-export interface BuildListing {
+interface BuildListing {
   readonly project: string;
   readonly repository: string | undefined;
   readonly commit: string | undefined;

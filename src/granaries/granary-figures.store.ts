@@ -26,7 +26,7 @@ const Figures = z
     /** Of builds that had something ahead: the median of their medians. */
     leadMs: lead_ms,
   }));
-export type GranaryFigures = z.infer<typeof Figures>;
+type GranaryFigures = z.infer<typeof Figures>;
 
 /** What builds behind granaries had from where since, by project. */
 export function granaryFigures(tx: Tx, since: Date): Promise<GranaryFigures[]> {

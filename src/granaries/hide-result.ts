@@ -8,7 +8,7 @@ import { digestNamed } from "./digest-named.ts";
 import { actionHashOf, bazelKeyOf } from "./same-result.ts";
 
 /** A result as the farm has it now. */
-export interface KeptResult {
+interface KeptResult {
   readonly value: Digest;
   readonly producer: string;
   readonly isQuarantined: boolean;

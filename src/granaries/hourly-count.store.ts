@@ -4,7 +4,7 @@ import type { Tx } from "#db/db.ts";
 import { type Sql, sql } from "#db/sql.ts";
 
 /** What somebody may do `most` times within an hour, on all servers together. */
-export interface HourlyBound {
+interface HourlyBound {
   readonly what: string;
   readonly who: string;
   readonly most: number;

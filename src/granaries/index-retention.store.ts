@@ -21,7 +21,7 @@ const IndexedBranch = z.object({
   repository: z.string(),
   branch: z.string(),
 });
-export type IndexedBranch = z.infer<typeof IndexedBranch>;
+type IndexedBranch = z.infer<typeof IndexedBranch>;
 
 /** Of which branches there are indexes. */
 export function indexedBranches(tx: Tx, domain: TrustDomain): Promise<IndexedBranch[]> {

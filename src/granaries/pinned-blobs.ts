@@ -15,7 +15,7 @@ import { projectResults } from "./project-results.ts";
 const mostEnvironments = 8;
 const entriesAtOnce = 500;
 
-export interface PinnedBlob {
+interface PinnedBlob {
   readonly project: string;
   readonly digest: Digest;
 }

@@ -23,7 +23,7 @@ const mostAddedShare = 0.1;
  * A granary does not ask for what it denies, and makes that again. So it denies nothing that was there when it was
  * asked for, also where it was made a moment before, and whichever server, client or worker has written it since.
  */
-export type KeyFilters = (project: string) => Promise<KeyFilter | undefined>;
+type KeyFilters = (project: string) => Promise<KeyFilter | undefined>;
 
 interface Kept {
   readonly at: number;

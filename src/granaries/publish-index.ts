@@ -37,7 +37,7 @@ export type KnowsCommit = (
   principal: string,
 ) => Promise<"known" | "unknown" | "no such repository">;
 
-export interface IndexParts {
+interface IndexParts {
   readonly db: Db;
   readonly blobsOf: BlobsOf;
   readonly results: ProjectResults;

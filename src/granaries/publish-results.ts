@@ -27,7 +27,7 @@ export type ResultEnd =
   | { readonly kind: "incomplete"; readonly missing: readonly Digest[] }
   | { readonly kind: "refused"; readonly message: string };
 
-export interface PublishParts {
+interface PublishParts {
   readonly db: Db;
   readonly treesOf: TreesOf;
   readonly caches: Pick<Caches, "keep">;

@@ -11,7 +11,7 @@ export async function lockQuarantine(tx: Tx, project: string): Promise<void> {
   );
 }
 
-export interface NewQuarantine extends ResultKey {
+interface NewQuarantine extends ResultKey {
   readonly project: string;
   readonly foundBy: string;
   readonly producer: string;

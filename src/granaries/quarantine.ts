@@ -20,7 +20,7 @@ import { actionHashOf } from "./same-result.ts";
 const usualMostAnHour = 50;
 const hourMs = 60 * 60_000;
 
-export interface QuarantineParts {
+interface QuarantineParts {
   readonly db: Db;
   readonly clock: Clock;
   readonly mostAnHour?: number;

@@ -30,9 +30,9 @@ export interface CommitInputs {
 }
 
 /** Chooses among the files of a commit. Pure: what it once chose is remembered. */
-export type Choice = (entries: readonly CommitEntry[]) => readonly CommitEntry[];
+type Choice = (entries: readonly CommitEntry[]) => readonly CommitEntry[];
 
-export interface CommitInputServices {
+interface CommitInputServices {
   readonly git: Git;
   readonly mirrors: Mirrors;
   readonly db: Tx;
@@ -40,7 +40,7 @@ export interface CommitInputServices {
   readonly store: BlobStore;
 }
 
-export interface ReadingOptions {
+interface ReadingOptions {
   /** Paths of submodules, which are read by themselves: patterns that name something in one are no mistake. */
   readonly submodules?: readonly string[];
   /** Whether files that Git LFS keeps are read, or their pointers. Default: the files. */

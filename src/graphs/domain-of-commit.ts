@@ -17,7 +17,7 @@ export interface WitnessServices {
 }
 
 /** A commit that somebody wants built, and where. */
-export interface WantedCommit {
+interface WantedCommit {
   readonly commit: FetchedCommit;
   /** What was fetched; it may hold a password. */
   readonly address: string;

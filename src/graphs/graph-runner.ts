@@ -14,7 +14,7 @@ import { type PreparationServices, prepareJob } from "./prepare-job.ts";
 import { keepTaken, postponeJob, type ReadyJob, takeReadyJobs } from "./ready-job.store.ts";
 
 /** What a runner works with. */
-export interface GraphRunnerParts extends PreparationServices {
+interface GraphRunnerParts extends PreparationServices {
   /** The queue's own transaction: what is submitted in it is handed out right after the commit. */
   readonly transaction: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;
   /** The queue's: which size classes executions are to run on. Nobody chooses when absent. */

@@ -81,7 +81,7 @@ export function graphSummaries(tx: Tx, which: Sql): Promise<GraphSummary[]> {
   return tx.many(SummaryRow, sql`select ${columns} from graph where ${which}`);
 }
 
-export interface GraphListing {
+interface GraphListing {
   /** Of one repository; of all when absent. */
   readonly repository?: string | undefined;
   /** Of this commit: the repository may then be written as its address, too. */

@@ -17,7 +17,7 @@ import type { OutsiderRules } from "./plan-for-outsiders.ts";
 import type { SubmittedChoice } from "./submitted-choice.ts";
 
 /** A graph as it begins. */
-export interface NewGraph {
+interface NewGraph {
   readonly id: GraphId;
   readonly repository: string;
   readonly commit: string;

@@ -22,7 +22,7 @@ import { takeOutputs } from "./take-outputs.ts";
 import { takeSource } from "./take-source.ts";
 
 /** Says what a run is given of the secrets that it names; throws `failed_precondition` when it is not given one. */
-export type ReferToSecrets = (
+type ReferToSecrets = (
   names: readonly string[],
   place: Pick<ReadyJob, "repository" | "branch" | "domain">,
 ) => Promise<readonly SecretReference[]>;

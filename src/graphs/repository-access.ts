@@ -22,7 +22,7 @@ export interface RepositoryAccess {
   requireMayReadDirectory(by: Principal, path: string): Promise<void>;
 }
 
-export interface RepositoryAccessOptions {
+interface RepositoryAccessOptions {
   readonly db: Db;
   /** What relative paths are relative to. */
   readonly workingDirectory: string;

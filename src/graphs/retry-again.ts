@@ -1,12 +1,12 @@
 import type { RunOutcome } from "#api/graph.ts";
 
 /** What a job's definition says about a class of its failures. */
-export interface RetriedClass {
+interface RetriedClass {
   readonly retry?: boolean | undefined;
 }
 
 /** How a run ended, and what its job allows. */
-export interface EndedTry {
+interface EndedTry {
   readonly outcome: RunOutcome;
   readonly failureClass: string | null;
   /** The classes that the job's definition names. */
@@ -16,7 +16,7 @@ export interface EndedTry {
 }
 
 /** How a run ended, and what the farm gives of its own where it had lost the run's inputs. */
-export interface EndedAttempt extends EndedTry {
+interface EndedAttempt extends EndedTry {
   readonly lostInputs: boolean;
   readonly inputLosses: number;
 }

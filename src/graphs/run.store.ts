@@ -56,7 +56,7 @@ export async function assumeServedByNoGraph(tx: Tx, ids: readonly ExecutionId[])
 }
 
 const ChangedRun = z.object({ graphId: GraphId, job: z.string(), outcome: RunOutcome.nullable() });
-export type ChangedRun = z.infer<typeof ChangedRun>;
+type ChangedRun = z.infer<typeof ChangedRun>;
 
 /** A run that is over. One that was to end may have ended otherwise before the wish reached it. */
 const EndedRun = ChangedRun.extend({
@@ -159,7 +159,7 @@ const RetryRow = z.object({
     .nullable()
     .transform((classes) => classes ?? {}),
 });
-export type RetryRow = z.infer<typeof RetryRow>;
+type RetryRow = z.infer<typeof RetryRow>;
 
 /** What is left of the jobs' budgets for automatic retries, and which failures may use them. */
 export function retryBudgets(tx: Tx, jobs: readonly JobKey[]): Promise<RetryRow[]> {

@@ -1,5 +1,5 @@
 /** What is small enough to share a call with others. */
-export interface BatchLimits {
+interface BatchLimits {
   readonly mostBytes: number;
   readonly mostItems: number;
 }

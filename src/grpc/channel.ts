@@ -25,7 +25,7 @@ import { writeFramed } from "./write-framed.ts";
 /** One for all: calls that end well have it, too, and it is costly to make. */
 const stoppedReading = new Fault("cancelled", "the caller stopped reading");
 
-export interface ChannelOptions extends ConnectionOptions {
+interface ChannelOptions extends ConnectionOptions {
   /** Goes with every call; asked for each time, as tokens change. */
   readonly metadata?: () => Metadata;
   readonly maxMessageBytes?: number;
@@ -177,7 +177,7 @@ export class GrpcChannel implements Service {
   }
 }
 
-export type Requests = AsyncIterable<Payload> | readonly Uint8Array[];
+type Requests = AsyncIterable<Payload> | readonly Uint8Array[];
 
 async function* encoded<I extends DescMessage>(
   input: I,

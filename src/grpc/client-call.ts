@@ -12,7 +12,7 @@ import { IncomingMessages } from "./incoming-messages.ts";
 import { headersOf, type Metadata, metadataOf } from "./metadata.ts";
 import { endOf } from "./status.ts";
 
-export interface ClientCallOptions {
+interface ClientCallOptions {
   readonly path: string;
   readonly metadata: Metadata;
   readonly timeoutMs: number | undefined;

@@ -6,7 +6,7 @@ export interface Frame {
   readonly bytes: Uint8Array;
 }
 
-export const frameHeaderBytes = 5;
+const frameHeaderBytes = 5;
 
 /** One message, or the parts that make one when laid end to end. */
 export type Payload = Uint8Array | readonly Uint8Array[];

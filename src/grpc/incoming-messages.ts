@@ -9,7 +9,7 @@ const pauseAboveBytes = 1_048_576;
 /** Whoever sends less than this within the time of patience, and no message either, is silent. */
 const leastProgressBytes = 1_024;
 
-export interface IncomingOptions {
+interface IncomingOptions {
   readonly maxMessageBytes: number;
   readonly decompress: Decompress;
   readonly held: HeldBytes;

@@ -35,7 +35,7 @@ export interface Method {
 }
 
 /** The function that serves a method, by its kind. */
-export type HandlerOf<M> = M extends {
+type HandlerOf<M> = M extends {
   methodKind: infer Kind extends keyof HandlerByKind<DescMessage, DescMessage>;
   input: infer I extends DescMessage;
   output: infer O extends DescMessage;
@@ -60,13 +60,13 @@ interface HandlerByKind<I extends DescMessage, O extends DescMessage> {
 }
 
 /** A generated service. Loosely said, so that the types of its methods are kept. */
-export interface ServiceShape {
+interface ServiceShape {
   readonly typeName: string;
   readonly method: Readonly<Record<string, Pick<DescMethod, "input" | "output" | "methodKind">>>;
 }
 
 /** Handlers by method name. Those left out answer `unimplemented`. */
-export type HandlersOf<S extends ServiceShape> = {
+type HandlersOf<S extends ServiceShape> = {
   readonly [K in keyof S["method"]]?: HandlerOf<S["method"][K]>;
 };
 

@@ -15,7 +15,7 @@ export function protocolOf(bytes: Buffer): "http1" | "http2" | "unknown" {
   return length === preface.length ? "http2" : "unknown";
 }
 
-export interface OnePortOptions {
+interface OnePortOptions {
   /** A connection that has not said what it speaks within this time is closed; handshakes count. */
   readonly silenceMs?: number;
   /** Speaks TLS only, with what this gives at the moment: certificates are renewed. */

@@ -21,7 +21,7 @@ import { writeFramed } from "./write-framed.ts";
 /** What surrounds every handler: a check of who calls, a count, a log line. */
 export type Around = (context: CallContext, next: () => Promise<void>) => Promise<void>;
 
-export interface StreamOptions {
+interface StreamOptions {
   readonly methods: ReadonlyMap<string, Method>;
   readonly maxMessageBytes: number;
   readonly around: Around;

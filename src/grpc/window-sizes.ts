@@ -6,7 +6,7 @@ import type { Http2Session, Settings } from "node:http2";
  * HTTP/2's own 64 KiB would bring one stream to a halt 16 times per MiB. The
  * session's window is four streams' worth, so that one upload cannot starve the rest.
  */
-export const streamWindowBytes = 4 * 1_048_576;
+const streamWindowBytes = 4 * 1_048_576;
 const sessionWindowBytes = 4 * streamWindowBytes;
 
 /** Headers of one call may take this much; larger ones end the stream with ENHANCE_YOUR_CALM. */

@@ -13,20 +13,9 @@ import { baseName, directoryOf, ProjectFiles, type RepositoryFiles } from "./rep
 import type { NeededTool, StarterJob } from "./starter-job.ts";
 
 /** All kinds, in the order of their jobs. Of a group, the first one whose tools are installed is taken. */
-export const kinds: readonly Kind[] = [
-  node,
-  cargo,
-  go,
-  python,
-  dune,
-  bazel,
-  cmake,
-  maven,
-  gradle,
-  make,
-];
+const kinds: readonly Kind[] = [node, cargo, go, python, dune, bazel, cmake, maven, gradle, make];
 
-export interface Recognised {
+interface Recognised {
   /** For people, one for each project: `web: package.json with lint, test (package-lock.json)`. */
   readonly found: readonly string[];
   readonly jobs: readonly StarterJob[];

@@ -8,13 +8,13 @@ import { definitionsText } from "./write-definitions.ts";
 /** What the jobs are made from. `auto`: files; workflows too, switched off where files gave jobs. */
 export type StarterSource = "auto" | "files" | "workflows";
 
-export interface StarterFile {
+interface StarterFile {
   readonly path: string;
   readonly text: string;
   readonly jobs: readonly string[];
 }
 
-export interface StarterSettings {
+interface StarterSettings {
   readonly source: StarterSource;
   readonly isInstalled: (program: string) => boolean;
   /** Variables of this machine without which its programs do not reach the network. */

@@ -1,7 +1,7 @@
 import { Document, isMap, isScalar, type YAMLMap } from "yaml";
 import type { StarterJob } from "./starter-job.ts";
 
-export interface DefinitionsFile {
+interface DefinitionsFile {
   /** Comment lines at the top. */
   readonly heading: readonly string[];
   readonly parameters?: Readonly<Record<string, unknown>>;

@@ -32,7 +32,7 @@ export type OperationUpdate =
   /** By a client or a person; or by the farm, which says why. */
   | { readonly kind: "cancelled"; readonly because: string | undefined };
 
-export interface RequestedExecution {
+interface RequestedExecution {
   readonly id: OperationId;
   readonly request: ExecutionRequest;
   readonly asking: Asking;

@@ -9,7 +9,7 @@ import { OperationId } from "./operation.ts";
 /** Operations changed without their executions. Payload: their ids, separated by commas. */
 export const operationChannel = "grange_operation";
 
-export interface NewOperation {
+interface NewOperation {
   readonly id: OperationId;
   readonly executionId: ExecutionId;
   readonly asking: Asking;
@@ -20,7 +20,7 @@ export interface NewOperation {
 const Inserted = z.object({ id: OperationId, isCancelled: z.boolean() });
 
 /** When they were asked for, and until when somebody listens at least. */
-export interface Requested {
+interface Requested {
   readonly now: Date;
   readonly watchedUntil: Date;
 }

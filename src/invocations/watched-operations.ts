@@ -1,14 +1,14 @@
 import { OperationId } from "./operation.ts";
 
 /** One who listens to an operation. */
-export interface Listening {
+interface Listening {
   /** Aborted when the operation is cancelled. */
   readonly cancelled: AbortSignal;
   leave(): void;
 }
 
 /** The operations that somebody listens to at this server. */
-export interface WatchedOperations {
+interface WatchedOperations {
   listen(id: OperationId): Listening;
   has(id: OperationId): boolean;
   ids(): OperationId[];

@@ -30,7 +30,7 @@ export interface CheckoutSettings {
   readonly withNeeds: boolean;
 }
 
-export interface Execution {
+interface Execution {
   readonly print: (bytes: Uint8Array) => void;
   readonly signal: AbortSignal;
   /** Whether the job is given all files of the checkout, whatever `inputs` says. */

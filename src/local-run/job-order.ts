@@ -3,7 +3,7 @@ import type { JobDefinition } from "#definitions/job-definition.ts";
 import { needsOf } from "#definitions/needs-of.ts";
 
 /** Where a job that another one needs comes from. */
-export type NeedSource =
+type NeedSource =
   /** It runs before the job that needs it. */
   | "run"
   /** Its outputs are taken as they are in the checkout. */

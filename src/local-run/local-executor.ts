@@ -30,7 +30,7 @@ export interface LocalEnd {
   readonly durationMs: number;
 }
 
-export interface LocalRun {
+interface LocalRun {
   readonly definition: JobDefinition;
   readonly inputRoot: Digest;
   /** Takes what the job prints, as it comes. */

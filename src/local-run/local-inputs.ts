@@ -33,7 +33,7 @@ export type NeededOutputs =
   /** The job has none, or did not end well and is not waited for. */
   | { readonly kind: "none" };
 
-export interface LocalInputServices {
+interface LocalInputServices {
   readonly root: string;
   readonly files: readonly WorkingEntry[];
   readonly digests: FileDigests;

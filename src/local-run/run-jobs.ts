@@ -22,7 +22,7 @@ export interface RunObserver {
   readonly ended: (job: string, end: JobEnd) => void;
 }
 
-export interface LocalRunRequest extends CheckoutSettings {
+interface LocalRunRequest extends CheckoutSettings {
   readonly jobs: readonly string[];
   /** How many jobs run at a time. */
   readonly parallel: number;

@@ -17,7 +17,7 @@ import { type RunObserver, runInOrder } from "./run-jobs.ts";
 import { type TracedInputRoots, tracedInputRoots } from "./traced-input-roots.ts";
 import { jobNamed } from "./working-definitions.ts";
 
-export interface TraceRequest extends Omit<CheckoutSettings, "withNeeds"> {
+interface TraceRequest extends Omit<CheckoutSettings, "withNeeds"> {
   readonly job: string;
   /** Whether the job runs once more with the inputs that were found. */
   readonly confirm: boolean;
@@ -25,7 +25,7 @@ export interface TraceRequest extends Omit<CheckoutSettings, "withNeeds"> {
 }
 
 /** What running the job with the inputs that were found came to. */
-export type Confirmation =
+type Confirmation =
   | { readonly kind: "not-asked-for" }
   /** It ended as with the whole checkout. */
   | { readonly kind: "same" }
@@ -45,7 +45,7 @@ export interface InputsTrace extends InputsFound {
   readonly confirmation: Confirmation;
 }
 
-export interface TraceObserver {
+interface TraceObserver {
   /** Called before each run of the job. */
   readonly begins: (what: "tracing" | "confirming") => void;
   /** Told of the jobs that it needs. */

@@ -5,7 +5,7 @@ import { Fault } from "#core/fault.ts";
 import { wantedJobUid } from "./config.ts";
 
 /** A user of the machine, by number. */
-export interface JobOwner {
+interface JobOwner {
   readonly uid: number;
   readonly gid: number;
 }
@@ -14,7 +14,7 @@ export interface JobOwner {
 const usualUid = 59_980;
 
 /** What decides it: who this process is, which users its user namespace has, and the setting. */
-export interface OwnIdentity {
+interface OwnIdentity {
   readonly uid: number | undefined;
   /** The text of /proc/self/uid_map; empty where there is none. */
   readonly uidMap: string;

@@ -7,7 +7,7 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
  * process that kill(2) and fork(2) call 14. Everything that reads /proc uses the numbers of /proc; signals need
  * those of this process's namespace.
  */
-export interface ProcessNumbers {
+interface ProcessNumbers {
   /** Returns the number that kill(2) takes for a process of /proc; undefined when it has none or has ended. */
   ofSignals(inProc: number): number | undefined;
   /** Returns the number under which /proc shows a process that signals reach as `number`; undefined when it has ended. */

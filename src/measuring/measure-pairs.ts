@@ -11,7 +11,7 @@ import { runOnce } from "./run-once.ts";
 import { metricsFrom } from "./values-of.ts";
 import type { WorkPlace } from "./work-place.ts";
 
-export interface PairsToMeasure {
+interface PairsToMeasure {
   readonly suite: Suite;
   readonly case: TestCase;
   readonly child: PlacedArtifact;
@@ -35,7 +35,7 @@ export interface PairsToMeasure {
   readonly signal: AbortSignal;
 }
 
-export interface PairFigures {
+interface PairFigures {
   readonly child: MetricValues;
   readonly parent: MetricValues;
   readonly parentFirst: boolean;

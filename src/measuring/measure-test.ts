@@ -11,7 +11,7 @@ import { type ProcessResult, runOnce } from "./run-once.ts";
 import { metricsFrom } from "./values-of.ts";
 import type { WorkPlace } from "./work-place.ts";
 
-export interface TestToMeasure {
+interface TestToMeasure {
   readonly suite: Suite;
   readonly case: TestCase;
   readonly artifact: PlacedArtifact;

@@ -16,7 +16,7 @@ import { searchPath } from "./processes/sandbox.ts";
 import { firstFit, metricsFrom, valuesOf } from "./values-of.ts";
 import type { WorkPlace } from "./work-place.ts";
 
-export interface ProcessToRun {
+interface ProcessToRun {
   readonly suite: Suite;
   readonly case: TestCase;
   readonly artifact: PlacedArtifact;

@@ -6,7 +6,7 @@ import type { ProcessKind } from "./plan-run.ts";
 import type { Usage } from "./processes/meters.ts";
 
 /** What one measured process gave. */
-export interface ProcessFigures {
+interface ProcessFigures {
   readonly instructions: number | undefined;
   readonly usage: Usage | undefined;
   readonly wallSeconds: number;

@@ -139,7 +139,7 @@ export async function storeRequest(
   return id;
 }
 
-export interface WantedJob {
+interface WantedJob {
   readonly request: string;
   readonly artifact: StoredArtifact;
   readonly digest: string;

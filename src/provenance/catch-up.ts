@@ -4,7 +4,7 @@ import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remot
 import { addSubjects, lockMark, type Subject, setMark } from "./subject.store.ts";
 
 /** A run that ended well, executed by a worker of the farm for a protected graph. */
-export interface FinishedRun {
+interface FinishedRun {
   readonly graphId: string;
   readonly job: string;
   readonly run: number;
@@ -13,7 +13,7 @@ export interface FinishedRun {
 }
 
 /** Some of those that ended at this time or later, in the order of their ends. */
-export type FinishedSince = (since: Date, most: number) => Promise<readonly FinishedRun[]>;
+type FinishedSince = (since: Date, most: number) => Promise<readonly FinishedRun[]>;
 
 const mostAtOnce = 2_000;
 /** A transaction commits later than the time that it writes: whoever looks goes back so far. */

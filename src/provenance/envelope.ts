@@ -1,18 +1,18 @@
 import { z } from "zod";
 import type { FarmKey } from "#access/farm-key.ts";
 
-export const inTotoType = "application/vnd.in-toto+json";
+const inTotoType = "application/vnd.in-toto+json";
 
 /** A DSSE envelope (github.com/secure-systems-lab/dsse, protocol 1): what is signed, and by which keys. */
-export const Envelope = z.object({
+const Envelope = z.object({
   payloadType: z.string(),
   payload: z.base64(),
   signatures: z.array(z.object({ keyid: z.string(), sig: z.base64() })).min(1),
 });
-export type Envelope = z.infer<typeof Envelope>;
+type Envelope = z.infer<typeof Envelope>;
 
 /** What a signature is over: type and body with their lengths, so that no other reading of the bytes has it too. */
-export function preAuthEncoding(type: string, body: Uint8Array): Uint8Array {
+function preAuthEncoding(type: string, body: Uint8Array): Uint8Array {
   const typeBytes = Buffer.from(type);
   return Buffer.concat([
     Buffer.from(`DSSEv1 ${typeBytes.byteLength} `),

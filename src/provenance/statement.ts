@@ -32,7 +32,7 @@ export interface AttestedRun {
 const statementType = "https://in-toto.io/Statement/v1";
 const predicateType = "https://slsa.dev/provenance/v1";
 /** Says how the fields below are to be read; docs/provenance.md is its description. */
-export const buildType = "https://grange.invalid/provenance/job/v1";
+const buildType = "https://grange.invalid/provenance/job/v1";
 
 /**
  * The in-toto statement of a run, with SLSA's provenance as its predicate.

@@ -7,7 +7,7 @@ const timeoutMs = 10_000;
 const leastSecret = 16;
 
 /** Where alarms go, and the file with the secret that signs them. */
-export interface AlarmWebhook {
+interface AlarmWebhook {
   readonly url: URL;
   readonly secretFile: string;
 }

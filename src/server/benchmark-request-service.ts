@@ -24,7 +24,7 @@ import type { Services } from "./services.ts";
  *
  * A request is named by its id, a unique beginning of it, or `latest`; undefined when there is none.
  */
-export interface BenchmarkRequestService {
+interface BenchmarkRequestService {
   /** Throws `permission_denied` without `benchmark` on the farm. */
   submit(
     request: ReturnType<typeof SubmitBenchmarkRequest.parse>,

@@ -7,7 +7,7 @@ import { Fault, messageOf } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import type { TlsIdentity } from "#grpc/tls-handshakes.ts";
 
-export interface CertificateFiles {
+interface CertificateFiles {
   /** PEM: the server's certificate, then those between it and the authority. */
   readonly cert: string;
   /** PEM: its key, without a passphrase. */

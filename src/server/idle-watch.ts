@@ -5,7 +5,7 @@ import type { Service } from "#core/service.ts";
 import type { Db } from "#db/db.ts";
 
 /** After the last notification, so long: every loop has looked since then. */
-export const settleMs = 10_000;
+const settleMs = 10_000;
 /** How late the farm sees open work when every notification was lost. */
 const checkMs = 2_000;
 /** The same for a farm that has been quiet for `longQuietMs`. */

@@ -10,7 +10,7 @@ import { insertToken, storedToken } from "#access/token.store.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import type { Db } from "#db/db.ts";
 
-export interface KeptToken {
+interface KeptToken {
   readonly file: string;
   readonly principal: string;
   readonly kind: PrincipalKind;

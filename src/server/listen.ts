@@ -17,11 +17,11 @@ import { grpcServer } from "#grpc/server.ts";
 import type { TlsIdentity } from "#grpc/tls-handshakes.ts";
 import { shortWork } from "#scheduling/take-turns.ts";
 
-export interface Listening extends Service {
+interface Listening extends Service {
   readonly port: number;
 }
 
-export interface ListenOptions {
+interface ListenOptions {
   readonly host: string;
   readonly port: number;
   /** How long calls in hand may take when the server stops; workers and pages come back by themselves. */

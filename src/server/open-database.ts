@@ -8,7 +8,7 @@ import { requestedConnection, requireOwnConnections } from "#db/own-connections.
 import { openPostgres } from "#db/postgres.ts";
 import { serverVersion } from "#db/server-version.ts";
 
-export interface Database extends Service {
+interface Database extends Service {
   readonly db: Db;
   /** For people: `PostgreSQL 18.4, embedded`. */
   readonly description: string;

@@ -51,5 +51,5 @@ export async function openRepositories(
 }
 
 /** Settings of repositories and forges. */
-export type RepositoryConfig = Parameters<typeof privateHostsNow>[1] &
+type RepositoryConfig = Parameters<typeof privateHostsNow>[1] &
   Partial<Pick<ServerConfig, "forges" | "localRepositories">>;

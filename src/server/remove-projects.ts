@@ -10,7 +10,7 @@ import { youngMs } from "./retention/worth-of-blobs.ts";
 import type { Services } from "./services.ts";
 
 /** Lists projects that have blobs of their own, and removes those that nobody needs. */
-export interface ProjectRemoval {
+interface ProjectRemoval {
   projects(): Promise<Project[]>;
   /** A removal leaves an entry in the audit. */
   removeProjects(wanted: z.output<typeof RemoveProjects>, by: Principal): Promise<RemovedProjects>;

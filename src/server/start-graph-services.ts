@@ -19,7 +19,7 @@ import type { RepositoryAccess } from "#graphs/repository-access.ts";
 import type { ServerConfig } from "./config.ts";
 import type { Keep } from "./keep-services.ts";
 
-export interface GraphServiceParts {
+interface GraphServiceParts {
   readonly db: Db;
   readonly clock: Clock;
   readonly logger: Logger;

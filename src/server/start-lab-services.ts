@@ -13,7 +13,7 @@ import { advanceSearches } from "#perf/searches/advance-searches.ts";
 import { askForFigure } from "#perf/searches/ask-for-figure.ts";
 import type { Keep } from "./keep-services.ts";
 
-export interface LabServiceParts {
+interface LabServiceParts {
   readonly db: Db;
   readonly clock: Clock;
   readonly logger: Logger;

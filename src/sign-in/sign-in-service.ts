@@ -35,7 +35,7 @@ export interface SignedIn {
   readonly principal: string;
 }
 
-export interface BrowserStanding {
+interface BrowserStanding {
   readonly found: FoundSession;
   readonly csrf: string | undefined;
   /** Why the last sign-in came to nothing, and the cookie that makes it forgotten. */
@@ -43,7 +43,7 @@ export interface BrowserStanding {
 }
 
 /** Signs browsers in and out, and says who they are. Takes and gives cookies as text; knows no HTTP besides. */
-export interface SignInService {
+interface SignInService {
   /** What is on the button; undefined without an identity provider. */
   readonly provider: string | undefined;
   /** By which address people reach the farm. */
@@ -73,7 +73,7 @@ export interface SignInService {
   signOut(cookie: string | undefined): Promise<readonly string[]>;
 }
 
-export interface SignInParts {
+interface SignInParts {
   readonly db: Db;
   readonly clock: Clock;
   readonly sessions: SessionService;

@@ -16,7 +16,7 @@ const killedExitCode = 137;
 const draws = { flaky: 1, lost: 2, lostAt: 3, infrastructure: 4, hidden: 5, flakyAt: 6 } as const;
 
 /** One run of an execution. */
-export interface RunRequested {
+interface RunRequested {
   readonly seed: number;
   /** Its place in the trace. */
   readonly execution: number;

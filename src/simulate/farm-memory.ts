@@ -4,7 +4,7 @@ import { historySize, type PastRun } from "#size-classes/past-run.ts";
 import type { TraceKeys } from "./trace.ts";
 
 /** What one run teaches the keys of its execution. */
-export interface Observation {
+interface Observation {
   readonly sizeClass: number;
   readonly run: PastRun;
 }

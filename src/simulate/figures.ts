@@ -4,7 +4,7 @@ import type { ExecutionRecord, Simulated } from "./records.ts";
 import { durationOn, type Trace } from "./trace.ts";
 
 /** What a strategy came to over a span of executions. Costs are in the farm's unit: price × seconds. */
-export interface SpanFigures {
+interface SpanFigures {
   readonly executions: number;
   /** Of all runs of these executions: retries, hedges and runs in the background, too. */
   readonly busyCost: number;
@@ -13,7 +13,7 @@ export interface SpanFigures {
   readonly latencyMs: Percentiles;
 }
 
-export interface Percentiles {
+interface Percentiles {
   readonly mean: number;
   readonly p50: number;
   readonly p95: number;

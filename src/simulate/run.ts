@@ -26,7 +26,7 @@ export interface Run {
   state: RunState;
 }
 
-export type RunState =
+type RunState =
   | { readonly kind: "waiting" }
   | {
       readonly kind: "running";

@@ -1,7 +1,7 @@
 import type { TraceHeader } from "./trace.ts";
 
 /** What a queue asks of a run. */
-export interface Waiting {
+interface Waiting {
   /** Its execution's place in the trace: what came first is first. */
   readonly place: number;
   readonly expectedMs: number;

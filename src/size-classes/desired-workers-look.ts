@@ -39,7 +39,7 @@ export interface ScalingFacts {
 }
 
 /** What is kept from look to look. */
-export interface ScalingMemory {
+interface ScalingMemory {
   readonly pools: ReadonlyMap<string, PoolMemory>;
   /** Since when workers, by name, hold nothing. */
   readonly idleSince: ReadonlyMap<string, IdleSince>;

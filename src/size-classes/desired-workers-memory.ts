@@ -12,7 +12,7 @@ export interface PoolMemory {
 }
 
 /** Arrivals are counted over so long: enough for a few, and over soon after a burst. */
-export const arrivalWindowMs = 5 * 60_000;
+const arrivalWindowMs = 5 * 60_000;
 /** A rate needs some time to be one. */
 const leastWindowMs = 60_000;
 

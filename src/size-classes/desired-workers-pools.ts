@@ -16,7 +16,7 @@ export interface ScalingPool {
 }
 
 /** The classes of a farm, and what waits that no class could run. */
-export interface ScalingPools {
+interface ScalingPools {
   readonly pools: readonly ScalingPool[];
   readonly unserved: readonly QueuedDemand[];
 }

@@ -13,7 +13,7 @@ import {
 import { unforeseenMs } from "./offered-classes-view.ts";
 
 /** How many workers each class should have, as of one look. */
-export interface ScalingAnswer {
+interface ScalingAnswer {
   readonly at: Date;
   readonly classes: readonly ScaledClass[];
   readonly unserved: number;

@@ -11,7 +11,7 @@ export interface ScalingSettings {
 }
 
 /** Executions that wait and are alike in urgency and length. */
-export interface Waiting {
+interface Waiting {
   readonly executions: number;
   /** From when on the target wait counts; past for what has waited. */
   readonly dueInMs: number;
@@ -41,7 +41,7 @@ export interface ScalingSituation {
   readonly isWatched: boolean;
 }
 
-export interface DesiredWorkers {
+interface DesiredWorkers {
   readonly desired: number;
   /** Before what was wanted lately and what is declared: to be remembered. */
   readonly wanted: number;

@@ -4,7 +4,7 @@
  * The first letter says how alike: the reduced action (command and platform only), its target with mnemonic and
  * configuration, its mnemonic, its platform.
  */
-export const levels = { a: "action", t: "target", m: "mnemonic", p: "platform" } as const;
+const levels = { a: "action", t: "target", m: "mnemonic", p: "platform" } as const;
 export type Level = (typeof levels)[keyof typeof levels];
 
 export function levelOf(key: string): Level {

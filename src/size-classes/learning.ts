@@ -35,7 +35,7 @@ const longestPauseMs = 500;
 const everyMs = 5_000;
 const perTurn = 200;
 
-export interface Learning extends Service {
+interface Learning extends Service {
   /** There is something to learn. */
   soon(): void;
   /** Learns all there is, as it does by itself. */

@@ -3,7 +3,7 @@ import type { Platform } from "#core/platform.ts";
 import type { RequestedSizeClasses } from "#execution/sizing/requested-size-classes.ts";
 import type { OfferedClass } from "./strategy.ts";
 
-export interface OpenClasses {
+interface OpenClasses {
   /** Whether more than one class is within the bounds. */
   readonly isOpen: boolean;
   /** Those to choose from. */

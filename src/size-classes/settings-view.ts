@@ -6,7 +6,7 @@ import { readSettings, sizeClassSettingsChannel } from "./settings.store.ts";
 import { type SizeClassSettings, usualSettings } from "./settings.ts";
 
 /** The farm's settings, as one server knows them. */
-export interface SettingsView extends Service {
+interface SettingsView extends Service {
   current(): SizeClassSettings;
 }
 

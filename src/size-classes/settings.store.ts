@@ -13,7 +13,7 @@ export interface KeptSettings {
 }
 
 /** What is to change; null: as usual. */
-export type SettingsChange = {
+type SettingsChange = {
   readonly [Name in keyof SizeClassSettings]?: SizeClassSettings[Name] | null | undefined;
 };
 

@@ -8,7 +8,7 @@ export interface Interval {
   readonly high: number;
 }
 
-export interface BootstrapOptions {
+interface BootstrapOptions {
   readonly seed: number | string;
   /** Of the interval, e.g. 0.99. */
   readonly level: number;

@@ -1,7 +1,7 @@
 import { EnergyDistances } from "./energy-split.ts";
 import { studentTwoSided } from "./student-t.ts";
 
-export interface ChangePoint {
+interface ChangePoint {
   /** Of the first value after the step. */
   readonly index: number;
   readonly p: number;
@@ -9,7 +9,7 @@ export interface ChangePoint {
   readonly meanAfter: number;
 }
 
-export interface ChangePointOptions {
+interface ChangePointOptions {
   /** Values that are looked at together; windows overlap by half. */
   readonly window?: number;
   readonly p?: number;

@@ -1,5 +1,5 @@
 /** Where a stretch of values parts best, and how well. */
-export interface EnergySplit {
+interface EnergySplit {
   /** Of the first value of the second part. */
   readonly index: number;
   readonly q: number;

@@ -6,7 +6,7 @@ export function hodgesLehmannShift(a: readonly number[], b: readonly number[]): 
 }
 
 /** Means of two values (a value with itself, too), the least first, and of which values they are. */
-export interface WalshAverages {
+interface WalshAverages {
   readonly count: number;
   readonly values: Float64Array;
   /** Index of each value; that of a value's mean with itself has the count added to both. */

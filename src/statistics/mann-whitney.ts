@@ -1,7 +1,7 @@
 import { normalUpperTail } from "./normal-tail.ts";
 import { rankGroups } from "./ranks.ts";
 
-export interface RankTest {
+interface RankTest {
   /** Of the first sample: pairs in which it is the greater, ties counting half. */
   readonly u: number;
   /** Two-sided. */

@@ -2,7 +2,7 @@ import { bootstrapInterval, drawnTimes, expandedTail, type Interval } from "./bo
 import { pseudoMedian, resampledPseudoMedian, walshAverages } from "./hodges-lehmann.ts";
 import { quantileOfSorted } from "./quartiles.ts";
 
-export interface PseudoMedian extends Interval {
+interface PseudoMedian extends Interval {
   readonly point: number;
 }
 

@@ -1,5 +1,5 @@
 /** The median of sorted values; of an even count the mean of the middle two. NaN of none. */
-export function medianOfSorted(sorted: readonly number[]): number {
+function medianOfSorted(sorted: readonly number[]): number {
   const { length } = sorted;
   const above = sorted[length >> 1];
   if (above === undefined) return Number.NaN;

@@ -1,5 +1,5 @@
 /** Two samples thrown together, by equal values. */
-export interface RankGroups {
+interface RankGroups {
   /** How many values are equal to each other, the least value first. */
   readonly sizes: readonly number[];
   /** Pairs in which the first sample's value is the greater, ties counting half. */

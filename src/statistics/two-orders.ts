@@ -1,7 +1,7 @@
 import { normalUpperTail } from "./normal-tail.ts";
 import { median } from "./quartiles.ts";
 
-export interface TwoOrders {
+interface TwoOrders {
   /** The median of all averages of a value of one order with one of the other. */
   readonly point: number;
   /** Two-sided. */

@@ -75,7 +75,7 @@ const ArtifactSource = z.discriminatedUnion("from", [
   z.strictObject({ from: z.literal("nowhere") }),
 ]);
 
-export const Backend = z.strictObject({
+const Backend = z.strictObject({
   /** Whether a request takes it that names no backends. */
   default: z.boolean().default(true),
   /** Of artifacts from npm: what serves the backend, the first that has the version. */
@@ -106,7 +106,7 @@ export const Backend = z.strictObject({
     })
     .prefault({}),
 });
-export type Backend = z.infer<typeof Backend>;
+type Backend = z.infer<typeof Backend>;
 
 const Profile = z.strictObject({ args: Arguments, default: z.boolean().default(true) });
 const Scenario = z.strictObject({

@@ -14,7 +14,7 @@ export interface KeptLayer {
   readonly inUse: boolean;
 }
 
-export interface Trim {
+interface Trim {
   readonly blobs: readonly KeptBlob[];
   /** Only when blobs alone do not do. What stood on them is free for the next round. */
   readonly layers: readonly KeptLayer[];

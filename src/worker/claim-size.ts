@@ -1,5 +1,5 @@
 /** What a worker knows when it is about to ask for work. */
-export interface Load {
+interface Load {
   readonly slots: number;
   readonly running: number;
   /** Claimed, and not begun. */

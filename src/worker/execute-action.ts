@@ -47,7 +47,7 @@ import { openSecretFolder } from "./secrets/secret-folder.ts";
 import { spawnProcess } from "./spawned-process.ts";
 import { toolPath } from "./tool-path.ts";
 
-export interface ExecutorSettings {
+interface ExecutorSettings {
   readonly name: string;
   readonly path: string;
   readonly slots: number;
@@ -61,7 +61,7 @@ export interface ExecutorSettings {
 }
 
 /** What the agent knows and decides while an action runs. */
-export interface ActionWatch {
+interface ActionWatch {
   /** Given with a StopReason. */
   readonly stop: AbortSignal;
   /** Called when the process runs and its log begins to grow. The log is the callee's to close. */

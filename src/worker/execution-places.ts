@@ -30,7 +30,7 @@ export interface ExecutionPlace {
   dispose(): Promise<void>;
 }
 
-export interface WaitingSandbox {
+interface WaitingSandbox {
   readonly process: SpawnedProcess;
   /** Throws `unavailable` when it can no longer become the command: it died, or sees no new mounts. */
   assertReady(): void;

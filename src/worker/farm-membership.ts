@@ -28,7 +28,7 @@ const slowHeartbeatMs = 1_000;
 const cancellationsWaitMs = 55_000;
 
 /** What a heartbeat says of the worker, and who hears what the farm answers. */
-export interface Holder {
+interface Holder {
   /** All that the worker holds at this moment. */
   leases(): Lease[];
   isDraining(): boolean;

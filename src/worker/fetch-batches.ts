@@ -1,6 +1,6 @@
 import type { Digest } from "#core/digest.ts";
 
-export interface BatchLimits {
+interface BatchLimits {
   readonly mostBytes: number;
   readonly mostItems: number;
 }

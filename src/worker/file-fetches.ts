@@ -24,7 +24,7 @@ const batchLimits = { mostBytes: 1024 * 1024, mostItems: 500 };
 const batchesAtOnce = 4;
 
 /** Where files are put. */
-export interface KeptFiles {
+interface KeptFiles {
   path(file: WantedFile): string;
   has(file: WantedFile): boolean;
   /** Makes a file of the one that has the same bytes and the other mode. */

@@ -2,11 +2,11 @@ import { memorySizeText } from "#core/memory-size.ts";
 import { Outcome } from "#proto/grange/worker/v1/worker_pb.ts";
 import type { ProcessEnd } from "./run-process.ts";
 
-export type Judged = Pick<ProcessEnd, "exitCode" | "stopped" | "lack"> & {
+type Judged = Pick<ProcessEnd, "exitCode" | "stopped" | "lack"> & {
   readonly usage: Pick<ProcessEnd["usage"], "peakMemoryBytes">;
 };
 
-export interface Allowed {
+interface Allowed {
   readonly timeoutMs: number;
   /** What held; undefined: the machine's. */
   readonly memoryBytes: number | undefined;

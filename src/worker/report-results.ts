@@ -20,7 +20,7 @@ export interface WorkerIdentity {
 }
 
 /** `kept`: the farm could not be asked in time, and the next process will. */
-export type Answer = "published" | "refused" | "kept";
+type Answer = "published" | "refused" | "kept";
 
 /** Small enough for one message, however long the farm was away. */
 const mostInOneCall = 64;

@@ -10,7 +10,7 @@ import type { SpawnedProcess } from "./spawned-process.ts";
 /** Why a process is to end before it does by itself. */
 export type StopReason = "timed_out" | "cancelled" | "lost";
 
-export interface ProcessRequest {
+interface ProcessRequest {
   readonly process: SpawnedProcess;
   /** Lets a process go that waits for it. */
   readonly begin?: (() => void) | undefined;

@@ -5,7 +5,7 @@ import { errnoOf } from "#cas/disk/disk-fault.ts";
 import { giveOpenFileToJobs } from "#machine/job-owner.ts";
 
 /** A file to be made, its bytes in hand and checked. */
-export interface UnsealedFile {
+interface UnsealedFile {
   readonly path: string;
   readonly bytes: Uint8Array;
   readonly mode: number;

@@ -7,7 +7,7 @@ import { type Finished, FinishedSchema, type Lease } from "#proto/grange/worker/
 
 const partSuffix = ".part";
 
-export interface SpoolLeft {
+interface SpoolLeft {
   readonly results: readonly Finished[];
   /** Names of files that held no whole result, and are gone now. */
   readonly broken: readonly string[];

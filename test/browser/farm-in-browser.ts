@@ -13,7 +13,7 @@ const { buildPages } = (await import(script)) as {
   readonly buildPages: (outDir: string) => Promise<void>;
 };
 
-export interface FarmInBrowser {
+interface FarmInBrowser {
   readonly farm: FakeFarm;
   readonly server: FakeServer;
   /** A new page in a profile of its own. `faults` gathers what it complained of. */

@@ -18,7 +18,7 @@ export const hostileCases: readonly HostileCase[] = [
   ...hostileResults,
 ];
 
-export interface Tried {
+interface Tried {
   readonly got: string;
   readonly isAsWanted: boolean;
   /** What the attack left behind: nothing is due. */

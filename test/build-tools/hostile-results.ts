@@ -6,7 +6,6 @@ import {
   ActionCache,
   type ActionResultSchema,
   ActionSchema,
-  CommandSchema,
   ContentAddressableStorage,
   DirectorySchema,
   type ExecuteResponse,
@@ -72,7 +71,7 @@ const treeWith =
     );
 
 /** Each level names the one below twice: 2^levels directories, in `levels` messages. */
-export function doubling(levels: number): { readonly directories: Dir[]; readonly root: Dir } {
+function doubling(levels: number): { readonly directories: Dir[]; readonly root: Dir } {
   const directories: Dir[] = [];
   let now: Dir = { files: [{ name: "f", digest: an(here) }] };
   for (let level = 0; level < levels; level++) {
@@ -98,7 +97,7 @@ async function putDoubling(target: Target, levels: number, without = -1): Promis
 }
 
 /** Executes, and answers the code in the status of the answer, or that of the call. */
-export async function execute({ channel }: Target, action: Digest): Promise<string> {
+async function execute({ channel }: Target, action: Digest): Promise<string> {
   let response: ExecuteResponse | undefined;
   const code = await codeOf(async () => {
     for await (const { done, result } of channel.serverStream(Execution.method.execute, {
@@ -110,19 +109,6 @@ export async function execute({ channel }: Target, action: Digest): Promise<stri
     }
   });
   return code === "ok" ? codeIn(response?.status) : code;
-}
-
-export async function anAction(
-  target: Target,
-  inputRoot: Digest,
-  args: string[] = ["true"],
-): Promise<Digest> {
-  const command = await target.put(CommandSchema, { arguments: args });
-  return target.put(ActionSchema, {
-    commandDigest: an(command),
-    inputRootDigest: an(inputRoot),
-    salt: Buffer.from(String(process.hrtime.bigint())),
-  });
 }
 
 const executing = (

@@ -48,7 +48,7 @@ export interface Target {
   stop(): Promise<void>;
 }
 
-export interface RawOptions {
+interface RawOptions {
   readonly headers?: OutgoingHttpHeaders;
   /** Whether our side ends after the parts. */
   readonly end?: boolean;

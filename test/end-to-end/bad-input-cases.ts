@@ -12,7 +12,7 @@ import { sampleRepository } from "../support/sample-repository.ts";
 import { onSmallDisk, smallDisk } from "../support/small-disk.ts";
 
 /** Something wrong that a user hands in, and what the answer must contain. */
-export interface BadInput {
+interface BadInput {
   readonly name: string;
   /** Types the command; the farm stands by for cases that need one. */
   run(farm: Farm, scratch: string): Promise<Finished>;

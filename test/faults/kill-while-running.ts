@@ -5,9 +5,9 @@ import { type Farm, startFarm } from "../support/farm.ts";
 import { sampleRepository } from "../support/sample-repository.ts";
 
 export const victims = ["worker", "server", "PostgreSQL"] as const;
-export type Victim = (typeof victims)[number];
+type Victim = (typeof victims)[number];
 
-export interface AfterKill {
+interface AfterKill {
   readonly graph: Graph;
   readonly run: Run | undefined;
   readonly log: string;

@@ -13,7 +13,7 @@ import { bazelWorkspace } from "../build-tools/bazel-workspace.ts";
 export const allAhead = ["--wait-for-prefetch", "20000"];
 
 /** A checkout that Bazel builds, with a server of its own for each machine. */
-export interface BazelCheckout {
+interface BazelCheckout {
   readonly path: string;
   /** The n-th commit: the first is there, each other changes one leaf. */
   commit(revision: number): Promise<string>;
@@ -21,7 +21,7 @@ export interface BazelCheckout {
   remove(): Promise<void>;
 }
 
-export interface BazelMachine {
+interface BazelMachine {
   /** By `grange exec`. `made` is all that was not Bazel's own doing, `how` how that came about. */
   build(
     flags?: readonly string[],

@@ -13,7 +13,7 @@ export interface HostileCase<Target> {
 }
 
 /** Told how long a refusal took, where a case does more than to be refused. */
-export interface RefusalClock {
+interface RefusalClock {
   readonly took: (ms: number) => void;
 }
 

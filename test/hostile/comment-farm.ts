@@ -47,7 +47,7 @@ async function watched(farm: OpenFarm): Promise<CommentFarm> {
 }
 
 /** What a comment came to: our reaction to it, and our answer. */
-export interface CameTo {
+interface CameTo {
   readonly reaction: string | undefined;
   readonly reply: string | undefined;
 }

@@ -44,7 +44,7 @@ export const entry = (
 export const alone = (entries: readonly IndexEntry[], more: Partial<IndexDelta> = {}) =>
   encodeIndex({ base: undefined, entries, removed: [], ...more });
 /** As no client of ours would write it: ours keeps to the limits. */
-export const keyK = { namespace: "ccache", key: "k" };
+const keyK = { namespace: "ccache", key: "k" };
 export const written = (
   said: Pick<MessageInitShape<typeof IndexEntrySchema>, "blobs" | "inputs">,
 ) =>

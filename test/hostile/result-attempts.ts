@@ -16,7 +16,7 @@ import { type HostileFarm } from "./hostile-farm.ts";
 import { isOneOf } from "./known-attacks.ts";
 
 export const { updateActionResult, getActionResult } = ActionCache.method;
-export type Result = MessageInitShape<typeof ActionResultSchema>;
+type Result = MessageInitShape<typeof ActionResultSchema>;
 
 export interface Farms extends HostileFarm {
   /** The same program where who asks must say who they are. */

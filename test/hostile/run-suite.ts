@@ -3,7 +3,7 @@ import type { HostileCase, HostileSuite, OpenOptions } from "./case.ts";
 import { residentMiB } from "./hostile-farm.ts";
 
 /** What became of a suite: for a table. */
-export interface SuiteOutcome {
+interface SuiteOutcome {
   readonly interface: string;
   readonly atLeast: number;
   readonly cases: number;

@@ -12,7 +12,7 @@ import { isOneOf } from "./known-attacks.ts";
 
 const { findMissingBlobs } = ContentAddressableStorage.method;
 
-export interface Piece {
+interface Piece {
   readonly resourceName?: string;
   readonly writeOffset?: bigint;
   readonly data?: Uint8Array;

@@ -6,7 +6,7 @@ import type { Need } from "../support/needs/needs.ts";
 import { type SampleRepository, sampleRepository } from "../support/sample-repository.ts";
 
 /** Builds on a farm of one's own, and what came of them. */
-export interface Builds {
+interface Builds {
   readonly farm: FarmHere;
   readonly repository: SampleRepository;
   readonly sandboxNeed: Need;
@@ -20,7 +20,7 @@ export interface Builds {
   readonly ended: (graph: string) => Promise<Built>;
 }
 
-export interface Built {
+interface Built {
   readonly graph: string;
   run(job: string): Promise<Run>;
   /** What it printed, without the lines that show its commands. */

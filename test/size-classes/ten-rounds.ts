@@ -23,7 +23,7 @@ const jobs = {
   hungry: "head -c 629145600 /dev/zero | tail -c 700000000 | wc -c",
   failing: `${burn}; echo 'it is wrong'; exit 1`,
 } as const;
-export type JobName = keyof typeof jobs;
+type JobName = keyof typeof jobs;
 export const jobNames = Object.keys(jobs) as JobName[];
 
 /** One after the other, so that no queue is weighed against a class: the choice is the action's own. */

@@ -24,7 +24,7 @@ const PlanNode: z.ZodType<PlanNode> = z.lazy(() =>
 const Explained = z.object({ "Query Text": z.string(), Plan: PlanNode });
 
 /** A statement that was run, and the rows that its plan's nodes went through: what it cost, without a clock. */
-export interface ExaminedStatement {
+interface ExaminedStatement {
   readonly text: string;
   readonly rows: number;
 }

@@ -30,7 +30,7 @@ export interface Farm {
   stop(): Promise<void>;
 }
 
-export interface WorkerOptions {
+interface WorkerOptions {
   readonly name?: string;
   readonly sizeClass?: number;
   /** Another way to the server than the straight one. */

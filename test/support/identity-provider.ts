@@ -5,7 +5,7 @@ import Provider from "oidc-provider";
 import { type Browser, cookieJarBrowser } from "./cookie-jar-browser.ts";
 
 /** Somebody whom the provider knows. */
-export interface Account {
+interface Account {
   readonly email?: string;
   readonly email_verified?: boolean;
   readonly preferred_username?: string;

@@ -1,5 +1,5 @@
 /** A link of a Markdown document to a place in the same repository. */
-export interface DocumentLink {
+interface DocumentLink {
   readonly line: number;
   /** As written; empty for a link within the document. */
   readonly path: string;

@@ -27,7 +27,7 @@ function whyNoNamespace(): string | undefined {
 }
 
 /** A network of two: this one, and a namespace that reaches it by one cable and nothing else. */
-export interface OtherNetwork {
+interface OtherNetwork {
   /** This side's address on the cable. */
   readonly address: string;
   /** What goes before a command line, so that it runs on the other side. */

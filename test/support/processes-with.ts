@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 
-export interface SeenProcess {
+interface SeenProcess {
   readonly pid: number;
   readonly commandLine: string;
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 
 /** Files in PEM. */
-export interface IssuedFiles {
+interface IssuedFiles {
   readonly cert: string;
   readonly key: string;
 }
@@ -18,7 +18,7 @@ export interface TestAuthority {
   issue(subject: string, more?: IssueOptions): Promise<IssuedFiles>;
 }
 
-export interface IssueOptions {
+interface IssueOptions {
   /** Lines of an extension file. */
   readonly extensions?: readonly string[];
   /** From now on; below zero it is over. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { CommitSha } from "#core/commit-sha.ts";
 
 /** What a commit's program does: it reports `work` as an exact figure, and keeps a processor busy for `rounds`. */
-export interface ToyCommit {
+interface ToyCommit {
   readonly work: number;
   readonly rounds: number;
 }

@@ -21,7 +21,7 @@ const scenarios = ["full", "incr-full", "incr-unchanged", "incr-leaf", "incr-hub
 const backends = ["js", "native"];
 
 /** So many cases of the suite, and made-up benchmarks when it has fewer. */
-export function madeUpCases(count: number): TestCase[] {
+function madeUpCases(count: number): TestCase[] {
   const all: TestCase[] = [];
   for (let round = 0; all.length < count; round++) {
     for (const benchmark of benchmarks) {

@@ -21,7 +21,7 @@ function random(seed: number): () => number {
 }
 
 const platform = { ISA: "x86-64", OSFamily: "linux" };
-export const madeUpPlatform = "ISA=x86-64, OSFamily=linux";
+const madeUpPlatform = "ISA=x86-64, OSFamily=linux";
 
 export const usualSettings: SizeClassSettingValues = {
   strategy: "grange",
@@ -167,7 +167,7 @@ const alternatives = [
 export const sizedExecution = "5ec0d000-0000-4000-8000-00000000000a";
 
 /** Of an execution that ran out of memory on a small class, and came to its end on the next. */
-export function madeUpDecisions(id: string, now: Date, title: string): SizeClassDecision[] {
+function madeUpDecisions(id: string, now: Date, title: string): SizeClassDecision[] {
   const at = (seconds: number) => new Date(now.getTime() - 600_000 + seconds * 1_000).toISOString();
   const run = {
     executionId: id,

@@ -28,11 +28,7 @@ export class AnswerError extends Error {
 }
 
 /** One question to the farm; the answer has met its schema. */
-export async function ask<T>(
-  schema: z.ZodType<T>,
-  path: string,
-  init: RequestInit = {},
-): Promise<T> {
+async function ask<T>(schema: z.ZodType<T>, path: string, init: RequestInit = {}): Promise<T> {
   const response = await reach(`${apiBase}${path}`, init);
   if (!response.ok) throw await failureOf(response);
   return schema.parse(await response.json());

@@ -1,5 +1,5 @@
 /** A value that differs, and where: `commands.0`. Undefined on a side that lacks it. */
-export interface ChangedPart {
+interface ChangedPart {
   readonly path: string;
   readonly before?: unknown;
   readonly after?: unknown;

@@ -19,7 +19,7 @@ export function DecisionStory({ decision }: { readonly decision: SizeClassDecisi
   );
 }
 
-export function AlternativesTable({ decision }: { readonly decision: SizeClassDecision }) {
+function AlternativesTable({ decision }: { readonly decision: SizeClassDecision }) {
   const { alternatives, sizeClass } = decision;
   if (alternatives.length === 0) return null;
   const isDrawn = alternatives.some(({ probability }) => probability !== null);

@@ -1,4 +1,4 @@
-export interface Advice {
+interface Advice {
   readonly title: string;
   readonly whatToDo: string;
   readonly command?: string;

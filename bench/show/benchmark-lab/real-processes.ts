@@ -12,13 +12,13 @@ import { toyLine } from "../../../test/support/toy-line.ts";
 import { toySuite } from "../../../test/support/toy-suite.ts";
 
 /** Programs that take known times, measured by what collectors measure with. */
-export interface Bench {
+interface Bench {
   /** Pairs of a program with one that does `more` times as many rounds, until they are clear or the rounds are over. */
   pairs(more: number, seed: string): Promise<Pair[]>;
   close(): Promise<void>;
 }
 
-export const rounds = [5, 10, 20] as const;
+const rounds = [5, 10, 20] as const;
 const target = "linux-x64";
 const testCase: TestCase = {
   section: "compile",

@@ -13,7 +13,7 @@ const Written = z.looseObject({
 });
 
 /** What of the real suite is taken: all of it would be hours. */
-export interface Excerpt {
+interface Excerpt {
   /** By set. */
   readonly benchmarks: readonly (readonly string[])[];
   readonly profiles: readonly string[];

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 
 /** nginx with its WebDAV module, as a cache that only keeps files. */
-export interface Nginx {
+interface Nginx {
   readonly url: string;
   stop(): Promise<void>;
 }

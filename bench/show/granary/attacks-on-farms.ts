@@ -9,7 +9,7 @@ import { type Hostile, inChunks, mebibyte, rpc, sha, valueOf } from "./hostile-c
 const terabyte = 2 ** 40;
 
 /** Something that a granary could do to harm its farm. */
-export interface Attack {
+interface Attack {
   readonly name: string;
   /** How many do it at once. */
   readonly times: number;

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /** A C++ code base as ccache meets them: many files that share headers, and a Makefile. */
-export interface CcacheProject {
+interface CcacheProject {
   readonly files: number;
 }
 

@@ -78,7 +78,7 @@ export function withoutDune(): Row | undefined {
   };
 }
 
-export async function measureDune(
+async function measureDune(
   rounds: number,
   more: readonly string[],
   open: (work: string) => Promise<DuneProject>,

@@ -4,7 +4,7 @@ import { type Granary, type GranaryLab, startGranaryLab } from "./granary-lab.ts
 import type { BuiltProject } from "./project.ts";
 import { cpuOf, timed } from "./timed.ts";
 
-export type Case = "off" | "own-empty" | "own-full" | "empty" | "farm" | "full";
+type Case = "off" | "own-empty" | "own-full" | "empty" | "farm" | "full";
 const ours: readonly Case[] = ["off", "empty", "farm", "full"];
 /** Beside them, where the tool has a cache of its own: what it costs without a granary. */
 const controls: readonly Case[] = ["off", "own-empty", "own-full", "empty", "farm", "full"];
@@ -18,7 +18,7 @@ interface Sample {
   readonly granaryCpuMs: number;
 }
 
-export interface FourTimings {
+interface FourTimings {
   readonly samples: Readonly<Record<Case, Sample[]>>;
   readonly products: ReadonlySet<string>;
   readonly coverage: { readonly asked: number; readonly ahead: number; readonly late: number };
@@ -26,7 +26,7 @@ export interface FourTimings {
   readonly leadMs: number;
 }
 
-export interface TimingOptions {
+interface TimingOptions {
   /** Of `grange exec`. */
   readonly more?: readonly string[];
   readonly cases?: readonly Case[];

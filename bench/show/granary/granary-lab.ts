@@ -33,7 +33,7 @@ export interface GranaryOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-export interface BuildOptions {
+interface BuildOptions {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
   /** Of `grange exec`, before the command. */

@@ -26,7 +26,7 @@ import {
 } from "#proto/grange/granary/v1/granary_pb.ts";
 
 /** What a farm does that means harm. `right` is what a result's value ought to be. */
-export interface Malice {
+interface Malice {
   readonly name: string;
   /** The value that it says a result has. */
   readonly valueFor?: (key: string) => Digest;
@@ -46,7 +46,7 @@ interface Packed {
   readonly unpackedBytes: number;
 }
 
-export interface HostileFarm {
+interface HostileFarm {
   readonly port: number;
   malice: Malice;
   stop(): Promise<void>;
@@ -144,13 +144,13 @@ export async function startHostileFarm(values: readonly Uint8Array[]): Promise<H
   });
 }
 
-export async function packOf(items: MessageInitShape<typeof FetchedSchema>["items"]) {
+async function packOf(items: MessageInitShape<typeof FetchedSchema>["items"]) {
   const bytes = toBinary(FetchedSchema, create(FetchedSchema, { items: items ?? [] }));
   return { packed: await zstdWhole(bytes), unpackedBytes: bytes.byteLength };
 }
 
 /** The keys of a build's results with what they ought to be. */
-export type Right = ReadonlyMap<string, Uint8Array>;
+type Right = ReadonlyMap<string, Uint8Array>;
 
 export function maliceAgainst(right: Right): readonly Malice[] {
   const valueFor = (key: string) => digestOf(right.get(key) ?? Buffer.from(key));

@@ -5,9 +5,7 @@ import { z } from "zod";
 import { type Timed, timed } from "./timed.ts";
 
 /** The build system of a few lines that the documentation shows. */
-export const example = fileURLToPath(
-  new URL("../../../docs/examples/granary-build.mjs", import.meta.url),
-);
+const example = fileURLToPath(new URL("../../../docs/examples/granary-build.mjs", import.meta.url));
 
 export interface ScriptedRule {
   readonly inputs: readonly string[];

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 
 /** What a process holds, at its most, above what it held when the watch began. */
-export interface MemoryWatch {
+interface MemoryWatch {
   /** That much is over. */
   passed(name: string): void;
   stop(): { readonly grownMiB: number; readonly most: string };

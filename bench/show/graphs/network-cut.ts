@@ -8,7 +8,7 @@ const cutSeconds = 600;
  * Cuts a worker off for so many seconds while it runs two jobs: one that prints past the end of the cut,
  * and one that ends within it. The figures are those of both: attempts the larger, all else the sum.
  */
-export async function measureNetworkCut(
+async function measureNetworkCut(
   seconds: number,
 ): Promise<Pick<AfterCut, "attempts" | "lines" | "missing" | "doubled" | "outcome">> {
   const { through, within } = await cutNetwork(seconds);

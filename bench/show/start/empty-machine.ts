@@ -66,7 +66,7 @@ export async function onEmptyMachine(wanted: EmptyMachineCommand): Promise<Empty
 }
 
 /** Returns why no empty machine can be made here; undefined when one can. */
-export function whyNoEmptyMachine(): string | undefined {
+function whyNoEmptyMachine(): string | undefined {
   if (process.getuid?.() !== 0) return "an empty machine is made by root only";
   const path = (process.env["PATH"] ?? "").split(delimiter);
   if (path.some((dir) => existsSync(join(dir, "debootstrap")))) return undefined;

@@ -1,7 +1,7 @@
 import { readOrUndefined } from "./process-tree.ts";
 
 /** Memory of one or more processes, in KiB. */
-export interface Memory {
+interface Memory {
   /** Proportional set size: a page that several processes share counts in equal parts for each. */
   readonly pssKib: number;
   /** Resident set size: a page that several processes share counts once for each. */

@@ -9,7 +9,7 @@ export interface WrittenKey {
   readonly day: string;
 }
 
-export interface Written extends WrittenKey {
+interface Written extends WrittenKey {
   /** Below 0 when more was given back than added. */
   readonly bytes: number;
 }

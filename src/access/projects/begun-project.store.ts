@@ -3,7 +3,7 @@ import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 
 const BegunProject = z.object({ name: z.string(), begunBy: z.string(), begunAt: z.date() });
-export type BegunProject = z.infer<typeof BegunProject>;
+type BegunProject = z.infer<typeof BegunProject>;
 
 /** Makes transactions in which one principal begins projects wait for each other, on all servers. */
 export async function lockBeginner(tx: Tx, principal: string): Promise<void> {

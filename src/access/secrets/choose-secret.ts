@@ -10,14 +10,14 @@ export interface RunPlace {
 }
 
 /** Where a secret is given. */
-export interface GrantedSecret {
+interface GrantedSecret {
   readonly repository: string;
   readonly branch: string;
   readonly users: string | null;
 }
 
 /** Why a run is not given what it names, as the end of "the secret X is ...". */
-export type NotGiven = { readonly refused: string };
+type NotGiven = { readonly refused: string };
 
 /**
  * The one of the secrets of a name that a run is given: that whose patterns say most of the place.

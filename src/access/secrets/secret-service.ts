@@ -22,18 +22,18 @@ import {
 import type { SecretsKey } from "./secrets-key.ts";
 
 /** Shorter ones cannot be hidden in logs: too much would look like them. */
-export const leastSecretBytes = 8;
-export const mostSecretBytes = 32 * 1024;
+const leastSecretBytes = 8;
+const mostSecretBytes = 32 * 1024;
 const mostSecrets = 1_000;
 
 /** A value on its way to the worker that runs what it is granted to. */
-export interface SecretValue {
+interface SecretValue {
   readonly name: string;
   readonly value: Uint8Array;
 }
 
 /** What is shown of a secret: everything but its value. */
-export interface ShownSecret extends SecretPlace {
+interface ShownSecret extends SecretPlace {
   readonly id: number;
   readonly users: string | null;
   readonly version: number;
@@ -41,7 +41,7 @@ export interface ShownSecret extends SecretPlace {
   readonly setBy: string;
 }
 
-export interface NewSecret extends SecretPlace {
+interface NewSecret extends SecretPlace {
   /** Whose own runs, on branches that nobody vouches for, are given it, too. */
   readonly users: string | null;
   /** In base64. */
@@ -60,11 +60,7 @@ export interface SecretService {
 }
 
 /** What is remembered of a change: who, where, which version. */
-export type AuditSecret = (
-  tx: Tx,
-  by: string,
-  detail: Readonly<Record<string, unknown>>,
-) => Promise<void>;
+type AuditSecret = (tx: Tx, by: string, detail: Readonly<Record<string, unknown>>) => Promise<void>;
 
 export function secretService(parts: {
   readonly db: Db;

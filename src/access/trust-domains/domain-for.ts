@@ -44,7 +44,7 @@ export function domainOfUser(name: string): TrustDomain {
 }
 
 /** Whoever calls an open farm: there is nobody to tell apart, and nobody to protect from. */
-export function isEverybody(by: Principal): boolean {
+function isEverybody(by: Principal): boolean {
   return by.name === anyone && mayDo(by, "administer", wholeFarm);
 }
 

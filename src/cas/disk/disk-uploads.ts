@@ -21,7 +21,7 @@ const usualLimits: UploadLimits = {
 const readBytes = 1024 * 1024;
 
 /** Uploads into one store; and, within the same limits, into others of its file system. */
-export interface DiskUploads extends UploadStore {
+interface DiskUploads extends UploadStore {
   /** Names of uploads must tell the stores apart. */
   into(other: DiskBlobStore): Pick<UploadStore, "committed" | "receive">;
 }

@@ -4,7 +4,7 @@ import type { ProjectStore } from "./project-blobs.ts";
  * Asked before each write, with how many bytes the blob has. Throws for what may not be written; answers what to call
  * when nothing was kept after all.
  */
-export type AdmitWrite = (sizeBytes: number) => Promise<() => void>;
+type AdmitWrite = (sizeBytes: number) => Promise<() => void>;
 
 type WritableProject = Pick<ProjectStore, "blobs" | "uploads">;
 

@@ -29,7 +29,7 @@ export interface ProjectStore {
 }
 
 /** Throws `permission_denied` for who may not be the first to put blobs into a project. */
-export type MayBegin = () => Promise<void>;
+type MayBegin = () => Promise<void>;
 
 export interface ProjectBlobs extends Pick<UploadStore, "sweep"> {
   /**

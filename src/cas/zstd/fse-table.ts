@@ -10,7 +10,7 @@ export interface FseTable {
 }
 
 /** A table description, and where it ends. */
-export interface FseDescription {
+interface FseDescription {
   readonly table: FseTable;
   readonly end: number;
 }

@@ -1,7 +1,7 @@
 import { corrupt } from "./corrupt.ts";
 import { readFseTable } from "./fse-table.ts";
 
-export const mostHuffmanBits = 11;
+const mostHuffmanBits = 11;
 
 /** Each entry, found by the next `width` bits: a symbol in the low byte, its length above. */
 export interface HuffmanTable {

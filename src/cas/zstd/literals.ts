@@ -4,7 +4,7 @@ import { type HuffmanTable, readHuffmanTable } from "./huffman-table.ts";
 import { literalScratch, paddingBytes, scratch, scratchView } from "./scratch.ts";
 
 /** A block's literals, and where its sequences begin. */
-export interface Literals {
+interface Literals {
   readonly bytes: Uint8Array;
   readonly count: number;
   readonly end: number;

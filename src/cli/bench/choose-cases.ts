@@ -5,7 +5,7 @@ import type { Suite } from "#suites/suite.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** What was asked for; empty: what the suite usually takes. */
-export interface RequestedCases {
+interface RequestedCases {
   readonly sections: readonly string[];
   readonly backends: readonly string[];
   readonly profiles: readonly string[];

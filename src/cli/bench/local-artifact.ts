@@ -7,7 +7,7 @@ import type { Suite } from "#suites/suite.ts";
 import { suitePattern } from "#suites/suite-pattern.ts";
 import { UsageError } from "../usage-error.ts";
 
-export interface LocalArtifact {
+interface LocalArtifact {
   readonly tag: string;
   readonly components: Components;
 }

@@ -8,7 +8,7 @@ import type { Suite } from "#suites/suite.ts";
 import type { PlacedBackends } from "./local-artifact.ts";
 import type { ResultFile } from "./result-file.ts";
 
-export interface AllToMeasure {
+interface AllToMeasure {
   readonly suite: Suite;
   readonly cases: readonly TestCase[];
   readonly placed: PlacedBackends;

@@ -5,7 +5,7 @@ import type { Suite } from "#suites/suite.ts";
 import { checkoutRoot } from "../checkout.ts";
 import { UsageError } from "../usage-error.ts";
 
-export interface SuiteFile {
+interface SuiteFile {
   readonly file: string;
   readonly suite: Suite;
 }

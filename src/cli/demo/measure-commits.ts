@@ -76,12 +76,12 @@ export async function measureCommits(farm: DemoFarm): Promise<MeasuredSummary> {
 }
 
 /** As the lab tags commits: the first twelve digits. */
-export function artifactTag(commit: string): string {
+function artifactTag(commit: string): string {
   return commit.slice(0, 12);
 }
 
 /** Registers this machine, unless an earlier start of the demo did. */
-export async function registerCollector({ api }: Pick<DemoFarm, "api">): Promise<void> {
+async function registerCollector({ api }: Pick<DemoFarm, "api">): Promise<void> {
   const { collectors } = await api.call(benchmarkCollectorEndpoints.benchmarkCollectors, {});
   if (collectors.some(({ name }) => name === demoCollector)) return;
   await api.call(benchmarkCollectorEndpoints.addBenchmarkCollector, {

@@ -83,7 +83,7 @@ async function versionOf(
   }
 }
 
-export function isAtLeast(version: string, floor: readonly [number, number]): boolean {
+function isAtLeast(version: string, floor: readonly [number, number]): boolean {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   return major > floor[0] || (major === floor[0] && minor >= floor[1]);
 }

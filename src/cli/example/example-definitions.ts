@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { NewFile } from "./fast-import.ts";
 
 /** The compiler that checks every version: pinned, so that only the package changes. */
-export const compilerVersion = "5.9.3";
+const compilerVersion = "5.9.3";
 
 const Manifest = z.object({
   dependencies: z.record(z.string(), z.string()).optional(),

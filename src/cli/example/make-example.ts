@@ -6,7 +6,7 @@ import type { NewCommit } from "./fast-import.ts";
 import { importCommits } from "./import-commits.ts";
 import { undated, versionDate } from "./version-date.ts";
 
-export interface ExampleSource {
+interface ExampleSource {
   readonly name: string;
   /** Oldest first. */
   readonly versions: readonly string[];

@@ -13,7 +13,7 @@ const Versions = z.union([z.array(z.string()), z.string().transform((one) => [on
 /** After https://docs.npmjs.com/cli/configuring-npm/package-json#name: what may follow `npm view`. */
 const packageName = /^(@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/i;
 
-export interface WhichVersions {
+interface WhichVersions {
   readonly count: number;
   readonly withPrereleases: boolean;
 }

@@ -7,7 +7,7 @@ const hooks = ["post-checkout", "post-merge", "post-rewrite"] as const;
 
 const line = "command -v grange >/dev/null 2>&1 && (grange granary prefetch >/dev/null 2>&1 &)";
 
-export interface InstalledHooks {
+interface InstalledHooks {
   readonly written: readonly string[];
   /** They had it already. */
   readonly there: readonly string[];

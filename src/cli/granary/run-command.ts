@@ -6,7 +6,7 @@ const notFound = 127;
 const notAllowed = 126;
 const killedBy = 128;
 
-export interface CommandEnd {
+interface CommandEnd {
   readonly exitCode: number;
   /** Why it did not even start; undefined when it did. */
   readonly trouble: string | undefined;

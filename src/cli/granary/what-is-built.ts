@@ -13,9 +13,9 @@ import type { GitWorkspace } from "#granary/workspace/workspace.ts";
 import { UsageError } from "../usage-error.ts";
 
 type BuildStarted = Extract<z.input<typeof ClientMessage>, { type: "build-started" }>;
-export type WhatIsBuilt = Omit<BuildStarted, "type">;
+type WhatIsBuilt = Omit<BuildStarted, "type">;
 
-export interface SaidOfBuild {
+interface SaidOfBuild {
   readonly directory: string;
   readonly project?: string | undefined;
   readonly targets?: readonly string[] | undefined;

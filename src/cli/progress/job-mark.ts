@@ -19,7 +19,7 @@ const marks: Record<JobState, readonly [sign: string, word: string, colour: keyo
   coalesced: ["-", "coalesced", "dim"],
 };
 
-export interface Mark {
+interface Mark {
   readonly sign: string;
   readonly word: string;
 }

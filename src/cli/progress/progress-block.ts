@@ -8,7 +8,7 @@ import { jobDurationMs } from "./job-duration.ts";
 import { markOf, reasonBeside } from "./job-mark.ts";
 import { totalsOf, totalsText } from "./totals.ts";
 
-export interface Space {
+interface Space {
   readonly columns: number;
   readonly rows: number;
   readonly paint: Paint;

@@ -1,7 +1,7 @@
 import type { JobSummary } from "#api/graph.ts";
 import type { GraphView } from "./graph-view.ts";
 
-export interface Totals {
+interface Totals {
   readonly jobs: number;
   /** Runs that a worker executed. */
   readonly executed: number;

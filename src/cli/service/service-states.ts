@@ -10,7 +10,7 @@ const Properties = z.object({
   ActiveEnterTimestamp: z.string(),
 });
 
-export interface ServiceState {
+interface ServiceState {
   readonly unit: string;
   /** systemd's words, such as `active` and `running`. */
   readonly state: string;

@@ -1,7 +1,7 @@
 /** Lines of one section of a unit, in order; a name may come more than once. */
 export type Section = readonly (readonly [name: string, value: string])[];
 
-export interface Unit {
+interface Unit {
   readonly unit: Section;
   readonly service: Section;
   readonly install: Section;

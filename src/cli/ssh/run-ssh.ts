@@ -5,7 +5,7 @@ import { explainSshFailure, sshItself } from "./explain-ssh-failure.ts";
 import { remoteScript, type SshAccess, sshArguments } from "./ssh-arguments.ts";
 import type { SshHost } from "./ssh-host.ts";
 
-export interface RemoteEnd {
+interface RemoteEnd {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;

@@ -22,7 +22,7 @@ export interface SshOptions extends WorkOptions {
 /** A worker that is reached over ssh is out of reach now and then. */
 const usualLeaseMs = 20 * 60_000;
 
-export interface Wanted {
+interface Wanted {
   readonly host: SshHost;
   readonly settings: WorkerSettings;
 }

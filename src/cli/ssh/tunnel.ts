@@ -16,7 +16,7 @@ export interface Tunnel {
   close(): void;
 }
 
-export interface TunnelWay {
+interface TunnelWay {
   readonly host: SshHost;
   readonly access: SshAccess;
   /** The farm, as this machine reaches it. */

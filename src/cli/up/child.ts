@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { createInterface } from "node:readline";
 
-export interface ChildCommand {
+interface ChildCommand {
   readonly program: string;
   readonly args: readonly string[];
   /** What it writes to stderr is added here. */

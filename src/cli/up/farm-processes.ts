@@ -6,7 +6,7 @@ import type { LocalWorker } from "./local-workers.ts";
 import { untilServerReady } from "./server-ready.ts";
 import { type Supervised, supervise } from "./supervise.ts";
 
-export interface FarmProcesses extends Service {
+interface FarmProcesses extends Service {
   readonly url: string;
   /** How long the database took to answer, and the server all else of its start. */
   readonly startedInMs: { readonly database: number; readonly server: number };
@@ -16,7 +16,7 @@ export interface FarmProcesses extends Service {
   kill(): void;
 }
 
-export interface FarmOptions {
+interface FarmOptions {
   /** Node's arguments that run `grange`: what comes after is the command. */
   readonly grange: readonly string[];
   readonly dataDir: string;

@@ -7,7 +7,7 @@ export interface LocalWorker {
   readonly memoryBytes: number | "all";
 }
 
-export interface Machine {
+interface Machine {
   readonly hostname: string;
   readonly cores: number;
   readonly memoryBytes: number;

@@ -21,7 +21,7 @@ export function isFree(port: number, host: string): Promise<boolean> {
   });
 }
 
-export interface PortHolder {
+interface PortHolder {
   readonly pid: number;
   readonly command: string;
 }

@@ -4,11 +4,11 @@ import { jsonOr } from "../api/api-failure.ts";
 import type { Child } from "./child.ts";
 
 /** The one line that `grange server` prints: that it listens, or why it does not. */
-export const ServerReady = z.discriminatedUnion("ready", [
+const ServerReady = z.discriminatedUnion("ready", [
   z.object({ ready: z.literal(true), url: z.url(), databaseMs: z.number() }),
   z.object({ ready: z.literal(false), error: z.object({ message: z.string() }) }),
 ]);
-export type ServerReady = z.infer<typeof ServerReady>;
+type ServerReady = z.infer<typeof ServerReady>;
 
 /** Waits until a server that was just started listens; answers its address, and how long its database took. */
 export async function untilServerReady(

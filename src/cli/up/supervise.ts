@@ -7,7 +7,7 @@ export interface Supervised extends Service {
   kill(): void;
 }
 
-export interface Supervision {
+interface Supervision {
   /** Starts the child; also the next one, when it died. */
   readonly start: () => Child;
   readonly onDeath: (how: string, restartInMs: number) => void;

@@ -18,7 +18,7 @@ export interface CompiledPattern {
   readonly firstGroup: (line: string) => string | undefined;
 }
 
-export const longestPattern = 500;
+const longestPattern = 500;
 const deepest = 50;
 /** So that a line of 4,096 characters costs at most some two million steps a pattern. */
 const mostSteps = 500;

@@ -5,7 +5,7 @@ import { dirname, join, relative } from "node:path";
 import { z } from "zod";
 import { Fault } from "#core/fault.ts";
 
-export interface Binaries {
+interface Binaries {
   readonly initdb: string;
   readonly postgres: string;
 }

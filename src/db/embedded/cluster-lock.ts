@@ -6,7 +6,7 @@ import { lockOpenFile } from "#machine/lock-open-file.ts";
 import { killLeftovers } from "./leftovers.ts";
 
 /** An open file that PostgreSQL's processes inherit. */
-export interface ClusterLock {
+interface ClusterLock {
   readonly file: number;
   release(): void;
 }

@@ -13,7 +13,7 @@ export interface StopStep {
  * processes within 5 s, and at last the kernel's. After both the next start recovers from the write-ahead log: what
  * was committed is there.
  */
-export const stopSteps: readonly StopStep[] = [
+const stopSteps: readonly StopStep[] = [
   { signal: "SIGINT", withinMs: 10_000 },
   { signal: "SIGQUIT", withinMs: 10_000 },
   { signal: "SIGKILL", withinMs: 10_000 },

@@ -7,7 +7,7 @@ export interface StartedProcess {
   readonly ended: Promise<void>;
 }
 
-export interface KeptRunning extends Service {
+interface KeptRunning extends Service {
   /** Undefined between an end and the next start. */
   pid(): number | undefined;
 }

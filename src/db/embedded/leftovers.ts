@@ -2,7 +2,7 @@ import { readdir, readlink, realpath } from "node:fs/promises";
 import { basename } from "node:path";
 
 /** The file descriptor under which PostgreSQL's processes inherit the lock: the first after stdin, stdout and stderr. */
-export const lockDescriptor = 3;
+const lockDescriptor = 3;
 
 /**
  * Kills the processes of PostgreSQL that have a cluster's lock open, and does not wait for their end.

@@ -16,7 +16,7 @@ import { claimRound, type HandedBefore, kindOf, type Look, lookAhead } from "./c
 import { nextRoundState, type RoundState } from "./claim-state.ts";
 import { type WaitingClaim, WaitingClaims } from "./waiting-claims.ts";
 
-export interface Claim {
+interface Claim {
   readonly worker: RegisteredWorker;
   /** Executions at most. */
   readonly most: number;

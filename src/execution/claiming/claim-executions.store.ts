@@ -98,7 +98,7 @@ export async function leasedByLane(tx: Tx): Promise<Busy> {
 }
 
 /** An execution, and the worker process that it went to. */
-export interface HandedOut {
+interface HandedOut {
   readonly instanceId: string;
   readonly execution: LeasedExecution;
   readonly row: HandedOutRow;

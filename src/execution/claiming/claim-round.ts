@@ -19,7 +19,7 @@ const mostPerRound = 500;
 /** Candidates beyond the assignments, for those that another server takes meanwhile. */
 const spare = 32;
 
-export interface ClaimingWorker {
+interface ClaimingWorker {
   readonly worker: RegisteredWorker;
   readonly most: number;
 }

@@ -40,7 +40,7 @@ export type ClaimEvent =
 /** What is to be done for a claim after an event. */
 export type ClaimEffect = "none" | "answer-with-nothing" | "answer-with-work" | "give-work-back";
 
-export interface ClaimStep {
+interface ClaimStep {
   readonly state: ClaimState;
   readonly effect: ClaimEffect;
 }

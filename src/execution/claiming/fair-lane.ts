@@ -1,5 +1,5 @@
 /** How many lanes there are. A claim looks at each lane that has work, so their number bounds its cost. */
-export const laneCount = 256;
+const laneCount = 256;
 
 /**
  * The lane of the top class, which shares turns with nobody.
@@ -34,7 +34,7 @@ export function ownerLaneOf({ owner = "" }: { readonly owner?: string | undefine
  * slower with every invocation; hashing them onto a fixed number of lanes is
  * McKenney's stochastic fairness queueing (1990). Two that meet in one lane share its turns.
  */
-export function fairLane(project: string, invocation: string): number {
+function fairLane(project: string, invocation: string): number {
   return hashed(`${project}\n${invocation}`);
 }
 

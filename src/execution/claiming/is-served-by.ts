@@ -4,7 +4,7 @@ import { type Platform, serves } from "#core/platform.ts";
 export const greatestSizeClass = "max-size-class";
 
 /** What stored requirements ask for, apart from the least size class, which has a column of its own. */
-export interface StoredKind {
+interface StoredKind {
   readonly requirements: Platform;
   readonly sizeClass: number;
 }

@@ -23,7 +23,7 @@ export interface Busy {
 }
 
 /** What else decides who goes first. */
-export interface ClaimSituation {
+interface ClaimSituation {
   readonly busy: Busy;
   readonly now: Date;
   readonly overdueAfterMs: number;

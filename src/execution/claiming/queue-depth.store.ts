@@ -4,7 +4,7 @@ import { sql } from "#db/sql.ts";
 
 const QueueDepth = z.object({ queued: z.number(), leased: z.number() });
 /** How many executions wait for a worker, and how many a worker holds. */
-export type QueueDepth = z.infer<typeof QueueDepth>;
+type QueueDepth = z.infer<typeof QueueDepth>;
 
 export async function queueDepth(tx: Tx): Promise<QueueDepth> {
   const [row] = await tx.many(

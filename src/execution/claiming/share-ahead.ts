@@ -1,7 +1,7 @@
 import type { Candidate } from "./order-claims.ts";
 
 /** Which worker process was told of which execution. */
-export interface Told {
+interface Told {
   peek(executionId: string): string | undefined;
 }
 

@@ -39,7 +39,7 @@ const Cancelled = z.object({
   epoch: z.number(),
   instanceId: z.string(),
 });
-export type Cancelled = z.infer<typeof Cancelled>;
+type Cancelled = z.infer<typeof Cancelled>;
 
 /** Leases of these processes that are to be cancelled, and of which they have not said that they know it. */
 export function unconfirmedCancellations(

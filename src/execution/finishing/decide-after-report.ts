@@ -18,7 +18,7 @@ export type LeaseEnd =
   | { readonly kind: "cancel-overdue" };
 
 /** What is known of the execution, read under the lock of its row. */
-export interface HeldExecution {
+interface HeldExecution {
   readonly attempt: number;
   readonly hasStarted: boolean;
   readonly cancelRequested: boolean;

@@ -4,7 +4,7 @@ import type { AfterCommit, QueueHooks } from "../queue-hooks.ts";
 import type { FinishedExecution } from "./finished-execution.ts";
 
 /** Whether the action cache may keep what an execution gave. A non-zero exit is never kept. */
-export function isCacheable(finished: FinishedExecution): boolean {
+function isCacheable(finished: FinishedExecution): boolean {
   return (
     finished.outcome === "succeeded" &&
     finished.exitCode === 0 &&

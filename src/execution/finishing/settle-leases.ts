@@ -52,7 +52,7 @@ export interface EndingLease {
 
 export type Verdict = "accepted" | "refused";
 
-export interface Settled {
+interface Settled {
   /** In the order of what was asked. */
   readonly verdicts: readonly Verdict[];
   /** Those that have come to their end. */

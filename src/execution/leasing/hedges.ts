@@ -29,7 +29,7 @@ import { hedgeDecisionOf } from "./hedge-decision.ts";
 /** How soon a second run begins after its time, and is looked at. */
 const everyMs = 500;
 
-export interface Hedges extends Service {
+interface Hedges extends Service {
   /** Looks once, as it does by itself all the time. */
   lookAfter(): Promise<void>;
 }

@@ -15,7 +15,7 @@ import type { EndingLease } from "../finishing/settle-leases.ts";
 /** Leases looked at in one go. */
 const most = 500;
 
-export interface LeaseRescuer extends Service {
+interface LeaseRescuer extends Service {
   /** Looks once; answers how many leases it ended. */
   rescueOnce(): Promise<number>;
 }

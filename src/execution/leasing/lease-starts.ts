@@ -10,7 +10,7 @@ import { type Lease, leaseKey } from "./lease.ts";
 import type { LeasesHere } from "./leases-here.ts";
 
 /** That the process of a lease runs, since a time of the worker's clock. */
-export interface LeaseStart {
+interface LeaseStart {
   readonly lease: Lease;
   readonly at: Date;
 }

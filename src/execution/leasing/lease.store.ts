@@ -6,7 +6,7 @@ import { type Lease, leaseKey, type WorkerProcess } from "./lease.ts";
 
 const LeaseRow = z.object({ executionId: ExecutionId, attempt: z.number(), epoch: z.number() });
 const ExtendedLease = LeaseRow.extend({ instanceId: z.string(), cancelRequested: z.boolean() });
-export type ExtendedLease = z.infer<typeof ExtendedLease>;
+type ExtendedLease = z.infer<typeof ExtendedLease>;
 
 /** Locks the executions of leases, in the one order of all who lock several, until the transaction ends. */
 export async function lockLeases(tx: Tx, leases: readonly Lease[]): Promise<void> {

@@ -7,7 +7,7 @@ import type { Heartbeat, HeartbeatAnswer } from "./heartbeat.ts";
 import { leaseKey } from "./lease.ts";
 
 /** A heartbeat, and what was answered while nobody looked for leases that can be given back. */
-export interface AnsweredHeartbeat {
+interface AnsweredHeartbeat {
   readonly beat: Heartbeat;
   readonly answer: HeartbeatAnswer;
 }

@@ -8,7 +8,7 @@ import { lockHolderOf, registerWorker, type WorkerDescription } from "./worker.s
 /** Processes remembered; far more than ever beat at one server. */
 const mostRemembered = 10_000;
 
-export interface WorkerNameService {
+interface WorkerNameService {
   /**
    * Gives a process its name; answers what others of that name still hold.
    *

@@ -98,7 +98,7 @@ export function knownWorkers(
   );
 }
 
-export interface SeenWorker {
+interface SeenWorker {
   readonly instanceId: string;
   /** How long its leases last, in ms; null: as long as everybody's. */
   readonly leaseMs: number | null;

@@ -1,4 +1,4 @@
-export interface FittedChunk {
+interface FittedChunk {
   /** What to store, and where. Absent when all of it is there already or nothing more is kept. */
   readonly store: { readonly offset: number; readonly bytes: Uint8Array } | undefined;
   /** Where the worker goes on. */

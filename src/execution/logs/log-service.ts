@@ -4,7 +4,7 @@ import type { ExecutionId } from "../execution.ts";
 import { appendLogChunk, type LogAppended, type LogChunk } from "./log.store.ts";
 
 /** Hears that the log of an execution grew; undefined: perhaps that of any. */
-export type LogListener = (id: ExecutionId | undefined) => void;
+type LogListener = (id: ExecutionId | undefined) => void;
 
 /** The logs of executions that run. */
 export interface LogService {

@@ -7,7 +7,7 @@ import { notifyLog } from "../notify.store.ts";
 import { fitLogChunk } from "./fit-log-chunk.ts";
 
 /** What is kept of one attempt's log while it is not a blob. */
-export const longestLogBytes = 64 * 1024 * 1024;
+const longestLogBytes = 64 * 1024 * 1024;
 
 /** A part of a log; `offset` counts its bytes from the beginning. */
 export interface LogChunk {
@@ -65,7 +65,7 @@ export async function appendLogChunk(
   return answer;
 }
 
-export interface LogPart {
+interface LogPart {
   readonly bytes: Uint8Array;
   readonly nextOffset: number;
   /** The attempt is over: once a read gives no bytes, nothing will follow. */

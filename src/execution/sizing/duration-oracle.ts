@@ -16,7 +16,7 @@ interface Known {
 }
 
 /** Tells how long what is submitted may take, by what similar executions took. */
-export interface DurationOracle {
+interface DurationOracle {
   /** The requests, with an expected duration where they had none and one is known. */
   foresee(tx: Tx, requests: readonly ExecutionRequest[]): Promise<readonly ExecutionRequest[]>;
 }

@@ -5,7 +5,7 @@ import { ExecutionId } from "../execution.ts";
 import { Decision } from "./size-decision.store.ts";
 
 const DecisionOfKey = Decision.extend({ executionId: ExecutionId });
-export type DecisionOfKey = z.infer<typeof DecisionOfKey>;
+type DecisionOfKey = z.infer<typeof DecisionOfKey>;
 
 /** The latest choices that went by a key, the newest first. */
 export function latestDecisions(

@@ -20,7 +20,7 @@ export interface ChosenSize {
 }
 
 /** Why a class was chosen, as it is kept. The queue reads none of it but what it is for. */
-export interface SizeDecision {
+interface SizeDecision {
   readonly key: string;
   readonly strategy: string;
   readonly decidedAt: Date;

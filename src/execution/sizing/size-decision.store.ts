@@ -8,8 +8,8 @@ import { type ExecutionId, Outcome } from "../execution.ts";
 import type { ChosenSize, EndedRun, SizedExecution } from "./size-class-roles.ts";
 
 /** What a choice is for. */
-export const purposes = ["first", "retry", "hedge", "background"] as const;
-export type Purpose = (typeof purposes)[number];
+const purposes = ["first", "retry", "hedge", "background"] as const;
+type Purpose = (typeof purposes)[number];
 
 export interface NewDecision {
   readonly id: ExecutionId;

@@ -7,7 +7,7 @@ const OpenAction = z.object({
   project: z.string(),
   digest: z.string().transform(parseDigestKey),
 });
-export type OpenAction = z.infer<typeof OpenAction>;
+type OpenAction = z.infer<typeof OpenAction>;
 
 /** The actions that wait for a worker, or that one has: what they are made of must not go. */
 export function openActions(tx: Tx): Promise<OpenAction[]> {

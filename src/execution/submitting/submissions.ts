@@ -8,7 +8,7 @@ import type { SizeChooser } from "../sizing/size-chooser.ts";
 import { type Submitted, submitExecutions } from "./submit-executions.store.ts";
 
 /** Submits executions, those that come meanwhile with one commit. */
-export interface Submissions extends Pick<Coalescer<ExecutionRequest, Submitted>, "add" | "idle"> {
+interface Submissions extends Pick<Coalescer<ExecutionRequest, Submitted>, "add" | "idle"> {
   /** Submits inside a transaction of the queue. In the order of the requests. */
   submitIn(tx: Tx, requests: readonly ExecutionRequest[]): Promise<Submitted[]>;
 }

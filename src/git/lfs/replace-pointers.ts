@@ -8,7 +8,7 @@ import type { Git } from "../run-git.ts";
 import { fetchLfsObjects } from "./lfs-server.ts";
 import { type LfsObject, leastPointerBytes, mostPointerBytes, parsePointer } from "./pointer.ts";
 
-export interface LfsServices {
+interface LfsServices {
   readonly git: Git;
   readonly store: BlobStore;
   /** The LFS server that the commit names itself, and that is not asked; looked for when something cannot be had. */

@@ -11,7 +11,7 @@ export interface GraphReader {
 }
 
 /** A job that is now different from what was stored. */
-export interface AdvancedJob extends AdvancingJob {
+interface AdvancedJob extends AdvancingJob {
   readonly was: AdvancingJob["state"];
   /** What had made it unreachable is gone: its run, when it comes, is a revival. */
   readonly isRevived: boolean;

@@ -5,7 +5,7 @@ import type { JobProgress } from "./job-progress.ts";
 export type EdgeStatus = "open" | "met" | "failed";
 
 /** The job at an edge's far end, as far as the edge asks about it. */
-export type AwaitedJob = Pick<JobProgress, "latestRun" | "setAside"> & { readonly state: JobState };
+type AwaitedJob = Pick<JobProgress, "latestRun" | "setAside"> & { readonly state: JobState };
 
 /**
  * Whether what an edge waits for has come about, given the job that it waits for.

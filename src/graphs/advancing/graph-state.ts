@@ -1,7 +1,7 @@
 import { type GraphState, isOver, type JobState, jobStates } from "#api/job-state.ts";
 
 /** How many jobs of a graph are in each state; none where a state is not named. */
-export type JobCounts = Readonly<Partial<Record<JobState, number>>>;
+type JobCounts = Readonly<Partial<Record<JobState, number>>>;
 
 /**
  * Where a graph stands. It is over when all its jobs are.

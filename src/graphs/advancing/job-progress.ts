@@ -14,7 +14,7 @@ export interface JobProgress {
   readonly failedEdges: number;
 }
 
-export type LatestRun =
+type LatestRun =
   | { readonly state: "queued" | "waiting" | "running" }
   | {
       readonly state: "finished";

@@ -7,7 +7,7 @@ import type { Advance } from "./advance-graph.ts";
 import { countsAfter, graphState } from "./graph-state.ts";
 
 /** What has become of a graph, to be stored under its new version. */
-export interface GraphAdvance {
+interface GraphAdvance {
   readonly graph: LockedGraph;
   readonly version: number;
   /** The jobs that began it; they are told as changed even when their state is the same. */

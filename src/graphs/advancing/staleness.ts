@@ -1,5 +1,5 @@
 /** What a job gives to those that wait for it. */
-export interface Source {
+interface Source {
   /** Of its newest finished run: the outcome, and a digest of the outputs. Empty when it never ran. */
   readonly yield: string;
   readonly stale: boolean;

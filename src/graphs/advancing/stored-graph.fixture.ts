@@ -7,7 +7,7 @@ import { jobState, type SetAside } from "./job-progress.ts";
 import { isEdgeStale } from "./staleness.ts";
 
 /** A graph's shape: its edges go from earlier names to later ones. */
-export interface GraphShape {
+interface GraphShape {
   readonly jobs: readonly { readonly name: string; readonly kind: JobKind }[];
   readonly edges: readonly Pick<AdvancingEdge, "job" | "on" | "condition">[];
 }
@@ -202,7 +202,7 @@ export class StoredGraph {
 }
 
 /** What a graph is computed to be, to compare. */
-export interface Computed {
+interface Computed {
   readonly jobs: Readonly<Record<string, string>>;
   readonly edges: Readonly<Record<string, string>>;
 }

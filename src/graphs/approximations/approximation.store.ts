@@ -5,7 +5,7 @@ import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { mostCandidates } from "./weak-approximation.ts";
 
-export interface ApproximationKey {
+interface ApproximationKey {
   readonly project: string;
   readonly domain: TrustDomain;
   readonly approximation: string;

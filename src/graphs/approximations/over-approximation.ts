@@ -15,7 +15,7 @@ export interface ApproximatedJob {
   readonly given: readonly Given[];
 }
 
-export interface Given {
+interface Given {
   readonly from: string;
   /** A yield: the outcome, and a digest of the outputs. */
   readonly gave: string;

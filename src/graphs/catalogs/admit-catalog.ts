@@ -16,7 +16,7 @@ import { entryKey, type TemplateCatalog } from "./template-catalog.ts";
 const signedDigests = recentlyUsed<string>(256);
 
 /** Definitions by name, and the name of all of them. */
-export interface CatalogToSign {
+interface CatalogToSign {
   readonly digest: string;
   readonly entries: readonly EntryToSign[];
 }
@@ -34,7 +34,7 @@ export function templatesToSign({ digest, entries }: TemplateCatalog): CatalogTo
 }
 
 /** How soon a graph may run that was let in. */
-export interface Admitted {
+interface Admitted {
   readonly priority: number;
   /** The highest that a job of it may reach; null for no cap. */
   readonly cap: number | null;

@@ -76,7 +76,7 @@ export function branchHistory(tx: Tx, repository: string, branch: string): Promi
   );
 }
 
-export interface NewBranchDefinition {
+interface NewBranchDefinition {
   readonly repository: string;
   readonly branch: string;
   /** Null takes back what was said. */

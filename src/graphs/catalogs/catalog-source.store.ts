@@ -98,7 +98,7 @@ export async function pushedCatalog(
   return row?.catalog;
 }
 
-export interface BranchPointer {
+interface BranchPointer {
   readonly repository: string;
   readonly branch: string;
   readonly catalog: string;

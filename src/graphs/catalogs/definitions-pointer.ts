@@ -57,7 +57,7 @@ export async function definitionsPointer(
 }
 
 /** Reads what the file says: YAML with `repository` and `commit`. Throws `DefinitionProblems`. */
-export function parsePointer(text: string): DefinitionsPointer {
+function parsePointer(text: string): DefinitionsPointer {
   const source = readSourceFile(pointerFile, text);
   if (Array.isArray(source)) throw new DefinitionProblems(source);
   const pointer = Pointer.safeParse(source.value);

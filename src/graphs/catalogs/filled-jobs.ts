@@ -6,7 +6,7 @@ import { wantedOf } from "./graph-definitions.ts";
 import { type TemplateCatalog, templatesOf } from "./template-catalog.ts";
 
 /** For whom definitions are filled: the values of a branch, and of no commit. */
-export interface FilledFor {
+interface FilledFor {
   readonly repository: string;
   readonly branch: string;
   readonly said: ResolvedBranch;

@@ -62,7 +62,7 @@ export interface GraphDefinitions {
 }
 
 /** For what a graph is to be made. */
-export interface GraphPlace {
+interface GraphPlace {
   /** The name of the repository. */
   readonly repository: string;
   readonly branch: string;

@@ -10,7 +10,7 @@ import {
 import { addressOfRepository } from "./known-repository.store.ts";
 
 /** A branch of a repository by name, and what holds on it. */
-export interface BranchPlace {
+interface BranchPlace {
   readonly repository: string;
   readonly branch: string;
   readonly said: ResolvedBranch;

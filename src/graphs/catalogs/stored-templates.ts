@@ -8,7 +8,7 @@ import { readTemplateCatalog } from "./template-catalog.store.ts";
 import { templatesOf } from "./template-catalog.ts";
 
 /** A graph, as far as its templates go. */
-export interface GraphOfTemplates {
+interface GraphOfTemplates {
   readonly repository: string;
   readonly branch: string;
   /** Null for a graph that was made of none. */

@@ -9,7 +9,7 @@ const Watched = z.object({
   commit: z.string().nullable(),
 });
 /** Another repository at a revision that may move, and the commit of it that was read last. */
-export type WatchedDefinitions = z.infer<typeof Watched>;
+type WatchedDefinitions = z.infer<typeof Watched>;
 
 /**
  * Makes the list what branches have as their sources now: other repositories at revisions that may move. A commit's id is none.

@@ -2,11 +2,10 @@ import { parseDuration } from "#definitions/duration.ts";
 import type { JobDefinition } from "#definitions/job-definition.ts";
 import { dummyEnd } from "./dummy-end.ts";
 import { nextTimeOfDay } from "./next-time-of-day.ts";
-import type { ServerJobKind } from "./served-by-farm.ts";
-import type { ServerJobEnd } from "./server-job-end.ts";
+import type { ServerJobEnd, ServerJobKind } from "./server-job-end.ts";
 
 /** How a run that the farm serves begins. */
-export type ServerJobBegin =
+type ServerJobBegin =
   /** Until `dueAt`; null: until a person says so. */
   | { readonly kind: "waits"; readonly dueAt: Date | null }
   /** `dueAt`: null when somebody else tells that it is over. */

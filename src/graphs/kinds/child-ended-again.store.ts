@@ -15,7 +15,7 @@ const RunToFollow = z.object({
   result: z.instanceof(Uint8Array).nullable(),
 });
 /** The run that made a graph, over before that graph ended again. */
-export type RunToFollow = z.infer<typeof RunToFollow>;
+type RunToFollow = z.infer<typeof RunToFollow>;
 
 /**
  * The runs of graphs that have ended again, where they are their jobs' latest and nobody wants another.

@@ -152,7 +152,7 @@ export async function stillToPlan(tx: Tx, { graphId, job, run }: RunKey): Promis
   return rows.length > 0;
 }
 
-export interface RunKey {
+interface RunKey {
   readonly graphId: GraphId;
   readonly job: string;
   readonly run: number;

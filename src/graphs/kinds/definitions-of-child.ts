@@ -21,7 +21,7 @@ import {
 import { ancestorsOf, type RunToPlan } from "./child-graph.store.ts";
 
 /** Where the commands of a graph job write what is to be run. */
-export const usualGraphFile = ".grange-graph.yml";
+const usualGraphFile = ".grange-graph.yml";
 
 export interface ChildDefinitionServices {
   readonly db: Db;
@@ -31,7 +31,7 @@ export interface ChildDefinitionServices {
 }
 
 /** What the graph of a graph job consists of. */
-export interface ChildDefinitions {
+interface ChildDefinitions {
   readonly definitions: Definitions;
   /** The definitions before anything was filled in; undefined where it was made of jobs of another graph. */
   readonly templates: TemplateCatalog | undefined;

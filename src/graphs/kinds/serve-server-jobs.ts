@@ -16,7 +16,7 @@ import { nextDue } from "./server-job.store.ts";
 import { startServerJobLoop, type Task } from "./server-job-loop.ts";
 import { cancelOrphans, settleChildGraphs } from "./settle-child-graphs.ts";
 
-export interface ServerJobParts extends ServerJobServices, BatchServices, ChildGraphServices {
+interface ServerJobParts extends ServerJobServices, BatchServices, ChildGraphServices {
   readonly clock: Clock;
   readonly queue: CancellingQueue;
   readonly idle?: IdleState | undefined;

@@ -1,10 +1,14 @@
+import { z } from "zod";
 import type { RunOutcome } from "#api/graph.ts";
 import type { JobDefinition } from "#definitions/job-definition.ts";
 import type { SetAside } from "../advancing/job-progress.ts";
 import { dummyEnd } from "./dummy-end.ts";
-import type { ServerJobKind } from "./served-by-farm.ts";
 
-/** How a run that the farm served is over. */
+/** The kinds of job that the server runs itself: they have no action, and no worker sees them. */
+export const ServerJobKind = z.enum(["breakpoint", "timer", "notify", "dummy"]);
+export type ServerJobKind = z.infer<typeof ServerJobKind>;
+
+/** How a run ended that the server itself executed. */
 export interface ServerJobEnd {
   readonly outcome: RunOutcome;
   /** For people; null when there is nothing to say. */

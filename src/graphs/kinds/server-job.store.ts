@@ -6,7 +6,7 @@ import type { JobDefinition } from "#definitions/job-definition.ts";
 import { yieldOf } from "../advancing/yield-of.ts";
 import { GraphId } from "../graph-id.ts";
 import type { EndedRun } from "../run.store.ts";
-import type { ServerJobEnd } from "./server-job-end.ts";
+import { type ServerJobEnd, ServerJobKind } from "./server-job-end.ts";
 
 const Locked = z.object({ id: GraphId });
 
@@ -34,13 +34,12 @@ export async function lockGraphsToServe(tx: Tx, most: number): Promise<GraphId[]
   return rows.map((row) => row.id);
 }
 
-const ServerJobKindRow = z.enum(["breakpoint", "timer", "notify", "dummy"]);
 const Definition = z.custom<JobDefinition>((body) => typeof body === "object");
 
 const ReadyServerJob = z.object({
   graphId: GraphId,
   job: z.string(),
-  kind: ServerJobKindRow,
+  kind: ServerJobKind,
   cause: RunCause,
   definition: Definition,
   /** How many runs it had. */
@@ -103,11 +102,11 @@ const DueServerJob = z.object({
   graphId: GraphId,
   job: z.string(),
   run: z.number(),
-  kind: ServerJobKindRow,
+  kind: ServerJobKind,
   definition: Definition,
   undelivered: z.string().nullable(),
 });
-export type DueServerJob = z.infer<typeof DueServerJob>;
+type DueServerJob = z.infer<typeof DueServerJob>;
 
 /** The runs of locked graphs that are due. To those that are graphs, others see. */
 export function dueServerJobs(
@@ -136,7 +135,7 @@ export function dueServerJobs(
   );
 }
 
-export type FinishedServerJob = ServerJobEnd & {
+type FinishedServerJob = ServerJobEnd & {
   readonly graphId: GraphId;
   readonly job: string;
   readonly run: number;

@@ -101,7 +101,7 @@ async function followChildren(
 }
 
 /** How a run ends whose graph has ended so; undefined when it has not. */
-export function endOf(child: ChildState | undefined): ServerJobEnd | undefined {
+function endOf(child: ChildState | undefined): ServerJobEnd | undefined {
   if (child === undefined) return undefined;
   switch (child.state) {
     case "running":

@@ -25,7 +25,7 @@ export interface ChangeServices {
 }
 
 /** A change of what jobs of some graphs want. */
-export interface GraphChange {
+interface GraphChange {
   readonly graphId: GraphId;
   readonly wholeSet: boolean;
   readonly verb: Verb;

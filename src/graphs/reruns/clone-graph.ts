@@ -26,7 +26,7 @@ import { compareClones } from "./compare-clones.ts";
 import { type NewDefinition, setDefinitions } from "./customise.store.ts";
 import type { PresentPlan } from "./plan-today.ts";
 
-export interface CloneServices {
+interface CloneServices {
   readonly db: Db;
   /** What the graph of this commit would be if it were submitted now; throws a `Fault` when it cannot be. */
   planToday(original: OriginalGraph, by: Principal): Promise<PresentPlan>;

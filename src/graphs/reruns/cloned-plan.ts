@@ -6,13 +6,6 @@ import type { OriginalGraph, OriginalJob } from "./clone.store.ts";
 import type { NewDefinition } from "./customise.store.ts";
 import { edgesBy } from "./graph-snapshot.ts";
 
-/** What a clone consists of. */
-export interface ClonedPlan {
-  readonly plan: Plan;
-  /** What people had changed, to be laid over the plan's definitions. */
-  readonly patches: readonly NewDefinition[];
-}
-
 /** The plan of a graph anew, as it once was made. */
 export function planAgain({ catalog, jobs, edges }: OriginalGraph): Plan {
   const entries = jobs.map(

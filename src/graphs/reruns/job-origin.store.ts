@@ -55,7 +55,7 @@ const ChildRow = z.object({
   createdAt: isoTime,
 });
 
-export async function lineageOf(tx: Tx, graphId: GraphId): Promise<Lineage> {
+async function lineageOf(tx: Tx, graphId: GraphId): Promise<Lineage> {
   const [parent] = await tx.many(
     ParentRow,
     sql`

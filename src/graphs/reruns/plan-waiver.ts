@@ -5,7 +5,7 @@ import { edgeKey, noIntent } from "./foresee.ts";
 import type { GraphSnapshot, SnapshotEdge, SnapshotJob } from "./graph-snapshot.ts";
 import { type PlannedGraph, planGraph } from "./planned-graph.ts";
 
-export interface Waiver {
+interface Waiver {
   readonly job: string;
   readonly on: string;
   /** Takes the waiver back. */

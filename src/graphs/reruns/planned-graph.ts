@@ -17,7 +17,7 @@ export interface PlannedGraph {
   readonly jobs: readonly Omit<PlannedJob, "expectedMs">[];
 }
 
-export interface Draft {
+interface Draft {
   readonly intent: Intent;
   /** Of each job that is wanted anew. */
   readonly roles: ReadonlyMap<string, Role>;

@@ -2,7 +2,7 @@ import type { StoredGraph } from "../advancing/stored-graph.fixture.ts";
 import { GraphId } from "../graph-id.ts";
 import type { GraphSnapshot } from "./graph-snapshot.ts";
 
-export const someGraph = GraphId.parse("00000000-0000-4000-8000-000000000001");
+const someGraph = GraphId.parse("00000000-0000-4000-8000-000000000001");
 
 /** What a store would read of a graph in memory. */
 export function snapshotOfStored(stored: StoredGraph): GraphSnapshot {

@@ -35,7 +35,7 @@ export async function setOfGraph(tx: Tx, graph: GraphId): Promise<GraphId | unde
 }
 
 const Place = z.object({ repository: z.string(), branch: z.string(), graphs: z.number() });
-export type PlaceInSet = z.infer<typeof Place>;
+type PlaceInSet = z.infer<typeof Place>;
 
 /** Where the graphs of a set are from, and how many are from each place. */
 export function placesOfSet(tx: Tx, set: GraphId): Promise<PlaceInSet[]> {

@@ -4,7 +4,7 @@ import { sql } from "#db/sql.ts";
 import { GraphId } from "../graph-id.ts";
 
 /** Runs of one job, by how long they were blocked, waited and ran. */
-export interface MadeUpRun {
+interface MadeUpRun {
   readonly job: string;
   readonly blockedMs?: number;
   readonly waitMs: number;

@@ -33,7 +33,7 @@ const RunsRow = z.object({
 });
 
 /** Of all, and of each group of it. */
-export interface Grouped<T> {
+interface Grouped<T> {
   readonly all: T;
   readonly groups: readonly T[];
 }

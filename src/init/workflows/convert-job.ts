@@ -31,7 +31,7 @@ export type ConvertedJob =
   | { readonly kind: "skipped" }
   | { readonly kind: "impossible"; readonly reason: string };
 
-export interface JobInWorkflow {
+interface JobInWorkflow {
   readonly workflow: Workflow;
   readonly event: string;
   readonly job: WorkflowJob;

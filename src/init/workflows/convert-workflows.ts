@@ -5,7 +5,7 @@ import type { ExpressionValue } from "./expression.ts";
 import { type Combination, combinationsOf } from "./matrix.ts";
 import { eventsOf, readWorkflow, type Workflow, type WorkflowJob } from "./workflow-file.ts";
 
-export interface ConvertedWorkflows {
+interface ConvertedWorkflows {
   /** For people: `ci.yml: 3 of 4 jobs`. */
   readonly found: readonly string[];
   readonly jobs: readonly StarterJob[];

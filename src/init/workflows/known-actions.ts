@@ -1,7 +1,7 @@
 import type { NeededTool } from "../starter-job.ts";
 
 /** What becomes of a step that uses an action. */
-export type KnownAction =
+type KnownAction =
   /** The farm does it by itself. */
   | { readonly kind: "done"; readonly note?: string }
   /** Brings a program; jobs use the worker's, or the commands bring it. */

@@ -1,7 +1,7 @@
 import { readableShellWord, shellWord } from "#core/shell-word.ts";
 
 /** What a job can do with a step's script. */
-export type StepCommands =
+type StepCommands =
   | {
       readonly kind: "commands";
       readonly commands: readonly string[];
@@ -9,7 +9,7 @@ export type StepCommands =
     }
   | { readonly kind: "impossible"; readonly reason: string };
 
-export interface StepScript {
+interface StepScript {
   readonly text: string;
   /** As the workflow names it; absent: GitHub's default, bash. */
   readonly shell?: string | undefined;

@@ -9,7 +9,7 @@ import {
 } from "#core/digest.ts";
 
 /** A blob of a project's. */
-export interface BlobOfProject {
+interface BlobOfProject {
   readonly project: string;
   readonly digest: Digest;
 }

@@ -43,7 +43,7 @@ export function unknownEvent(): BuildEvent {
 }
 
 export const hashA = "a".repeat(64);
-export const uriOf = (name: string, hash = hashA) => ({
+const uriOf = (name: string, hash = hashA) => ({
   name,
   file: { case: "uri" as const, value: `bytestream://farm.example:80/blobs/${hash}/12` },
 });
@@ -130,7 +130,7 @@ export function finished(code: number, name: string): BuildEvent {
   });
 }
 
-export function statusItems(items: Readonly<Record<string, string>>): BuildEvent {
+function statusItems(items: Readonly<Record<string, string>>): BuildEvent {
   const item = Object.entries(items).map(([key, value]) => ({ key, value }));
   return bazelEvent({ payload: { case: "workspaceStatus", value: { item } } });
 }

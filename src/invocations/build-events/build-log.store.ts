@@ -17,7 +17,7 @@ export async function appendPrinted(
   `);
 }
 
-export interface PrintedPart {
+interface PrintedPart {
   readonly bytes: Uint8Array;
   readonly nextOffset: number;
 }

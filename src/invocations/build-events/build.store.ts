@@ -101,7 +101,7 @@ export async function readBuild(
 }
 
 /** What grows with each batch of events. */
-export interface BuildCounts {
+interface BuildCounts {
   readonly acknowledged: number;
   readonly logBytes: number;
   readonly targets: number;

@@ -1,4 +1,4 @@
-export interface JudgedSequence {
+interface JudgedSequence {
   /** How many of the events, from the first on, may be answered. */
   readonly answered: number;
   /** Which of them are new: indexes, in order. The others came before. */

@@ -93,7 +93,7 @@ export async function countActions(
   return counts;
 }
 
-export const noActions: InvocationCounts = {
+const noActions: InvocationCounts = {
   hits: 0,
   queued: 0,
   executing: 0,

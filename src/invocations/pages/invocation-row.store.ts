@@ -53,7 +53,7 @@ export function invocationRows(tx: Tx, names: readonly InvocationName[]): Promis
   );
 }
 
-export interface InvocationListing {
+interface InvocationListing {
   readonly project: string | undefined;
   /** Go on after this one. */
   readonly before: InvocationName | undefined;

@@ -5,7 +5,7 @@ const quietMs = 2 * 60_000;
 /** One that tells no end is taken for over sooner: most are short, and it runs again when it asks again. */
 const overMs = 60_000;
 
-export interface InvocationFacts {
+interface InvocationFacts {
   readonly lastSeenAt: Date;
   readonly cancelledAt: Date | null;
   readonly counts: Pick<InvocationCounts, "queued" | "executing">;

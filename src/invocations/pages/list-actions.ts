@@ -14,7 +14,7 @@ import {
   requestedActions,
 } from "./requested-actions.store.ts";
 
-export interface ActionListing extends InvocationName {
+interface ActionListing extends InvocationName {
   readonly state: InvocationActionState | undefined;
   readonly text: string | undefined;
   readonly after: string | undefined;

@@ -10,7 +10,7 @@ import {
 } from "./invocation-row.store.ts";
 import { summariesOf } from "./summaries.ts";
 
-export interface InvocationQuery {
+interface InvocationQuery {
   readonly project: string | undefined;
   readonly commit: string | undefined;
   readonly before: string | undefined;

@@ -16,7 +16,7 @@ import {
 const mostBytes = 4 * 1024 * 1024;
 
 /** What was to be executed, as far as its blobs are still there. */
-export interface ReadAction {
+interface ReadAction {
   readonly inputRoot: string | null;
   readonly command: ExecutionDetail["command"];
 }

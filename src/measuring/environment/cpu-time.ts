@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 
 /** Seconds of CPU time since the machine started, of all CPUs together. */
-export interface CpuTime {
+interface CpuTime {
   readonly busy: number;
   /** Taken by the hypervisor for other machines. */
   readonly stolen: number;

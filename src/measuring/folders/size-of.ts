@@ -2,7 +2,7 @@ import { lstat, readdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
 
 /** Bytes of a file, or of all files below a folder. Links count nothing, and are not followed. */
-export async function sizeOf(path: string): Promise<number> {
+async function sizeOf(path: string): Promise<number> {
   const entry = await lstat(path);
   if (entry.isFile()) return entry.size;
   if (!entry.isDirectory()) return 0;

@@ -1,5 +1,5 @@
 /** Of each stream of a process, this much from its beginning and as much from its end. */
-export const keptBytes = 512 * 1024;
+const keptBytes = 512 * 1024;
 
 /** Keeps the beginning and the end of what is written, however much that is. */
 export class KeptOutput {

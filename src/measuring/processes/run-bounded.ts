@@ -8,7 +8,7 @@ import { KeptOutput } from "./kept-output.ts";
 import { killAll, marker } from "./own-processes.ts";
 import { watchMachine } from "./watch-machine.ts";
 
-export interface BoundedProcess {
+interface BoundedProcess {
   readonly argv: readonly string[];
   readonly cwd: string;
   /** All that it gets. */

@@ -2,7 +2,7 @@ import { readFileSync, statfsSync } from "node:fs";
 import { Fault } from "#core/fault.ts";
 
 /** What is left of the machine. */
-export interface MachineState {
+interface MachineState {
   /** Threads of all processes. */
   readonly threads: number;
   readonly memoryAvailable: number;

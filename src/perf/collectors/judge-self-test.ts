@@ -1,7 +1,7 @@
 import { binomialTail } from "./binomial-tail.ts";
 
 /** Equal artifacts that look different, in how many of how many comparisons. */
-export interface SelfTestCounts {
+interface SelfTestCounts {
   readonly comparisons: number;
   readonly alarms: number;
 }
@@ -11,7 +11,7 @@ const mostAlarmRate = 0.02;
 /** So unlikely must the alarms be of a machine that raises no more: of a few comparisons, one or two are chance. */
 const leastLikely = 0.01;
 
-export interface SelfTestJudgement {
+interface SelfTestJudgement {
   /** False: nothing was compared, so that the test is no evidence in either direction. */
   readonly saysSomething: boolean;
   readonly passed: boolean;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 
-export interface SelfTestRow {
+interface SelfTestRow {
   readonly collector: string;
   readonly comparisons: number;
   readonly alarms: number;

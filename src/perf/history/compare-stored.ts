@@ -23,7 +23,7 @@ import { type LineArtifact, measuredBefore } from "./line.store.ts";
 import { measuredOf, type Names, namedMetrics, pairedOf } from "./measured-of.ts";
 import { farthestBack, readHistories } from "./read-histories.ts";
 
-export interface ToCompare {
+interface ToCompare {
   readonly suite: Suite;
   readonly before: LineArtifact;
   readonly after: LineArtifact;

@@ -15,7 +15,7 @@ import { countWhatItRestsOn } from "./rests-on.store.ts";
 /** Some 600 bytes a case: at most some 60 MB. */
 const mostCases = 100_000;
 
-export interface ShelvedComparison {
+interface ShelvedComparison {
   /** Equal keys, equal comparisons. */
   readonly key: string;
   /** Undefined: it is the one that the asker has. */
@@ -44,7 +44,6 @@ export function comparisonCache(db: Db) {
     },
   };
 }
-export type ComparisonCache = ReturnType<typeof comparisonCache>;
 
 async function contentKey(
   tx: Tx,

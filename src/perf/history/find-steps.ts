@@ -55,7 +55,7 @@ function spreadOf(values: readonly number[]): number {
 }
 
 /** A step that was known before, by the place of its first artifact. */
-export interface KnownStep {
+interface KnownStep {
   readonly place: number;
   readonly standing: "found" | "accepted" | "dismissed";
 }

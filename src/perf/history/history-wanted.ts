@@ -9,7 +9,7 @@ interface Accepted {
   readonly artifactId: number;
 }
 
-export interface Request {
+interface Request {
   readonly before: readonly Figures[];
   readonly after: readonly Figures[];
   readonly metrics: readonly Metric[];

@@ -53,7 +53,7 @@ export function nth(line: readonly StoredArtifact[], day: number): StoredArtifac
   return artifact;
 }
 
-export async function storeEnvironment(db: Db, fingerprint: string): Promise<void> {
+async function storeEnvironment(db: Db, fingerprint: string): Promise<void> {
   await db.run(sql`
     insert into benchmark_environment (fingerprint, facts, first_seen_at)
     values (${fingerprint}, '{}', ${labEpoch}) on conflict do nothing

@@ -20,10 +20,7 @@ export function namedMetrics(ordinals: ReadonlyMap<string, number>): string[] {
 }
 
 /** Values by the metrics' names; what was not taken is not there. */
-export function namedValues(
-  values: readonly (number | null)[],
-  metrics: readonly string[],
-): MetricValues {
+function namedValues(values: readonly (number | null)[], metrics: readonly string[]): MetricValues {
   const named: Record<string, number> = {};
   values.forEach((value, i) => {
     const name = metrics[i];

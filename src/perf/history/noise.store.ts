@@ -77,7 +77,7 @@ const Machine = z.object({
   fingerprint: z.string(),
   facts: EnvironmentFacts,
 });
-export type Machine = z.infer<typeof Machine>;
+type Machine = z.infer<typeof Machine>;
 
 export function machinesOf(tx: Tx, environmentIds: readonly number[]): Promise<Machine[]> {
   return tx.many(

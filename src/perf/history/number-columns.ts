@@ -13,10 +13,10 @@ export const Numbers = z.custom<readonly number[]>(
   (value) => Array.isArray(value) && value.every(isNumber),
 );
 
-export const NumbersOrNull = z.custom<readonly (number | null)[]>(areNumbersOrNull);
+const NumbersOrNull = z.custom<readonly (number | null)[]>(areNumbersOrNull);
 
 /** A list of numbers for each row, each list null where the row has none. */
-export const NumberLists = z.custom<readonly (readonly (number | null)[] | null)[]>(
+const NumberLists = z.custom<readonly (readonly (number | null)[] | null)[]>(
   (value) => Array.isArray(value) && value.every((each) => each === null || areNumbersOrNull(each)),
 );
 

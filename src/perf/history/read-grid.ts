@@ -9,7 +9,7 @@ import { artifactByTag } from "./line.store.ts";
 import { noSuite } from "./read-comparison.ts";
 import { metricOf } from "./read-series.ts";
 
-export interface GridQuery {
+interface GridQuery {
   readonly suite: string;
   readonly metric?: string | undefined;
   readonly kind: "master" | "release";

@@ -11,7 +11,7 @@ import { fingerprintsOf, ordinalsOf } from "./figures.store.ts";
 import { noMetric, noSuite } from "./read-comparison.ts";
 import { findCase, pointsOf, samplesOf } from "./series.store.ts";
 
-export interface SeriesQuery {
+interface SeriesQuery {
   readonly suite: string;
   readonly case: TestCase;
   readonly metric?: string | undefined;

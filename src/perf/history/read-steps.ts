@@ -8,7 +8,7 @@ import { namedMetrics } from "./measured-of.ts";
 import { noSuite } from "./read-comparison.ts";
 import { pointView } from "./read-series.ts";
 
-export interface StepsQuery {
+interface StepsQuery {
   readonly suite: string;
   /** Of artifacts made since then. */
   readonly since: Date;

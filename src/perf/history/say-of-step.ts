@@ -8,7 +8,7 @@ import { artifactByTag } from "./line.store.ts";
 import { findSeriesParts, metricOf, pointView } from "./read-series.ts";
 import { pointsOf } from "./series.store.ts";
 
-export interface WordOfStep {
+interface WordOfStep {
   readonly suite: string;
   readonly case: TestCase;
   readonly metric: string;

@@ -28,7 +28,7 @@ const Stretch = z.object({
   values: Numbers,
 });
 
-export interface StoredSeriesPoint {
+interface StoredSeriesPoint {
   readonly artifactId: number;
   readonly artifact: string;
   readonly datedAt: Date;

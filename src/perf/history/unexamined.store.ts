@@ -21,7 +21,7 @@ export async function putOnList(
   `);
 }
 
-export interface Taken {
+interface Taken {
   readonly artifactId: number;
   /** Who crosses it off must still hold this. */
   readonly ticket: string;

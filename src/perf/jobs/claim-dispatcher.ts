@@ -14,13 +14,13 @@ export interface ChangeTicket {
   drop(): void;
 }
 
-export interface Claimed {
+interface Claimed {
   readonly job: ClaimedBenchmarkJob | null;
   readonly because: string | null;
   readonly selfTestDue: boolean;
 }
 
-export interface BenchmarkClaimDispatcher {
+interface BenchmarkClaimDispatcher {
   /** Waits for a job; when the wait is over, says why there is none. */
   claim(
     collector: string,

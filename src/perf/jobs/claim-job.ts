@@ -24,7 +24,7 @@ import { recordError, settleJob } from "./job-in-hand.store.ts";
 import { servedSets } from "./served-sets.ts";
 
 /** What one look into the queue came to. */
-export type ClaimTurn =
+type ClaimTurn =
   | {
       readonly kind: "job";
       readonly job: ClaimedBenchmarkJob;
@@ -34,7 +34,7 @@ export type ClaimTurn =
   | { readonly kind: "ended" }
   | { readonly kind: "nothing"; readonly because: string; readonly selfTestDue: boolean };
 
-export interface ClaimRules {
+interface ClaimRules {
   readonly now: Date;
   readonly times: LabTimes;
   /** What a suite said, by its digest; undefined when nobody kept it. */

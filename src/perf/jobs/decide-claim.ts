@@ -1,5 +1,5 @@
 /** A job that a collector is about to get, read under the lock of its row. */
-export interface ClaimableJob {
+interface ClaimableJob {
   readonly state: "queued" | "in-progress";
   /** The process that it was handed to last. */
   readonly incarnation: string | null;
@@ -8,7 +8,7 @@ export interface ClaimableJob {
 }
 
 /** What a claim does with a job that it found. */
-export type ClaimDecision =
+type ClaimDecision =
   /** The answer of a claim before did not arrive: it is said again, and nobody's epoch ends. */
   | { readonly kind: "repeat" }
   | { readonly kind: "begin"; readonly attempts: number }

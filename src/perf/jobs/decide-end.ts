@@ -2,7 +2,7 @@ import type { JobEnd } from "#api/collector.ts";
 import { tries } from "./decide-claim.ts";
 
 /** A job in hand, read under the lock of its row. */
-export interface JobInHand {
+interface JobInHand {
   readonly attempts: number;
   readonly maxAttempts: number;
   readonly collector: string;

@@ -64,7 +64,7 @@ export async function endJob(
 }
 
 /** What came of looking for collectors that went silent. */
-export interface Silence {
+interface Silence {
   /** Jobs that were taken from them. */
   readonly jobs: readonly {
     readonly id: string;

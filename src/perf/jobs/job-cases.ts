@@ -5,7 +5,7 @@ import { type JobSlice, planCases } from "#suites/plan-cases.ts";
 import type { Suite } from "#suites/suite.ts";
 
 /** A job as far as it says what to measure. */
-export interface PlannedWork extends JobSlice {
+interface PlannedWork extends JobSlice {
   readonly purpose: JobPurpose;
   readonly doubts: readonly Doubt[] | null;
 }

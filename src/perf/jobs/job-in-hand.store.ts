@@ -26,7 +26,7 @@ const Extended = z.object({
   purpose: JobPurpose,
   environmentId: z.number(),
 });
-export type HeldJob = z.infer<typeof Extended>;
+type HeldJob = z.infer<typeof Extended>;
 
 /** Extends the lease of a job for who holds it, and holds its row; undefined when that is somebody else, or nobody. */
 export async function extendLease(
@@ -162,7 +162,7 @@ const Silent = z.object({
   maxAttempts: z.number(),
   collector: z.string(),
 });
-export type SilentJob = z.infer<typeof Silent>;
+type SilentJob = z.infer<typeof Silent>;
 
 /** Jobs whose leases are over, held. Passed over is what somebody tells of at this moment. */
 export function lockSilentJobs(tx: Tx, now: Date, most: number): Promise<SilentJob[]> {

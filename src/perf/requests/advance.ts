@@ -8,7 +8,7 @@ import { enqueueNext } from "./enqueue-next.ts";
 import { BenchmarkRequestId, findRequest, openRequests } from "./request.store.ts";
 import type { RequestHooks } from "./request-hooks.ts";
 
-export interface RequestServices {
+interface RequestServices {
   readonly db: Db;
   readonly clock: Clock;
   readonly logger: Logger;

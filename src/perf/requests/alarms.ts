@@ -12,7 +12,7 @@ const unbuiltMs = 24 * 60 * 60_000;
 /** A request begins within milliseconds when its turn comes. */
 const unstartedMs = 2 * 60_000;
 
-export interface LabNow {
+interface LabNow {
   readonly collectors: readonly CollectorView[];
   readonly jobs: readonly OpenJob[];
   readonly requests: readonly {

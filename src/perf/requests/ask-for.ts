@@ -17,7 +17,7 @@ import {
 } from "./request.store.ts";
 
 /** Somebody, or the farm itself, wants an artifact to be measured. */
-export interface Requested extends Request {
+interface Requested extends Request {
   readonly artifact: StoredArtifact;
   /** Undefined: what it follows. Null: it is compared with nothing, and no parent is filled up. */
   readonly parent: StoredArtifact | null | undefined;

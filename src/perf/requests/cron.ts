@@ -15,7 +15,7 @@ import type { RequestHooks } from "./request-hooks.ts";
 import { endAbandonedJobs, removeOldJobs } from "./request-job.store.ts";
 import type { SourceService } from "./source-service.ts";
 
-export interface CronServices {
+interface CronServices {
   readonly db: Db;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -9,7 +9,7 @@ import type { SourceService } from "./source-service.ts";
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
-export interface DiscoverServices {
+interface DiscoverServices {
   readonly db: Db;
   readonly clock: Clock;
   readonly sources: SourceService;

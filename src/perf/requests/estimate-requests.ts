@@ -3,7 +3,7 @@ import type { CollectorView } from "#api/collector.ts";
 import type { JobLike, Lasted } from "./usual-duration.store.ts";
 
 /** Seconds: the median of the last of its like, and what nine in ten of them kept within. */
-export interface Usual {
+interface Usual {
   readonly seconds: number;
   readonly least: number;
   readonly most: number;
@@ -56,7 +56,7 @@ export function usualDurations(lasted: readonly Lasted[]): (job: JobLike) => Usu
 }
 
 /** A machine, or a set of benchmarks that none serves. */
-export type LaneOf = (target: string, set: number) => string | undefined;
+type LaneOf = (target: string, set: number) => string | undefined;
 
 /** Who measures a set: who is registered for it, else who takes all. Undefined: nobody does. */
 export function lanesOf(collectors: readonly CollectorView[]): LaneOf {

@@ -12,7 +12,7 @@ export interface JobSoFar {
  * What a request in progress comes to. `ask-doubts`: all is measured, and if verdicts want an independent rerun,
  * now is the time.
  */
-export type WhatFollows = "wait" | "ask-doubts" | "ended" | "ended-without-results";
+type WhatFollows = "wait" | "ask-doubts" | "ended" | "ended-without-results";
 
 /** Optional jobs hold nobody up, and spoil nothing. */
 export function whatFollows(artifactId: number, jobs: readonly JobSoFar[]): WhatFollows {

@@ -1,6 +1,6 @@
 import type { Placed, WaitingRequest } from "./order-requests.ts";
 
-export interface Slot {
+interface Slot {
   readonly target: string;
   readonly set: number;
 }

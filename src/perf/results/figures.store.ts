@@ -2,7 +2,7 @@ import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 
 /** Whose figures they are, and where they were taken. */
-export interface Taken {
+interface Taken {
   readonly artifactId: number;
   readonly caseId: number;
   readonly environmentId: number;
@@ -12,7 +12,7 @@ export interface Taken {
   readonly at: Date;
 }
 
-export interface Iteration {
+interface Iteration {
   readonly iteration: number;
   readonly sample: readonly (number | null)[];
   readonly warnings: readonly string[];
@@ -78,7 +78,7 @@ export async function deriveResult(
   `);
 }
 
-export interface Pair {
+interface Pair {
   readonly pair: number;
   readonly child: readonly (number | null)[];
   readonly parent: readonly (number | null)[];

@@ -35,7 +35,7 @@ const longestError = 20_000;
 const longestWarning = 200;
 
 /** Stores what collectors measured. */
-export interface TestReports {
+interface TestReports {
   report(jobId: string, report: Report): Promise<ReportedTest>;
 }
 

@@ -1,5 +1,5 @@
 /** Of a scan: every how many of the line, or the first of each week or month (UTC). */
-export type Every = number | "week" | "month";
+type Every = number | "week" | "month";
 
 const dayMs = 24 * 60 * 60 * 1_000;
 

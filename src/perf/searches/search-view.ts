@@ -12,7 +12,7 @@ export async function viewSearch(tx: Tx, search: SearchRow): Promise<BenchmarkSe
   return viewOf(search, line, new Map(figures.map((figure) => [figure.artifact_id, figure.value])));
 }
 
-export function viewOf(
+function viewOf(
   search: SearchRow,
   line: readonly LineRow[],
   figures: ReadonlyMap<number, number>,

@@ -7,7 +7,7 @@ import type { Step } from "./plan-search.ts";
 export const BenchmarkSearchId = z.uuid().brand<"BenchmarkSearchId">();
 export type BenchmarkSearchId = z.infer<typeof BenchmarkSearchId>;
 
-export interface NewBenchmarkSearch {
+interface NewBenchmarkSearch {
   readonly id: BenchmarkSearchId;
   readonly suite: string;
   readonly kind: "scan" | "change-points" | "bisect";
@@ -38,7 +38,7 @@ const FoundStep = z.object({
   change: z.number().nullable(),
   exact: z.boolean(),
 });
-export type FoundStep = z.infer<typeof FoundStep>;
+type FoundStep = z.infer<typeof FoundStep>;
 
 const CaseColumns = {
   section: Section,

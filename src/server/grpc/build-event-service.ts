@@ -28,7 +28,7 @@ import {
 } from "#proto/google/devtools/build/v1/publish_build_event_pb.ts";
 import { mapAtMost } from "#scheduling/map-at-most.ts";
 
-export interface BuildEventServiceParts {
+interface BuildEventServiceParts {
   readonly db: Db;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -20,7 +20,7 @@ import { Code } from "#proto/google/rpc/code_pb.ts";
 import type { StatusSchema } from "#proto/google/rpc/status_pb.ts";
 
 export type OperationInit = MessageInitShape<typeof OperationSchema>;
-export type ExecuteResponseInit = MessageInitShape<typeof ExecuteResponseSchema>;
+type ExecuteResponseInit = MessageInitShape<typeof ExecuteResponseSchema>;
 type StatusInit = MessageInitShape<typeof StatusSchema>;
 
 /** An operation whose execution goes on, as REv2 clients see it. */

@@ -34,7 +34,7 @@ import { operationMessage } from "./operation-message.ts";
 import { type KnownAction, readAction, timeoutIn } from "./read-action.ts";
 import { withHeartbeats } from "./with-heartbeats.ts";
 
-export interface ExecutionServiceParts {
+interface ExecutionServiceParts {
   readonly operations: OperationService;
   readonly notes: AskingNotes;
   readonly blobsOf: (project: string) => BlobStore;

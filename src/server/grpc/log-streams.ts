@@ -7,7 +7,7 @@ import type { ReadRequest } from "#proto/google/bytestream/bytestream_pb.ts";
 import type { Ticket } from "../change-feed.ts";
 import type { LogPiece } from "../log-piece.ts";
 
-export interface LogStreamParts {
+interface LogStreamParts {
   /** Undefined when there is no such execution in that project. */
   readonly read: (
     log: {

@@ -13,7 +13,7 @@ import { Operations } from "#proto/google/longrunning/operations_pb.ts";
 import type { OperationInit } from "./execution-service-operation.ts";
 import { operationMessage } from "./operation-message.ts";
 
-export interface OperationsServiceParts {
+interface OperationsServiceParts {
   readonly operations: OperationService;
   readonly blobsOf: (project: string) => BlobStore;
   readonly callers: GrpcCallers;

@@ -27,9 +27,7 @@ export interface KnownAction {
   readonly platform: Platform;
 }
 
-export type ReadAction =
-  | { readonly kind: "missing"; readonly missing: readonly Digest[] }
-  | KnownAction;
+type ReadAction = { readonly kind: "missing"; readonly missing: readonly Digest[] } | KnownAction;
 
 /**
  * Reads the action and its command, and sees whether the root of its inputs is there.

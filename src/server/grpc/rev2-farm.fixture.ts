@@ -185,7 +185,7 @@ export function metadataOf(said: MessageInitShape<typeof RequestMetadataSchema>)
 }
 
 /** A stream of operations, one at a time. */
-export interface Stream {
+interface Stream {
   next(): Promise<Operation>;
   /** The last that comes. */
   end(): Promise<Operation>;

@@ -12,7 +12,7 @@ export type OpenSecrets = (
 ) => Promise<readonly { readonly name: string; readonly value: Uint8Array }[]>;
 
 /** The secrets that an action says it is given; throws for what the farm never writes. */
-export function secretsNamedIn(action: Uint8Array): SecretReference[] {
+function secretsNamedIn(action: Uint8Array): SecretReference[] {
   const { platform } = fromBinary(ActionSchema, action);
   const said = platform?.properties.filter(({ name }) => name === secretsProperty) ?? [];
   if (said.length === 0) return [];

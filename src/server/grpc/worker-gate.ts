@@ -37,7 +37,7 @@ export const openGate: WorkerGate = {
   areHis: async (_, __, leases) => leases.map(() => true),
 };
 
-export interface WorkerGateParts {
+interface WorkerGateParts {
   readonly callerOf: (context: CallContext) => Promise<Principal>;
   readonly standingOf: (
     process: WorkerProcess,
@@ -61,7 +61,7 @@ interface Standing {
 }
 
 /** What workers offer under the name `pool`; those that offer none share this one. */
-export function poolOf(platform: Platform): string {
+function poolOf(platform: Platform): string {
   return platform["pool"] ?? "default";
 }
 

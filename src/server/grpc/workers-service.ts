@@ -45,7 +45,7 @@ const mostAhead = 16;
 
 type Work = MessageInitShape<typeof WorkSchema>;
 
-export interface SecretsOnTheWay {
+interface SecretsOnTheWay {
   readonly open: OpenSecrets;
   /** Whether they may go where others can listen. */
   readonly inClear: boolean;

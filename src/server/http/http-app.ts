@@ -17,7 +17,7 @@ import { authenticate } from "./principal.ts";
 import { serveEndpoints } from "./serve-endpoints.ts";
 import { callbackRoutes, signInRoutes } from "./sign-in-routes.ts";
 
-export interface HttpAppOptions {
+interface HttpAppOptions {
   readonly farm: Farm;
   readonly handlers: AllHandlers;
   readonly readiness: Pick<ReadinessProbe, "read">;

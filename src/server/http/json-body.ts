@@ -23,7 +23,7 @@ const mostListed = 20;
 const NoOptions = z.strictObject({});
 
 /** The limit of a route whose bodies may be larger than 64 KiB. */
-export interface LargeBody {
+interface LargeBody {
   readonly bytes: number;
   /** Only callers who hold this right somewhere may send more than 64 KiB. */
   readonly verb: Verb;

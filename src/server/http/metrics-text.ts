@@ -27,7 +27,7 @@ export type MetricFamily =
       readonly sum: number;
     };
 
-export interface Sample {
+interface Sample {
   readonly labels?: Readonly<Record<string, string>>;
   readonly value: number;
 }

@@ -8,7 +8,7 @@ import { jsonBody, noOptions, requireJson } from "./json-body.ts";
 import { principalOf } from "./principal.ts";
 
 /** One call of an endpoint: all of it is parsed. */
-export interface Call<E extends Endpoint> {
+interface Call<E extends Endpoint> {
   readonly params: ParamsOf<E>;
   readonly query: QueryOf<E>;
   readonly body: BodyOf<E>;
@@ -35,7 +35,7 @@ type AnswerOf<E extends Endpoint> = E extends {
   : Response;
 
 /** Serves an endpoint: answers, or throws a `Fault`. A `Response` instead of JSON is for those with headers of their own. */
-export type Handler<E extends Endpoint> = (call: Call<E>) => AnswerOf<E> | Promise<AnswerOf<E>>;
+type Handler<E extends Endpoint> = (call: Call<E>) => AnswerOf<E> | Promise<AnswerOf<E>>;
 
 /** A handler for each entry of a part of the table, under the same name. */
 export type HandlersFor<Table extends Readonly<Record<string, Endpoint>>> = {

@@ -54,7 +54,7 @@ export class HeldBlobs {
 }
 
 /** Who holds what of one namespace. */
-export class HoldsOfNamespace {
+class HoldsOfNamespace {
   readonly firm = new HeldBlobs();
   readonly light = new HeldBlobs();
 }

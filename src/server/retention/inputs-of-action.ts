@@ -15,7 +15,7 @@ const mostMessageBytes = 16 * 1_048_576;
 const readAtOnce = 8;
 
 /** Keeps in mind that a blob is held; answers whether it was already. */
-export type Hold = (digest: Digest) => boolean;
+type Hold = (digest: Digest) => boolean;
 
 /** What an action that waits or runs is made of: itself, its command, all of its input tree. */
 export async function holdInputs(blobs: BlobStore, action: Digest, hold: Hold): Promise<void> {

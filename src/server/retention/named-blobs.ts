@@ -13,7 +13,7 @@ import { namedBy } from "./farm-claims.ts";
 const atOnce = 200;
 
 /** Whether a blob is gone, or is to go in this round. */
-export type IsDoomed = (namespace: Namespace, digest: Digest) => Promise<boolean>;
+type IsDoomed = (namespace: Namespace, digest: Digest) => Promise<boolean>;
 
 /**
  * Forgets all that names a blob that is to go, before it goes: results of actions, and entries of caches.

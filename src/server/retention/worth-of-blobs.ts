@@ -11,7 +11,7 @@ export const youngMs = leaseMs + slackMs;
 const mebibyte = 1024 ** 2;
 
 /** What a large blob counts for at most. */
-export const mostWeight = 4;
+const mostWeight = 4;
 
 /**
  * How much faster a blob ages for its size.
@@ -86,7 +86,7 @@ export class Worth {
 }
 
 /** All above a step, and a share of that step. */
-export interface CutAmong {
+interface CutAmong {
   readonly step: number;
   readonly share: number;
   readonly bytes: number;

@@ -4,7 +4,7 @@ import { Fault, messageOf } from "#core/fault.ts";
 import { discoveryAddress, whyNoIssuer } from "./issuer-address.ts";
 
 /** Finds the key that a token's header asks for, among its issuer's own. */
-export type KeyFinder = ReturnType<typeof createRemoteJWKSet>;
+type KeyFinder = ReturnType<typeof createRemoteJWKSet>;
 
 const timeoutMs = 5_000;
 const believedMs = 10 * 60_000;

@@ -2,7 +2,7 @@ import { matchesPattern } from "#access/matches-pattern.ts";
 import type { TrustedIssuer } from "./trusted-issuer.store.ts";
 
 /** The claims that rules are held against, of a token whose signature is good. */
-export interface CheckedClaims {
+interface CheckedClaims {
   readonly subject: string;
   readonly audiences: readonly string[];
 }

@@ -8,7 +8,7 @@ import { principalOfIdentity } from "./principal-of-identity.ts";
 import { attemptLastsMs, attemptOfCookie, secretsOf } from "./sign-in-attempt.ts";
 import { recordUsedState } from "./used-state.store.ts";
 
-export interface FinishingAttempt {
+interface FinishingAttempt {
   readonly db: Db;
   readonly clock: Clock;
   readonly provider: IdentityProvider;
@@ -21,7 +21,7 @@ export interface FinishingAttempt {
 const clockToleranceMs = 60_000;
 
 /** The values of the browser's cookies. */
-export interface BrowserSecrets {
+interface BrowserSecrets {
   readonly attempt: string | undefined;
   readonly session: string | undefined;
 }

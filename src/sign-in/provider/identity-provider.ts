@@ -2,7 +2,7 @@ import * as oidc from "openid-client";
 import { Fault, messageOf } from "#core/fault.ts";
 import { type ClaimedIdentity, type ClaimNames, identityOf } from "./identity-of-claims.ts";
 
-export interface ProviderSettings {
+interface ProviderSettings {
   readonly issuer: URL;
   readonly clientId: string;
   /** Undefined for a client without one: the code verifier then has to do. */

@@ -9,7 +9,7 @@ const Identity = z.object({
   firstSeenAt: z.date(),
   lastSeenAt: z.date(),
 });
-export type Identity = z.infer<typeof Identity>;
+type Identity = z.infer<typeof Identity>;
 
 const columns = sql`
   issuer, subject, principal, first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt"

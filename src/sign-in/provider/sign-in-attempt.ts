@@ -11,7 +11,7 @@ export const attemptLastsMs = 10 * 60_000;
  * The browser's cookie holds all of it, and the server nothing: anybody may begin to sign
  * in, so what the server kept would be a store that strangers can fill.
  */
-export interface SignInAttempt {
+interface SignInAttempt {
   readonly secret: string;
   readonly expiresAt: Date;
   /** A page of this farm. */

@@ -1,5 +1,5 @@
 /** How a browser that is signed in is told apart, given the address by which people reach the farm. */
-export interface CookieNames {
+interface CookieNames {
   /** Of somebody who is signed in. */
   readonly session: string;
   /** Of somebody who was sent to the identity provider. */

@@ -14,7 +14,7 @@ export const sessionTimes: SessionTimes = {
   wholeMs: 7 * 24 * 60 * 60_000,
 };
 
-export type SessionState =
+type SessionState =
   | { readonly kind: "live"; readonly until: Date }
   | { readonly kind: "over"; readonly why: "signed out" | "idle" | "aged" };
 

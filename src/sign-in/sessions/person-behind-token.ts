@@ -7,7 +7,7 @@ import type { Tx } from "#db/db.ts";
 import type { NewSignIn } from "./session-service.ts";
 
 /** Somebody whose token is good. */
-export interface TokenHolder {
+interface TokenHolder {
   readonly principal: string;
   readonly tokenId: string;
   readonly expiresAt: Date | null;

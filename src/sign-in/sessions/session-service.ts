@@ -16,7 +16,7 @@ import {
   type Voucher,
 } from "./session.store.ts";
 
-export interface LiveSession {
+interface LiveSession {
   readonly kind: "live";
   readonly id: string;
   readonly principal: Principal;

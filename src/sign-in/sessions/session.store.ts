@@ -27,7 +27,7 @@ export type Voucher =
   | { readonly kind: "token"; readonly tokenId: string }
   | { readonly kind: "provider"; readonly issuer: string; readonly subject: string };
 
-export interface NewSession {
+interface NewSession {
   readonly fingerprint: SecretFingerprint;
   readonly principal: string;
   readonly groups: readonly string[];

@@ -1,6 +1,6 @@
 import { type Box, line, type Scale, short, text } from "./draw.ts";
 
-export interface Axis {
+interface Axis {
   readonly scale: Scale;
   readonly steps: readonly number[];
   readonly title: string;

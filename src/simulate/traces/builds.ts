@@ -2,7 +2,7 @@ import { between, exponential, type Random } from "../random.ts";
 import type { TraceExecution } from "../trace.ts";
 import { type Action, executionOf } from "./code-base.ts";
 
-export interface Builds {
+interface Builds {
   readonly executions: number;
   /** Between one build and the next. */
   readonly meanGapMs: number;

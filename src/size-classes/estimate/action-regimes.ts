@@ -11,7 +11,7 @@ export interface SpeedUp {
 }
 
 /** Runs of an action that do about as much. */
-export interface WorkRegime {
+interface WorkRegime {
   /** The chance that the next run is of it. */
   readonly share: number;
   /** Milliseconds on one CPU, and by how many runs it is known. */
@@ -21,7 +21,7 @@ export interface WorkRegime {
 }
 
 /** A run that was ended in favour of one on a greater class, which succeeded: by its time-out, or by a second run. */
-export interface EndedRun {
+interface EndedRun {
   readonly sizeClass: number;
   readonly ranMs: number;
   /** What the run on the greater class did, in milliseconds on one CPU. */
@@ -41,7 +41,7 @@ export interface ActionRegimes {
   readonly shortages: readonly Shortage[];
 }
 
-export interface Shortage {
+interface Shortage {
   readonly sizeClass: number;
   readonly peakBytes: number;
 }

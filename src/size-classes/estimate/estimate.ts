@@ -55,13 +55,13 @@ export interface Estimate {
 export type OwnDigest = KeyDigest & { readonly teaches: { readonly kind: "of-one-action" } };
 
 /** A spread, and the chance that it is the one that the next run is of. */
-export interface Part {
+interface Part {
   readonly share: number;
   readonly spread: LogNormal;
 }
 
 /** What the next run may be like: so much work, that scales so. */
-export interface WorkPart extends Part {
+interface WorkPart extends Part {
   readonly expectedMs: number;
   readonly scalings: Float64Array;
   readonly speedUps: readonly SpeedUp[];

@@ -35,7 +35,7 @@ export interface KeyDigest {
 }
 
 /** An action's own runs follow one another; those of a target or a tool are a mixture of many actions. */
-export type Teaches =
+type Teaches =
   | ({ readonly kind: "of-one-action" } & ActionRegimes)
   | {
       readonly kind: "of-many-actions";

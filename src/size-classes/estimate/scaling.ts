@@ -6,7 +6,7 @@ import { type KeyDigest, logSpeedUpOfBin, speedUpBins } from "./key-digest.ts";
  *
  * On k CPUs it takes (1 - share) + share / min(k, width) of what it takes on one.
  */
-export interface Scaling {
+interface Scaling {
   readonly share: number;
   readonly width: number;
   /** How likely it is where nothing is known. */
@@ -45,7 +45,7 @@ const weightAbove = 2;
 const serialOnOneCpu = 0.3;
 
 /** What all scalings come to on so many CPUs. */
-export interface OnCpus {
+interface OnCpus {
   readonly logSpeedUp: Float64Array;
   /** Time there over time on one CPU. */
   readonly slowness: Float64Array;

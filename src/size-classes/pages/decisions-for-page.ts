@@ -57,7 +57,7 @@ function reasonOf(kept: Readonly<Record<string, unknown>>): SizeClassDecision["r
   return { ...reason.data, text: reason.data.text.slice(0, mostReason) };
 }
 
-export function alternativeForPage(kept: unknown): SizeClassAlternative[] {
+function alternativeForPage(kept: unknown): SizeClassAlternative[] {
   const parsed = Alternative.safeParse(kept);
   if (!parsed.success) return [];
   const { bandMs, probability, remark, ...rest } = parsed.data;

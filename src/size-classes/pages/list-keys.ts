@@ -7,7 +7,7 @@ import { type KeyName, nameOf } from "../key-history.store.ts";
 import { type KnownKey, keysWithText, knownKeys } from "./keys.store.ts";
 import type { Usage } from "./read-classes.ts";
 
-export interface KeysQuery {
+interface KeysQuery {
   readonly text: string | undefined;
   /** `next` of the page before. */
   readonly before: string | undefined;

@@ -9,7 +9,7 @@ const start = Date.UTC(2030, 0, 1);
 /** A time of the tests, in seconds after the first. */
 export const atSecond = (seconds: number) => new Date(start + seconds * 1_000);
 
-export const linuxText = '{"OSFamily":"linux"}';
+const linuxText = '{"OSFamily":"linux"}';
 
 interface ExecutionRow {
   readonly id?: ExecutionId;

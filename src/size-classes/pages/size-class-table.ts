@@ -59,7 +59,7 @@ export function pricesOf(table: ClassTable, ran: readonly RanOn[]): Price[] {
   });
 }
 
-export const nothingSaved: SizeClassSaved = { amount: 0, executions: 0, unknown: 0 };
+const nothingSaved: SizeClassSaved = { amount: 0, executions: 0, unknown: 0 };
 
 export function sumOfSaved(some: readonly SizeClassSaved[]): SizeClassSaved {
   return some.reduce(

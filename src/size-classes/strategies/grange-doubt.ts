@@ -4,7 +4,7 @@ import { nearLimit } from "../estimate/near-limit.ts";
 import { serial } from "../estimate/scaling.ts";
 import type { EndedRun } from "../strategy.ts";
 
-export type Doubt = "memory" | "unmeasured" | "slow";
+type Doubt = "memory" | "unmeasured" | "slow";
 
 /**
  * Whether a greater class might have made a failure a success.

@@ -4,7 +4,7 @@ import type { Explored } from "./grange-explore.ts";
 import type { Prospect } from "./grange-price.ts";
 
 /** 12.4, 0.03, 1540: as many digits as say something. */
-export function amount(cost: number): string {
+function amount(cost: number): string {
   if (cost >= 100) return cost.toFixed(0);
   if (cost >= 1) return `${Number(cost.toFixed(1))}`;
   return `${Number(cost.toPrecision(1))}`;

@@ -25,7 +25,7 @@ const Plan = z.array(
   }),
 );
 
-export interface LayersInUse {
+interface LayersInUse {
   /** Directories to stack, the upper ones first. */
   readonly trees: readonly string[];
   /** How many of them were there already. */

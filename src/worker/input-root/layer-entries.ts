@@ -11,12 +11,12 @@ export interface LayerEntries {
   readonly symlinks: readonly { readonly path: string; readonly target: string }[];
 }
 
-export interface LayerDirectory {
+interface LayerDirectory {
   readonly path: string;
   readonly properties?: InputProperties;
 }
 
-export interface LayerFile {
+interface LayerFile {
   readonly path: string;
   readonly digest: Digest;
   readonly executable: boolean;

@@ -10,7 +10,7 @@ import { type Ended, type RuledVerdict, verdictBy } from "./verdict.ts";
 /** Then the worker's heartbeats and other logs have their turn. */
 const turnMs = 20;
 
-export interface Judgement extends RuledVerdict {
+interface Judgement extends RuledVerdict {
   /** A packed `grange.worker.v1.Findings`, to travel with the result. */
   readonly findings: Any;
 }

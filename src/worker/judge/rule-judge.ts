@@ -3,7 +3,7 @@ import { compileRules, type OutcomeRules, type RulePattern } from "#core/outcome
 import { longestJudged, type SeenLine } from "./line-cutter.ts";
 
 /** A number that a log told: the text in the pattern's first group, and what it says. */
-export interface ToldNumber {
+interface ToldNumber {
   readonly text: string;
   /** Undefined when the text is no number. */
   readonly value: number | undefined;
@@ -23,13 +23,13 @@ export interface Seen {
   readonly whole: boolean;
 }
 
-export interface JudgeLimits {
+interface JudgeLimits {
   readonly excessMs?: number;
   readonly nowMs?: () => number;
 }
 
-export const mostErrorLines = 50;
-export const longestErrorLine = 500;
+const mostErrorLines = 50;
+const longestErrorLine = 500;
 
 /** What lines may take beyond their allowance, all together. */
 const mostExcessMs = 5_000;

@@ -33,7 +33,7 @@ export function verdictBy(rules: OutcomeRules, seen: Seen, ended: Ended): RuledV
 }
 
 /** Which rules a run that ended with success did not meet, and what was seen instead. */
-export function unmetRules(rules: OutcomeRules, seen: Seen): string[] {
+function unmetRules(rules: OutcomeRules, seen: Seen): string[] {
   if (!seen.whole) {
     return [
       "its log could not be judged to the end: its lines make the patterns of the rules too costly; make them simpler",

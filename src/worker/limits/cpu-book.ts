@@ -1,6 +1,6 @@
 import { type CpuLoads, chooseCpus, withLoad } from "./choose-cpus.ts";
 
-export interface TakenCpus {
+interface TakenCpus {
   readonly cpus: readonly number[];
   giveBack(): void;
 }

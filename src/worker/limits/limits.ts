@@ -18,7 +18,7 @@ export interface Limits {
 export type Lack = LackOfMemory | "processes" | undefined;
 
 /** How the process of a group ended. */
-export interface GroupEnd {
+interface GroupEnd {
   readonly exitCode: number;
   /** We ended it, for time or since we were told to. */
   readonly wasStopped: boolean;

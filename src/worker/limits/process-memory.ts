@@ -2,7 +2,7 @@ import { statfsSync, statSync } from "node:fs";
 import { textIn } from "./cgroup-files.ts";
 
 /** What a process holds that is not the cache of files. */
-export interface ProcessMemory {
+interface ProcessMemory {
   readonly ownBytes: number;
   /** Files in memory that it has mapped; others may have the same. */
   readonly sharedBytes: number;
@@ -14,7 +14,7 @@ export function memoryOf(pid: number): ProcessMemory {
 }
 
 /** From /proc/PID/status, see proc(5). */
-export function parseStatus(status: string): ProcessMemory {
+function parseStatus(status: string): ProcessMemory {
   const bytes = (key: string) =>
     Number(new RegExp(`^${key}:\\s+(\\d+) kB`, "m").exec(status)?.[1] ?? 0) * 1_024;
   return { ownBytes: bytes("RssAnon") + bytes("VmSwap"), sharedBytes: bytes("RssShmem") };
@@ -29,7 +29,7 @@ export function fairMemoryOf(pid: number): number | undefined {
 }
 
 /** From /proc/PID/smaps_rollup. */
-export function parseRollup(rollup: string): number | undefined {
+function parseRollup(rollup: string): number | undefined {
   const found = ["Pss_Anon", "Pss_Shmem", "SwapPss"].map(
     (key) => new RegExp(`^${key}:\\s+(\\d+) kB`, "m").exec(rollup)?.[1],
   );

@@ -16,7 +16,7 @@ export interface ProcessInfo {
 export const ticksPerSecond = 100;
 const pageBytes = 4_096;
 
-export async function listProcesses(): Promise<ProcessInfo[]> {
+async function listProcesses(): Promise<ProcessInfo[]> {
   const names = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name));
   const all = await Promise.all(
     names.map((name) =>

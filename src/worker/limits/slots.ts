@@ -11,7 +11,7 @@ import { coresOf, usableCpus } from "./machine-size.ts";
 import { slotShareText } from "./slot-share.ts";
 
 /** What the slots of a worker give, and where. */
-export interface Slots {
+interface Slots {
   readonly book: CpuBook;
   readonly taskset: string | undefined;
   /** For people. */
@@ -19,7 +19,7 @@ export interface Slots {
   close(): void;
 }
 
-export interface SlotSettings {
+interface SlotSettings {
   readonly dataDir: string;
   readonly path: string;
   readonly slots: number;

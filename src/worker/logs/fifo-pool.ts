@@ -15,7 +15,7 @@ export const pipesPrefix = "grange-pipes-";
 export const pipesLink = "pipes";
 
 /** The two ends of a pipe; both are the taker's to close. */
-export interface Pipe {
+interface Pipe {
   readonly readEnd: number;
   readonly writeEnd: number;
 }

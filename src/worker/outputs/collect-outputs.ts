@@ -16,7 +16,7 @@ import { type OutputLimits, usualOutputLimits } from "./output-limits.ts";
 import { propertiesOf, type WantedProperties } from "./output-properties.ts";
 
 /** One declared output that is there. `path` is as the command spelled it. */
-export type Output =
+type Output =
   | {
       readonly kind: "file";
       readonly path: string;
@@ -35,7 +35,7 @@ export type Output =
   | { readonly kind: "directory"; readonly path: string; readonly tree: DirectoryTree };
 
 /** A file among the outputs, by its path below the root of the job's tree. */
-export interface OutputFile {
+interface OutputFile {
   readonly at: string;
   readonly digest: Digest;
   readonly executable: boolean;

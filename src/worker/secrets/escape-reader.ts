@@ -4,7 +4,7 @@ const bell = 0x07;
 type Within = "text" | "begun" | "intermediate" | "control" | "string" | "string-escape";
 
 /** What a byte is to a terminal: a text within a sequence is a title, or a link's address. */
-export type Seen = "text" | "sequence" | "text-in-sequence";
+type Seen = "text" | "sequence" | "text-in-sequence";
 
 /** Tells escape sequences of terminals (ECMA-48) from what they colour. */
 export class EscapeReader {

@@ -8,7 +8,7 @@ import { quoteForShell } from "../quote-for-shell.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 
 /** Where the secrets of one run are, as the helper shell sees it. */
-export interface SecretFolder {
+interface SecretFolder {
   readonly path: string;
   close(): Promise<void>;
 }

@@ -13,7 +13,7 @@ export interface CachePlace {
 }
 
 /** The same build, each time from scratch, while things go wrong with the cache. */
-export interface Tried {
+interface Tried {
   readonly cold: Build;
   readonly warm: Build;
   readonly warmMs: number;

@@ -7,7 +7,7 @@ import type { SharedFarm } from "./shared-farm.ts";
 
 const { read, write, queryWriteStatus } = ByteStream.method;
 
-export interface Sending {
+interface Sending {
   readonly data: Uint8Array;
   readonly chunk?: number;
   /** Where the first message begins. */

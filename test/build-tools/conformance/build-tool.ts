@@ -29,7 +29,7 @@ import { bytesOf, digestBy } from "./foreign-digest.ts";
 
 type Changes<S extends DescMessage> = Omit<MessageInitShape<S>, "$typeName" | "$unknown">;
 type Child = string | Folder | Link | Special;
-export interface Folder {
+interface Folder {
   readonly [name: string]: Child;
 }
 class Link {
@@ -57,7 +57,7 @@ export interface ActionSpec {
 }
 
 /** An Execute that went its way: the stream ended well, and its last operation had a response. */
-export interface Ran {
+interface Ran {
   readonly operation: Operation;
   readonly response: ExecuteResponse;
   readonly result: ActionResult;

@@ -41,7 +41,7 @@ export function toyFarm(): ToyFarm {
 }
 
 /** What a build was noted to have asked for. */
-export interface NotedBuild extends DuneBuild {
+interface NotedBuild extends DuneBuild {
   readonly asked: Map<string, ResultRequest>;
   readonly made: Map<string, GranaryResult>;
 }
@@ -171,7 +171,7 @@ export async function executed(root: string): Promise<number> {
   return log.split("\n").filter((line) => line.startsWith("$ (cd _build")).length;
 }
 
-export interface DuneRun {
+interface DuneRun {
   readonly code: number | null;
   readonly ms: number;
   readonly stderr: string;

@@ -7,7 +7,7 @@ import { findRoute } from "./route-table.ts";
 import { type Call, Refusal, type Reply, type Route } from "./routes/route.ts";
 import type { WebhookSender } from "./webhook-sender.ts";
 
-export interface ApiParts {
+interface ApiParts {
   readonly state: FakeState;
   readonly webhooks: WebhookSender;
   readonly publicKey: string;

@@ -33,7 +33,7 @@ export interface FakeComment {
   readonly reactions: readonly { readonly content: string; readonly by: string }[];
 }
 
-export interface FakeCheck {
+interface FakeCheck {
   readonly id: number;
   readonly sha: string;
   readonly name: string;
@@ -52,14 +52,14 @@ export interface FakeCheck {
 /** Files to write; null removes one. */
 export type FakeFiles = Readonly<Record<string, string | null>>;
 
-export interface PushOptions {
+interface PushOptions {
   readonly subject?: string;
   readonly by?: string;
   /** Instead of the branch's head: a push by force. */
   readonly onto?: string;
 }
 
-export interface OpenPullOptions {
+interface OpenPullOptions {
   readonly files: FakeFiles;
   readonly by?: string;
   readonly title?: string;

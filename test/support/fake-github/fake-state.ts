@@ -25,7 +25,7 @@ export interface FakeState {
   draw(): number;
 }
 
-export interface TokenState {
+interface TokenState {
   readonly owner: string;
   readonly expiresAt: Date;
   readonly permissions: Readonly<Record<string, string>>;

@@ -71,7 +71,7 @@ function payload(
 const seconds = (date: Date) => Math.floor(date.getTime() / 1_000);
 const nothing = "0".repeat(40);
 
-export interface PushEffect {
+interface PushEffect {
   readonly ref: string;
   readonly before: string | undefined;
   readonly after: string | undefined;

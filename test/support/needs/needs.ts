@@ -10,7 +10,7 @@ export interface Need {
 }
 
 /** What adds a need to a machine that lacks it. */
-export type Remedy =
+type Remedy =
   | { readonly kind: "debian"; readonly packages: readonly string[] }
   | { readonly kind: "command"; readonly command: string }
   | { readonly kind: "root" }

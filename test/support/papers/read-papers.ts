@@ -34,14 +34,14 @@ export interface Entry {
 }
 
 /** One row of the document's table of totals. */
-export interface Total {
+interface Total {
   readonly paper: Paper;
   readonly sentences: number;
   readonly withTests: number;
   readonly open: number;
 }
 
-export interface Papers {
+interface Papers {
   readonly entries: readonly Entry[];
   readonly totals: readonly Total[];
   /** Rows of tables that are neither, each with its line: none in a document that is right. */

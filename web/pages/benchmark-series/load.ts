@@ -4,7 +4,7 @@ import { benchmarkHistoryEndpoints } from "#api/endpoints/benchmark-history-endp
 import { benchmarkSearchEndpoints } from "#api/endpoints/benchmark-search-endpoints.ts";
 import { call } from "../../farm/ask.ts";
 
-export interface RequestedSeries {
+interface RequestedSeries {
   readonly suite: string;
   readonly case: string;
   readonly metric: string;

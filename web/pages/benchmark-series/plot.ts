@@ -1,5 +1,5 @@
 /** Of an axis: the least and the greatest that it shows, and where it is labelled. */
-export interface Axis {
+interface Axis {
   readonly low: number;
   readonly high: number;
   readonly ticks: readonly number[];

@@ -37,7 +37,7 @@ export function CollectorsGrid({ collectors }: { readonly collectors: readonly C
   );
 }
 
-export function setsWords({ set, mayTakeOver }: CollectorView): string {
+function setsWords({ set, mayTakeOver }: CollectorView): string {
   const own = set === null ? "all sets" : `set ${set}`;
   return mayTakeOver.length === 0 ? own : `${own}, may take over ${mayTakeOver.join(", ")}`;
 }

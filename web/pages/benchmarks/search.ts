@@ -25,7 +25,6 @@ export function lineOf(text: string | undefined): Series["kind"] {
 }
 
 export const statusSearch = texts("suite", "ask", "artifact");
-export type StatusSearch = ReturnType<typeof statusSearch>;
 
 export const compareSearch = texts(
   "suite",
@@ -48,7 +47,5 @@ export const seriesSearch = texts("suite", "case", "metric", "kind", "samples", 
 export type SeriesSearch = ReturnType<typeof seriesSearch>;
 
 export const noiseSearch = texts("suite", "case");
-export type NoiseSearch = ReturnType<typeof noiseSearch>;
 
 export const searchesSearch = texts("suite");
-export type SearchesSearch = ReturnType<typeof searchesSearch>;

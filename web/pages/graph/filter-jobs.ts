@@ -3,7 +3,7 @@ import type { JobState } from "#api/job-state.ts";
 import { byAttention } from "../../parts/state-words.ts";
 import { isWanted, type JobFilter } from "./job-filter.ts";
 
-export interface Filter {
+interface Filter {
   /** None: all states. */
   readonly states: ReadonlySet<JobState>;
   readonly wanted: JobFilter;

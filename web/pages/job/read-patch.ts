@@ -2,7 +2,7 @@ import { z } from "zod";
 
 const Patch = z.record(z.string(), z.json());
 
-export type ReadPatch =
+type ReadPatch =
   | { readonly kind: "patch"; readonly patch: z.infer<typeof Patch> }
   | { readonly kind: "problem"; readonly problem: string };
 

@@ -54,7 +54,7 @@ export function RunTabs({ runs, chosen, onChoose }: Props) {
   );
 }
 
-export function stateOfRun(run: Run): JobState {
+function stateOfRun(run: Run): JobState {
   if (run.state !== "finished") return run.state;
   if (run.outcome === "succeeded") return "succeeded";
   return run.outcome === "cancelled" ? "cancelled" : "failed";

@@ -2,7 +2,7 @@ import { plain, type Style } from "./style.ts";
 import { styleAfter } from "./tokenize-line.ts";
 
 /** A line as the log view keeps it: raw, and ready to be tokenized when it is seen. */
-export interface LogLine {
+interface LogLine {
   readonly raw: string;
   readonly style: Style;
   /** How many earlier states of it were overwritten by carriage returns, as progress bars do. */

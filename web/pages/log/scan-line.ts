@@ -1,7 +1,7 @@
 import { afterSgr, type Style } from "./style.ts";
 
 /** Gets what a terminal would show of a line, from left to right. */
-export interface LineSink {
+interface LineSink {
   /** Text to show as it is. */
   text(text: string, style: Style): void;
   /** A character that would act instead of being seen: its name, to be shown in its place. */

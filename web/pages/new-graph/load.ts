@@ -6,7 +6,7 @@ import { call } from "../../farm/ask.ts";
 import type { NewGraphSearch } from "./search.ts";
 
 /** The choice as the API takes it. */
-export function choiceOf(search: NewGraphSearch): PreviewGraph {
+function choiceOf(search: NewGraphSearch): PreviewGraph {
   const { repository, rev, catalog, graph, select, definitionsFrom, patches } = search;
   return {
     parameters: search.parameters ?? {},

@@ -8,7 +8,7 @@ export const endWords: Readonly<Record<End, string>> = {
   timed_out: "timed out",
   out_of_memory: "out of memory",
 };
-export const ends = Object.keys(endWords) as End[];
+const ends = Object.keys(endWords) as End[];
 
 const colours: Readonly<Record<End, string>> = {
   succeeded: "is-succeeded",

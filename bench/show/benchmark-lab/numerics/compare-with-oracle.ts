@@ -6,7 +6,7 @@ import { answerOf, differenceOf, type OracleCase } from "#statistics/oracle-case
 import { fewQuestions, manyQuestions, oracleQuestions } from "./oracle-questions.ts";
 
 /** What one function's answers came to. */
-export interface OracleAgreement {
+interface OracleAgreement {
   readonly name: OracleCase["f"];
   readonly cases: number;
   readonly largestDifference: number;

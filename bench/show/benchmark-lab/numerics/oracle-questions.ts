@@ -9,7 +9,7 @@ import {
 } from "#statistics/seeded-random.ts";
 
 /** How many questions of each kind. */
-export type QuestionCounts = Readonly<Record<OracleCase["f"], number>>;
+type QuestionCounts = Readonly<Record<OracleCase["f"], number>>;
 
 export const manyQuestions: QuestionCounts = {
   "rank-test-exact": 2_500,

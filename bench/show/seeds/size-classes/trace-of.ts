@@ -55,17 +55,17 @@ export function traceOf(
 }
 
 /** What one execution of an action needs; fields that are left out are the usual ones. */
-export type Need = Pick<TraceExecution, "serialMs" | "parallelMs" | "width" | "peakMemoryBytes"> &
+type Need = Pick<TraceExecution, "serialMs" | "parallelMs" | "width" | "peakMemoryBytes"> &
   Partial<Pick<TraceExecution, "timeoutMs" | "ownTimeoutMs">>;
 
 /** An action: what its executions need, by their number and by how far the trace has come (0 to 1). */
 export type Needs = (number: number, progress: number) => Need;
 
-export interface Arrivals {
+interface Arrivals {
   readonly executions: number;
   readonly meanGapMs: number;
 }
-export const usualArrivals: Arrivals = { executions: 6_000, meanGapMs: 1_000 };
+const usualArrivals: Arrivals = { executions: 6_000, meanGapMs: 1_000 };
 
 /** A stream of seeded random numbers that is another for each kind of trace. */
 export function randomOf(kind: number, seed: number): Random {

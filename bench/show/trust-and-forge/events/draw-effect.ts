@@ -90,7 +90,7 @@ async function tag({ repository }: Place, random: Random, turn: number): Promise
 /** Tags that stand, by repository. */
 const tags = new WeakMap<object, string[]>();
 
-export function tagsOf(repository: object): string[] {
+function tagsOf(repository: object): string[] {
   const known = tags.get(repository) ?? [];
   tags.set(repository, known);
   return known;

@@ -14,7 +14,7 @@ const MadeGraph = z.object({
   /** Null: the farm has no such graph. */
   state: z.string().nullable(),
 });
-export type MadeGraph = z.infer<typeof MadeGraph>;
+type MadeGraph = z.infer<typeof MadeGraph>;
 
 const TakenCommand = z.object({ slug: z.string(), id: z.string(), state: z.string() });
 

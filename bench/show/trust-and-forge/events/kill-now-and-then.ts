@@ -8,7 +8,7 @@ const mostMsLater = 700;
 /** On a machine that is slow to start servers, events wait for the start: else nobody lives to see them. */
 const mostTurnsAhead = 30;
 
-export interface Killing {
+interface Killing {
   /** Of the turns, this one is over. */
   reached(turn: number): void;
   /** Resolves when events may go on: the server of that many turns ago lives. */

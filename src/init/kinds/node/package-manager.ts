@@ -35,7 +35,7 @@ export const toolsDirectory = ".grange-tools";
 /** The archive in which a workspace's installation passes what it installed. */
 const archive = ".grange-modules.tar";
 
-export interface HandedModules {
+interface HandedModules {
   /** Commands at the end of the installation. */
   readonly pack: readonly string[];
   /** Commands at the beginning of a job that uses the installation. */
