@@ -1,5 +1,16 @@
-import { createRootRoute } from "@tanstack/react-router";
-import { NotFound } from "./shell/not-found.tsx";
+import { createRootRoute, Link } from "@tanstack/react-router";
+import { usePageTitle } from "./parts/page-title.ts";
 import { Shell } from "./shell/shell.tsx";
 
 export const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
+
+function NotFound() {
+  usePageTitle("Not found");
+  return (
+    <section className="empty">
+      <h1>There is no such page</h1>
+      <p>The address may be mistyped, or what it named may have been removed.</p>
+      <Link to="/">See all repositories</Link>
+    </section>
+  );
+}

@@ -1,9 +1,18 @@
-import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import {
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
 import { join } from "node:path";
 import { Fault } from "#core/fault.ts";
 import { makePrivateDirectory } from "#machine/make-directory.ts";
 import { isAlive, ownOwner } from "#machine/owner.ts";
-import { bytesBelow } from "./bytes-below.ts";
 import { holdingLock } from "./hold-lock.ts";
 
 /** A folder of a key, whole. It stays until it is let go. */
@@ -148,4 +157,15 @@ async function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+/** The sum of all files' sizes below a folder; links are not followed. */
+async function bytesBelow(folder: string): Promise<number> {
+  let bytes = 0;
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) bytes += await bytesBelow(path);
+    else bytes += (await lstat(path)).size;
+  }
+  return bytes;
 }

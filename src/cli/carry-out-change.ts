@@ -1,8 +1,8 @@
+import { createInterface } from "node:readline/promises";
 import type { PlannedChange } from "#api/rerun.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { plannedChangeLines } from "./planned-change-lines.ts";
 import { answer, type CommonOptions, type Session } from "./session.ts";
-import { askYesNo } from "./terminal/ask-yes-no.ts";
 
 export interface ChangeOptions extends CommonOptions {
   readonly dryRun?: boolean;
@@ -38,4 +38,19 @@ function doneLine({ jobs }: PlannedChange): string {
   const [graph, ...others] = new Set(jobs.map((job) => job.graph.slice(0, 8)));
   if (graph === undefined) return "Done.";
   return `Done. See: grange ${others.length === 0 ? "status" : "set"} ${graph}`;
+}
+
+/** Asks a person. Only a word that begins with y is a yes; an end of input is a no. */
+async function askYesNo(
+  question: string,
+  input: NodeJS.ReadableStream = process.stdin,
+  output: NodeJS.WritableStream = process.stderr,
+): Promise<boolean> {
+  const lines = createInterface({ input, output });
+  const closed = new Promise<string>((resolve) => lines.once("close", () => resolve("")));
+  try {
+    return /^\s*y/i.test(await Promise.race([lines.question(`${question} [y/N] `), closed]));
+  } finally {
+    lines.close();
+  }
 }

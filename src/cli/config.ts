@@ -4,7 +4,11 @@ import { Fault } from "#core/fault.ts";
 import { readAuthorities } from "#grpc/authorities.ts";
 import { readClientCertificate } from "#grpc/client-certificate.ts";
 import { variablesOfForgeSecrets } from "#server/forge/config.ts";
-import { networkVariables } from "./init/network-variables.ts";
+
+/** Files of certificates, which a job sees where the user sees them: it has this machine's /etc and /usr. */
+const certificateFiles = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "PIP_CERT", "REQUESTS_CA_BUNDLE"];
+
+const proxies = ["http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"];
 
 const variablesOfSecretFiles = [
   "GRANGE_FARM_KEY",
@@ -90,4 +94,23 @@ export function readCliConfig(env: NodeJS.ProcessEnv = process.env): CliConfig {
 /** Reads the variables without which programs on this machine do not reach the network. */
 export function readNetworkVariables(env: NodeJS.ProcessEnv = process.env): Record<string, string> {
   return networkVariables(env);
+}
+
+/**
+ * Returns the variables without which programs on this machine do not reach the network: a company's authorities
+ * and its proxy. A job has no variables that its definition does not name. An address with a password is left out.
+ */
+function networkVariables(
+  environment: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  const isVisible = (path: string) => /^\/(etc|usr)\//.test(path);
+  const pairs = [
+    ...certificateFiles
+      .map((name) => [name, environment[name] ?? ""] as const)
+      .filter(([, path]) => isVisible(path)),
+    ...proxies
+      .map((name) => [name, environment[name] ?? ""] as const)
+      .filter(([, address]) => address !== "" && !address.includes("@")),
+  ];
+  return Object.fromEntries(pairs);
 }

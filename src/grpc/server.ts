@@ -1,4 +1,9 @@
-import { createServer, type Http2Server, type ServerHttp2Session } from "node:http2";
+import {
+  createServer,
+  type Http2Server,
+  type Http2Session,
+  type ServerHttp2Session,
+} from "node:http2";
 import type { Socket } from "node:net";
 import { FairGate } from "#core/fair-gate.ts";
 import type { Service } from "#core/service.ts";
@@ -7,10 +12,12 @@ import { errorRateLimit } from "./error-rate-limit.ts";
 import { HeldBytes, SharedBytes } from "./held-bytes.ts";
 import { keepAlive } from "./keep-alive.ts";
 import type { Method } from "./method.ts";
-import { limitPings } from "./ping-limit.ts";
 import { readInTurns } from "./read-in-turns.ts";
 import { type Around, serveStream } from "./serve-stream.ts";
 import { ourSettings, sessionMemoryMb, widenSession } from "./window-sizes.ts";
+
+/** grpc-java and grpc-go ping at most every 10 s, and to measure bandwidth up to 10 times a second. */
+const mostInWindow = 1_000;
 
 export interface GrpcServerOptions {
   readonly methods: readonly Method[];
@@ -128,4 +135,9 @@ async function stopServer(
   await Promise.all(ended);
   clearTimeout(grace);
   await listening;
+}
+
+/** Ends a session whose peer does little but ping; each costs us an answer. */
+function limitPings(session: Http2Session): void {
+  session.on("ping", errorRateLimit(session, mostInWindow));
 }

@@ -1,20 +1,24 @@
+import { lstat, readdir, realpath } from "node:fs/promises";
+import { join } from "node:path";
 import type { PlacedArtifact } from "#artifacts/artifact-cache.ts";
 import type { MetricValues } from "#core/benchmark-metric.ts";
 import { Fault } from "#core/fault.ts";
 import type { TestCase } from "#core/test-case.ts";
 import type { DefinedMetric, Suite } from "#suites/suite.ts";
 import { type Meanwhile, warningsOf, watchNeighbours } from "./environment/neighbours.ts";
-import { failureOf } from "./failure-of.ts";
 import { fixedEnvironment } from "./fixed-environment.ts";
 import { assembleSource, type PlacedSource, putOnPatch } from "./folders/assemble-source.ts";
 import { emptyFolder, emptyFolders, ownFolders, type RunFolders } from "./folders/run-folders.ts";
-import { sizeBelow } from "./folders/size-of.ts";
 import { filled, type ProcessKind, partsOf, planRun, type RunPlan } from "./plan-run.ts";
 import type { Counter } from "./processes/counters.ts";
 import { type EndedProcess, runBounded } from "./processes/run-bounded.ts";
 import { searchPath } from "./processes/sandbox.ts";
 import { firstFit, metricsFrom, valuesOf } from "./values-of.ts";
 import type { WorkPlace } from "./work-place.ts";
+
+const shownLines = 30;
+
+const shownCharacters = 8_000;
 
 interface ProcessToRun {
   readonly suite: Suite;
@@ -140,4 +144,48 @@ async function sizesOf(
     if (size !== undefined) sizes.set(take.of, size);
   }
   return sizes;
+}
+
+/** Why a command counts as failed: how it ended, its last words, and what it was. */
+function failureOf(
+  { exitCode, stdout, stderr }: Pick<EndedProcess, "exitCode" | "stdout" | "stderr">,
+  command: readonly string[],
+  before: string,
+): Fault {
+  const how =
+    exitCode > 128 && exitCode < 193
+      ? `ended by signal ${exitCode - 128}`
+      : `exit code ${exitCode}`;
+  // Compilers complain on stdout, runtimes on stderr: whichever is there.
+  const said = [lastLines(stdout), lastLines(stderr)].filter((text) => text !== "").join("\n");
+  const words = [
+    `${before}${how}`,
+    `command: ${command.join(" ").slice(0, 2_000)}`,
+    said === "" ? "it printed nothing" : said,
+  ];
+  return new Fault("failed_precondition", words.join("\n"));
+}
+
+function lastLines(text: string): string {
+  return text.trim().split("\n").slice(-shownLines).join("\n").slice(-shownCharacters);
+}
+
+/** Bytes of a file, or of all files below a folder. Links count nothing, and are not followed. */
+async function sizeOf(path: string): Promise<number> {
+  const entry = await lstat(path);
+  if (entry.isFile()) return entry.size;
+  if (!entry.isDirectory()) return 0;
+  let bytes = 0;
+  for (const name of await readdir(path)) bytes += await sizeOf(join(path, name));
+  return bytes;
+}
+
+/** Undefined where there is nothing, or where a link on the way leads out of the root. */
+async function sizeBelow(root: string, path: string): Promise<number | undefined> {
+  try {
+    const [top, real] = [await realpath(root), await realpath(path)];
+    return real === top || real.startsWith(`${top}/`) ? await sizeOf(real) : undefined;
+  } catch {
+    return undefined;
+  }
 }

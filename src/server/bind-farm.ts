@@ -1,6 +1,10 @@
+import { readUnservedPlaces } from "#perf/requests/announce-unserved.ts";
+import type { DesiredWorkersService } from "#size-classes/desired-workers-service.ts";
+import { eventLoopLag } from "./event-loop-lag.ts";
+import { farmMetrics } from "./farm-metrics.ts";
 import { webhookTaker } from "./forge/webhook-taker.ts";
 import type { Farm } from "./http/farm.ts";
-import { metricFamilies } from "./metric-families.ts";
+import type { MetricFamily } from "./http/metrics-text.ts";
 import type { Services } from "./services.ts";
 import { browserSignIn } from "./sign-in/browser-sign-in.ts";
 
@@ -13,4 +17,23 @@ export function bindFarm(services: Services, url: string): Farm {
     ...webhookTaker(services),
     ...browserSignIn(services, url),
   };
+}
+
+/** What scrapers get of the server's services. */
+function metricFamilies(
+  { db, clock, queue, caches, eviction, trees, labTimes }: Services,
+  scaling: DesiredWorkersService,
+): () => Promise<MetricFamily[]> {
+  const now = () => clock.now();
+  return farmMetrics({
+    db,
+    now,
+    leaseMs: queue.times.leaseMs,
+    unservedBenchmarks: () => readUnservedPlaces(db, now(), labTimes),
+    cacheCounter: caches.counter,
+    seals: trees.seals.counts,
+    store: () => eviction.standing(),
+    scaling,
+    lag: eventLoopLag(() => now().getTime()),
+  });
 }

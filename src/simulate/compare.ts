@@ -1,9 +1,18 @@
 import { type SizeClassSettings, usualSettings } from "#size-classes/settings.ts";
 import { type ChooserName, chooserNamed } from "./choosers.ts";
-import { type CostPoint, costOverTime } from "./cost-over-time.ts";
 import { type Figures, figuresOf } from "./figures.ts";
+import type { Simulated } from "./records.ts";
 import { simulate } from "./simulate.ts";
 import type { Trace } from "./trace.ts";
+
+/** What all workers together have cost until then, busy and idle. */
+interface CostPoint {
+  readonly atMs: number;
+  readonly cost: number;
+}
+
+/** As fine as a plot shows. */
+const points = 100;
 
 /** Strategies on the same trace, with the same chances. */
 export interface Comparison {
@@ -43,4 +52,17 @@ export function compare(
       };
     }),
   };
+}
+
+function costOverTime(trace: Trace, { workers }: Simulated): CostPoint[] {
+  const first = trace.executions[0]?.at ?? 0;
+  const last = workers.reduce((latest, { until }) => Math.max(latest, until), first);
+  return Array.from({ length: points + 1 }, (_, i) => {
+    const at = first + ((last - first) * i) / points;
+    const cost = workers.reduce((sum, { classIndex, since, until }) => {
+      const price = trace.header.classes[classIndex]?.price ?? 0;
+      return sum + (price * Math.max(0, Math.min(at, until) - since)) / 1000;
+    }, 0);
+    return { atMs: Math.round(at - first), cost };
+  });
 }

@@ -1,5 +1,3 @@
-import { asSpan, counted } from "./desired-workers-words.ts";
-
 /** How workers are started and given up. */
 export interface ScalingSettings {
   /** How long what is submitted may wait for a slot. */
@@ -172,4 +170,18 @@ function rate(perSecond: number): string {
   return perSecond >= 1
     ? `${perSecond.toFixed(1)} per second`
     : `${(perSecond * 60).toFixed(1)} per minute`;
+}
+
+/** `1 worker`, `3 workers`. */
+function counted(count: number, thing: string): string {
+  return `${count.toLocaleString("en")} ${thing}${count === 1 ? "" : "s"}`;
+}
+
+/** `0.4 s`, `12 s`, `5 min`, `3 h`. */
+function asSpan(ms: number): string {
+  const seconds = ms / 1_000;
+  if (seconds < 9.95) return `${Number(seconds.toFixed(1))} s`;
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`;
+  return `${Math.round(seconds / 3_600)} h`;
 }

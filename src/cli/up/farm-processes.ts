@@ -1,10 +1,20 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { z } from "zod";
+import { Fault } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
-import { startChild } from "./child.ts";
+import { jsonOr } from "../api/api-failure.ts";
+import { type Child, startChild } from "./child.ts";
 import type { LocalWorker } from "./local-workers.ts";
-import { untilServerReady } from "./server-ready.ts";
 import { type Supervised, supervise } from "./supervise.ts";
+
+/** The one line that `grange server` prints: that it listens, or why it does not. */
+const ServerReady = z.discriminatedUnion("ready", [
+  z.object({ ready: z.literal(true), url: z.url(), databaseMs: z.number() }),
+  z.object({ ready: z.literal(false), error: z.object({ message: z.string() }) }),
+]);
+
+type ServerReady = z.infer<typeof ServerReady>;
 
 interface FarmProcesses extends Service {
   readonly url: string;
@@ -162,4 +172,22 @@ function flags(options: Record<string, string | number | undefined>): string[] {
   return Object.entries(options).flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name}`, String(value)],
   );
+}
+
+/** Waits until a server that was just started listens; answers its address, and how long its database took. */
+async function untilServerReady(
+  child: Child,
+  logFile: string,
+): Promise<{ readonly url: string; readonly databaseMs: number }> {
+  const printed = (async () => {
+    for await (const line of child.lines) {
+      const said = ServerReady.safeParse(jsonOr(line, undefined));
+      if (said.success) return said.data;
+    }
+    return undefined;
+  })();
+  const said = await printed;
+  if (said?.ready === true) return said;
+  const why = said?.error.message ?? `it ended (${await child.ended}); its log is ${logFile}`;
+  throw new Fault("failed_precondition", `the server did not start: ${why}`);
 }

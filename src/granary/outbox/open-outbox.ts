@@ -5,10 +5,10 @@ import type { Digest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import type { GranaryFarm } from "../farm/granary-farm.ts";
 import { chooseToDrop } from "./choose-to-drop.ts";
+import { type Failing, setAsideOf } from "./choose-to-send.ts";
 import { dueItems } from "./due-items.ts";
 import { heldBlobs } from "./held-blobs.ts";
-import type { Outbox } from "./outbox.ts";
-import { stateOf } from "./outbox-state.ts";
+import type { Outbox, OutboxState } from "./outbox.ts";
 import {
   awaken,
   failureOf,
@@ -162,5 +162,31 @@ export async function openOutbox(options: OutboxOptions): Promise<OpenOutbox> {
       await spool.close();
       settle(sender);
     },
+  };
+}
+
+/** What waits, and why it does. */
+function stateOf(
+  files: readonly SpoolFile[],
+  failingOf: (file: SpoolFile) => Failing | undefined,
+  { trouble, overflow }: { readonly trouble: string | undefined; readonly overflow: number },
+): OutboxState {
+  let [results, indexes, reports, bytes] = [0, 0, 0, 0];
+  let late: Failing | undefined;
+  for (const file of files) {
+    bytes += file.bytes;
+    late ??= failingOf(file);
+    if (file.kind === "results") results += file.items;
+    else if (file.kind === "index") indexes += file.items;
+    else reports += file.items;
+  }
+  const full = `${overflow} were dropped, as more waited than is kept`;
+  return {
+    results,
+    indexes,
+    reports,
+    bytes,
+    trouble: trouble ?? late?.because ?? (overflow > 0 ? full : undefined),
+    setAside: setAsideOf(files, failingOf),
   };
 }

@@ -3,11 +3,24 @@ import { realpath } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { canonicalJson } from "#core/canonical-json.ts";
 import { knownCLibrary } from "./c-library.ts";
-import { compilersNamedIn } from "./compilers-named-in.ts";
 import { findTool } from "./find-tool.ts";
 import { type GranarySettings, usualTools } from "./granary-settings.ts";
 import type { KnownDigests } from "./known-digests.ts";
 import { systemImage } from "./system-image.ts";
+
+/** Variables that name the programs that compile: `ccache clang-15`, `/opt/gcc/bin/gcc -m32`. */
+const naming: ReadonlySet<string> = new Set([
+  "CC",
+  "CXX",
+  "CPP",
+  "LD",
+  "AR",
+  "HOSTCC",
+  "HOSTCXX",
+  "RUSTC",
+]);
+
+const mostWords = 20;
 
 /** What builds must have in common for one to be told what the other asked for, and to be given its tools' results. */
 export interface BuildEnvironment {
@@ -97,4 +110,20 @@ async function fileOf(root: string, name: string, digests: KnownDigests) {
   const isWithin = real?.startsWith(top.endsWith(sep) ? top : top + sep) === true;
   const hash = real !== undefined && isWithin ? await digests.of(real) : undefined;
   return { name, hash: hash ?? "absent" };
+}
+
+/**
+ * Returns the programs that a build's variables name as its compilers, of those variables that count for its environment.
+ * Words that are no programs, such as flags' values, are not found later and count for nothing.
+ */
+function compilersNamedIn(
+  variables: Readonly<Record<string, string | undefined>>,
+  counting: readonly string[],
+): string[] {
+  const words = counting
+    .filter((name) => naming.has(name))
+    .flatMap((name) => (variables[name] ?? "").split(/\s+/));
+  return [...new Set(words.filter((word) => /^[A-Za-z0-9/._+-]+$/.test(word)))]
+    .filter((word) => !word.startsWith("-"))
+    .slice(0, mostWords);
 }

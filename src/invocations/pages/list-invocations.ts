@@ -1,7 +1,7 @@
 import type { InvocationList } from "#api/invocation.ts";
+import { Fault } from "#core/fault.ts";
 import type { Db, Tx } from "#db/db.ts";
 import { buildsOfCommit } from "../build-events/read-builds.store.ts";
-import { formatInvocationCursor, parseInvocationCursor } from "./invocation-cursor.ts";
 import {
   type InvocationName,
   type InvocationRow,
@@ -55,4 +55,22 @@ async function rowsOfCommit(
   const rows = await invocationRows(tx, names);
   const from = rows.findIndex(({ project, id }) => project === before?.project && id === before.id);
   return rows.slice(from + 1, from + 1 + limit);
+}
+
+/** Both parts are others' text: a project may have slashes, an id anything. */
+function formatInvocationCursor({ project, id }: InvocationName): string {
+  return Buffer.from(JSON.stringify([project, id])).toString("base64url");
+}
+
+/** Throws `invalid_argument` for what no list gave. */
+function parseInvocationCursor(text: string): InvocationName {
+  try {
+    const read: unknown = JSON.parse(Buffer.from(text, "base64url").toString());
+    if (Array.isArray(read) && typeof read[0] === "string" && typeof read[1] === "string") {
+      return { project: read[0], id: read[1] };
+    }
+  } catch {
+    // No JSON: refused below.
+  }
+  throw new Fault("invalid_argument", "`before` is none that a list of invocations gave as `next`");
 }

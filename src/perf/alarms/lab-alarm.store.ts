@@ -2,7 +2,11 @@ import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
-import { alarmSentence, type LabAlarm } from "./lab-alarm.ts";
+
+/** Something that whoever looks after a lab is to hear of. */
+type LabAlarm =
+  | { readonly kind: "collector-silent"; readonly collector: string }
+  | { readonly kind: "collector-out-of-duty"; readonly collector: string; readonly why: string };
 
 /** How long an alarm is tried to be sent. */
 const sendHours = 24;
@@ -72,4 +76,15 @@ export async function settleAlarm(
 /** Deletes alarms of long ago. */
 export function deleteOldAlarms(tx: Tx, before: Date): Promise<number> {
   return tx.run(sql`delete from benchmark_alarm where created_at < ${before}`);
+}
+
+/** Returns what an alarm says to people: what happened, and what to do. */
+function alarmSentence(alarm: LabAlarm): string {
+  const { collector } = alarm;
+  switch (alarm.kind) {
+    case "collector-silent":
+      return `Collector ${collector} went silent: start it again on its machine, or take it out with \`grange collector set ${collector} --inactive\`.`;
+    case "collector-out-of-duty":
+      return `Collector ${collector} gets no work: ${alarm.why}. When that is mended: grange collector set ${collector} --in-duty`;
+  }
 }

@@ -1,14 +1,20 @@
 import type { EndedBenchmarkJob, JobEnd, JobHeartbeatAnswer, JobHolder } from "#api/collector.ts";
 import { keepableText } from "#core/keepable-text.ts";
+import { caseKey } from "#core/test-case.ts";
 import type { Tx } from "#db/db.ts";
 import { keepAlarms } from "../alarms/lab-alarm.store.ts";
 import { tellBenchmarkChange } from "../change.store.ts";
 import { markSilent } from "../collectors/collector.store.ts";
+import { noteNewResults } from "../history/note-results.ts";
 import type { LabTimes } from "../lab-times.ts";
+import { workOfJob } from "../results/job-work.store.ts";
+import { casesTold } from "../results/stored-cases.store.ts";
 import { type AfterJob, decideEnd, decideSilence } from "./decide-end.ts";
 import { explainRefusal } from "./explain-refusal.ts";
+import { jobCases } from "./job-cases.ts";
 import {
   extendLease,
+  isWaitedFor,
   type JobStanding,
   jobStanding,
   lockSilentJobs,
@@ -16,8 +22,6 @@ import {
   recordError,
   settleJob,
 } from "./job-in-hand.store.ts";
-import { noteLateResults } from "./note-late-results.ts";
-import { untoldCases } from "./untold-cases.ts";
 
 const longestError = 20_000;
 /** Leases ended in one transaction. */
@@ -117,4 +121,25 @@ async function publish(
   }
   if (after.state === "success") await noteLateResults(tx, job, now);
   await tellBenchmarkChange(tx, job.suite);
+}
+
+/**
+ * Has the figures of an optional job looked through for steps that came after its requests had ended: whoever waits
+ * for others sees to them when it ends.
+ */
+async function noteLateResults(
+  tx: Tx,
+  job: { readonly id: string; readonly artifactId: number },
+  now: Date,
+): Promise<void> {
+  if (!(await isWaitedFor(tx, job.id))) await noteNewResults(tx, [job.artifactId], now);
+}
+
+/** Cases of a job that have neither figures nor an error: keys. */
+async function untoldCases(tx: Tx, jobId: string): Promise<string[]> {
+  const work = await workOfJob(tx, jobId);
+  if (work === undefined) return [];
+  const keys = jobCases(work.definition, work).map(caseKey);
+  const told = await casesTold(tx, jobId, work);
+  return keys.filter((key) => !told.has(key));
 }

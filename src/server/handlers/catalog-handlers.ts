@@ -1,4 +1,7 @@
+import type { Principal } from "#access/principal.ts";
+import { requireGrantSomewhere } from "#access/require-grant.ts";
 import type { catalogEndpoints } from "#api/endpoints/catalog-endpoints.ts";
+import type { PreviewGraph } from "#api/preview.ts";
 import { listBranches, setBranch, showBranch } from "#graphs/catalogs/branches.ts";
 import { diffCatalogs } from "#graphs/catalogs/diff-catalogs.ts";
 import { findCatalog } from "#graphs/catalogs/graph-definitions.ts";
@@ -6,9 +9,10 @@ import { previewGraph } from "#graphs/catalogs/preview-graph.ts";
 import { pushCatalog } from "#graphs/catalogs/push-catalog.ts";
 import { catalogSummaries } from "#graphs/catalogs/template-catalog.store.ts";
 import type { HandlersFor } from "../http/serve-endpoints.ts";
-import { requireMayPreview } from "../may-preview.ts";
 import { found } from "./found.ts";
 import type { HandlerServices } from "./handler-services.ts";
+
+const mostBytesOfStrangers = 16 * 1024;
 
 export function catalogHandlers(services: HandlerServices): HandlersFor<typeof catalogEndpoints> {
   const { db, cache } = services;
@@ -36,4 +40,23 @@ export function catalogHandlers(services: HandlerServices): HandlersFor<typeof c
     setBranch: ({ params, body, caller }) =>
       setBranch(services, params.repository, params.branch, body, caller),
   };
+}
+
+/**
+ * Asks the rights for a preview, where it does more than look at what the farm has: throws `permission_denied`.
+ *
+ * Who may not submit does not make the farm fetch anything, and who may not define reads no directory of
+ * its machine, here as little as at submission. What is sent along is parsed while nobody else is served, some 4 µs for
+ * each byte of the worst: who may not submit sends little.
+ */
+function requireMayPreview(
+  by: Principal,
+  { rev, definitionsFrom, definitions }: PreviewGraph,
+): void {
+  if (definitionsFrom?.kind === "directory") requireGrantSomewhere(by, "define");
+  if (rev !== undefined || definitionsFrom?.kind === "repository")
+    requireGrantSomewhere(by, "submit");
+  const sizes = Object.values(definitions ?? {}).map((text) => Buffer.byteLength(text));
+  if (sizes.reduce((sum, size) => sum + size, 0) > mostBytesOfStrangers)
+    requireGrantSomewhere(by, "submit");
 }

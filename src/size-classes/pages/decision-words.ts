@@ -2,7 +2,6 @@ import type { SizeClassDecision, SizeClassRun } from "#api/size-class.ts";
 import { durationText } from "#core/duration-text.ts";
 import { memorySizeText } from "#core/memory-size.ts";
 import type { SizeStanding } from "#execution/sizing/sized-runs.store.ts";
-import { sentence } from "./words.ts";
 
 type Told = Omit<SizeClassDecision, "sentences">;
 
@@ -103,4 +102,11 @@ export function standingWords(
   if (least === most) return `It asks for size class ${least} and no other: nothing was chosen.`;
   if (isSized) return "A size class was chosen for it, but what was decided is no longer kept.";
   return `Nothing was chosen: only one size class could run it when it came, and it asks for ${least}${most === null ? " or greater" : ` to ${most}`}.`;
+}
+
+/** One sentence, with its full stop. */
+function sentence(text: string): string {
+  const trimmed = text.trim();
+  const begun = trimmed.charAt(0).toUpperCase() + trimmed.slice(1);
+  return /[.!?]$/.test(begun) ? begun : `${begun}.`;
 }

@@ -1,5 +1,5 @@
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { useMemo, useState } from "react";
+import { useCallback, useMemo, useState } from "react";
 import type { CaseComparison, Comparison } from "#api/benchmark-comparison.ts";
 import type { Metric } from "#core/benchmark-metric.ts";
 import { caseKey } from "#core/test-case.ts";
@@ -7,7 +7,6 @@ import { useHotkeys } from "../../parts/hotkeys.ts";
 import type { CompareSearch } from "../benchmarks/search.ts";
 import { CaseCells } from "./case-cells.tsx";
 import { CaseDetail } from "./case-detail.tsx";
-import { usePageTop } from "./use-page-top.ts";
 
 interface Props {
   readonly comparison: Comparison;
@@ -143,4 +142,18 @@ function Nothing({ comparison: { cases }, search }: Pick<Props, "comparison" | "
           : "No case passes the filters."}
     </p>
   );
+}
+
+/** How far below the page's top an element begins, also after what stands above it became longer. */
+function usePageTop<E extends HTMLElement>() {
+  const [top, setTop] = useState(0);
+  const element = useCallback((at: E | null) => {
+    if (at === null) return;
+    const look = () => setTop(Math.round(at.getBoundingClientRect().top + window.scrollY));
+    look();
+    const observer = new ResizeObserver(look);
+    observer.observe(document.body);
+    return () => observer.disconnect();
+  }, []);
+  return { element, top };
 }

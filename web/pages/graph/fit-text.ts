@@ -1,5 +1,3 @@
-import { shorten } from "./shorten.ts";
-
 /** The width of a text as it is drawn, in px. */
 export type Measure = (text: string) => number;
 
@@ -14,4 +12,12 @@ export function fitText(text: string, width: number, measure: Measure): string {
     else tooLong = length;
   }
   return shorten(text, fits);
+}
+
+/** A name that fits: its middle goes first, for names differ at their ends. */
+function shorten(name: string, length: number): string {
+  const chars = Array.from(name);
+  if (chars.length <= length) return name;
+  const head = Math.ceil((length - 1) / 2);
+  return `${chars.slice(0, head).join("")}…${chars.slice(chars.length - (length - 1 - head)).join("")}`;
 }

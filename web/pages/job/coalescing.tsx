@@ -1,8 +1,17 @@
-import { useQuery } from "@tanstack/react-query";
+import { queryOptions, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { searchEndpoints } from "#api/endpoints/search-endpoints.ts";
 import type { JobSummary } from "#api/graph.ts";
+import { call } from "../../farm/ask.ts";
 import { StateIcon } from "../../parts/state.tsx";
-import { coalescingQuery } from "./load-coalescing.ts";
+
+/** How a job stands to the same job of other commits. */
+const coalescingQuery = (graph: string, job: string, version: number) =>
+  queryOptions({
+    queryKey: ["coalescing", graph, job, version],
+    queryFn: ({ signal }) =>
+      call(searchEndpoints.jobCoalescing, { params: { graph, job } }, signal),
+  });
 
 interface Props {
   readonly graphId: string;

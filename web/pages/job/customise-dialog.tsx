@@ -4,9 +4,15 @@ import type { Customise, CustomisedJob } from "#api/rerun.ts";
 import { ChangedParts } from "../../parts/changed-parts.tsx";
 import { Modal } from "../../parts/modal.tsx";
 import { PlannedJobs } from "../graph/changes/planned-jobs.tsx";
-import { readPatch } from "./read-patch.ts";
 import { useCustomising } from "./use-customising.ts";
 import "../graph/changes/changes.css";
+import { z } from "zod";
+
+const Patch = z.record(z.string(), z.json());
+
+type ReadPatch =
+  | { readonly kind: "patch"; readonly patch: z.infer<typeof Patch> }
+  | { readonly kind: "problem"; readonly problem: string };
 
 interface Props {
   readonly detail: JobDetail;
@@ -133,4 +139,18 @@ function Outcome({ customised: { changes, rerun } }: { readonly customised: Cust
       {rerun === null ? null : <PlannedJobs change={rerun} />}
     </>
   );
+}
+
+/** A JSON merge patch as somebody writes it, letter by letter. */
+function readPatch(text: string): ReadPatch {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (reason) {
+    return { kind: "problem", problem: `Not JSON yet: ${(reason as Error).message}` };
+  }
+  const patch = Patch.safeParse(value);
+  return patch.success
+    ? { kind: "patch", patch: patch.data }
+    : { kind: "problem", problem: 'A patch is an object such as {"timeout": "20m"}.' };
 }

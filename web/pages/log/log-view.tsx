@@ -1,12 +1,12 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { useHotkeys } from "../../parts/hotkeys.ts";
-import { downloadLog } from "./download-log.ts";
 import { LogLineContent } from "./log-line.tsx";
 import { LogToolbar } from "./log-toolbar.tsx";
-import { useLiveLog } from "./use-live-log.ts";
 import { useLogSearch } from "./use-log-search.ts";
 import "./log.css";
+import { LiveLog, type LogStatus } from "./live-log.ts";
+import { readLog } from "./read-log.ts";
 
 interface Props {
   readonly url: string;
@@ -161,4 +161,23 @@ export function LogView({ url, fileName, line, find, onLine, onFind }: Props) {
       </div>
     </section>
   );
+}
+
+/** Saves a log's own bytes, all of them, as a file. */
+async function downloadLog(url: string, fileName: string): Promise<void> {
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  for await (const part of readLog(url)) parts.push(part);
+  const file = URL.createObjectURL(new Blob(parts, { type: "text/plain" }));
+  const link = document.createElement("a");
+  link.href = file;
+  link.download = fileName;
+  link.click();
+  URL.revokeObjectURL(file);
+}
+
+function useLiveLog(url: string): { log: LiveLog; status: LogStatus } {
+  const log = useMemo(() => new LiveLog(url), [url]);
+  useEffect(() => log.start(), [log]);
+  const status = useSyncExternalStore(log.watch, log.status);
+  return { log, status };
 }

@@ -5,7 +5,6 @@ import { graphEndpoints } from "#api/endpoints/graph-endpoints.ts";
 import { call } from "../../farm/ask.ts";
 import { newId } from "../../parts/new-id.ts";
 import { usePageTitle } from "../../parts/page-title.ts";
-import { useSettled } from "../../parts/use-settled.ts";
 import { repositoriesQuery } from "../repositories/load.ts";
 import { ChoiceForm } from "./choice-form.tsx";
 import { holesOf } from "./holes-of.ts";
@@ -101,4 +100,14 @@ export function NewGraphPage() {
       </div>
     </div>
   );
+}
+
+/** Returns the value as it was when it last did not change for `ms`: what asks the farm need not follow every key. */
+function useSettled<Value>(value: Value, ms: number): Value {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), ms);
+    return () => clearTimeout(timer);
+  }, [value, ms]);
+  return settled;
 }

@@ -10,7 +10,6 @@ import { usePageTitle } from "../../parts/page-title.ts";
 import { StateIcon } from "../../parts/state.tsx";
 import { Ago, Elapsed } from "../../parts/times.tsx";
 import { repositoriesQuery } from "./load.ts";
-import { mergeRepository } from "./merge-repository.ts";
 
 export function RepositoriesPage() {
   const { data: repositories } = useSuspenseQuery(repositoriesQuery);
@@ -84,4 +83,20 @@ function RepositoryRow({ repository }: { repository: Repository }) {
       )}
     </li>
   );
+}
+
+/**
+ * The repositories after a graph changed. Undefined when only the server can tell:
+ * it is a repository that was not known, or a graph that may be a new one.
+ */
+function mergeRepository(known: Repository[], heard: GraphSummary): Repository[] | undefined {
+  const at = known.findIndex((repository) => repository.name === heard.repository);
+  const repository = known[at];
+  if (repository === undefined || repository.latest === null) return undefined;
+  if (repository.latest.id !== heard.id) {
+    return heard.createdAt > repository.latest.createdAt ? undefined : known;
+  }
+  return heard.version > repository.latest.version
+    ? known.with(at, { ...repository, latest: heard })
+    : known;
 }

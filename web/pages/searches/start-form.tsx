@@ -7,8 +7,14 @@ import { TextField } from "../../parts/text-field.tsx";
 import { repositoriesQuery } from "../repositories/load.ts";
 import { Forecast } from "./forecast.tsx";
 import { forecastQuery, startSearch } from "./load.ts";
-import { requestedSearch, type SearchNumbers } from "./requested-search.ts";
 import type { SearchesSearch } from "./search.ts";
+
+/** What only the form itself holds: it is of no use in a link. */
+interface SearchNumbers {
+  readonly step: number;
+  readonly parallel: number;
+  readonly sameResults: number;
+}
 
 interface Props {
   readonly search: SearchesSearch;
@@ -122,4 +128,15 @@ export function StartForm({ search, onChange }: Props) {
       </button>
     </form>
   );
+}
+
+/** The search that the form asks for; undefined as long as something is missing. */
+function requestedSearch(
+  { repository, kind = "bisect", selection = "", from = "", to = "" }: SearchesSearch,
+  { step, parallel, sameResults }: SearchNumbers,
+): StartSearch | undefined {
+  if (repository === undefined || selection === "" || from === "" || to === "") return undefined;
+  return kind === "backfill"
+    ? { kind, repository, selection, from, to, step }
+    : { kind, repository, selection, good: from, bad: to, parallel, sameResults };
 }

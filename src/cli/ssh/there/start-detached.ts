@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
+import { connect } from "node:net";
 import { createInterface } from "node:readline";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
@@ -7,8 +8,9 @@ import { Fault } from "#core/fault.ts";
 import { identityOf } from "../../up/process-identity.ts";
 import type { Started, WorkerSettings } from "../worker-settings.ts";
 import { holdingLock } from "./holding-lock.ts";
-import { whyUnreachable } from "./why-unreachable.ts";
 import { WorkerFolder, type WorkerRecord } from "./worker-folder.ts";
+
+const longestMs = 5_000;
 
 const ReadyLine = z.union([
   z.object({ ready: z.literal(true) }),
@@ -125,5 +127,29 @@ function firstLine(child: ChildProcess): Promise<string> {
     child.once("error", (cause) => gone(cause.message));
     child.once("exit", (code) => gone(`it ended with ${code ?? "a signal"}; look at its log`));
     if (child.stdout) createInterface({ input: child.stdout }).once("line", resolve);
+  });
+}
+
+/**
+ * Why nobody answers at the farm's address, asked from this machine; null when somebody does.
+ *
+ * The worker itself would try on in silence, and whoever gave it the address is still there to hear it.
+ */
+function whyUnreachable(server: string): Promise<string | null> {
+  const { hostname, port, protocol } = new URL(server);
+  const usual = protocol === "https:" ? 443 : 80;
+  return new Promise((resolve) => {
+    const socket = connect({
+      host: hostname.replace(/^\[|\]$/g, ""),
+      port: port === "" ? usual : Number(port),
+      timeout: longestMs,
+    });
+    const end = (why: string | null) => {
+      socket.destroy();
+      resolve(why);
+    };
+    socket.once("connect", () => end(null));
+    socket.once("timeout", () => end(`no answer within ${longestMs / 1_000} s`));
+    socket.once("error", (error) => end(error.message));
   });
 }

@@ -1,6 +1,0 @@
-/** One sentence, with its full stop. */
-export function sentence(text: string): string {
-  const trimmed = text.trim();
-  const begun = trimmed.charAt(0).toUpperCase() + trimmed.slice(1);
-  return /[.!?]$/.test(begun) ? begun : `${begun}.`;
-}
