@@ -32,14 +32,14 @@ import { endedView } from "./ended-view.ts";
 import type { FinishedExecution, Usage } from "./finished-execution.ts";
 import { publishFinished } from "./publish-finished.ts";
 
-/** A lease that ends, and what its worker brought. */
+/** A lease that ends, with the report of its worker. */
 export interface EndingLease {
   readonly lease: Lease;
   /** Who reports the end; anybody may when absent. */
   readonly by?: WorkerProcess | undefined;
   readonly end: LeaseEnd;
   readonly exitCode?: number | undefined;
-  /** When its process started, should nobody have said so before. By the worker's clock. */
+  /** The start of the process by the worker's clock; used when no start was reported before. */
   readonly startedAt?: Date | undefined;
   /** A serialised REv2 ActionResult. */
   readonly result?: Uint8Array | undefined;
@@ -53,22 +53,22 @@ export interface EndingLease {
 export type Verdict = "accepted" | "refused";
 
 interface Settled {
-  /** In the order of what was asked. */
+  /** One for each ending, in their order. */
   readonly verdicts: readonly Verdict[];
-  /** Those that have come to their end. */
+  /** The finished executions. */
   readonly ended: readonly ExecutionView[];
   readonly afterCommit: AfterCommit;
 }
 
-/** So few are looked up by their keys, whatever the tables hold. */
+/** Up to this many rows are found by their keys, whatever the planner knows of the tables. */
 const fewEndings = 16;
 
 /**
  * Ends leases: each execution is finished, or goes back into the queue.
  *
- * Only the current lease of an execution can be ended, or the last one, by a report that comes after it was given up
- * for lost, while nobody was handed the execution since. All else, such as a report that was sent twice, is refused
- * and changes nothing. What is decided is decided under the locks of the rows.
+ * Accepted is the current lease of an execution. Accepted is also its last lease, when a report arrives after the lease
+ * was lost and before another worker got the execution. Everything else, such as a report that was sent twice, is
+ * refused and changes nothing. Decisions are made while the rows are locked.
  */
 export async function settleLeases(
   tx: Tx,
@@ -78,68 +78,21 @@ export async function settleLeases(
     readonly mostAttempts: number;
     readonly hooks: QueueHooks;
     /**
-     * The rows of all that end, should they be as they were handed out: nobody then asks and waits. They are
-     * not, and the transaction comes to nothing, as `aborted`; then leave this away.
+     * The rows of all leases that end, as they were handed out. They are then not read first, which saves a round trip.
+     * When a row has changed, the transaction fails with `aborted`: call again without `assumed`.
      */
     readonly assumed?: readonly HeldRow[] | undefined;
-    /** From a second run, with which its worker was counted already. */
+    /** The result is that of a second run, whose worker was counted already. */
     readonly isTakenOver?: boolean;
   },
 ): Promise<Settled> {
   if (endings.length <= fewEndings) await preferKnownPlans(tx);
   const { locked, served, known } = await holdAll(tx, endings, rules);
-  const held = new Map(locked.map((row) => [leaseKey({ ...row, executionId: row.id }), row]));
-  const finished: (FinishedExecution & { readonly epoch: number })[] = [];
-  const ended: ExecutionView[] = [];
-  const requeued: HeldRow[] = [];
-  const resized: Resized[] = [];
-  const background: WantedBackgroundRun[] = [];
-  const returned: HeldRow[] = [];
-  const attempts: EndedAttempt[] = [];
-  const verdicts = endings.map((ending): Verdict => {
-    const key = leaseKey(ending.lease);
-    const row = held.get(key);
-    if (row === undefined) return "refused";
-    if (!mayEnd(ending, row)) return "refused";
-    // Extended since it was found: its worker was told so, and goes on.
-    if (ending.end.kind === "expired" && !row.isOver) return "refused";
-    held.delete(key);
-    const decision = decideAfterReport(
-      { ...row, hasStarted: row.startedAt !== null },
-      ending.end,
-      rules.mostAttempts + row.sizeRetries,
-    );
-    if (decision.kind === "return") {
-      returned.push(row);
-      return "accepted";
-    }
-    const message = messageOfEnding(ending, row);
-    const known = { ...row, startedAt: row.startedAt ?? startIn(ending, row.leasedAt, rules.now) };
-    attempts.push({
-      held: known,
-      finishedAt: rules.now,
-      outcome: decision.outcome,
-      message,
-      exitCode: ending.exitCode,
-      usage: ending.usage,
-    });
-    const next = afterAttempt(known, ending, decision, rules.now);
-    if (next?.kind === "final" && next.background !== undefined)
-      background.push({ held: row, ...next.background });
-    if (next?.kind === "again")
-      resized.push({ held: row, chosen: next.chosen, isLoss: decision.kind === "requeue" });
-    else if (decision.kind === "requeue") requeued.push(row);
-    else {
-      const end = finishedFrom(known, ending, decision.outcome, message, rules.now);
-      finished.push(end);
-      ended.push(endedView(end, row.cancelRequested));
-    }
-    return "accepted";
-  });
-
+  const { verdicts, attempts, finished, ended, requeued, resized, returned, background } =
+    decideEndings(endings, locked, rules);
   const again = [...requeued, ...returned, ...resized.map(({ held }) => held)];
   const isAlone = served?.length === 0 && again.length === 0 && background.length === 0;
-  // What a graph does next may be about thousands of jobs.
+  // The next step of a graph may concern thousands of jobs.
   await (isAlone ? preferKnownPlans(tx) : chooseByValues(tx));
   const stored = [
     ...(attempts.length > 0 ? [recordAttempts(tx, attempts)] : []),
@@ -184,7 +137,7 @@ export async function settleLeases(
       after = each.slice(0, 2);
     },
     async (reason: unknown) => {
-      // What failed behind an assumption that does not hold says nothing of its own.
+      // When the assumption was wrong, its failure is the one to report.
       await known;
       throw reason;
     },
@@ -200,7 +153,86 @@ export async function settleLeases(
   };
 }
 
-/** What ends, under the locks of its rows, and what is served by it. `known`: whether that is so. */
+/** What the end of some leases changes. An execution is in one of `finished`, `requeued`, `resized` and `returned`. */
+interface EndingChanges {
+  /** One for each ending, in their order. */
+  readonly verdicts: readonly Verdict[];
+  /** The attempts to record; an execution that is returned keeps its attempt. */
+  readonly attempts: readonly EndedAttempt[];
+  readonly finished: readonly (FinishedExecution & { readonly epoch: number })[];
+  /** The finished executions, as readers see them. */
+  readonly ended: readonly ExecutionView[];
+  /** Queued again on the same size class. */
+  readonly requeued: readonly HeldRow[];
+  /** Queued again on another size class. */
+  readonly resized: readonly Resized[];
+  /** Queued again as if no worker had had it. */
+  readonly returned: readonly HeldRow[];
+  /** Runs on another size class that only measure. */
+  readonly background: readonly WantedBackgroundRun[];
+}
+
+/** Decides about each ending, given the locked rows. Pure. */
+function decideEndings(
+  endings: readonly EndingLease[],
+  locked: readonly HeldRow[],
+  { now, mostAttempts }: { readonly now: Date; readonly mostAttempts: number },
+): EndingChanges {
+  const held = new Map(locked.map((row) => [leaseKey({ ...row, executionId: row.id }), row]));
+  const finished: (FinishedExecution & { readonly epoch: number })[] = [];
+  const ended: ExecutionView[] = [];
+  const requeued: HeldRow[] = [];
+  const resized: Resized[] = [];
+  const background: WantedBackgroundRun[] = [];
+  const returned: HeldRow[] = [];
+  const attempts: EndedAttempt[] = [];
+  const verdicts = endings.map((ending): Verdict => {
+    const key = leaseKey(ending.lease);
+    const row = held.get(key);
+    if (row === undefined || !mayEnd(ending, row)) return "refused";
+    // Extended since it was found expired: the worker knows, and continues.
+    if (ending.end.kind === "expired" && !row.isOver) return "refused";
+    held.delete(key);
+    const decision = decideAfterReport(
+      { ...row, hasStarted: row.startedAt !== null },
+      ending.end,
+      mostAttempts + row.sizeRetries,
+    );
+    if (decision.kind === "return") {
+      returned.push(row);
+      return "accepted";
+    }
+    const message = messageOfEnding(ending, row);
+    const known = { ...row, startedAt: row.startedAt ?? startIn(ending, row.leasedAt, now) };
+    const { exitCode, usage } = ending;
+    attempts.push({
+      held: known,
+      finishedAt: now,
+      outcome: decision.outcome,
+      message,
+      exitCode,
+      usage,
+    });
+    const next = afterAttempt(known, ending, decision, now);
+    if (next?.kind === "final" && next.background !== undefined)
+      background.push({ held: row, ...next.background });
+    if (next?.kind === "again")
+      resized.push({ held: row, chosen: next.chosen, isLoss: decision.kind === "requeue" });
+    else if (decision.kind === "requeue") requeued.push(row);
+    else {
+      const end = finishedFrom(known, ending, decision.outcome, message, now);
+      finished.push(end);
+      ended.push(endedView(end, row.cancelRequested));
+    }
+    return "accepted";
+  });
+  return { verdicts, attempts, finished, ended, requeued, resized, returned, background };
+}
+
+/**
+ * Locks the rows of leases that end, and reads who is served by them. `known` rejects when the assumed rows are not as
+ * they were handed out.
+ */
 async function holdAll(
   tx: Tx,
   endings: readonly EndingLease[],
@@ -221,7 +253,7 @@ async function holdAll(
   const ids = endings.map(({ lease }) => lease.executionId);
   if (assumed !== undefined && hooks.assumeUnserved !== undefined) {
     const known = together([assumeHeld(tx, assumed), hooks.assumeUnserved(tx, ids)]);
-    // Heard of with what is sent behind it.
+    // A failure is reported with the statements that follow.
     known.catch(() => {});
     return { locked: assumed, served: [], known };
   }
@@ -242,13 +274,13 @@ function reportedLease({ lease, by, end }: EndingLease): NamedLease[] {
   return by === undefined || end.kind !== "reported" ? [] : [{ lease, by }];
 }
 
-/** The process that was handed it; or one of the same name that took over the results that were kept on its disk. */
+/** Whether the reporter is the process that had the lease, or one of the same name that reports results from its disk. */
 function mayEnd({ by, end }: EndingLease, held: HeldRow): boolean {
   if (by === undefined || by.instanceId === held.workerInstance) return true;
   return end.kind === "reported" && by.name === held.worker;
 }
 
-/** A worker's clock may be wrong; nothing starts before it was handed out, or later than it ends. */
+/** Returns the start that a worker reported, moved between the lease and now: a worker's clock may be wrong. */
 function startIn({ end, startedAt }: EndingLease, leasedAt: Date, now: Date): Date | null {
   if (end.kind !== "reported" || startedAt === undefined) return null;
   return new Date(Math.min(Math.max(startedAt.getTime(), leasedAt.getTime()), now.getTime()));
@@ -261,7 +293,7 @@ function finishedFrom(
   message: string,
   now: Date,
 ): FinishedExecution & { readonly epoch: number } {
-  // What was reported belongs to the end only when it is the end that was reported.
+  // Exit code and result count only when the worker reported this end itself.
   const isReported = ending.end.kind === "reported";
   return {
     id: row.id,

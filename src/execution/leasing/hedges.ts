@@ -26,19 +26,19 @@ import {
 } from "./hedge.store.ts";
 import { hedgeDecisionOf } from "./hedge-decision.ts";
 
-/** How soon a second run begins after its time, and is looked at. */
+/** How often second runs are started and checked, in ms. */
 const everyMs = 500;
 
 interface Hedges extends Service {
-  /** Looks once, as it does by itself all the time. */
+  /** Does one round, which otherwise runs by itself. */
   lookAfter(): Promise<void>;
 }
 
 /**
- * Looks after second runs: begins them, lets the first end with them, ends those that nobody needs.
+ * Manages second runs: starts them, ends the original execution with their result, and cancels those that are not needed.
  *
- * A second run is an execution of its own, so each step is a transaction that any server may do, and that
- * is found again when a server dies before it. The first's row is all that is locked.
+ * A second run is an execution of its own. Each step is one transaction, which any server may do; when a server dies
+ * before a step, another server finds it. Only the row of the original execution is locked.
  */
 export function hedges(parts: {
   readonly db: Db;
@@ -47,7 +47,7 @@ export function hedges(parts: {
   readonly idle?: IdleState | undefined;
   readonly mostAttempts: number;
   readonly hooks: QueueHooks;
-  /** As the queue's: what is put into the queue in it is handed out right after the commit. */
+  /** The queue's own transaction: executions that it queues are handed out right after the commit. */
   readonly transaction: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;
   readonly changed: (ids: readonly ExecutionId[]) => void;
 }): Hedges {
@@ -75,47 +75,10 @@ export function hedges(parts: {
     });
 
   const takeUp = async (won: Hedge) => {
-    const after = await transaction((tx) => endWith(tx, won));
+    const rules = { now: clock.now(), mostAttempts: parts.mostAttempts, hooks };
+    const after = await transaction((tx) => endWithHedge(tx, won, rules));
     parts.changed([won.original]);
     after?.();
-  };
-
-  const endWith = async (tx: Tx, won: Hedge): Promise<AfterCommit | undefined> => {
-    const now = clock.now();
-    await preferIndexes(tx);
-    // In whichever state it is: nobody may be handed it from here on.
-    await lockForCancelling(tx, [won.original]);
-    const [held] = await lockLeased(tx, [won.original], now);
-    const [view] = await readExecutions(tx, [won.hedge]);
-    const finished = view?.finished;
-    if (finished === undefined) return undefined;
-    const lease = await takeOverLease(tx, won, new Date(now.getTime() + everyMs));
-    if (lease === undefined) return undefined;
-    if (held !== undefined) {
-      const message = `a second run, on ${finished.worker ?? "a greater class"}, was done first`;
-      const about = {
-        outcome: "cancelled" as const,
-        message,
-        exitCode: undefined,
-        usage: undefined,
-      };
-      await recordAttempts(tx, [{ ...about, held, finishedAt: now }]);
-    }
-    const { afterCommit } = await settleLeases(
-      tx,
-      [
-        {
-          lease: { executionId: won.original, ...lease },
-          end: { kind: "reported", outcome: "succeeded", lacksInputs: false },
-          exitCode: finished.exitCode,
-          result: finished.result,
-          usage: finished.usage,
-          message: finished.message,
-        },
-      ],
-      { now, mostAttempts: parts.mostAttempts, hooks, isTakenOver: true },
-    );
-    return afterCommit;
   };
 
   const endNeedless = async () => {
@@ -126,12 +89,12 @@ export function hedges(parts: {
     after();
   };
 
-  /** What one of them does wrong keeps nobody else from the next step. */
+  /** Logs the failure of a step, so that the next step still runs. */
   const apart = async (step: () => Promise<unknown>) => {
     try {
       await step();
     } catch (reason) {
-      logger.warn({ reason: messageOf(reason) }, "could not look after second runs");
+      logger.warn({ reason: messageOf(reason) }, "a step of second runs failed");
     }
   };
 
@@ -160,4 +123,47 @@ export function hedges(parts: {
       await running;
     },
   };
+}
+
+/** Ends an execution with the result of its second run. Returns undefined when there is nothing to end any more. */
+async function endWithHedge(
+  tx: Tx,
+  won: Hedge,
+  rules: { readonly now: Date; readonly mostAttempts: number; readonly hooks: QueueHooks },
+): Promise<AfterCommit | undefined> {
+  const { now } = rules;
+  await preferIndexes(tx);
+  // Locked in every state: from here on no worker may be handed the execution.
+  await lockForCancelling(tx, [won.original]);
+  const [held] = await lockLeased(tx, [won.original], now);
+  const [view] = await readExecutions(tx, [won.hedge]);
+  const finished = view?.finished;
+  if (finished === undefined) return undefined;
+  const lease = await takeOverLease(tx, won, new Date(now.getTime() + everyMs));
+  if (lease === undefined) return undefined;
+  if (held !== undefined) {
+    const message = `a second run, on ${finished.worker ?? "a greater class"}, was done first`;
+    const cancelled = {
+      outcome: "cancelled" as const,
+      message,
+      exitCode: undefined,
+      usage: undefined,
+    };
+    await recordAttempts(tx, [{ ...cancelled, held, finishedAt: now }]);
+  }
+  const { afterCommit } = await settleLeases(
+    tx,
+    [
+      {
+        lease: { executionId: won.original, ...lease },
+        end: { kind: "reported", outcome: "succeeded", lacksInputs: false },
+        exitCode: finished.exitCode,
+        result: finished.result,
+        usage: finished.usage,
+        message: finished.message,
+      },
+    ],
+    { ...rules, isTakenOver: true },
+  );
+  return afterCommit;
 }
