@@ -25,46 +25,45 @@ import { errnoOf } from "./disk-fault.ts";
 import { diskLayout, modifiedAt } from "./disk-layout.ts";
 import { type DiskUsage, storedBlobs, usageOf } from "./disk-usage.ts";
 
-/** Blobs as files of one directory. */
+/** A blob store that keeps each blob as a file of one directory. */
 export interface DiskBlobStore extends BlobStore {
-  /** Where it writes aside. */
+  /** The directory of temporary files. */
   readonly temp: string;
   /**
-   * The file that is, or would be, the blob: to be linked, never written. Ask
-   * `findMissing` first.
+   * Returns the path of the blob's file, for links only: never write to it. Call `findMissing` first, because the file
+   * may not exist.
    */
   path(digest: Digest): string;
-  /** Keeps bytes of which nobody knows the digest before their end; answers it. */
+  /** Stores bytes whose digest is not known before their end. Returns the digest. */
   take(chunks: AsyncIterable<Uint8Array>): Promise<Digest>;
-  /** Makes a file of the same file system the blob whose bytes it is known to have; closes it. */
+  /** Renames a file of the same file system, whose bytes were checked, to the blob. Closes the file. */
   keepFile(digest: Digest, file: FileHandle, path: string): Promise<void>;
   /** The digest of a blob whose hash alone is known; undefined when it is not here. */
   withHash(hash: string): Promise<Digest | undefined>;
-  /** Forgets a blob. Those who have begun to read it read on. */
+  /** Removes a blob. Readers that have begun can read it to its end. */
   remove(digest: Digest): Promise<void>;
-  /** Every blob with its size and when it was last asked for, in no order. */
+  /** Yields every blob with its size and the time of its last use, in no order. */
   list(): AsyncIterable<StoredBlob>;
-  /** Counts every file: for a page, not for a loop. */
+  /** Counts every file. Too slow to be called in a loop. */
   usage(): Promise<DiskUsage>;
 }
 
 /** libuv has four threads; a few calls more keep them busy. */
 const callsAtOnce = 16;
 
-/** Memory is set aside for so much before it is known that the blob is there. */
+/** Up to this size, memory is allocated before the size of the file is checked. */
 const smallBytes = 1024 * 1024;
 
 /**
  * Opens a store, and creates its directory when it is new.
  *
- * A blob is written aside and renamed when its bytes are right, so that a killed
- * process leaves no half blob, and several processes may share the directory. It
- * is not synced: after a power cut a young file may be shorter than its digest,
- * and then counts as missing, which every reader must expect anyway. A blob that is
- * written again is compared with its file, and replaces one whose bytes have changed.
+ * A blob is written to a temporary file, which is renamed when its bytes match the digest. A killed process therefore
+ * leaves no partial blob, and several processes may share the directory. Files are not synced: after a power cut a new
+ * file may be shorter than its digest. It then counts as missing, which every reader has to expect anyway. A blob that
+ * is written again is compared with its file, and replaces a file whose bytes have changed.
  *
- * @param sharedTemp Of another store of the same file system, for what is being written: whoever opens that one
- * removes what was left there.
+ * @param sharedTemp The directory of temporary files of another store on the same file system. Opening that other store
+ * removes what killed processes left there.
  */
 export async function openDiskBlobStore(
   directory: string,
@@ -72,50 +71,16 @@ export async function openDiskBlobStore(
 ): Promise<DiskBlobStore> {
   const files: BlobFiles = { ...diskLayout(directory, sharedTemp), directory, readers: 0 };
   const { blobs, temp, path } = files;
+  const { keep, keepAs, name } = fileWriter(files);
   await inDirectory(files, async () => {
     await mkdir(blobs, { recursive: true });
     if (sharedTemp === undefined) {
       await mkdir(temp, { recursive: true });
       await removeLeftovers(temp);
     }
-    // Its file is for those who link it; all others are served without it.
+    // The empty blob needs a file only for callers of `path`.
     await keep(emptyDigest, async () => {});
   });
-
-  async function keep(digest: Digest, fill: (file: FileHandle) => Promise<void>): Promise<void> {
-    await keepAs(async (file) => {
-      await fill(file);
-      return digest;
-    });
-  }
-
-  /** Writes a file aside, and names it as `fill` says in the end. */
-  async function keepAs(fill: (file: FileHandle) => Promise<Digest>): Promise<Digest> {
-    const aside = tempFileIn(temp);
-    try {
-      const file = await open(aside, "wx", 0o444);
-      let digest: Digest;
-      try {
-        digest = await fill(file);
-        await file.utimes(new Date(), modifiedAt);
-      } finally {
-        await file.close();
-      }
-      await name(digest, aside);
-      return digest;
-    } catch (reason) {
-      await rm(aside, { force: true });
-      throw reason;
-    }
-  }
-
-  async function name(digest: Digest, aside: string): Promise<void> {
-    await renameFile(aside, path(digest)).catch(async (reason: unknown) => {
-      if (errnoOf(reason) !== "ENOENT") throw reason;
-      await mkdir(dirname(path(digest)), { recursive: true });
-      await renameFile(aside, path(digest));
-    });
-  }
 
   return {
     temp,
@@ -166,7 +131,7 @@ export async function openDiskBlobStore(
 
     keepFile: (digest, file, aside) =>
       inDirectory(files, async () => {
-        // In this order: killed in between, we leave a file that is too old for anybody to go on with.
+        // In this order: a process killed in between leaves a file that is too old to continue its upload.
         await file.utimes(new Date(), modifiedAt);
         await file.chmod(0o444);
         await file.close();
@@ -188,19 +153,60 @@ export async function openDiskBlobStore(
         return file && Digest.parse({ hash, sizeBytes: file.size });
       }),
 
-    findMissing: (digests) =>
-      inDirectory(files, async () => {
-        const asked = new Map(digests.map((d) => [digestKey(d), d]));
-        const all = [...asked.values()];
-        const here = await mapAtMost(callsAtOnce, all, (digest) => isHere(files, digest));
-        return all.filter((_, index) => !here[index]);
-      }),
+    findMissing: (digests) => inDirectory(files, () => missingOf(files, digests)),
 
     remove: (digest) =>
       inDirectory(files, async () => {
         if (!isEmptyDigest(digest)) await rm(path(digest), { force: true });
       }),
   };
+}
+
+/** Returns those of the digests, each once, whose blobs have no file. */
+async function missingOf(files: BlobFiles, digests: readonly Digest[]): Promise<Digest[]> {
+  const distinct = [...new Map(digests.map((digest) => [digestKey(digest), digest])).values()];
+  const here = await mapAtMost(callsAtOnce, distinct, (digest) => isHere(files, digest));
+  return distinct.filter((_, index) => !here[index]);
+}
+
+/** Returns functions that write a temporary file and give it the name of its blob. */
+function fileWriter({ temp, path }: Pick<BlobFiles, "temp" | "path">) {
+  async function keep(digest: Digest, fill: (file: FileHandle) => Promise<void>): Promise<void> {
+    await keepAs(async (file) => {
+      await fill(file);
+      return digest;
+    });
+  }
+
+  /** Writes a temporary file, and names it by the digest that `fill` returns. */
+  async function keepAs(fill: (file: FileHandle) => Promise<Digest>): Promise<Digest> {
+    const aside = tempFileIn(temp);
+    try {
+      const file = await open(aside, "wx", 0o444);
+      let digest: Digest;
+      try {
+        digest = await fill(file);
+        await file.utimes(new Date(), modifiedAt);
+      } finally {
+        await file.close();
+      }
+      await name(digest, aside);
+      return digest;
+    } catch (reason) {
+      await rm(aside, { force: true });
+      throw reason;
+    }
+  }
+
+  async function name(digest: Digest, aside: string): Promise<void> {
+    await renameFile(aside, path(digest)).catch(async (reason: unknown) => {
+      if (errnoOf(reason) !== "ENOENT") throw reason;
+      await mkdir(dirname(path(digest)), { recursive: true });
+      await renameFile(aside, path(digest));
+    });
+  }
+
+  return { keep, keepAs, name };
 }
 
 async function* noBytes(): AsyncGenerator<Uint8Array, void, undefined> {}

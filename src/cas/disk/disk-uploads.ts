@@ -20,14 +20,14 @@ const usualLimits: UploadLimits = {
 
 const readBytes = 1024 * 1024;
 
-/** Uploads into one store; and, within the same limits, into others of its file system. */
+/** Uploads into one store, and within the same limits into other stores of its file system. */
 interface DiskUploads extends UploadStore {
-  /** Names of uploads must tell the stores apart. */
+  /** Two stores must not use the same name for an upload. */
   into(other: DiskBlobStore): Pick<UploadStore, "committed" | "receive">;
 }
 
 interface Running {
-  /** What is here when it is broken off now. */
+  /** The bytes that are kept when the upload breaks off now. */
   receivedBytes: number;
   isInterrupted: boolean;
   readonly interrupt: () => void;
@@ -37,12 +37,11 @@ interface Running {
 /**
  * Uploads into a disk store, in a directory beside its blobs:
  *
- *     uploads/<pid>~…~<key>   one that a process writes
- *     uploads/<key>           one that was broken off
+ *     uploads/<pid>~…~<key>   an upload that a process writes
+ *     uploads/<key>           an upload that broke off
  *
- * The key is a hash of the upload's name. To go on, a file is renamed to one's own
- * name, which only one of several processes can do; what a killed process wrote is
- * given back when the next one opens the directory.
+ * The key is a hash of the upload's name. To continue an upload, a process renames its file to a name of its own, which
+ * only one of several processes can do. The next process that opens the directory releases the files of killed processes.
  */
 export async function openDiskUploads(
   directory: string,
@@ -66,7 +65,7 @@ export async function openDiskUploads(
     });
   }
 
-  /** Once for all that ask meanwhile: a thousand uploads that break off at once would each look at a thousand. */
+  /** Runs once for all callers that arrive meanwhile: a thousand uploads that break off at once would each list a thousand. */
   function removeTooMany(): Promise<void> {
     removingNext ??= (async () => {
       await removing?.catch(() => {});
@@ -87,69 +86,6 @@ export async function openDiskUploads(
     for (const { name } of tooMany(all, limits, Date.now())) await rm(kept(name), { force: true });
   }
 
-  /** Makes what is kept of an upload this process's own, cut off at `offset`. */
-  async function goOn(aside: string, key: string, { digest, offset }: Upload): Promise<FileHandle> {
-    const isClaimed = await rename(kept(key), aside).then(() => true, absent);
-    let file: FileHandle | undefined;
-    try {
-      file = isClaimed ? await open(aside, "r+") : undefined;
-      const sizeBytes = (await file?.stat())?.size ?? 0;
-      if (file === undefined || sizeBytes < offset) throw notSoFar(digest, offset, sizeBytes);
-      await file.truncate(offset);
-      return file;
-    } catch (reason) {
-      await file?.close();
-      if (isClaimed) await rename(aside, kept(key));
-      throw reason;
-    }
-  }
-
-  async function receive(
-    to: DiskBlobStore,
-    upload: Upload,
-    key: string,
-    progress: Running,
-  ): Promise<void> {
-    const { digest, offset } = upload;
-    const aside = `${tempFileIn(uploads)}~${key}`;
-    const file = await (offset > 0 ? goOn(aside, key, upload) : open(aside, "wx", 0o600));
-    progress.receivedBytes = offset;
-    const digesting = startDigest(functionOf(digest));
-    let isBrokenOff = false;
-    async function* chunks() {
-      const incoming = upload.chunks[Symbol.asyncIterator]();
-      for (;;) {
-        const { done, value } = await incoming.next().catch((reason: unknown) => {
-          isBrokenOff = true;
-          throw reason;
-        });
-        if (done) return;
-        digesting.update(value);
-        assertFits(digest, digesting.sizeBytes);
-        progress.receivedBytes = digesting.sizeBytes;
-        yield value;
-      }
-    }
-    try {
-      for await (const sizeBytes of digestFile(file, offset, digesting)) {
-        // Else each of a client's tries would read all of it before it lets the next one in.
-        if (!progress.isInterrupted || sizeBytes === offset) continue;
-        isBrokenOff = true;
-        throw new Fault("aborted", "another call goes on with this upload");
-      }
-      await writeChunks(file, chunks());
-      assertIs(digest, digesting.digest(), offset);
-      await to.keepFile(digest, file, aside);
-    } catch (reason) {
-      await file.close().catch(() => {});
-      if (isBrokenOff && progress.receivedBytes > 0) {
-        await rename(aside, kept(key));
-        await removeTooMany();
-      } else await rm(aside, { force: true });
-      throw reason;
-    }
-  }
-
   const into = (to: DiskBlobStore): Pick<UploadStore, "committed" | "receive"> => ({
     committed: (name) =>
       inDirectory(async () => {
@@ -162,8 +98,8 @@ export async function openDiskUploads(
     receive: (upload) =>
       inDirectory(async () => {
         const key = keyOf(upload.name);
-        // The client is here again, and its last call has not noticed that it is dead. One that
-        // begins at 0 needs nothing of that call; moon uploads equal files at once by one name.
+        // The client has reconnected, and its last call has not noticed the broken connection. An upload that begins at
+        // 0 needs nothing of that call; moon uploads equal files at the same time under one name.
         for (
           let last = running.get(key);
           upload.offset > 0 && last !== undefined;
@@ -181,7 +117,7 @@ export async function openDiskUploads(
         const progress = { receivedBytes: 0, isInterrupted: false, interrupt, over };
         running.set(key, progress);
         try {
-          await receive(to, upload, key, progress);
+          await receiveInto({ uploads, keptOne: removeTooMany }, to, upload, key, progress);
         } finally {
           if (running.get(key) === progress) running.delete(key);
           end();
@@ -200,7 +136,81 @@ export async function openDiskUploads(
   };
 }
 
-/** Makes what dead processes were writing into what can be gone on with. */
+/** Takes over the file of an upload that broke off, and truncates it to `offset`. */
+async function resume(
+  aside: string,
+  kept: string,
+  { digest, offset }: Upload,
+): Promise<FileHandle> {
+  const isClaimed = await rename(kept, aside).then(() => true, absent);
+  let file: FileHandle | undefined;
+  try {
+    file = isClaimed ? await open(aside, "r+") : undefined;
+    const sizeBytes = (await file?.stat())?.size ?? 0;
+    if (file === undefined || sizeBytes < offset) throw notSoFar(digest, offset, sizeBytes);
+    await file.truncate(offset);
+    return file;
+  } catch (reason) {
+    await file?.close();
+    if (isClaimed) await rename(aside, kept);
+    throw reason;
+  }
+}
+
+/**
+ * Writes an upload to a file, and makes the file the blob when its digest is right. An upload that breaks off is kept, and
+ * `keptOne` is called.
+ */
+async function receiveInto(
+  { uploads, keptOne }: { readonly uploads: string; readonly keptOne: () => Promise<void> },
+  to: DiskBlobStore,
+  upload: Upload,
+  key: string,
+  progress: Running,
+): Promise<void> {
+  const { digest, offset } = upload;
+  const aside = `${tempFileIn(uploads)}~${key}`;
+  const file = await (offset > 0
+    ? resume(aside, join(uploads, key), upload)
+    : open(aside, "wx", 0o600));
+  progress.receivedBytes = offset;
+  const digesting = startDigest(functionOf(digest));
+  let isBrokenOff = false;
+  async function* chunks() {
+    const incoming = upload.chunks[Symbol.asyncIterator]();
+    for (;;) {
+      const { done, value } = await incoming.next().catch((reason: unknown) => {
+        isBrokenOff = true;
+        throw reason;
+      });
+      if (done) return;
+      digesting.update(value);
+      assertFits(digest, digesting.sizeBytes);
+      progress.receivedBytes = digesting.sizeBytes;
+      yield value;
+    }
+  }
+  try {
+    for await (const sizeBytes of digestFile(file, offset, digesting)) {
+      // Otherwise each attempt of the client would read all of the file before it gives way to the next one.
+      if (!progress.isInterrupted || sizeBytes === offset) continue;
+      isBrokenOff = true;
+      throw new Fault("aborted", "another call continues this upload");
+    }
+    await writeChunks(file, chunks());
+    assertIs(digest, digesting.digest(), offset);
+    await to.keepFile(digest, file, aside);
+  } catch (reason) {
+    await file.close().catch(() => {});
+    if (isBrokenOff && progress.receivedBytes > 0) {
+      await rename(aside, join(uploads, key));
+      await keptOne();
+    } else await rm(aside, { force: true });
+    throw reason;
+  }
+}
+
+/** Makes the files that dead processes were writing available, so that their uploads can continue. */
 async function giveBack(uploads: string): Promise<void> {
   for (const name of await readdir(uploads)) {
     const key = name.split("~")[3];
@@ -211,11 +221,11 @@ async function giveBack(uploads: string): Promise<void> {
   }
 }
 
-/** Takes in what is in a file up to `size`, and says after each step how far it is. */
+/** Hashes a file up to `size`. Yields the number of bytes after each step. */
 async function* digestFile(file: FileHandle, size: number, digesting: RunningDigest) {
   const buffer = Buffer.allocUnsafe(Math.min(size, readBytes));
   for (let at = 0; at < size; ) {
-    // By the file's own position: what is written next goes behind it.
+    // Reads at the file's own position, so that the next write continues there.
     const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.byteLength, size - at));
     if (bytesRead === 0) break;
     digesting.update(buffer.subarray(0, bytesRead));
@@ -231,7 +241,7 @@ function assertFits(digest: Digest, sizeBytes: number): void {
 function assertIs(digest: Digest, actual: Digest, offset: number): void {
   if (digestKey(actual) === digestKey(digest)) return;
   const problem = `${digestKey(digest)} was expected, but the bytes are ${digestKey(actual)}`;
-  // What was kept may have been hurt here, by a power cut; only a whole upload accuses the client.
+  // A power cut may have damaged the kept part; only an upload that was received in one call proves a mistake of the client.
   throw offset > 0
     ? new Fault("aborted", `${problem}; begin the upload again at 0`)
     : new Fault("invalid_argument", problem);

@@ -16,32 +16,32 @@ import type { UploadStore } from "../upload-store.ts";
 import { verifying } from "../verifying-blob-store.ts";
 import { type Namespace, namespaceOf, ownNamespace } from "./namespace.ts";
 
-/** The blobs of one project, in the forms in which they are asked for. */
+/** The blobs of one project, as different readers need them. */
 export interface ProjectStore {
   readonly blobs: BlobStore;
-  /** The same, for those who read what came a moment ago. */
+  /** The same blobs, with those that were written a moment ago in memory. */
   readonly recent: BlobStore;
-  /** The same, whose `findMissing` asks the disk about every blob, and remembers nothing. */
+  /** The same blobs. `findMissing` checks each one on the disk and remembers nothing. */
   readonly certain: BlobStore;
-  /** Uploads that may be gone on with. Their names begin with the project, so that they are no other's. */
+  /** Uploads that can be continued. Their names begin with the project, so that projects cannot share one. */
   readonly uploads: Pick<UploadStore, "committed" | "receive">;
   readonly unnamed: UnnamedBlobs;
 }
 
-/** Throws `permission_denied` for who may not be the first to put blobs into a project. */
+/** Throws `permission_denied` when the caller may not put the first blobs into a project. */
 type MayBegin = () => Promise<void>;
 
 export interface ProjectBlobs extends Pick<UploadStore, "sweep"> {
   /**
-   * A project's own blobs, and nobody else's.
+   * Returns the blobs of one project.
    *
-   * The first that is put into a project makes its namespace, when `mayBegin` allows it; it is asked then only.
-   * Until then the project has no blobs, and asking for one makes nothing.
+   * The first write creates the namespace of the project. `mayBegin` is called only then, and may refuse it. Before
+   * that the project has no blobs, and reads create nothing.
    */
   of(project: string, mayBegin: MayBegin): ProjectStore;
   /** Whether a project has begun, at any server. */
   has(project: string): Promise<boolean>;
-  /** Those of all projects that have begun, apart from the default one. */
+  /** Returns the namespaces of all projects that have begun, without that of the default project. */
   namespaces(): Promise<Namespace[]>;
   usage(namespace: Namespace): Promise<NamespaceUsage>;
   /** See `BlobStorage.remove`. Whoever writes into the project then begins it anew. */
@@ -53,10 +53,10 @@ const usuallyAtMost = 256;
 
 const nothing = memoryBlobStore();
 
-/** For those whose right to write was looked at before, or who only put what follows from results that are there. */
+/** For callers whose right to write was checked before, and for writes that follow from existing results. */
 export async function anyMayBegin(): Promise<void> {}
 
-/** Blobs of projects, each in a namespace of the storage that is opened when it is first asked for. Memory they share. */
+/** Opens the blobs of all projects. The namespace of a project is opened at its first use. All projects share one memory. */
 export async function openProjectBlobs(parts: {
   readonly storage: BlobStorage;
   readonly clock: Clock;
@@ -95,7 +95,7 @@ export async function openProjectBlobs(parts: {
     return stored === undefined ? undefined : openedAs(project, stored);
   }
 
-  /** The first that opens a project wins: all share its memory. */
+  /** Returns the one store of an open project: two calls that open it at once share its memory. */
   function openedAs(project: string, stored: NamespaceStorage): ProjectStore {
     const known = open.get(project);
     if (known !== undefined) return known;
@@ -104,7 +104,7 @@ export async function openProjectBlobs(parts: {
     return store;
   }
 
-  /** Undefined where there is none, by whichever server. */
+  /** Returns undefined when no server has begun the project. */
   async function find(project: string): Promise<ProjectStore | undefined> {
     const known = open.get(project) ?? opening.get(project);
     if (known !== undefined) return known;
@@ -113,7 +113,7 @@ export async function openProjectBlobs(parts: {
     return store;
   }
 
-  /** One at a time, so that the limit holds; two servers may go beyond it by one. */
+  /** Begins one project at a time, so that the limit holds; two servers together may exceed it by one. */
   async function begin(project: string, mayBegin: MayBegin): Promise<ProjectStore> {
     const there = await find(project);
     if (there !== undefined) return there;
@@ -134,37 +134,15 @@ export async function openProjectBlobs(parts: {
     return begun;
   }
 
-  /** Of a project that is not open here, and may have come to be by the next call. */
-  function unopened(project: string, mayBegin: MayBegin): ProjectStore {
-    const lookingFor = (which: "blobs" | "recent" | "certain"): BlobStore => {
-      const here = async () => (await find(project))?.[which] ?? nothing;
-      const begun = async () => (await begin(project, mayBegin))[which];
-      return {
-        get: async (digest) => (await here()).get(digest),
-        read: async (digest, range) => (await here()).read(digest, range),
-        findMissing: async (digests) => (await here()).findMissing(digests),
-        put: async (digest, bytes) => (await begun()).put(digest, bytes),
-        write: async (digest, chunks) => (await begun()).write(digest, chunks),
-      };
-    };
-    return {
-      blobs: lookingFor("blobs"),
-      recent: lookingFor("recent"),
-      certain: lookingFor("certain"),
-      uploads: {
-        committed: async (name) => (await find(project))?.uploads.committed(name) ?? 0,
-        receive: async (upload) => (await begin(project, mayBegin)).uploads.receive(upload),
-      },
-      unnamed: {
-        take: async (chunks) => (await begin(project, mayBegin)).unnamed.take(chunks),
-        withHash: async (hash) => (await find(project))?.unnamed.withHash(hash),
-      },
-    };
-  }
-
   return {
     of: (project, mayBegin) =>
-      project === defaultProject ? own : (open.get(project) ?? unopened(project, mayBegin)),
+      project === defaultProject
+        ? own
+        : (open.get(project) ??
+          unopened(
+            () => find(project),
+            () => begin(project, mayBegin),
+          )),
     has: async (project) => project === defaultProject || (await find(project)) !== undefined,
     namespaces: () => storage.namespaces(),
     usage: (namespace) => storage.usage(namespace),
@@ -176,5 +154,36 @@ export async function openProjectBlobs(parts: {
       return left;
     },
     sweep: () => storage.sweepUploads(),
+  };
+}
+
+/** The store of a project that is not open at this server. Reads look for it at each call; writes begin it. */
+function unopened(
+  find: () => Promise<ProjectStore | undefined>,
+  begin: () => Promise<ProjectStore>,
+): ProjectStore {
+  const lookingFor = (which: "blobs" | "recent" | "certain"): BlobStore => {
+    const here = async () => (await find())?.[which] ?? nothing;
+    const begun = async () => (await begin())[which];
+    return {
+      get: async (digest) => (await here()).get(digest),
+      read: async (digest, range) => (await here()).read(digest, range),
+      findMissing: async (digests) => (await here()).findMissing(digests),
+      put: async (digest, bytes) => (await begun()).put(digest, bytes),
+      write: async (digest, chunks) => (await begun()).write(digest, chunks),
+    };
+  };
+  return {
+    blobs: lookingFor("blobs"),
+    recent: lookingFor("recent"),
+    certain: lookingFor("certain"),
+    uploads: {
+      committed: async (name) => (await find())?.uploads.committed(name) ?? 0,
+      receive: async (upload) => (await begin()).uploads.receive(upload),
+    },
+    unnamed: {
+      take: async (chunks) => (await begin()).unnamed.take(chunks),
+      withHash: async (hash) => (await find())?.unnamed.withHash(hash),
+    },
   };
 }
