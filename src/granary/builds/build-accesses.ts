@@ -78,19 +78,7 @@ export function startBuildAccesses(
       const { result } = what;
       if (result !== undefined) listen(name, result);
       if (known === undefined) {
-        put(name, {
-          key: { namespace: key.namespace, key: key.key },
-          atMs,
-          source: what.source,
-          because: what.because,
-          waitedMs: what.waitedMs,
-          leadMs: what.source === "prefetched" ? (leadMs ?? 0) : undefined,
-          made: false,
-          value: result?.value,
-          blobs: [],
-          costMs: result?.costMs,
-          inputs: undefined,
-        });
+        put(name, firstRequest(key, what, atMs, leadMs));
         return;
       }
       const waitedMs = known.waitedMs + what.waitedMs;
@@ -115,20 +103,7 @@ export function startBuildAccesses(
 
     made(result, atMs) {
       const name = keyText(result);
-      const known = results.get(name);
-      put(name, {
-        key: { namespace: result.namespace, key: result.key },
-        atMs: known?.atMs ?? atMs,
-        source: known?.source ?? "missed",
-        because: known?.because ?? (known === undefined ? "never-made" : undefined),
-        waitedMs: known?.waitedMs ?? 0,
-        leadMs: known?.leadMs,
-        made: true,
-        value: result.value,
-        blobs: result.blobs,
-        costMs: result.costMs ?? known?.costMs,
-        inputs: known?.inputs,
-      });
+      put(name, madeByBuild(results.get(name), result, atMs));
     },
 
     knowsInputs(key, inputs) {
@@ -148,6 +123,49 @@ export function startBuildAccesses(
     get truncated() {
       return truncated;
     },
+  };
+}
+
+/** Returns the entry of a result that the build requests for the first time. */
+function firstRequest(
+  { namespace, key }: ResultKey,
+  { source, because, waitedMs, result }: ResultRequest,
+  atMs: number,
+  leadMs: number | undefined,
+): ResultAccess {
+  return {
+    key: { namespace, key },
+    atMs,
+    source,
+    because,
+    waitedMs,
+    leadMs: source === "prefetched" ? (leadMs ?? 0) : undefined,
+    made: false,
+    value: result?.value,
+    blobs: [],
+    costMs: result?.costMs,
+    inputs: undefined,
+  };
+}
+
+/** Returns the entry of a result that the build made. An earlier request keeps its time and its source. */
+function madeByBuild(
+  known: ResultAccess | undefined,
+  { namespace, key, value, blobs, costMs }: GranaryResult,
+  atMs: number,
+): ResultAccess {
+  return {
+    key: { namespace, key },
+    atMs: known?.atMs ?? atMs,
+    source: known?.source ?? "missed",
+    because: known?.because ?? (known === undefined ? "never-made" : undefined),
+    waitedMs: known?.waitedMs ?? 0,
+    leadMs: known?.leadMs,
+    made: true,
+    value,
+    blobs,
+    costMs: costMs ?? known?.costMs,
+    inputs: known?.inputs,
   };
 }
 

@@ -9,7 +9,7 @@ import { type RunningPrefetch, startPrefetch } from "../prefetch/start-prefetch.
 import type { WasteMemory } from "../prefetch/waste-file.ts";
 import type { DiskTrouble } from "../store/disk-trouble.ts";
 import { type AccessLog, openAccessLog } from "./access-log.ts";
-import type { Build } from "./build.ts";
+import type { Build, ResultRequest } from "./build.ts";
 import { type BuildAccesses, startBuildAccesses } from "./build-accesses.ts";
 import { type BuildFacts, withCommitFrom } from "./build-facts.ts";
 import type { BuildsParts } from "./builds-parts.ts";
@@ -23,13 +23,13 @@ export interface RunningBuild extends Build {
   readonly prefetch: RunningPrefetch;
   readonly facts: BuildFacts;
   readonly startedAt: Date;
-  /** Paths of the repository that a result was made of, where its tool says. */
+  /** Notes the paths of the repository that a result was made from, where its tool reports them. */
   knowsInputs(key: ResultKey, inputs: readonly string[]): void;
-  /** Resolves when all that is expected of it is here, or `enough` has resolved, or that much time is over. */
+  /** Resolves when all expected results are here, `enough` has resolved, or the time is over. */
   ready(mostMs: number, enough?: Promise<void>): Promise<"ready" | "late">;
 }
 
-/** A build, and what its end needs. */
+/** A running build, with what its end needs. */
 export interface BuildUnderWay {
   readonly build: RunningBuild;
   readonly accesses: BuildAccesses;
@@ -45,10 +45,10 @@ export interface BuildUnderWay {
   elapsedMs(): number;
 }
 
-/** What all builds of a machine share. */
+/** The parts that all builds of a machine share. */
 export interface BuildContext {
   readonly parts: BuildsParts;
-  /** Of the logs of demand. */
+  /** The directory of the access logs. */
   readonly directory: string;
   readonly shared: SharedTransfers;
   readonly waste: WasteMemory;
@@ -56,13 +56,13 @@ export interface BuildContext {
   readonly note: (message: string) => void;
 }
 
-/** Begins to fetch ahead, and waits for nobody but the disk. */
+/** Starts a build: begins to prefetch, and waits for the disk only. */
 export async function startBuild(context: BuildContext, begun: BuildFacts): Promise<BuildUnderWay> {
   const { parts, directory, shared, waste, news, note } = context;
   const { store, farm, outbox } = parts;
   const id = randomUUID();
   const startedAt = new Date();
-  // Clocks of machines jump: what is measured is measured by the one that does not.
+  // Durations use the monotonic clock, because the wall clock may jump.
   let since = performance.now();
   const elapsedMs = () => Math.round(performance.now() - since);
   const accesses = startBuildAccesses();
@@ -86,15 +86,12 @@ export async function startBuild(context: BuildContext, begun: BuildFacts): Prom
     bytesPerSecond: parts.bytesPerSecond,
     elapsedMs,
   });
-  const notAhead = !facts.prefetch
-    ? "not-wished"
-    : waste.isWorthIt(facts.project, facts.command)
-      ? undefined
-      : "wasteful";
+  const notAhead = whyNotAhead(facts, waste);
   const isFetching = notAhead === undefined;
-  // A machine that has built it before has most of what the farm would send along.
+  // A machine that has built the project before has most of what the farm would send with its answer.
   const isNew = isFetching && !waste.hasBuilt(facts.project);
   const hearing = firstResponse(farm.line()?.roundTripMs);
+  const noted = { prefetch, accesses, steps, news, elapsedMs, project: facts.project };
   const build: RunningBuild = {
     id,
     project: facts.project,
@@ -106,17 +103,7 @@ export async function startBuild(context: BuildContext, begun: BuildFacts): Prom
     },
     mayBeAtFarm: (key) => mayHave?.(key) ?? true,
     quarantineUpdates: () => hearing.pending(),
-    asked(key, said) {
-      prefetch.asked(key);
-      const isDropped = said.because === "never-made" && news.hasDropped(facts.project, key);
-      const what = isDropped ? { ...said, because: "quarantined" as const } : said;
-      const toldMs = elapsedMs() - (what.agoMs ?? 0);
-      if (what.result === undefined) steps.missed(key, toldMs);
-      // An order that is known is not lost by a build that cannot tell its own: indexes keep the earlier time.
-      const known = what.isNotedLater === true ? prefetch.firstMs?.(key) : undefined;
-      const requestedMs = known ?? Math.max(0, toldMs - what.waitedMs);
-      accesses.asked(key, what, requestedMs, prefetch.leadMs(key));
-    },
+    asked: (key, request) => noteRequest(noted, key, request),
     requestedBlob: (digest) => accesses.requestedBlob(digest),
     made: (result) => accesses.made(result, elapsedMs()),
     tookMs: (key) => steps.tookMs(key, elapsedMs()),
@@ -129,39 +116,22 @@ export async function startBuild(context: BuildContext, begun: BuildFacts): Prom
       facts = withCommitFrom(begun, { commit, dirty: facts.dirty || dirty });
     },
     async ready(mostMs, enough = prefetch.settled()) {
-      // It has not begun: what is here by then is in time.
+      // The build has not begun: what arrives until then is in time.
       since = performance.now() + mostMs;
       const end = await inTime(
         enough.then(() => "ready" as const),
         mostMs,
       );
-      // What a build asks for is told from when it really began.
+      // Times of requests are counted from the real start of the build.
       since = performance.now();
       return end;
     },
   };
-  const planFarm: PlanParts["farm"] = {
-    isAway: () => farm.isAway(),
-    blobs: (project) => farm.blobs(project),
-    async resolve(which, signal) {
-      try {
-        const quarantineSince = news.since(facts.project);
-        const asked = {
-          ...which,
-          quarantineSince,
-          ...(isNew ? { headBytes: headBytesOf(farm.line()) } : {}),
-        };
-        const resolved = await farm.resolve(asked, signal);
-        mayHave = resolved.mayHave;
-        const { quarantined } = resolved;
-        if (quarantined !== undefined) await news.take(facts.project, quarantined);
-        return resolved;
-      } finally {
-        hearing.heard();
-      }
-    },
-  };
-  // Of a farm that is away nothing will be heard soon: what is here is given at once.
+  const planFarm = farmForPlan(context, facts.project, isNew, {
+    onResolved: (resolved) => (mayHave = resolved.mayHave),
+    onEnd: () => hearing.heard(),
+  });
+  // A farm that is away will not answer soon: results of this machine are given at once.
   if (farm.isAway()) hearing.heard();
   const planParts = { store, farm: planFarm, changedSince: parts.changedSince, note };
   if (!isFetching) prefetch.planned("over-budget");
@@ -184,5 +154,69 @@ export async function startBuild(context: BuildContext, begun: BuildFacts): Prom
     abort,
     facts: () => facts,
     elapsedMs,
+  };
+}
+
+/** Notes a request of the build, in its accesses and for the prefetch. */
+function noteRequest(
+  noted: {
+    readonly prefetch: RunningPrefetch;
+    readonly accesses: BuildAccesses;
+    readonly steps: ReturnType<typeof stepClock>;
+    readonly news: QuarantineUpdates;
+    readonly elapsedMs: () => number;
+    readonly project: string;
+  },
+  key: ResultKey,
+  request: ResultRequest,
+): void {
+  const { prefetch, accesses, steps } = noted;
+  prefetch.asked(key);
+  const isDropped = request.because === "never-made" && noted.news.hasDropped(noted.project, key);
+  const what = isDropped ? { ...request, because: "quarantined" as const } : request;
+  const answeredMs = noted.elapsedMs() - (what.agoMs ?? 0);
+  if (what.result === undefined) steps.missed(key, answeredMs);
+  // The time of the request is unknown then; the index keeps the time of an earlier build.
+  const known = what.isNotedLater === true ? prefetch.firstMs?.(key) : undefined;
+  const requestedMs = known ?? Math.max(0, answeredMs - what.waitedMs);
+  accesses.asked(key, what, requestedMs, prefetch.leadMs(key));
+}
+
+/** Returns why nothing is fetched ahead for a build; undefined when it is. */
+function whyNotAhead(
+  { prefetch, project, command }: BuildFacts,
+  waste: WasteMemory,
+): GranaryBuildReport["notAhead"] {
+  if (!prefetch) return "not-wished";
+  return waste.isWorthIt(project, command) ? undefined : "wasteful";
+}
+
+/** Returns the farm as the plan of one build sees it: an answer also brings the news of the quarantine. */
+function farmForPlan(
+  { parts: { farm }, news }: BuildContext,
+  project: string,
+  isNew: boolean,
+  on: {
+    readonly onResolved: (resolved: Awaited<ReturnType<PlanParts["farm"]["resolve"]>>) => void;
+    readonly onEnd: () => void;
+  },
+): PlanParts["farm"] {
+  return {
+    isAway: () => farm.isAway(),
+    blobs: (of) => farm.blobs(of),
+    async resolve(build, signal) {
+      try {
+        const head = isNew ? { headBytes: headBytesOf(farm.line()) } : {};
+        const resolved = await farm.resolve(
+          { ...build, quarantineSince: news.since(project), ...head },
+          signal,
+        );
+        on.onResolved(resolved);
+        if (resolved.quarantined !== undefined) await news.take(project, resolved.quarantined);
+        return resolved;
+      } finally {
+        on.onEnd();
+      }
+    },
   };
 }

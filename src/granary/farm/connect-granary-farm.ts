@@ -44,7 +44,29 @@ function blobBytesOf(meter: LineMeter): number {
   return meter.isSpeedKnown() ? headBytesOf(meter.line()) : blobBytesOfUnknown;
 }
 
-/** Makes no connection yet: the first call does. */
+/**
+ * Returns a function that looks up one key of a project. Keys that are requested in one turn of the event loop share a
+ * call. Later keys do not wait for its answer, as they would in a group commit: two tools that ask one after the other
+ * would each wait for up to two round trips.
+ */
+function lookUpsByProject<Found>(
+  lookUp: (project: string, keys: readonly ResultKey[]) => Promise<readonly (Found | undefined)[]>,
+) {
+  const batches = recentlyUsed<Batched<ResultKey, Found | undefined>>(mostProjects);
+  return (project: string) =>
+    batches.get(project, () =>
+      batched(
+        { mostBytes: mostDirectKeys, mostItems: mostDirectKeys },
+        () => 1,
+        async (keys) => {
+          const found = await lookUp(project, keys);
+          return keys.map((_, at) => () => found[at]);
+        },
+      ),
+    );
+}
+
+/** Returns the client of a farm. The first call makes the connection. */
 export function connectGranaryFarm(address: FarmAddress, logger: Logger): ConnectedFarm {
   const line = farmChannel(address);
   const meter = lineMeter();
@@ -73,39 +95,13 @@ export function connectGranaryFarm(address: FarmAddress, logger: Logger): Connec
     return answer;
   }
 
-  /**
-   * Those asked for in one turn share a call; the next do not wait for its answer, as they would in a group commit:
-   * two tools that ask one after the other would each wait for up to two round trips.
-   */
-  const lookUps = recentlyUsed<Batched<ResultKey, GranaryResult | undefined>>(mostProjects);
-  const lookUpOne = (project: string) =>
-    lookUps.get(project, () =>
-      batched(
-        { mostBytes: mostDirectKeys, mostItems: mostDirectKeys },
-        () => 1,
-        async (keys) => {
-          const found = await measured(() =>
-            lookUpAll(line.channel, project, keys, directTimeoutMs),
-          );
-          return keys.map((_, at) => () => found[at]);
-        },
-      ),
-    );
-
-  const wholeLookUps = recentlyUsed<Batched<ResultKey, FoundWithBlobs | undefined>>(mostProjects);
-  const lookUpWhole = (project: string) =>
-    wholeLookUps.get(project, () =>
-      batched(
-        { mostBytes: mostDirectKeys, mostItems: mostDirectKeys },
-        () => 1,
-        async (keys) => {
-          const blobBytes = blobBytesOf(meter);
-          const options = { blobBytes, timeoutMs: directTimeoutMs };
-          const found = await measured(() => lookUpWithBlobs(line.channel, project, keys, options));
-          return keys.map((_, at) => () => found[at]);
-        },
-      ),
-    );
+  const lookUpOne = lookUpsByProject<GranaryResult>((project, keys) =>
+    measured(() => lookUpAll(line.channel, project, keys, directTimeoutMs)),
+  );
+  const lookUpWhole = lookUpsByProject<FoundWithBlobs>((project, keys) => {
+    const options = { blobBytes: blobBytesOf(meter), timeoutMs: directTimeoutMs };
+    return measured(() => lookUpWithBlobs(line.channel, project, keys, options));
+  });
 
   const blobs = (project: string) => noticing(() => line.blobs(project), circuit);
 

@@ -2,8 +2,9 @@ import type { Logger } from "pino";
 import { blobValue } from "#caches/blob-value.ts";
 import type { CacheCounter } from "#caches/cache-counts.ts";
 import type { Caches } from "#caches/caches.ts";
-import type { CacheEntry, EntryName } from "#caches/tool-rules.ts";
+import type { CacheEntry, EntryName, NewCacheEntry } from "#caches/tool-rules.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
+import type { ResultKey } from "#commit-index/result-key.ts";
 import type { Digest } from "#core/digest.ts";
 import { messageOf } from "#core/fault.ts";
 import type { RecentlyUsed } from "#core/recently-used.ts";
@@ -31,21 +32,20 @@ export interface ToolRequest extends Requester {
 }
 
 /**
- * The caches of build tools over a granary's supplies, for one request.
+ * Returns the caches of build tools over a granary's tiered cache, for one request.
  *
- * `isWriting`: whether an entry is there already is then a question to this machine alone, and nothing that the build
- * asked for.
+ * `isWriting`: an entry is then looked for on this machine only, and the lookup does not count as a request of the build.
  */
 export function toolCaches(parts: ToolCachesParts, who: ToolRequest, isWriting: boolean): Caches {
   const { tieredCache, store, counter, named, logger } = parts;
   const blobs: BlobStore = tieredCache.blobs(who);
-  /** What was read to its end and is not here. */
+  /** Values that were read to their end and could not be stored. */
   const dropped = new WeakSet<Digest>();
 
   const onDropped = (reason: unknown) =>
     logger.warn(
       { reason: messageOf(reason) },
-      "what a tool sent was dropped: the disk did not take it",
+      "a value of a build tool was dropped: it could not be written to the disk",
     );
 
   const keyOf = async ({ tool, key }: Pick<EntryName, "tool" | "key">) =>
@@ -92,7 +92,7 @@ export function toolCaches(parts: ToolCachesParts, who: ToolRequest, isWriting: 
       who.build?.knowsPlace?.(await keyOf(name), outputPaths(result));
       return value;
     },
-    // Whoever speaks gRPC asks for results of their own.
+    // Clients of gRPC use the action cache service instead.
     resultPutFor: async () => undefined,
 
     async take(_project, chunks) {
@@ -109,29 +109,14 @@ export function toolCaches(parts: ToolCachesParts, who: ToolRequest, isWriting: 
       if (taken.isKept) named.set(digest.hash, digest);
     },
 
-    async keep({ tool, key, digest, attributes }, again) {
-      if (dropped.has(digest)) return "kept";
-      const ownKey = await keyOf({ tool, key });
+    async keep(entry, again) {
+      if (dropped.has(entry.digest)) return "kept";
+      const key = await keyOf(entry);
       if (again === "refuse") {
-        const first = await store.find(who.project, ownKey).catch(() => undefined);
+        const first = await store.find(who.project, key).catch(() => undefined);
         if (first !== undefined) return "refused";
       }
-      const entry = { ...ownKey, project: who.project, value: digest, attributes };
-      const commit = attributes["x-artifact-sha"];
-      if (commit !== undefined) {
-        who.build?.toldCommit?.(commit, attributes["x-artifact-dirty-hash"] !== undefined);
-      }
-      if (tool !== "bazel") {
-        await tieredCache.keep(who, { ...entry, blobs: [], costMs: costOfEntry(attributes) });
-        return "kept";
-      }
-      const bytes = await store.blobs.get(digest);
-      const { result, blobs: all = [] } = bytes ? await namedBy(store.blobs, bytes) : {};
-      // Bazel sends blobs before the result that names them: where one is missing, the disk did not take it.
-      if ((await store.blobs.findMissing(all)).length > 0) return "kept";
-      const costMs = result && costOfAction(result);
-      if (result !== undefined) who.build?.knowsPlace?.(entry, outputPaths(result));
-      await tieredCache.keep(who, { ...entry, blobs: all, costMs });
+      await keepEntry(parts, who, key, entry);
       return "kept";
     },
 
@@ -145,8 +130,33 @@ export function toolCaches(parts: ToolCachesParts, who: ToolRequest, isWriting: 
   };
 }
 
+/** Keeps an entry under the key of its environment. An entry of Bazel is kept with the blobs that it names. */
+async function keepEntry(
+  { tieredCache, store }: ToolCachesParts,
+  who: ToolRequest,
+  key: ResultKey,
+  { tool, digest, attributes }: NewCacheEntry,
+): Promise<void> {
+  const entry = { ...key, project: who.project, value: digest, attributes };
+  const commit = attributes["x-artifact-sha"];
+  if (commit !== undefined) {
+    who.build?.toldCommit?.(commit, attributes["x-artifact-dirty-hash"] !== undefined);
+  }
+  if (tool !== "bazel") {
+    await tieredCache.keep(who, { ...entry, blobs: [], costMs: costOfEntry(attributes) });
+    return;
+  }
+  const bytes = await store.blobs.get(digest);
+  const { result, blobs = [] } = bytes ? await namedBy(store.blobs, bytes) : {};
+  // Bazel sends blobs before the result that names them: a missing one was not written to the disk.
+  if ((await store.blobs.findMissing(blobs)).length > 0) return;
+  const costMs = result && costOfAction(result);
+  if (result !== undefined) who.build?.knowsPlace?.(entry, outputPaths(result));
+  await tieredCache.keep(who, { ...entry, blobs, costMs });
+}
+
 function entryOf(name: EntryName, { value, attributes }: GranaryResult): CacheEntry {
-  // When it was made nobody asks but WebDAV's listings, of which sccache reads no date.
+  // Only WebDAV listings show when an entry was made, and sccache does not read that date.
   const now = new Date();
   return { ...name, digest: value, attributes, createdAt: now, lastUsedAt: now };
 }

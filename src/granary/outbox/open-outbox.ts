@@ -84,17 +84,6 @@ export async function openOutbox(options: OutboxOptions): Promise<OpenOutbox> {
   const failingOf = (file: SpoolFile) => failureOf(sender, file);
   if (spool.files().length > 0) due.added();
 
-  async function dropTooMany(): Promise<void> {
-    const files = chooseToDrop(spool.files(), limits, (file) => sender.sending.has(file));
-    if (files.length === 0) return;
-    const count = (kind: SpoolFile["kind"]) =>
-      files.reduce((sum, file) => sum + (file.kind === kind ? file.items : 0), 0);
-    const what = { results: count("results"), indexes: count("index"), reports: count("report") };
-    sender.overflow += files.reduce((sum, { items }) => sum + items, 0);
-    noteDropped(sender, what, "the outbox is full, and these are the oldest");
-    await letGo(sender, files);
-  }
-
   const state = () => stateOf(spool.files(), failingOf, sender);
 
   async function add(keep: () => void | Promise<void>): Promise<void> {
@@ -103,7 +92,7 @@ export async function openOutbox(options: OutboxOptions): Promise<OpenOutbox> {
     due.added();
     // A farm that was away is asked when its time has come, not at each result.
     if (sender.failures === 0 && !gate.isHeld()) awaken(sender);
-    await dropTooMany();
+    await dropTooMany(sender, limits);
   }
 
   const running = sendAll(sender);
@@ -165,7 +154,22 @@ export async function openOutbox(options: OutboxOptions): Promise<OpenOutbox> {
   };
 }
 
-/** What waits, and why it does. */
+/** Drops the oldest files of an outbox that holds more than its limits. */
+async function dropTooMany(
+  sender: ReturnType<typeof newSender>,
+  limits: Parameters<typeof chooseToDrop>[1],
+): Promise<void> {
+  const files = chooseToDrop(sender.spool.files(), limits, (file) => sender.sending.has(file));
+  if (files.length === 0) return;
+  const count = (kind: SpoolFile["kind"]) =>
+    files.reduce((sum, file) => sum + (file.kind === kind ? file.items : 0), 0);
+  const what = { results: count("results"), indexes: count("index"), reports: count("report") };
+  sender.overflow += files.reduce((sum, { items }) => sum + items, 0);
+  noteDropped(sender, what, "the outbox is full, and these are the oldest");
+  await letGo(sender, files);
+}
+
+/** Returns how much waits in these files, and the reason why it was not sent yet. */
 function stateOf(
   files: readonly SpoolFile[],
   failingOf: (file: SpoolFile) => Failing | undefined,

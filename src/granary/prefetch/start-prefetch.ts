@@ -61,57 +61,24 @@ const mostPlanningMs = 250;
 
 /** Starts prefetching for a build. Ends with the build or when nothing is left. */
 export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
-  const { project, store, shared, bytesPerSecond } = parts;
-  const brought = preloadedFarm(parts.farm);
-  const farm = { ...brought, line: () => parts.farm.line(), isAway: () => parts.farm.isAway() };
-  const arrivals = noteArrivals();
-  const view = {
-    missingBytes: (result: QueuedResult) => missingBytes(parts, result),
-    line: () => lineWithin({ farm, bytesPerSecond }),
-    elapsedMs: parts.elapsedMs,
-    onHere: (key: ResultKey) => arrivals.isHere(key),
-  };
-  const queue = transferQueue(view, parts.limits);
-  const priority = foregroundPriority();
-  const windows = noWindows({
-    project,
-    store,
-    farm,
-    shared,
-    bytesPerSecond,
-    queue,
-    arrivals,
-    priority,
-  });
+  const { project, shared } = parts;
+  const { brought, farm, arrivals, queue, priority, windows } = openTransfers(parts);
   let noPlanBecause: LateBecause | undefined;
-  /** Requested before the index was read. */
-  const awaited: ResultKey[] = [];
-  let isKnown = false;
-  let tellKnown = () => {};
-  const known = new Promise<void>((resolve) => {
-    tellKnown = resolve;
-  });
-  const startedAt = performance.now();
+  const index = awaitedIndex();
 
   /** Notes that an index has been read or there is none. Results for which the build waits go first. */
   function nowKnown(): void {
-    isKnown = true;
-    queue.hint(awaited.splice(0).filter((key) => queue.whyNot(key) === "overtaken"));
+    queue.hint(index.read().filter((key) => queue.whyNot(key) === "overtaken"));
     wake(windows);
     // After the first requests have been sent.
-    setImmediate(tellKnown);
+    setImmediate(index.tellKnown);
   }
 
   return {
     coming: (request) =>
       shared.coming("namespace" in request ? resultName(project, request) : blobName(request)),
 
-    planning(key) {
-      // After this time the build asks the farm directly, which may be silent.
-      if (isKnown || performance.now() - startedAt > mostPlanningMs) return undefined;
-      if (awaited.length < mostAwaited) awaited.push(key);
-      return known;
-    },
+    planning: (key) => index.await(key),
 
     leadMs: (key) => arrivals.agoMs(key),
 
@@ -161,19 +128,17 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
       });
     },
 
-    transferred() {
-      const truncated: TruncatedMark[] = [];
-      if (queue.cut.bytes) truncated.push("prefetch-bytes");
-      if (queue.cut.results) truncated.push("prefetch-results");
-      return { blobs: [...windows.blobs.values()], truncated };
-    },
+    transferred: () => ({
+      blobs: [...windows.blobs.values()],
+      truncated: truncatedMarks(queue.cut),
+    }),
 
     outlook() {
       if (!windows.isPlanned) return undefined;
       // Nothing arrives from an unreachable farm.
       return { expected: farm.isAway() ? [] : queue.outlook(), line: lineWithin(windows) };
     },
-    known,
+    known: index.known,
 
     arrivals: (signal) =>
       arrivals.read(
@@ -183,10 +148,71 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
 
     async stop() {
       windows.end.abort();
-      tellKnown();
+      index.tellKnown();
       settleIfDone(windows);
       await windows.loop;
       arrivals.look();
     },
   };
+}
+
+/** Returns the parts through which results are transferred; nothing is queued yet. */
+function openTransfers(parts: PrefetchParts) {
+  const { project, store, shared, bytesPerSecond } = parts;
+  const brought = preloadedFarm(parts.farm);
+  const farm = { ...brought, line: () => parts.farm.line(), isAway: () => parts.farm.isAway() };
+  const arrivals = noteArrivals();
+  const view = {
+    missingBytes: (result: QueuedResult) => missingBytes(parts, result),
+    line: () => lineWithin({ farm, bytesPerSecond }),
+    elapsedMs: parts.elapsedMs,
+    onHere: (key: ResultKey) => arrivals.isHere(key),
+  };
+  const queue = transferQueue(view, parts.limits);
+  const priority = foregroundPriority();
+  const windows = noWindows({
+    project,
+    store,
+    farm,
+    shared,
+    bytesPerSecond,
+    queue,
+    arrivals,
+    priority,
+  });
+  return { brought, farm, arrivals, queue, priority, windows };
+}
+
+/** The wait for the commit's index. Collects the results that the build requests before the index is read. */
+function awaitedIndex() {
+  const awaited: ResultKey[] = [];
+  const startedAt = performance.now();
+  let isRead = false;
+  let tellKnown = () => {};
+  const known = new Promise<void>((resolve) => {
+    tellKnown = resolve;
+  });
+  return {
+    known,
+    tellKnown: () => tellKnown(),
+    /** Returns what a request waits for; undefined when the index was read, or has taken too long. */
+    await(key: ResultKey): Promise<void> | undefined {
+      // After this time the build asks the farm directly, which may be silent.
+      if (isRead || performance.now() - startedAt > mostPlanningMs) return undefined;
+      if (awaited.length < mostAwaited) awaited.push(key);
+      return known;
+    },
+    /** Notes that the index was read. Returns the results that were requested before. */
+    read(): ResultKey[] {
+      isRead = true;
+      return awaited.splice(0);
+    },
+  };
+}
+
+function truncatedMarks(cut: { readonly bytes: boolean; readonly results: boolean }) {
+  const marks: TruncatedMark[] = [];
+  if (cut.bytes) marks.push("prefetch-bytes");
+  if (cut.results) marks.push("prefetch-results");
+  return marks;
 }

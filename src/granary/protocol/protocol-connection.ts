@@ -24,7 +24,7 @@ export interface ProtocolConnection {
   end(): void;
 }
 
-/** One conversation: what `receive` says is to be done is done here. */
+/** Starts to serve one connection: carries out the effects that `receive` returns for each message. */
 export function startProtocolConnection(
   parts: ProtocolConnectionParts,
   socket: Socket,
@@ -52,20 +52,11 @@ export function startProtocolConnection(
 
   const conversation: Conversation = { parts, send, build: undefined, tool: undefined };
 
-  const track = (work: Promise<void>) => {
-    const done: Promise<void> = work
-      .catch((reason: unknown) => {
-        logger.warn({ err: reason }, "a build system's message came to nothing");
-        send({ type: "note", note: messageOf(reason).slice(0, 500) });
-      })
-      .finally(() => {
-        underWay.delete(done);
-        if (underWay.size < mostUnderWay && socket.isPaused()) socket.resume();
-      });
-    underWay.add(done);
-    if (underWay.size >= mostUnderWay) socket.pause();
-    return done;
-  };
+  const track = (work: Promise<void>) =>
+    trackWork(underWay, socket, work, (reason) => {
+      logger.warn({ err: reason }, "a message of a build system failed");
+      send({ type: "note", note: messageOf(reason).slice(0, 500) });
+    });
 
   function act(effect: Effect): void {
     switch (effect.kind) {
@@ -76,7 +67,7 @@ export function startProtocolConnection(
         inOrder = track(inOrder.then(() => startBuild(conversation, effect.message)));
         return;
       case "end": {
-        // What was said before the end is done before it.
+        // Messages before the end are carried out before it.
         const before = [...underWay];
         inOrder = track(
           inOrder
@@ -129,4 +120,20 @@ export function startProtocolConnection(
   socket.on("close", gone);
 
   return { over, end: () => socket.destroy() };
+}
+
+/** Counts work until it ends. While too much of it is in progress, nothing is read from the socket. */
+function trackWork(
+  underWay: Set<Promise<void>>,
+  socket: Socket,
+  work: Promise<void>,
+  onFailure: (reason: unknown) => void,
+): Promise<void> {
+  const done: Promise<void> = work.catch(onFailure).finally(() => {
+    underWay.delete(done);
+    if (underWay.size < mostUnderWay && socket.isPaused()) socket.resume();
+  });
+  underWay.add(done);
+  if (underWay.size >= mostUnderWay) socket.pause();
+  return done;
 }

@@ -23,14 +23,14 @@ import { type Output, readValue, writeValue } from "./result-value.ts";
 export interface ResultParts {
   readonly tieredCache: TieredCache;
   readonly store: Pick<GranaryStore, "blobs" | "asFile">;
-  /** No output is larger. */
+  /** The largest output that is stored. */
   readonly mostFileBytes: number;
 }
 
-/** Files that are taken in, or fetched, at a time. */
+/** Files that are stored or fetched at the same time. */
 const filesAtOnce = 8;
 
-/** What build systems say of results, over the tiered cache that serve all tools. */
+/** Handles the messages of build systems about results, over the tiered cache of all tools. */
 export interface ResultHandlers {
   lookUp(build: RunningBuild, message: Message<"look-up">): Promise<Answer>;
   keep(build: RunningBuild, message: Message<"result">): Promise<Answer>;
@@ -38,58 +38,12 @@ export interface ResultHandlers {
 }
 
 export function resultHandlers({ tieredCache, store, mostFileBytes }: ResultParts): ResultHandlers {
-  // Two that add to one approximation at once would forget each other's.
+  const { candidatesFor, add } = storedApproximations(tieredCache);
+  // Additions to one approximation run one after the other: two at once would lose one of them.
   const adding = new Map<string, Promise<void>>();
 
-  async function find(
-    build: RunningBuild,
-    key: string,
-  ): Promise<{ outputs: OutputFile[]; result: GranaryResult } | undefined> {
-    const who = { project: build.project, build };
-    const own = named(build, key);
-    const result = await tieredCache.result(who, own);
-    if (result === undefined) return undefined;
-    const blobs = tieredCache.blobs(who);
-    const value = await blobs.get(result.value);
-    const outputs = value && readValue(value);
-    if (outputs === undefined) return undefined;
-    const all = outputs.map(({ digest }) => digest);
-    await mapAtMost(filesAtOnce, await store.blobs.findMissing(all), async (digest: Digest) => {
-      for await (const _ of (await blobs.read(digest)) ?? []);
-    });
-    const missing = await store.blobs.findMissing(all);
-    if (missing.length > 0) {
-      await tieredCache.forget(who, own);
-      return undefined;
-    }
-    // Small ones are no files until somebody wants one.
-    await mapAtMost(filesAtOnce, all, (digest) => store.asFile(digest));
-    for (const digest of all) build.requestedBlob(digest);
-    build.knowsPlace?.(
-      own,
-      outputs.map(({ path }) => path),
-    );
-    return {
-      result,
-      outputs: outputs.map(({ path, digest, executable }) => ({
-        path,
-        file: store.blobs.path(digest),
-        sizeBytes: digest.sizeBytes,
-        executable,
-      })),
-    };
-  }
-
-  async function candidatesFor(build: RunningBuild, approx: string): Promise<Candidate[]> {
-    // Asked for by nobody's build: what an approximation says is no result of it.
-    const who = { project: build.project, build: undefined };
-    const result = await tieredCache.result(who, named(build, `approx/${approx}`));
-    const value = result && (await tieredCache.blobs(who).get(result.value));
-    return value ? readCandidates(value) : [];
-  }
-
   async function found(build: RunningBuild, message: Message<"look-up">, key: string) {
-    const one = await find(build, key);
+    const one = await findOutputs({ tieredCache, store }, build, key);
     if (one === undefined) return undefined;
     const { costMs } = one.result;
     return {
@@ -99,39 +53,6 @@ export function resultHandlers({ tieredCache, store, mostFileBytes }: ResultPart
       outputs: one.outputs,
       ...(costMs === undefined ? {} : { costMs }),
     };
-  }
-
-  async function add(build: RunningBuild, { approx, key, exact }: Message<"approximation">) {
-    const known = await candidatesFor(build, approx);
-    const bytes = writeCandidates(withCandidate(known, { key, exact }));
-    const value = digestOf(bytes);
-    const who = { project: build.project, build: undefined };
-    await tieredCache.blobs(who).put(value, bytes);
-    await tieredCache.keep(who, {
-      ...named(build, `approx/${approx}`),
-      project: build.project,
-      value,
-      attributes: {},
-      blobs: [],
-      costMs: undefined,
-    });
-  }
-
-  /** Hashed while it is copied: what is kept under a digest has it, whatever the build does to its file meanwhile. */
-  async function takeIn(file: string): Promise<{ digest: Digest; isExecutable: boolean }> {
-    // A named pipe would be waited for until somebody writes to it.
-    const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
-    try {
-      const stats = await handle.stat();
-      if (!stats.isFile()) throw new Fault("invalid_argument", `${file} is no regular file`);
-      if (stats.size > mostFileBytes) {
-        throw new Fault("resource_exhausted", `${file} has more than ${mostFileBytes} bytes`);
-      }
-      const chunks = handle.createReadStream({ autoClose: false });
-      return { digest: await store.blobs.take(chunks), isExecutable: (stats.mode & 0o100) !== 0 };
-    } finally {
-      await handle.close();
-    }
   }
 
   return {
@@ -159,7 +80,7 @@ export function resultHandlers({ tieredCache, store, mostFileBytes }: ResultPart
     async keep(build, { id, key, outputs, costMs, inputs }) {
       try {
         const taken = await mapAtMost(filesAtOnce, outputs, async (one): Promise<Output> => {
-          const { digest, isExecutable } = await takeIn(one.file);
+          const { digest, isExecutable } = await storeFile({ store, mostFileBytes }, one.file);
           return { path: one.path, digest, executable: one.executable ?? isExecutable };
         });
         const bytes = writeValue(taken);
@@ -193,6 +114,99 @@ export function resultHandlers({ tieredCache, store, mostFileBytes }: ResultPart
       if (adding.get(name) === now) adding.delete(name);
     },
   };
+}
+
+/** Returns how the candidates of an approximation are read and added; they are stored as a result. */
+function storedApproximations(tieredCache: TieredCache) {
+  async function candidatesFor(build: RunningBuild, approx: string): Promise<Candidate[]> {
+    // Without a build: an approximation is no result that the build requested.
+    const who = { project: build.project, build: undefined };
+    const result = await tieredCache.result(who, named(build, `approx/${approx}`));
+    const value = result && (await tieredCache.blobs(who).get(result.value));
+    return value ? readCandidates(value) : [];
+  }
+
+  async function add(build: RunningBuild, { approx, key, exact }: Message<"approximation">) {
+    const known = await candidatesFor(build, approx);
+    const bytes = writeCandidates(withCandidate(known, { key, exact }));
+    const value = digestOf(bytes);
+    const who = { project: build.project, build: undefined };
+    await tieredCache.blobs(who).put(value, bytes);
+    await tieredCache.keep(who, {
+      ...named(build, `approx/${approx}`),
+      project: build.project,
+      value,
+      attributes: {},
+      blobs: [],
+      costMs: undefined,
+    });
+  }
+
+  return { candidatesFor, add };
+}
+
+/** Returns a result with its outputs as files; undefined when it, or one of its blobs, cannot be found. */
+async function findOutputs(
+  { tieredCache, store }: Pick<ResultParts, "tieredCache" | "store">,
+  build: RunningBuild,
+  key: string,
+): Promise<{ outputs: OutputFile[]; result: GranaryResult } | undefined> {
+  const who = { project: build.project, build };
+  const own = named(build, key);
+  const result = await tieredCache.result(who, own);
+  if (result === undefined) return undefined;
+  const blobs = tieredCache.blobs(who);
+  const value = await blobs.get(result.value);
+  const outputs = value && readValue(value);
+  if (outputs === undefined) return undefined;
+  const all = outputs.map(({ digest }) => digest);
+  await mapAtMost(filesAtOnce, await store.blobs.findMissing(all), async (digest: Digest) => {
+    for await (const _ of (await blobs.read(digest)) ?? []);
+  });
+  const missing = await store.blobs.findMissing(all);
+  if (missing.length > 0) {
+    await tieredCache.forget(who, own);
+    return undefined;
+  }
+  // Small blobs are in a pack until a file is needed.
+  await mapAtMost(filesAtOnce, all, (digest) => store.asFile(digest));
+  for (const digest of all) build.requestedBlob(digest);
+  build.knowsPlace?.(
+    own,
+    outputs.map(({ path }) => path),
+  );
+  return {
+    result,
+    outputs: outputs.map(({ path, digest, executable }) => ({
+      path,
+      file: store.blobs.path(digest),
+      sizeBytes: digest.sizeBytes,
+      executable,
+    })),
+  };
+}
+
+/**
+ * Stores a file of the build. It is hashed while it is copied, so that the blob matches its digest even when the build
+ * changes the file meanwhile. Throws `invalid_argument` and `resource_exhausted`.
+ */
+async function storeFile(
+  { store, mostFileBytes }: Pick<ResultParts, "store" | "mostFileBytes">,
+  file: string,
+): Promise<{ digest: Digest; isExecutable: boolean }> {
+  // Without O_NONBLOCK, opening a named pipe waits for a writer.
+  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const stats = await handle.stat();
+    if (!stats.isFile()) throw new Fault("invalid_argument", `${file} is no regular file`);
+    if (stats.size > mostFileBytes) {
+      throw new Fault("resource_exhausted", `${file} has more than ${mostFileBytes} bytes`);
+    }
+    const chunks = handle.createReadStream({ autoClose: false });
+    return { digest: await store.blobs.take(chunks), isExecutable: (stats.mode & 0o100) !== 0 };
+  } finally {
+    await handle.close();
+  }
 }
 
 function named({ environment }: RunningBuild, key: string): ResultKey {

@@ -116,10 +116,7 @@ export function packedBlobs(options: PackedBlobsOptions): PackedBlobs {
     },
     async write(digest, chunks) {
       if (digest.sizeBytes > mostBytes || isEmptyDigest(digest)) return files.write(digest, chunks);
-      const parts: Uint8Array[] = [];
-      for await (const chunk of matchingBytes(digest, chunks, "invalid_argument"))
-        parts.push(chunk);
-      await keep(digest, Buffer.concat(parts));
+      await keep(digest, await inOnePiece(digest, chunks));
     },
     async take(chunks) {
       const first = await upTo(mostBytes, chunks);
@@ -134,21 +131,34 @@ export function packedBlobs(options: PackedBlobsOptions): PackedBlobs {
       if (sizeBytes !== undefined) return Digest.parse({ hash, sizeBytes });
       return files.withHash(hash);
     },
-    async findMissing(digests) {
-      const missing: DigestOf[] = [];
-      const asked = new Map(digests.map((digest) => [digestKey(digest), digest]));
-      let looks = 0;
-      for (const digest of asked.values()) {
-        if (!look(digest, true)) missing.push(digest);
-        if (++looks % looksInOneGo === 0) await setImmediate();
-      }
-      return missing;
-    },
+    findMissing: (digests) => missingOf(digests, (digest) => look(digest, true)),
     async remove(digest) {
       pack.remove("blob", digest.hash);
       await files.remove(digest);
     },
   };
+}
+
+/** Returns those of the digests, each once, that are not here. Lets other work run between two portions. */
+async function missingOf(
+  digests: readonly DigestOf[],
+  isHere: (digest: DigestOf) => boolean,
+): Promise<DigestOf[]> {
+  const missing: DigestOf[] = [];
+  const distinct = new Map(digests.map((digest) => [digestKey(digest), digest]));
+  let looks = 0;
+  for (const digest of distinct.values()) {
+    if (!isHere(digest)) missing.push(digest);
+    if (++looks % looksInOneGo === 0) await setImmediate();
+  }
+  return missing;
+}
+
+/** Returns the bytes of a blob. Throws `invalid_argument` when they do not match its digest. */
+async function inOnePiece(digest: DigestOf, chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  for await (const chunk of matchingBytes(digest, chunks, "invalid_argument")) parts.push(chunk);
+  return Buffer.concat(parts);
 }
 
 async function* onlyOnce(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {
