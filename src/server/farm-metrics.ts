@@ -29,7 +29,7 @@ const recordForMs = 60_000;
 
 const workerStates = ["idle", "busy", "draining", "lost"] as const;
 
-/** What /metrics tells. Nothing of it is counted where jobs start or end. */
+/** Returns a function that gives the families of `/metrics`. They are counted here, never where jobs start or end. */
 export function farmMetrics(parts: {
   readonly db: Db;
   readonly now: () => Date;
@@ -43,16 +43,20 @@ export function farmMetrics(parts: {
 }): () => Promise<MetricFamily[]> {
   const { db, now, leaseMs, lag, cacheCounter, seals, store, scaling, unservedBenchmarks } = parts;
   const ms = () => now().getTime();
-  const counted = forAWhile(countedForMs, ms, async () => ({
-    jobs: await jobsByState(db),
-    queue: await queueDepth(db),
-    workers: await workersForPage(db, now(), leaseMs),
-    times: await timeHistograms(db),
-    scaled: await scaling.look(),
-    granaries: await granaryFamilies(db, now()),
-    stored: await store(),
-    unserved: await unservedBenchmarks(),
-  }));
+  const counted = forAWhile(
+    countedForMs,
+    ms,
+    async (): Promise<Counted> => ({
+      jobs: await jobsByState(db),
+      queue: await queueDepth(db),
+      workers: await workersForPage(db, now(), leaseMs),
+      times: await timeHistograms(db),
+      scaled: await scaling.look(),
+      granaries: await granaryFamilies(db, now()),
+      stored: await store(),
+      unserved: await unservedBenchmarks(),
+    }),
+  );
   let measured: MetricValue | undefined;
   const measure = forAWhile(recordForMs, ms, async () => {
     const metric = (await metricDefinitions(db)).find(({ ofRecord }) => ofRecord);
@@ -60,87 +64,126 @@ export function farmMetrics(parts: {
   });
 
   return async () => {
-    const { jobs, queue, workers, times, scaled, granaries, stored, unserved } = await counted();
-    // Nobody waits for it: it is of the minute before, and missing from the first scrape.
+    const figures = await counted();
+    // Nobody waits for it: the value is that of the minute before, and missing from the first scrape.
     void measure().catch(() => {});
-    const memory = process.memoryUsage();
-    const late = lag();
-    const workersIn = (state: string) => workers.filter((each) => each.state === state).length;
     return [
-      gauge(
-        "grange_jobs",
-        "Jobs of graphs under way, by state.",
-        jobStates.map((state) => ({ labels: { state }, value: jobs.get(state) ?? 0 })),
-      ),
-      gauge("grange_executions", "Executions that wait for a worker, or that one holds.", [
-        { labels: { state: "queued" }, value: queue.queued },
-        { labels: { state: "leased" }, value: queue.leased },
-      ]),
-      gauge(
-        "grange_workers",
-        "Workers, by state.",
-        workerStates.map((state) => ({ labels: { state }, value: workersIn(state) })),
-      ),
-      ...scalingGauges(scaled.classes),
-      gauge(
-        "grange_executions_unserved",
-        "Executions that wait and that no size class could run.",
-        [{ value: scaled.unserved }],
-      ),
-      gauge(
-        "grange_benchmark_jobs_unserved",
-        "Benchmark jobs that wait while no collector in duty may take them, by target and set.",
-        unserved.map(({ target, set, jobs: value }) => ({
-          labels: { target, set: String(set) },
-          value,
-        })),
-      ),
-      histogram(
-        "grange_run_wait_seconds",
-        "From ready to start; blocked time is none.",
-        times.wait,
-      ),
-      histogram("grange_run_duration_seconds", "From start to end, last attempt.", times.run),
-      gauge(
-        "grange_metric_of_record",
-        "What the farm is measured by: a share from 0 to 1, or a time in ms.",
-        measured === undefined
-          ? []
-          : [{ labels: { metric: measured.metric.name }, value: measured.value ?? Number.NaN }],
-      ),
-      {
-        kind: "counter",
-        name: "grange_cache_requests",
-        help: "What became of requests to the HTTP caches of build tools.",
-        samples: cacheCounter.all().flatMap(({ project, tool, hits, misses, writes }) =>
-          Object.entries({ hit: hits, miss: misses, write: writes }).map(([outcome, value]) => ({
-            labels: { project, tool, outcome },
-            value,
-          })),
-        ),
-      },
-      {
-        kind: "counter",
-        name: "grange_result_signatures",
-        help: "Signatures of results: verified, known from before, refused each time they were met.",
-        samples: Object.entries(seals).map(([outcome, value]) => ({ labels: { outcome }, value })),
-      },
-      ...granaries,
-      ...storeFamilies(stored),
-      gauge("grange_event_loop_lag_seconds", "How late this server comes to its work.", [
-        { labels: { figure: "mean" }, value: late.meanSeconds },
-        { labels: { figure: "p99" }, value: late.p99Seconds },
-        { labels: { figure: "max" }, value: late.maxSeconds },
-      ]),
-      gauge("process_resident_memory_bytes", "Memory of this server.", [{ value: memory.rss }]),
-      gauge("nodejs_heap_size_used_bytes", "Heap of this server that is in use.", [
-        { value: memory.heapUsed },
-      ]),
+      ...countedFamilies(figures),
+      ...recordFamily(measured),
+      ...serverCounters(cacheCounter, seals),
+      ...figures.granaries,
+      ...storeFamilies(figures.stored),
+      ...processFamilies(lag(), process.memoryUsage()),
     ];
   };
 }
 
-/** Nothing of what was not counted yet: a zero would look like an empty store. */
+/** The figures that one count of the database and the store gives. */
+interface Counted {
+  readonly jobs: ReadonlyMap<string, number>;
+  readonly queue: { readonly queued: number; readonly leased: number };
+  readonly workers: readonly { readonly state: string }[];
+  readonly times: { readonly wait: TimeHistogram; readonly run: TimeHistogram };
+  readonly scaled: Awaited<ReturnType<DesiredWorkersService["look"]>>;
+  readonly granaries: readonly MetricFamily[];
+  readonly stored: StoreStanding;
+  readonly unserved: readonly UnservedPlace[];
+}
+
+/** Returns the families of jobs, executions and workers. */
+function countedFamilies({
+  jobs,
+  queue,
+  workers,
+  times,
+  scaled,
+  unserved,
+}: Counted): MetricFamily[] {
+  const workersIn = (state: string) => workers.filter((each) => each.state === state).length;
+  return [
+    gauge(
+      "grange_jobs",
+      "Jobs of graphs under way, by state.",
+      jobStates.map((state) => ({ labels: { state }, value: jobs.get(state) ?? 0 })),
+    ),
+    gauge("grange_executions", "Executions that wait for a worker, or that one holds.", [
+      { labels: { state: "queued" }, value: queue.queued },
+      { labels: { state: "leased" }, value: queue.leased },
+    ]),
+    gauge(
+      "grange_workers",
+      "Workers, by state.",
+      workerStates.map((state) => ({ labels: { state }, value: workersIn(state) })),
+    ),
+    ...scalingGauges(scaled.classes),
+    gauge("grange_executions_unserved", "Executions that wait and that no size class could run.", [
+      { value: scaled.unserved },
+    ]),
+    gauge(
+      "grange_benchmark_jobs_unserved",
+      "Benchmark jobs that wait while no collector in duty may take them, by target and set.",
+      unserved.map(({ target, set, jobs: value }) => ({
+        labels: { target, set: String(set) },
+        value,
+      })),
+    ),
+    histogram("grange_run_wait_seconds", "From ready to start; blocked time is none.", times.wait),
+    histogram("grange_run_duration_seconds", "From start to end, last attempt.", times.run),
+  ];
+}
+
+/** Returns the family of the metric of record, without a sample until it was measured. */
+function recordFamily(measured: MetricValue | undefined): MetricFamily[] {
+  return [
+    gauge(
+      "grange_metric_of_record",
+      "What the farm is measured by: a share from 0 to 1, or a time in ms.",
+      measured === undefined
+        ? []
+        : [{ labels: { metric: measured.metric.name }, value: measured.value ?? Number.NaN }],
+    ),
+  ];
+}
+
+/** Returns what this server counted itself: requests to caches, and signatures of results. */
+function serverCounters(cacheCounter: CacheCounter, seals: SealCounts): MetricFamily[] {
+  return [
+    {
+      kind: "counter",
+      name: "grange_cache_requests",
+      help: "What became of requests to the HTTP caches of build tools.",
+      samples: cacheCounter.all().flatMap(({ project, tool, hits, misses, writes }) =>
+        Object.entries({ hit: hits, miss: misses, write: writes }).map(([outcome, value]) => ({
+          labels: { project, tool, outcome },
+          value,
+        })),
+      ),
+    },
+    {
+      kind: "counter",
+      name: "grange_result_signatures",
+      help: "Signatures of results: verified, known from before, refused each time they were met.",
+      samples: Object.entries(seals).map(([outcome, value]) => ({ labels: { outcome }, value })),
+    },
+  ];
+}
+
+/** Returns the families of this process: its delays and its memory. */
+function processFamilies(late: EventLoopLag, memory: NodeJS.MemoryUsage): MetricFamily[] {
+  return [
+    gauge("grange_event_loop_lag_seconds", "How late this server comes to its work.", [
+      { labels: { figure: "mean" }, value: late.meanSeconds },
+      { labels: { figure: "p99" }, value: late.p99Seconds },
+      { labels: { figure: "max" }, value: late.maxSeconds },
+    ]),
+    gauge("process_resident_memory_bytes", "Memory of this server.", [{ value: memory.rss }]),
+    gauge("nodejs_heap_size_used_bytes", "Heap of this server that is in use.", [
+      { value: memory.heapUsed },
+    ]),
+  ];
+}
+
+/** Returns the families of the store. Without a count there is no sample: a zero would look like an empty store. */
 function storeFamilies({ limitBytes, counted, evictedInAll }: StoreStanding): MetricFamily[] {
   const one = (value: number | null | undefined) =>
     value === null || value === undefined ? [] : [{ value }];

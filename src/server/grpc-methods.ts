@@ -7,7 +7,7 @@ import { keepClientResult } from "#actions/client-results.ts";
 import { actionCacheService } from "#cache-protocols/rev2/action-cache-service.ts";
 import type { BlobsFor } from "#cache-protocols/rev2/blobs-for.ts";
 import { byteStreamService } from "#cache-protocols/rev2/byte-stream-service.ts";
-import { grpcCallers } from "#cache-protocols/rev2/caller.ts";
+import { type GrpcCallers, grpcCallers } from "#cache-protocols/rev2/caller.ts";
 import { capabilitiesService } from "#cache-protocols/rev2/capabilities-service.ts";
 import { casService } from "#cache-protocols/rev2/cas-service.ts";
 import { projectOf } from "#cache-protocols/rev2/project-of.ts";
@@ -39,26 +39,15 @@ import type { Services } from "./services.ts";
 /** For actions that name no timeout of their own. */
 const defaultTimeoutMs = 60 * 60_000;
 
-/** All that the farm serves over gRPC. */
+/** Returns all gRPC methods of the server, each guarded by its right. */
 export function grpcMethods(services: Services, logs: ChangeFeed, logger: Logger): Method[] {
-  const { stores, writeQuota, projectShare, blobsOf, treesOf, queue, operations, notes, db } =
-    services;
+  const { stores, blobsOf, treesOf, queue, operations, notes, db } = services;
   const callers = grpcCallers(services.callers);
   const requireMayWrite = async (project: string, context: CallContext) =>
     requireMayWriteBlobs(await callers.of(context), project);
-  const storeFor = (project: string, context: CallContext) =>
-    guardedWrites(
-      stores.of(project, async () => requireMayBegin(await callers.of(context), project)),
-      async (bytes) => {
-        const caller = await callers.of(context);
-        await projectShare.begin(caller, project);
-        return writeQuota.take(caller.name, project, bytes);
-      },
-    );
+  const storeFor = storesOfCallers(services, callers);
   const blobsFor: BlobsFor = (project, context) => storeFor(project, context).blobs;
   const recentOf = (project: string) => stores.of(project, anyMayBegin).recent;
-  const knows = knowsCommit(services);
-  const sentLately = openSentLately();
   const lookUpResult = async (where: { project: string; domain: TrustDomain }, action: Digest) =>
     (
       await lookUpActionResult(
@@ -113,36 +102,8 @@ export function grpcMethods(services: Services, logs: ChangeFeed, logger: Logger
         defaultTimeoutMs,
       }),
       ...operationsService({ operations, blobsOf, callers }),
-      ...granariesService({
-        callers,
-        clock: services.clock,
-        granariesOf: granariesOfDomains((domain) =>
-          openGranaries({
-            db,
-            blobsOf,
-            treesOf,
-            domain,
-            logger,
-            caches: services.caches,
-            clock: services.clock,
-            knowsCommit: knows,
-            sentLately,
-          }),
-        ),
-      }),
-      ...buildEventService({
-        db,
-        clock: services.clock,
-        logger,
-        keepBlob: (context, project, { digest, bytes }) =>
-          blobsFor(project, context).put(digest, bytes),
-        async reporterOf(context, projectId) {
-          const project = projectOf(projectId);
-          const principal = await callers.of(context);
-          requireGrant(principal, "report", { repository: project, branch: "" });
-          return { project, principal: principal.name };
-        },
-      }),
+      ...granaryMethods(services, callers, logger),
+      ...buildEventMethods(services, callers, blobsFor, logger),
       ...workersService({
         queue,
         gate: workerGate({
@@ -160,4 +121,64 @@ export function grpcMethods(services: Services, logs: ChangeFeed, logger: Logger
     ],
     methodRights,
   );
+}
+
+/** Returns the store of a project for one caller, who may need the right to begin it and a share of its quota. */
+function storesOfCallers(
+  { stores, writeQuota, projectShare }: Services,
+  callers: GrpcCallers,
+): (project: string, context: CallContext) => ReturnType<typeof guardedWrites> {
+  return (project, context) =>
+    guardedWrites(
+      stores.of(project, async () => requireMayBegin(await callers.of(context), project)),
+      async (bytes) => {
+        const caller = await callers.of(context);
+        await projectShare.begin(caller, project);
+        return writeQuota.take(caller.name, project, bytes);
+      },
+    );
+}
+
+function granaryMethods(services: Services, callers: GrpcCallers, logger: Logger): Method[] {
+  const { db, blobsOf, treesOf, caches, clock } = services;
+  const knows = knowsCommit(services);
+  const sentLately = openSentLately();
+  return granariesService({
+    callers,
+    clock,
+    granariesOf: granariesOfDomains((domain) =>
+      openGranaries({
+        db,
+        blobsOf,
+        treesOf,
+        domain,
+        logger,
+        caches,
+        clock,
+        knowsCommit: knows,
+        sentLately,
+      }),
+    ),
+  });
+}
+
+function buildEventMethods(
+  { db, clock }: Services,
+  callers: GrpcCallers,
+  blobsFor: BlobsFor,
+  logger: Logger,
+): Method[] {
+  return buildEventService({
+    db,
+    clock,
+    logger,
+    keepBlob: (context, project, { digest, bytes }) =>
+      blobsFor(project, context).put(digest, bytes),
+    async reporterOf(context, projectId) {
+      const project = projectOf(projectId);
+      const principal = await callers.of(context);
+      requireGrant(principal, "report", { repository: project, branch: "" });
+      return { project, principal: principal.name };
+    },
+  });
 }

@@ -23,6 +23,7 @@ import {
   FoundIndex_Source,
   Granaries,
   PublishResultsResponse_End_Kind,
+  type ResolveRequest,
   type StoredResult,
 } from "#proto/grange/granary/v1/granary_pb.ts";
 import type { GranariesOf } from "./granaries-of-domains.ts";
@@ -35,7 +36,7 @@ const mostAnswerBytes = 4 * 1_048_576;
 const mostTargets = 100;
 const longestTarget = 1_024;
 
-/** What granaries and the farm say to each other. */
+/** Returns the gRPC methods that granaries call. */
 export function granariesService(parts: {
   readonly granariesOf: GranariesOf;
   readonly callers: GrpcCallers;
@@ -49,14 +50,14 @@ export function granariesService(parts: {
     return { project, principal: caller.name, caller, granaries: granariesOf(caller, project) };
   }
 
-  /** Who keeps results, be it for itself alone. */
+  /** Returns the caller of a method that stores results. Throws `permission_denied`. */
   async function writerOf(context: CallContext, instanceName: string) {
     const writer = await readerOf(context, instanceName);
     requireMayKeep(writer.caller, writer.project);
     return writer;
   }
 
-  /** Who tells what all others see. */
+  /** Returns the caller of a method whose reports all others see. Throws `permission_denied`. */
   async function reporterOf(context: CallContext, instanceName: string) {
     const reporter = await readerOf(context, instanceName);
     requireGrant(reporter.caller, "cache", { repository: reporter.project, branch: "" });
@@ -66,37 +67,9 @@ export function granariesService(parts: {
   return [
     fetchMethod(readerOf),
     ...methodsOf(Granaries, {
-      async resolve({ instanceName, wantFilter, quarantineSince, headBytes, ...said }, context) {
-        const { project, granaries } = await readerOf(context, instanceName);
-        const build = indexedBuildOf({ ...said, project });
-        const [indexes, quarantined] = await Promise.all([
-          granaries.resolve(build),
-          quarantineSince === undefined
-            ? undefined
-            : granaries.quarantinedSince(project, versionOf(quarantineSince)),
-        ]);
-        const smallIndexesWithHead = async () => {
-          const blobs = await granaries.smallIndexes(project, indexes);
-          return { blobs, head: await granaries.head(project, indexes, blobs, headBytes) };
-        };
-        const [{ blobs, head }, filter] = await Promise.all([
-          smallIndexesWithHead(),
-          wantFilter ? granaries.keyFilter(project) : undefined,
-        ]);
-        return {
-          indexes: indexes.map(foundIndex),
-          blobs: blobs.map(({ digest, data }) => ({ digest: toDigestMessage(digest), data })),
-          head,
-          ...(filter === undefined ? {} : { filter }),
-          ...(quarantined === undefined
-            ? {}
-            : {
-                quarantined: {
-                  results: [...quarantined.results],
-                  version: BigInt(quarantined.version),
-                },
-              }),
-        };
+      async resolve(request, context) {
+        const { project, granaries } = await readerOf(context, request.instanceName);
+        return resolveIndexes(granaries, project, request);
       },
 
       async lookUp({ instanceName, results, blobBytes }, context) {
@@ -155,9 +128,45 @@ export function granariesService(parts: {
   ];
 }
 
-/** One of another farm, or nonsense, is more than any version of ours; less than 0 is none. */
-function versionOf(said: bigint): number {
-  return Number(said < 0n ? 0n : said > maxVersion ? maxVersion : said);
+/** Answers which commit indexes a build can use, with the start of their content and the quarantine since a version. */
+async function resolveIndexes(
+  granaries: ReturnType<GranariesOf>,
+  project: string,
+  { wantFilter, quarantineSince, headBytes, ...build }: ResolveRequest,
+) {
+  const [indexes, quarantined] = await Promise.all([
+    granaries.resolve(indexedBuildOf({ ...build, project })),
+    quarantineSince === undefined
+      ? undefined
+      : granaries.quarantinedSince(project, versionOf(quarantineSince)),
+  ]);
+  const smallIndexesWithHead = async () => {
+    const blobs = await granaries.smallIndexes(project, indexes);
+    return { blobs, head: await granaries.head(project, indexes, blobs, headBytes) };
+  };
+  const [{ blobs, head }, filter] = await Promise.all([
+    smallIndexesWithHead(),
+    wantFilter ? granaries.keyFilter(project) : undefined,
+  ]);
+  return {
+    indexes: indexes.map(foundIndex),
+    blobs: blobs.map(({ digest, data }) => ({ digest: toDigestMessage(digest), data })),
+    head,
+    ...(filter === undefined ? {} : { filter }),
+    ...(quarantined === undefined
+      ? {}
+      : {
+          quarantined: {
+            results: [...quarantined.results],
+            version: BigInt(quarantined.version),
+          },
+        }),
+  };
+}
+
+/** Returns a version as a number. A version of another farm becomes the largest one, and a negative number 0. */
+function versionOf(version: bigint): number {
+  return Number(version < 0n ? 0n : version > maxVersion ? maxVersion : version);
 }
 
 const maxVersion = BigInt(Number.MAX_SAFE_INTEGER);
@@ -198,7 +207,7 @@ function withinMessage(results: StoredResult[]): StoredResult[] {
   );
 }
 
-/** One that cannot be read is refused; the others need not suffer. */
+/** Returns a `Fault` for a result that cannot be read, so that the other results of the call are stored. */
 function readTold(message: StoredResult): ToldResult | Fault {
   try {
     return fromStoredResult(message);

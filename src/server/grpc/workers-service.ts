@@ -30,37 +30,37 @@ import {
   workerFrom,
 } from "./workers-service-messages.ts";
 
-/** Below what gRPC clients take in one message; a worker that gets less asks again at once. */
+/** Less than the limit of gRPC clients for one message. A worker that gets less claims again at once. */
 const mostBytesPerAnswer = 3 * 1024 * 1024;
-/** Longer waits would outlive the patience of proxies on the way. */
+/** Proxies between worker and server may end calls that wait longer, in ms. */
 const longestWaitMs = 60_000;
-/** Leases handed out at once; what a worker prefetches. */
+/** The most leases in one answer, which a worker may prefetch. */
 const mostLeases = 512;
 
-/** Characters of why a worker can run nothing; the table holds no more. */
+/** The most characters of the reason why a worker can run nothing; a limit of the table. */
 const mostTrouble = 1_000;
 
-/** What one worker is told of what it may be given. */
+/** The most executions of one answer of `lookAhead`. */
 const mostAhead = 16;
 
 type Work = MessageInitShape<typeof WorkSchema>;
 
-interface SecretsOnTheWay {
+interface SecretsForWorkers {
   readonly open: OpenSecrets;
-  /** Whether they may go where others can listen. */
+  /** Whether secrets may be sent over connections without TLS. */
   readonly inClear: boolean;
 }
 
-/** What workers call. The queue decides; this translates, and adds the bytes of Action and Command. */
+/** Returns the gRPC methods of workers. The queue decides; this file translates messages, and adds the bytes of Action and Command. */
 export function workersService(parts: {
   readonly queue: ExecutionQueue;
   readonly blobsOf: (project: string) => BlobStore;
-  readonly secrets?: SecretsOnTheWay | undefined;
-  /** Nobody is asked for rights when absent. */
+  readonly secrets?: SecretsForWorkers | undefined;
+  /** No rights are checked when absent. */
   readonly gate?: WorkerGate;
 }): Method[] {
   const { queue, gate = openGate } = parts;
-  return methodsOf(Workers, {
+  const ofWorkers = methodsOf(Workers, {
     async register(request, context) {
       const worker = await gate.admit(context, workerFrom(request));
       const leaseMs = await queue.register(worker);
@@ -103,10 +103,11 @@ export function workersService(parts: {
     async heartbeat(request, context) {
       const worker = processFrom(request);
       await gate.requireProcess(context, worker);
-      const { his, others } = await apart(context, worker.name, request.leases.map(leaseFrom));
+      const leases = request.leases.map(leaseFrom);
+      const { own, others } = await byOwner(gate, context, worker.name, leases);
       const { draining } = request;
       const trouble = keepableText(request.trouble, mostTrouble) || undefined;
-      const answer = await queue.heartbeat({ worker, leases: his, draining, trouble });
+      const answer = await queue.heartbeat({ worker, leases: own, draining, trouble });
       return create(HeartbeatResponseSchema, {
         lost: [...answer.lost, ...others].map(leaseMessage),
         cancelled: answer.cancelled.map(leaseMessage),
@@ -120,7 +121,7 @@ export function workersService(parts: {
       const waitMs = request.wait === undefined ? 0 : durationMs(request.wait);
       const leases = await queue.cancellations(
         process,
-        // What another process holds is not found by them.
+        // The queue ignores leases of other processes.
         request.confirmed.slice(0, mostLeases).map(leaseFrom),
         Math.min(Math.max(waitMs, 0), longestWaitMs),
         context.signal,
@@ -128,66 +129,79 @@ export function workersService(parts: {
       return { leases: leases.map(leaseMessage) };
     },
 
-    async started(request, context) {
-      const at = request.at === undefined ? new Date() : timestampDate(request.at);
-      const lease = leaseFrom(request.lease);
-      const [isHis] = await gate.areHis(context, unsaid, [lease]);
-      return { accepted: isHis === true && (await queue.started(lease, at)) };
-    },
-
-    async release(request, context) {
-      const { his } = await apart(context, unsaid, request.leases.map(leaseFrom));
-      await queue.release(his);
-      return {};
-    },
-
     async finish(request, context) {
       const process = processFrom(request);
       const { name } = process;
       await gate.requireProcess(context, process);
       const reports = request.finished.map((finished) => reportFrom(finished, name));
-      const areHis = await gate.areHis(
+      const areOwn = await gate.areHis(
         context,
         name,
         reports.map(({ lease }) => lease),
       );
       const verdicts = await Promise.all(
         reports.map(async (report, index) =>
-          areHis[index] === true ? queue.finish({ ...report, by: process }) : "refused",
+          areOwn[index] === true ? queue.finish({ ...report, by: process }) : ("refused" as const),
         ),
       );
       return {
-        verdicts: verdicts.map((verdict) =>
-          verdict === "accepted"
-            ? FinishResponse_Verdict.PUBLISHED
-            : FinishResponse_Verdict.REFUSED,
-        ),
+        verdicts: verdicts.map((verdict) => verdictMessages[verdict]),
       };
+    },
+  });
+  return [...ofWorkers, ...leaseMethods(queue, gate)];
+}
+
+const verdictMessages = {
+  accepted: FinishResponse_Verdict.PUBLISHED,
+  refused: FinishResponse_Verdict.REFUSED,
+} as const;
+
+/** Returns the methods that name a lease and not the worker that calls. */
+function leaseMethods(queue: ExecutionQueue, gate: WorkerGate): Method[] {
+  return methodsOf(Workers, {
+    async started(request, context) {
+      const at = request.at === undefined ? new Date() : timestampDate(request.at);
+      const lease = leaseFrom(request.lease);
+      const [isOwn] = await gate.areHis(context, unnamed, [lease]);
+      return { accepted: isOwn === true && (await queue.started(lease, at)) };
+    },
+
+    async release(request, context) {
+      const { own } = await byOwner(gate, context, unnamed, request.leases.map(leaseFrom));
+      await queue.release(own);
+      return {};
     },
 
     async appendLog(request, context) {
       const lease = leaseFrom(request.lease);
-      const [isHis] = await gate.areHis(context, unsaid, [lease]);
+      const [isOwn] = await gate.areHis(context, unnamed, [lease]);
       const offset = Number(request.offset);
       const appended =
-        isHis === true ? await queue.appendLog({ lease, offset, bytes: request.data }) : undefined;
+        isOwn === true ? await queue.appendLog({ lease, offset, bytes: request.data }) : undefined;
       return appended === undefined
         ? { accepted: false, nextOffset: request.offset }
         : { accepted: appended.accepted, nextOffset: BigInt(appended.nextOffset) };
     },
   });
-
-  async function apart(context: CallContext, worker: string, leases: readonly Lease[]) {
-    const areHis = await gate.areHis(context, worker, leases);
-    return {
-      his: leases.filter((_, index) => areHis[index] === true),
-      others: leases.filter((_, index) => areHis[index] !== true),
-    };
-  }
 }
 
-/** Calls about a lease alone do not say which worker makes them. */
-const unsaid = "";
+/** Divides leases into those that the calling worker holds and those of others. */
+async function byOwner(
+  gate: WorkerGate,
+  context: CallContext,
+  worker: string,
+  leases: readonly Lease[],
+) {
+  const areOwn = await gate.areHis(context, worker, leases);
+  return {
+    own: leases.filter((_, index) => areOwn[index] === true),
+    others: leases.filter((_, index) => areOwn[index] !== true),
+  };
+}
+
+/** The name in calls that name a lease and not their worker. */
+const unnamed = "";
 
 function processFrom(request: {
   readonly workerName: string;
@@ -199,7 +213,7 @@ function processFrom(request: {
   };
 }
 
-/** The input root of what waits; undefined where its Action cannot be read, which is for its claim to say. */
+/** Returns the input root of an execution that waits; undefined when its Action cannot be read: its claim reports that. */
 async function inputRootOf(
   { project, actionDigest }: AheadExecution,
   blobsOf: (project: string) => BlobStore,
@@ -220,17 +234,17 @@ async function inputRootOf(
 }
 
 /**
- * Adds Action and Command to what was leased.
+ * Adds Action and Command to leased executions.
  *
- * An execution whose Action or Command is gone ends here: no worker could run it. What does
- * not fit into the answer goes back to the queue, as not begun.
+ * An execution whose Action or Command is missing is finished here, because no worker could run it. An execution that
+ * does not fit into the answer is released, as if it had not been leased.
  */
 async function prepareWork(
   leased: readonly LeasedExecution[],
   parts: {
     readonly queue: ExecutionQueue;
     readonly blobsOf: (project: string) => BlobStore;
-    readonly secrets?: SecretsOnTheWay | undefined;
+    readonly secrets?: SecretsForWorkers | undefined;
   },
   isPrivate: boolean,
 ): Promise<Work[]> {

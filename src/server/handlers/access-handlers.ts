@@ -19,7 +19,7 @@ import type { HandlerServices } from "./handler-services.ts";
 export function accessHandlers(services: HandlerServices): HandlersFor<typeof accessEndpoints> {
   const { db, clock } = services;
 
-  /** Those that are good now. */
+  /** Returns the tokens of a principal that are valid now. */
   const tokensOf = async (name: string) => {
     const now = clock.now();
     const [tokens, enrolments] = await Promise.all([listTokens(db), listEnrolments(db)]);
@@ -87,6 +87,7 @@ export function accessHandlers(services: HandlerServices): HandlersFor<typeof ac
       };
     },
 
+    ...grantHandlers(services),
     async audit({ query: { before, actor, verb, since, limit } }) {
       const from = since === undefined ? undefined : new Date(since);
       const most = limit + 1;
@@ -94,7 +95,15 @@ export function accessHandlers(services: HandlerServices): HandlersFor<typeof ac
       const entries = rows.slice(0, limit);
       return { entries, next: rows.length > limit ? (entries.at(-1)?.seq ?? null) : null };
     },
+  };
+}
 
+/** Handlers of the endpoints of grants. */
+function grantHandlers(
+  services: HandlerServices,
+): Pick<HandlersFor<typeof accessEndpoints>, "grants" | "addGrant" | "removeGrants"> {
+  const { db } = services;
+  return {
     async grants({ caller: by }) {
       const all = mayDo(by, "administer", wholeFarm);
       const rules = await listGrants(db);

@@ -1,3 +1,4 @@
+import type { Context } from "hono";
 import { stream } from "hono/streaming";
 import { recordAudit } from "#access/audit.store.ts";
 import type { sizeClassEndpoints } from "#api/endpoints/size-class-endpoints.ts";
@@ -110,18 +111,7 @@ export function sizeClassHandlers(
       if (backMs <= 0 || backMs > longestTraceMs) {
         throw new Fault("invalid_argument", "since must be a duration up to 366d, such as 7d");
       }
-      const lines = traceLines(services, backMs);
-      // What is wrong at once is answered with its status; later the connection breaks.
-      const first = await lines.next();
-      context.header("content-type", "application/jsonl; charset=utf-8");
-      return stream(context, async (body) => {
-        for (let next = first; next.done !== true; next = await lines.next()) {
-          // Whoever left wants no more of it.
-          if (body.aborted) break;
-          await body.write(next.value);
-        }
-        await lines.return();
-      });
+      return streamLines(context, traceLines(services, backMs));
     },
 
     sizeClassKeys: async ({ query: { text, before, limit } }) =>
@@ -136,6 +126,26 @@ export function sizeClassHandlers(
       );
     },
   };
+}
+
+/**
+ * Streams lines of JSON. A failure before the first line is answered with its status; after a later one the
+ * connection breaks.
+ */
+async function streamLines(
+  context: Context,
+  lines: ReturnType<typeof traceLines>,
+): Promise<Response> {
+  const first = await lines.next();
+  context.header("content-type", "application/jsonl; charset=utf-8");
+  return stream(context, async (body) => {
+    for (let next = first; next.done !== true; next = await lines.next()) {
+      // The client has gone.
+      if (body.aborted) break;
+      await body.write(next.value);
+    }
+    await lines.return();
+  });
 }
 
 function several(sizeClass: number, having: readonly { readonly name: string }[]): Fault {
