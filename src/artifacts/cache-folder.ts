@@ -42,11 +42,11 @@ interface CacheFolder {
 export async function openCacheFolder(directory: string, limitBytes: number): Promise<CacheFolder> {
   const at = (...parts: string[]) => join(directory, ...parts);
   for (const part of ["kept", "making", "held", "locks"]) makePrivateDirectory(at(part));
+  await removeRubbish(directory);
   const own = ownOwner();
   let count = 0;
   const alone = <T>(signal: AbortSignal, work: () => Promise<T>) =>
     holdingLock(at("locks", "cache"), signal, work);
-  await removeRubbish();
 
   return {
     async hold(key, make, signal) {
@@ -122,7 +122,7 @@ export async function openCacheFolder(directory: string, limitBytes: number): Pr
     let total = kept.reduce((sum, { bytes }) => sum + bytes, 0);
     for (const { key, bytes } of kept.toSorted((a, b) => a.mtimeMs - b.mtimeMs)) {
       if (total <= limitBytes) return;
-      if (await isHeld(key)) continue;
+      if (await isHeld(at("held", key))) continue;
       total -= bytes;
       // Out of sight at once, as rubbish of ours, so that nobody finds half of it.
       const away = at("making", `${own}-${count++}`);
@@ -131,25 +131,29 @@ export async function openCacheFolder(directory: string, limitBytes: number): Pr
       await rm(at("held", key), { recursive: true, force: true });
     }
   }
+}
 
-  async function isHeld(key: string): Promise<boolean> {
-    const marks = await readdir(at("held", key)).catch(() => []);
-    const dead = marks.filter((mark) => !isAlive(mark));
-    await Promise.all(dead.map((mark) => rm(at("held", key, mark), { force: true })));
-    return dead.length < marks.length;
-  }
+/** Returns whether a process that still runs holds the key; removes the marks of all others. */
+async function isHeld(marksOfKey: string): Promise<boolean> {
+  const marks = await readdir(marksOfKey).catch(() => []);
+  const dead = marks.filter((mark) => !isAlive(mark));
+  await Promise.all(dead.map((mark) => rm(join(marksOfKey, mark), { force: true })));
+  return dead.length < marks.length;
+}
 
-  async function removeRubbish(): Promise<void> {
-    const made = (await readdir(at("making"))).filter((name) => !isAlive(name));
-    // Those who take a lock have a file of their own beside it: LOCK.OWNER….
-    const waiting = (await readdir(at("locks"))).filter(
-      (name) => name.includes(".") && !isAlive(name.slice(name.indexOf(".") + 1)),
-    );
-    await Promise.all([
-      ...made.map((name) => rm(at("making", name), { recursive: true, force: true })),
-      ...waiting.map((name) => rm(at("locks", name), { force: true })),
-    ]);
-  }
+/** Removes what processes left behind that no longer run: half-filled folders and requests for locks. */
+async function removeRubbish(directory: string): Promise<void> {
+  const making = join(directory, "making");
+  const locks = join(directory, "locks");
+  const made = (await readdir(making)).filter((name) => !isAlive(name));
+  // A process that waits for a lock has a file of its own beside it: LOCK.OWNER….
+  const waiting = (await readdir(locks)).filter(
+    (name) => name.includes(".") && !isAlive(name.slice(name.indexOf(".") + 1)),
+  );
+  await Promise.all([
+    ...made.map((name) => rm(join(making, name), { recursive: true, force: true })),
+    ...waiting.map((name) => rm(join(locks, name), { force: true })),
+  ]);
 }
 
 async function exists(path: string): Promise<boolean> {

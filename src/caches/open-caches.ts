@@ -107,19 +107,9 @@ export function openCaches(parts: {
     takeAs: (project, digest, chunks) => blobsOf(project).write(digest, chunks),
 
     async keep(entry, again) {
-      if (again === "replace") {
-        await keeping.add(entry);
-        return "kept";
-      }
-      if (await addEntry(db, entry)) return "kept";
-      const first = await find(entry);
-      if (first !== undefined) {
-        const blobs = blobsOf(entry.project);
-        const gone = await blobs.findMissing([first.digest]);
-        if (gone.length === 0) return "refused";
-        await forgetGone(db, blobs, first);
-      }
-      return (await addEntry(db, entry)) ? "kept" : "refused";
+      if (again === "refuse") return addOnce(db, blobsOf(entry.project), find, entry);
+      await keeping.add(entry);
+      return "kept";
     },
 
     remove: (name) => removeEntry(db, name),
@@ -128,6 +118,23 @@ export function openCaches(parts: {
       await Promise.all([finding.idle(), keeping.idle(), touching.idle(), forgetting.idle()]);
     },
   };
+}
+
+/** Adds an entry, unless there is one whose blob is present. */
+async function addOnce(
+  db: Db,
+  blobs: ProjectStore["blobs"],
+  find: (name: EntryName) => Promise<CacheEntry | undefined>,
+  entry: NewCacheEntry,
+): Promise<"kept" | "refused"> {
+  if (await addEntry(db, entry)) return "kept";
+  const first = await find(entry);
+  if (first !== undefined) {
+    const gone = await blobs.findMissing([first.digest]);
+    if (gone.length === 0) return "refused";
+    await forgetGone(db, blobs, first);
+  }
+  return (await addEntry(db, entry)) ? "kept" : "refused";
 }
 
 /** All of the chunks in one piece when they are few bytes; otherwise a stream of the same. */

@@ -35,7 +35,7 @@ interface GitProcess {
   kill(reason: Fault): void;
 }
 
-/** Git as a program. Stopping it ends all processes that it has under way. */
+/** Runs the program `git`. `stop` ends all of its processes that still run. */
 export interface Git extends Service {
   /** Runs to the end. A non-zero exit code is an answer, not a failure. */
   run(args: readonly string[], options?: GitOptions): Promise<GitOutput>;
@@ -59,6 +59,27 @@ function configTextFor(directories: readonly string[]): string {
   return entries.length === 0 ? "" : `[safe]\n${entries.join("")}`;
 }
 
+/**
+ * Returns a function that gives the configuration file of a call, and writes it at its first use. There is one file for
+ * each set of repositories; several processes may share the directory.
+ */
+function configFiles(configDirectory: string): (options: GitOptions) => string {
+  const written = new Set<string>();
+  return ({ directory, access }) => {
+    const source = access !== undefined && isAbsolute(access.url) ? [access.url] : [];
+    const named = [...(directory === undefined ? [] : [directory]), ...source];
+    const text = configTextFor(named.flatMap(trustedDirectories));
+    const name = createHash("sha256").update(text).digest("hex").slice(0, 32);
+    const file = join(configDirectory, `gitconfig-${name}`);
+    if (written.has(file)) return file;
+    const temporary = `${file}.${randomUUID()}`;
+    writeFileSync(temporary, text);
+    renameSync(temporary, file);
+    written.add(file);
+    return file;
+  };
+}
+
 /** Settings that a repository's own configuration must not override. */
 const settings = [
   "protocol.ext.allow=never",
@@ -77,24 +98,9 @@ export async function openGit(
   privateHosts: PrivateHosts | (() => Promise<PrivateHosts>) = ["*"],
 ): Promise<Git> {
   await mkdir(configDirectory, { recursive: true });
-  // The variables are those of this moment: whoever changes PATH later does not change which Git is meant.
+  // Read once: a later change of PATH does not change which Git runs.
   const environment = gitEnvironment("/dev/null");
-  const written = new Set<string>();
-
-  /** One file for each set of repositories; several processes may share the directory. */
-  function configFileFor({ directory, access }: GitOptions): string {
-    const source = access !== undefined && isAbsolute(access.url) ? [access.url] : [];
-    const named = [...(directory === undefined ? [] : [directory]), ...source];
-    const text = configTextFor(named.flatMap(trustedDirectories));
-    const name = createHash("sha256").update(text).digest("hex").slice(0, 32);
-    const file = join(configDirectory, `gitconfig-${name}`);
-    if (written.has(file)) return file;
-    const aside = `${file}.${randomUUID()}`;
-    writeFileSync(aside, text);
-    renameSync(aside, file);
-    written.add(file);
-    return file;
-  }
+  const configFileFor = configFiles(configDirectory);
   const running = new Map<GitProcess, Promise<unknown>>();
 
   function start(args: readonly string[], options: GitOptions = {}): GitProcess {

@@ -35,11 +35,11 @@ export interface FarmResult extends ResultKey {
 }
 
 export interface ProjectResults {
-  /** Those that there are; whether their blobs are here is not asked. One statement for each kind, however many. */
+  /** Returns the results that exist; does not check their blobs. Runs one statement for each kind, however many keys. */
   named(project: string, keys: readonly ResultKey[]): Promise<FarmResult[]>;
-  /** Those all of whose blobs are here. Their values are blobs from then on, too. */
+  /** Returns the results all of whose blobs are in the store. Their values are then blobs, too. */
   whole(project: string, keys: readonly ResultKey[]): Promise<FarmResult[]>;
-  /** Makes values that are rows blobs, too. */
+  /** Stores as blobs those values that are rows of the database. */
   storeValues(project: string, results: readonly FarmResult[]): Promise<void>;
 }
 
@@ -50,6 +50,12 @@ const storedAtOnce = 16;
 const treesAtOnce = 8;
 const touchAfterMs = 60 * 60_000;
 
+/** The rows that some keys name: results of actions, and entries of the caches of build tools. */
+interface FoundRows {
+  readonly rows: readonly FoundResult[];
+  readonly entries: readonly CacheEntry[];
+}
+
 export function projectResults(parts: {
   readonly db: Db;
   readonly treesOf: TreesOf;
@@ -58,10 +64,8 @@ export function projectResults(parts: {
 }): ProjectResults {
   const { db, treesOf, clock } = parts;
   const domains = readableDomains(parts.domain);
-  const isLongUnused = ({ lastUsedAt }: { readonly lastUsedAt: Date }) =>
-    clock.now().getTime() - lastUsedAt.getTime() > touchAfterMs;
 
-  async function find(project: string, keys: readonly ResultKey[]) {
+  async function find(project: string, keys: readonly ResultKey[]): Promise<FoundRows> {
     const actions = keys.flatMap(({ namespace, key }) =>
       namespace === "reapi" ? (digestNamed(key) ?? []) : [],
     );
@@ -81,10 +85,7 @@ export function projectResults(parts: {
     return { rows: [...first.values()], entries };
   }
 
-  async function resultsIn(
-    project: string,
-    found: Awaited<ReturnType<typeof find>>,
-  ): Promise<FarmResult[]> {
+  async function resultsIn(project: string, found: FoundRows): Promise<FarmResult[]> {
     const turn = takingTurns();
     const trees = treesOf(project);
     const ofActions = await mapAtMost(treesAtOnce, found.rows, async (row) => {
@@ -135,38 +136,37 @@ export function projectResults(parts: {
           bytes === undefined ? [value, ...blobs] : blobs,
         ),
       );
-      const whole = results.filter(
-        ({ value, bytes, blobs }) =>
-          (bytes !== undefined || !missing.has(digestKey(value))) &&
-          blobs.length <= mostBlobsOfResult &&
-          !blobs.some((blob) => missing.has(digestKey(blob))),
-      );
+      const whole = results.filter((result) => isWhole(result, missing));
       await storeValues(project, whole);
-
-      const used = new Set(whole.map(keyText));
-      await Promise.all([
-        touchResultsOf(
-          db,
-          project,
-          domains,
-          found.rows
-            .filter(
-              (row) =>
-                isLongUnused(row) &&
-                used.has(keyText({ namespace: "reapi", key: digestKey(row.actionDigest) })),
-            )
-            .map(({ actionDigest }) => actionDigest),
-        ),
-        touchMany(
-          db,
-          found.entries.filter(
-            (entry) =>
-              isLongUnused(entry) && used.has(keyText({ namespace: entry.tool, key: entry.key })),
-          ),
-        ),
-      ]);
+      const { actions, entries } = toTouch(found, whole, clock.now());
+      await Promise.all([touchResultsOf(db, project, domains, actions), touchMany(db, entries)]);
       return whole;
     },
+  };
+}
+
+/** Whether all blobs of a result are in the store, and few enough for one answer. */
+function isWhole({ value, bytes, blobs }: FarmResult, missing: ReadonlySet<string>): boolean {
+  return (
+    (bytes !== undefined || !missing.has(digestKey(value))) &&
+    blobs.length <= mostBlobsOfResult &&
+    !blobs.some((blob) => missing.has(digestKey(blob)))
+  );
+}
+
+/** Returns the rows of results that are used now and whose last noted use is long ago. */
+function toTouch({ rows, entries }: FoundRows, used: readonly FarmResult[], now: Date) {
+  const keys = new Set(used.map(keyText));
+  const isDue = ({ lastUsedAt }: { readonly lastUsedAt: Date }) =>
+    now.getTime() - lastUsedAt.getTime() > touchAfterMs;
+  return {
+    actions: rows
+      .filter(isDue)
+      .map(({ actionDigest }) => actionDigest)
+      .filter((action) => keys.has(keyText({ namespace: "reapi", key: digestKey(action) }))),
+    entries: entries
+      .filter(isDue)
+      .filter(({ tool, key }) => keys.has(keyText({ namespace: tool, key }))),
   };
 }
 
@@ -189,7 +189,7 @@ async function fromRow(trees: OutputTrees, row: FoundResult): Promise<FarmResult
   };
 }
 
-/** All blobs that it names; undefined when it is not to be read, and so of no use. */
+/** Returns all blobs that a result names; undefined when the result cannot be read. */
 async function namedBy(
   trees: OutputTrees,
   result: ActionResult,
@@ -209,7 +209,7 @@ const unreadable: ReadonlySet<Fault["code"]> = new Set([
   "resource_exhausted",
 ]);
 
-/** What executing took, by the word of who executed. */
+/** Returns how long the execution took, in ms, as its worker reported it. */
 function costOf({ executionMetadata: metadata }: ActionResult): number | undefined {
   const start = metadata?.executionStartTimestamp;
   const end = metadata?.executionCompletedTimestamp;

@@ -26,10 +26,10 @@ import { type OperationTimes, usualOperationTimes, watchedUntil } from "./operat
 import { endedBecause } from "./unserved-operations.store.ts";
 import { operationsIn, watchedOperations } from "./watched-operations.ts";
 
-/** What an operation's listeners are told. */
+/** An update for the listeners of an operation. */
 export type OperationUpdate =
   | { readonly kind: "execution"; readonly view: ExecutionView }
-  /** By a client or a person; or by the farm, which says why. */
+  /** Cancelled by a client or a person, or by the server, which then gives the reason. */
   | { readonly kind: "cancelled"; readonly because: string | undefined };
 
 interface RequestedExecution {
@@ -38,34 +38,34 @@ interface RequestedExecution {
   readonly asking: Asking;
 }
 
-/** An operation that has been written down. */
+/** An operation that is stored in the database. */
 export interface OpenOperation {
   readonly id: OperationId;
   readonly executionId: ExecutionId;
-  /** Opened just now: nobody knows its name yet who could have cancelled it. */
+  /** Whether it was opened just now. No client knows its name yet, so it cannot be cancelled. */
   readonly isNew?: boolean;
-  /** How its execution stood when it was opened, if it was new, too. */
+  /** The state of its execution when both were new. */
   readonly first?: ExecutionView | undefined;
 }
 
-/** Operations as one server sees them. Any number of servers share one database. */
+/** The operations of one server. Any number of servers share one database. */
 export interface OperationService extends Service {
-  /** Resolves when the operation is durable, and what executes it; "refused" when its invocation was cancelled. */
+  /** Resolves when the operation and its execution are durable; "refused" when its invocation was cancelled. */
   open(asked: RequestedExecution): Promise<OpenOperation | "refused">;
   find(id: OperationId): Promise<StoredOperation | undefined>;
-  /** Says that somebody listens, or asked just now, and then how it stands. */
+  /** Records that a client listens or just asked. Returns the operation. */
   attend(id: OperationId): Promise<StoredOperation | undefined>;
-  /** The operation as it stands, then again after each change, until it is over. */
+  /** Yields the state of the operation, again after each change, until it ends. */
   follow(operation: OpenOperation, signal: AbortSignal): AsyncGenerator<OperationUpdate, void>;
-  /** Cancels this operation only; its execution goes on when somebody else wants it. */
+  /** Cancels this operation only. Its execution continues when another operation or run wants it. */
   cancel(id: OperationId): Promise<void>;
-  /** Cancels what nobody waits for any more. Any server may do it, as often as it likes. */
+  /** Cancels operations that no client waits for. Any server may do this at any time. */
   sweep(): Promise<number>;
 }
 
 const perSweep = 500;
 const perRenewal = 2_000;
-/** A call that crosses the cancellation of its invocation is written down within that time. */
+/** A call that runs while its invocation is cancelled is stored within this time, in ms. */
 const crossingMs = 10 * 60_000;
 
 export async function operationService(parts: {
@@ -80,36 +80,7 @@ export async function operationService(parts: {
   const watched = watchedOperations();
   const openedAt = clock.now().getTime();
 
-  const opening = coalescer(async (asked: readonly RequestedExecution[]) => {
-    const requests = await queue.chooseSizes(asked.map(({ request }) => request));
-    let assumesWanted = true;
-    const { opened, after } = await queue.transaction(async (tx) => {
-      const now = clock.now();
-      const submitted = await queue.submitIn(tx, requests);
-      const rows = asked.map(({ id, asking, request }, i) => {
-        const { executionId, isNew, queuedAt } = submitted[i] ?? missing(id);
-        const { actionDigest } = request;
-        const first = queuedAt && newlyQueued(request, queuedAt);
-        return { id, executionId, asking, actionDigest, joined: !isNew, first };
-      });
-      const until = watchedUntil(now, times);
-      if (assumesWanted) {
-        // Nearly always so: then the executions are handed out, and all of it committed, in the same breath.
-        assumesWanted = false;
-        await withCommit(tx, insertWantedOperations(tx, rows, { now, watchedUntil: until }));
-        return { opened: rows.map((row) => ({ ...row, isRefused: false })), after: undefined };
-      }
-      const refused = new Set(await insertOperations(tx, rows, { now, watchedUntil: until }));
-      const unwanted = rows.flatMap(({ id, executionId }) => (refused.has(id) ? executionId : []));
-      const after = unwanted.length === 0 ? undefined : await queue.cancel(tx, unwanted);
-      const opened = rows.map((row) => ({ ...row, isRefused: refused.has(row.id) }));
-      return { opened, after };
-    });
-    after?.();
-    return opened.map(({ id, executionId, first, isRefused }) => {
-      return { id, executionId, first, isRefused };
-    });
-  });
+  const opening = openingTogether({ queue, clock, times });
 
   const renew = async (ids: readonly OperationId[]): Promise<void> => {
     await keepWatched(db, ids, watchedUntil(clock.now(), times));
@@ -120,7 +91,7 @@ export async function operationService(parts: {
     for (let at = 0; at < ids.length; at += perRenewal) {
       const some = ids.slice(at, at + perRenewal);
       await renew(some);
-      // The net under the notifications, should one be lost.
+      // Finds cancellations whose notification was lost.
       watched.cancelled(await cancelledAmong(db, some));
     }
   };
@@ -128,7 +99,7 @@ export async function operationService(parts: {
   const renewal = setInterval(() => {
     renewing ??= renewAll()
       .catch((reason: unknown) => {
-        logger.warn({ reason: messageOf(reason) }, "could not say which operations are watched");
+        logger.warn({ reason: messageOf(reason) }, "watched operations could not be renewed");
       })
       .finally(() => (renewing = undefined));
   }, times.renewEveryMs);
@@ -151,31 +122,7 @@ export async function operationService(parts: {
       return findOperation(db, id);
     },
 
-    async *follow({ id, executionId, isNew = false, first }, signal) {
-      const listening = watched.listen(id);
-      const { cancelled } = listening;
-      try {
-        // Asked after listening, so that no cancellation falls between the two.
-        if (!isNew) watched.cancelled(await cancelledAmong(db, [id]));
-        const either = AbortSignal.any([signal, cancelled]);
-        for await (const view of queue.follow(executionId, either, first)) {
-          if (cancelled.aborted) break;
-          // Told of the execution first: the reason is the operation's, written down in the same moment.
-          const because =
-            view.finished?.outcome === "cancelled" ? await endedBecause(db, id) : undefined;
-          if (because !== undefined) {
-            yield { kind: "cancelled", because };
-            return;
-          }
-          yield { kind: "execution", view };
-        }
-      } catch (reason) {
-        if (!cancelled.aborted) throw reason;
-      } finally {
-        listening.leave();
-      }
-      if (cancelled.aborted) yield { kind: "cancelled", because: await endedBecause(db, id) };
-    },
+    follow: (operation, signal) => followOperation({ db, queue, watched }, operation, signal),
 
     async cancel(id) {
       watched.cancelled(await cancelOperations(queue, [id], { now: clock.now() }));
@@ -185,10 +132,10 @@ export async function operationService(parts: {
       const now = clock.now();
       const since = new Date(now.getTime() - crossingMs);
       const crossing = await operationsOfCancelled(db, since, perSweep);
-      // After a time in which no server ran, clients have their grace to come back, too.
+      // After a time without a running server, clients get the grace period to reconnect.
       const isGrace = now.getTime() - openedAt < times.graceMs;
       const unwatched = isGrace ? [] : await abandonedOperations(db, now, perSweep);
-      // Should saying so be late, they are watched all the same.
+      // This server may not have renewed the ones that it watches in time.
       const abandoned = unwatched.filter((id) => !watched.has(id));
       const ended = [
         ...(await cancelOperations(queue, crossing, { now })),
@@ -207,7 +154,93 @@ export async function operationService(parts: {
   };
 }
 
-/** A worker may have it by then; until it says that it has begun, clients are told the same. */
+/**
+ * Opens operations in batches: submits their executions and stores the operations in one transaction.
+ *
+ * The first try assumes that no invocation of the batch was cancelled, so that the transaction needs one round trip
+ * less. When that is wrong the transaction fails and is repeated with a check.
+ */
+function openingTogether({
+  queue,
+  clock,
+  times,
+}: {
+  readonly queue: ExecutionQueue;
+  readonly clock: Clock;
+  readonly times: OperationTimes;
+}) {
+  return coalescer(async (asked: readonly RequestedExecution[]) => {
+    const requests = await queue.chooseSizes(asked.map(({ request }) => request));
+    let assumesWanted = true;
+    const { opened, after } = await queue.transaction(async (tx) => {
+      const now = clock.now();
+      const submitted = await queue.submitIn(tx, requests);
+      const rows = asked.map(({ id, asking, request }, i) => {
+        const { executionId, isNew, queuedAt } = submitted[i] ?? missing(id);
+        const { actionDigest } = request;
+        const first = queuedAt && newlyQueued(request, queuedAt);
+        return { id, executionId, asking, actionDigest, joined: !isNew, first };
+      });
+      const until = watchedUntil(now, times);
+      if (assumesWanted) {
+        // This holds nearly always. The operations are stored, and the executions handed out, with the commit.
+        assumesWanted = false;
+        await withCommit(tx, insertWantedOperations(tx, rows, { now, watchedUntil: until }));
+        return { opened: rows.map((row) => ({ ...row, isRefused: false })), after: undefined };
+      }
+      const refused = new Set(await insertOperations(tx, rows, { now, watchedUntil: until }));
+      const unwanted = rows.flatMap(({ id, executionId }) => (refused.has(id) ? executionId : []));
+      const after = unwanted.length === 0 ? undefined : await queue.cancel(tx, unwanted);
+      const opened = rows.map((row) => ({ ...row, isRefused: refused.has(row.id) }));
+      return { opened, after };
+    });
+    after?.();
+    return opened.map(({ id, executionId, first, isRefused }) => {
+      return { id, executionId, first, isRefused };
+    });
+  });
+}
+
+/** Yields the states of an operation, from now until its execution ends or it is cancelled. */
+async function* followOperation(
+  {
+    db,
+    queue,
+    watched,
+  }: {
+    readonly db: Db;
+    readonly queue: ExecutionQueue;
+    readonly watched: ReturnType<typeof watchedOperations>;
+  },
+  { id, executionId, isNew = false, first }: OpenOperation,
+  signal: AbortSignal,
+): AsyncGenerator<OperationUpdate, void> {
+  const listening = watched.listen(id);
+  const { cancelled } = listening;
+  try {
+    // Read after listening began, so that no cancellation is missed in between.
+    if (!isNew) watched.cancelled(await cancelledAmong(db, [id]));
+    const either = AbortSignal.any([signal, cancelled]);
+    for await (const view of queue.follow(executionId, either, first)) {
+      if (cancelled.aborted) break;
+      // The update of the execution may come first; the reason was stored with the operation in the same transaction.
+      const because =
+        view.finished?.outcome === "cancelled" ? await endedBecause(db, id) : undefined;
+      if (because !== undefined) {
+        yield { kind: "cancelled", because };
+        return;
+      }
+      yield { kind: "execution", view };
+    }
+  } catch (reason) {
+    if (!cancelled.aborted) throw reason;
+  } finally {
+    listening.leave();
+  }
+  if (cancelled.aborted) yield { kind: "cancelled", because: await endedBecause(db, id) };
+}
+
+/** Returns the view of a newly queued execution. A worker may have leased it since; clients see that when it starts. */
 function newlyQueued(
   { id, project, actionDigest }: ExecutionRequest,
   queuedAt: Date,

@@ -2,7 +2,7 @@ import type { Principal } from "#access/principal.ts";
 import { tokenInHeader } from "#access/token-in-header.ts";
 import type { Clock } from "#core/clock.ts";
 import { Fault } from "#core/fault.ts";
-import type { Db } from "#db/db.ts";
+import type { Db, Tx } from "#db/db.ts";
 import { finishAttempt } from "./provider/finish-attempt.ts";
 import { callbackPath, type IdentityProvider } from "./provider/identity-provider.ts";
 import {
@@ -23,13 +23,13 @@ import {
 import { personBehind, personOfToken, signingIn } from "./sessions/person-behind-token.ts";
 import type { BegunSession, FoundSession, SessionService } from "./sessions/session-service.ts";
 
-/** A code is used by the browser that was just opened with it. */
+/** How long a code is valid, in ms: the browser that was opened with it uses it at once. */
 const codeMs = 5 * 60_000;
-/** Until the page is there that shows it. */
+/** How long a note waits for the page that shows it, in ms. */
 const noteMs = 60_000;
 const longestNote = 500;
 
-/** What a browser must keep from now on, and who it is. */
+/** The cookies that a browser has to keep, and the principal that they stand for. */
 export interface SignedIn {
   readonly cookies: readonly string[];
   readonly principal: string;
@@ -38,38 +38,38 @@ export interface SignedIn {
 interface BrowserStanding {
   readonly found: FoundSession;
   readonly csrf: string | undefined;
-  /** Why the last sign-in came to nothing, and the cookie that makes it forgotten. */
+  /** Why the last sign-in failed, and the cookie that deletes this note. */
   readonly problem: { readonly message: string; readonly cookie: string } | undefined;
 }
 
-/** Signs browsers in and out, and says who they are. Takes and gives cookies as text; knows no HTTP besides. */
+/** Signs browsers in and out, and identifies them. Cookies are passed as text; the rest of HTTP is elsewhere. */
 interface SignInService {
-  /** What is on the button; undefined without an identity provider. */
+  /** The name on the sign-in button; undefined without an identity provider. */
   readonly provider: string | undefined;
-  /** By which address people reach the farm. */
+  /** The address at which people reach the farm. */
   readonly address: FarmAddress;
-  /** The session of a browser, and the word that its pages send along with what they change. */
+  /** Returns the session of a browser, and the CSRF token that its pages send with each change. */
   standing(cookie: string | undefined): Promise<BrowserStanding>;
-  /** A cookie that keeps a sentence for the page that comes next: in its address, anybody could have written it. */
+  /** Returns a cookie with a message for the next page. Not in the address, where anybody could have written it. */
   noteProblem(message: string): string;
   /**
-   * Who a browser is; undefined when it is nobody in particular. Throws `permission_denied` for what
+   * Returns who a browser speaks for; undefined when it has no session. Throws `permission_denied` for a request that
    * another site made it send, and `unauthenticated` for a change after its session was over.
    */
   identify(cookie: string | undefined, request: RequestOrigin): Promise<Principal | undefined>;
-  /** With a token that somebody has pasted in. */
+  /** Signs in with a token that somebody pasted. */
   withToken(token: string, cookie: string | undefined): Promise<SignedIn>;
-  /** A code that signs in, once, whoever opens a page with it: for the holder of that token. */
+  /** Returns a code that signs the holder of the token in, once, in the browser that opens it. */
   codeFor(authorization: string): Promise<{ readonly code: string; readonly expiresAt: Date }>;
   withCode(code: string, cookie: string | undefined): Promise<SignedIn>;
-  /** Sends somebody to the identity provider. */
+  /** Returns the address of the identity provider to which the browser goes. */
   begin(returnTo: string | undefined): Promise<{ readonly url: string; readonly cookie: string }>;
-  /** Somebody comes back from there. `query` is what stands behind the callback's path, with its `?`. */
+  /** Ends a sign-in when the browser returns from the provider. `query` is that of the callback, with its `?`. */
   finish(
     query: string,
     cookie: string | undefined,
   ): Promise<SignedIn & { readonly returnTo: string }>;
-  /** Answers the cookies that are to go. */
+  /** Ends the session. Returns cookies that delete those of the browser. */
   signOut(cookie: string | undefined): Promise<readonly string[]>;
 }
 
@@ -98,14 +98,6 @@ export function signInService(parts: SignInParts): SignInService {
   });
   const gone = (name: string) => setCookie(name, "", { isSecure: names.isSecure, maxAgeMs: 0 });
 
-  const withProvider = (): IdentityProvider => {
-    if (provider !== undefined) return provider;
-    throw new Fault(
-      "failed_precondition",
-      "this farm has no identity provider; sign in with a token (`grange token create NAME` makes one)",
-    );
-  };
-
   return {
     provider: provider?.name,
     address,
@@ -130,25 +122,7 @@ export function signInService(parts: SignInParts): SignInService {
     async identify(cookie, request) {
       const secret = secretIn(cookie);
       if (secret === undefined) return undefined;
-      const found = await sessions.find(secret);
-      // A cookie of another farm that was here before: nobody can do anything about it.
-      if (found.kind === "unknown") return undefined;
-      if (found.kind === "over") {
-        // Reading is free; but what was meant to be done in somebody's name is not done in nobody's.
-        if (!changesSomething(request.method)) return undefined;
-        throw new Fault(
-          "unauthenticated",
-          `the session of ${found.principal} is over (${found.why}): sign in again, or sign out to go on as anyone`,
-        );
-      }
-      const why = whyForged(request, address, derived(secret, "csrf"));
-      if (why !== undefined) {
-        throw new Fault(
-          "permission_denied",
-          `this is not done in the name of ${found.principal.name}: ${why}`,
-        );
-      }
-      return found.principal;
+      return principalOf(await sessions.find(secret), request, address, derived(secret, "csrf"));
     },
 
     async withToken(token, cookie) {
@@ -160,22 +134,11 @@ export function signInService(parts: SignInParts): SignInService {
       return signedIn(begun);
     },
 
-    async codeFor(authorization) {
-      const now = clock.now();
-      const { tokenId } = await personBehind(db, tokenInHeader(authorization), now);
-      const code = newSecret();
-      const { hash } = fingerprintOfSecret(code);
-      const expiresAt = new Date(now.getTime() + codeMs);
-      await insertCode(db, { hash, tokenId, expiresAt });
-      return { code, expiresAt };
-    },
+    codeFor: (authorization) => createCode(db, tokenInHeader(authorization), clock.now()),
 
     async withCode(code, cookie) {
       const begun = await db.transaction(async (tx) => {
-        const now = clock.now();
-        const taken = await takeCode(tx, fingerprintOfSecret(code).hash);
-        if (taken === undefined || taken.expiresAt <= now) return undefined;
-        const holder = await personOfToken(tx, taken.tokenId, now);
+        const holder = await holderOfCode(tx, code, clock.now());
         return holder && sessions.begin(tx, signingIn(holder, secretIn(cookie)));
       });
       if (begun === undefined) {
@@ -190,14 +153,20 @@ export function signInService(parts: SignInParts): SignInService {
 
     async begin(returnTo) {
       const attempt = newAttempt(clock.now(), returnTo);
-      const { href } = await withProvider().addressFor(secretsOf(attempt), redirectUri);
+      const { href } = await required(provider).addressFor(secretsOf(attempt), redirectUri);
       const options = { isSecure: names.isSecure, maxAgeMs: attemptLastsMs };
       return { url: href, cookie: setCookie(names.attempt, cookieOfAttempt(attempt), options) };
     },
 
     async finish(query, cookie) {
       const { begun, returnTo } = await finishAttempt(
-        { db, clock, provider: withProvider(), sessions, callback: new URL(query, redirectUri) },
+        {
+          db,
+          clock,
+          provider: required(provider),
+          sessions,
+          callback: new URL(query, redirectUri),
+        },
         { attempt: cookieIn(cookie, names.attempt), session: secretIn(cookie) },
       );
       sessions.forgetAll();
@@ -212,6 +181,59 @@ export function signInService(parts: SignInParts): SignInService {
       return [gone(names.session), gone(names.attempt)];
     },
   };
+}
+
+/**
+ * Returns who a session speaks for; undefined when that is nobody. Throws `permission_denied` for a request that another
+ * site made the browser send, and `unauthenticated` for a change after the session was over.
+ */
+function principalOf(
+  found: FoundSession,
+  request: RequestOrigin,
+  address: FarmAddress,
+  csrf: string,
+): Principal | undefined {
+  // The cookie of another farm that had this address before: the user cannot change that.
+  if (found.kind === "unknown") return undefined;
+  if (found.kind === "over") {
+    // Anyone may read; but a change that was meant in somebody's name is not made as anyone.
+    if (!changesSomething(request.method)) return undefined;
+    throw new Fault(
+      "unauthenticated",
+      `the session of ${found.principal} is over (${found.why}): sign in again, or sign out to go on as anyone`,
+    );
+  }
+  const why = whyForged(request, address, csrf);
+  if (why === undefined) return found.principal;
+  throw new Fault(
+    "permission_denied",
+    `this is not done in the name of ${found.principal.name}: ${why}`,
+  );
+}
+
+function required(provider: IdentityProvider | undefined): IdentityProvider {
+  if (provider !== undefined) return provider;
+  throw new Fault(
+    "failed_precondition",
+    "this farm has no identity provider; sign in with a token (`grange token create NAME` makes one)",
+  );
+}
+
+/** Stores a new code for the holder of a token. Only its hash is stored. */
+async function createCode(db: Db, token: string, now: Date) {
+  const { tokenId } = await personBehind(db, token, now);
+  const code = newSecret();
+  const { hash } = fingerprintOfSecret(code);
+  const expiresAt = new Date(now.getTime() + codeMs);
+  await insertCode(db, { hash, tokenId, expiresAt });
+  return { code, expiresAt };
+}
+
+/** Uses up a code. Returns the holder of its token; undefined when the code is unknown, expired or of a revoked token. */
+async function holderOfCode(tx: Tx, code: string, now: Date) {
+  const taken = await takeCode(tx, fingerprintOfSecret(code).hash);
+  if (taken === undefined || taken.expiresAt <= now) return undefined;
+  return personOfToken(tx, taken.tokenId, now);
 }
 
 function readNote(note: string): string {

@@ -19,9 +19,10 @@ import { learnerOf } from "./learner.ts";
 import type { OfferedClasses } from "./offered-classes.ts";
 import { openClasses } from "./open-classes.ts";
 import type { SizeClassSettings } from "./settings.ts";
+import type { OfferedClass, Strategy } from "./strategy.ts";
 
 /**
- * The analyzer of the farm: who asks what earlier executions taught.
+ * Returns the farm's analyzer, which chooses size classes by the statistics of earlier executions.
  *
  * Where a platform has one size class, as in most small farms, it reads nothing and chooses nothing.
  */
@@ -34,7 +35,7 @@ export function sizeClassAnalyzer(parts: {
 }): Analyzer {
   const { db, clock, logger, offers, settings } = parts;
 
-  /** What cannot be read is as if nobody had run it yet: executions go on. */
+  /** Returns undefined when the database fails: executions then continue as if nothing similar had run yet. */
   const histories = async (keys: readonly KeyName[]) => {
     try {
       return await readHistories(db, keys);
@@ -45,7 +46,7 @@ export function sizeClassAnalyzer(parts: {
   };
 
   const offered = async (requests: readonly ExecutionRequest[]) => {
-    const look = () =>
+    const read = () =>
       requests.map((request) =>
         openClasses(
           offers.for(request.platform),
@@ -54,10 +55,10 @@ export function sizeClassAnalyzer(parts: {
           offers.ageMs(),
         ),
       );
-    const seen = look();
-    if (seen.every(({ classes }) => classes.length === 1)) return seen;
+    const before = read();
+    if (before.every(({ classes }) => classes.length === 1)) return before;
     await offers.freshen();
-    return look();
+    return read();
   };
 
   return {
@@ -66,8 +67,8 @@ export function sizeClassAnalyzer(parts: {
     },
 
     async analyze(requests) {
-      const asked = await offered(requests);
-      const open = requests.filter((_, i) => asked[i]?.isOpen);
+      const classesOf = await offered(requests);
+      const open = requests.filter((_, i) => classesOf[i]?.isOpen);
       if (open.length === 0) return requests.map(() => nothingToChoose);
       const names = new Map(
         open
@@ -79,33 +80,10 @@ export function sizeClassAnalyzer(parts: {
       const strategy = strategyOf(settings());
       const now = clock.now();
       return requests.map((request, i): Selector => {
-        const { isOpen = false, classes = [] } = asked[i] ?? {};
+        const { isOpen = false, classes = [] } = classesOf[i] ?? {};
         if (!isOpen) return nothingToChoose;
         return {
-          select() {
-            const draw = drawOf(request.id, 1);
-            const choice = strategy.choose({
-              histories: historiesOf(keysOf(request), known),
-              classes,
-              timeoutMs: request.timeoutMs,
-              now: now.getTime(),
-              draw,
-            });
-            const reason =
-              known === undefined
-                ? {
-                    kind: "no-statistics",
-                    text: `the statistics could not be read; ${choice.reason.text}`,
-                  }
-                : choice.reason;
-            return chosenSize(choice, {
-              key: request.similarityKeys?.[0] ?? "",
-              strategy: strategy.name,
-              draw,
-              decidedAt: now,
-              reason,
-            });
-          },
+          select: () => selectSize(request, classes, strategy, known, now),
         };
       });
     },
@@ -141,6 +119,35 @@ export function sizeClassAnalyzer(parts: {
       }
     },
   };
+}
+
+/** Returns the size class that a strategy chooses. `known`: undefined when the statistics could not be read. */
+function selectSize(
+  request: ExecutionRequest,
+  classes: readonly OfferedClass[],
+  strategy: Strategy,
+  known: ReadonlyMap<string, KeyHistory> | undefined,
+  now: Date,
+) {
+  const draw = drawOf(request.id, 1);
+  const choice = strategy.choose({
+    histories: historiesOf(keysOf(request), known),
+    classes,
+    timeoutMs: request.timeoutMs,
+    now: now.getTime(),
+    draw,
+  });
+  const reason =
+    known === undefined
+      ? { kind: "no-statistics", text: `the statistics could not be read; ${choice.reason.text}` }
+      : choice.reason;
+  return chosenSize(choice, {
+    key: request.similarityKeys?.[0] ?? "",
+    strategy: strategy.name,
+    draw,
+    decidedAt: now,
+    reason,
+  });
 }
 
 const nothingToChoose: Selector = { select: () => undefined };

@@ -127,12 +127,6 @@ export function apiClient(
     };
   };
 
-  const post = (body: unknown): RequestInit => ({
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
-
   const call = <E extends Endpoint>(
     entry: E,
     input: CallInput<E>,
@@ -170,12 +164,7 @@ export function apiClient(
       ),
     bytes: async function* (path, signal) {
       const { body } = await send(path, signal ? { signal } : {});
-      if (body === null) return;
-      try {
-        for await (const chunk of body) yield chunk;
-      } catch (cause) {
-        throw new ServerUnreachable(serverUrl, cause);
-      }
+      if (body !== null) yield* chunksOf(body, serverUrl);
     },
     call,
     get: ask,
@@ -189,6 +178,26 @@ export function apiClient(
         body: bytes,
       }),
     delete: (shape, path, body) => ask(shape, path, { ...post(body), method: "DELETE" }),
+  };
+}
+
+/** Yields the body of an answer. Throws `ServerUnreachable` when the connection breaks. */
+async function* chunksOf(
+  body: AsyncIterable<Uint8Array>,
+  serverUrl: string,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    yield* body;
+  } catch (cause) {
+    throw new ServerUnreachable(serverUrl, cause);
+  }
+}
+
+function post(body: unknown): RequestInit {
+  return {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
   };
 }
 

@@ -20,17 +20,17 @@ import { processesMarked, ticksPerSecond } from "./process-tree.ts";
 import { TreeLook } from "./tree-look.ts";
 import { memoryOfTree } from "./tree-memory.ts";
 
-/** Between two looks for processes that are to end. */
+/** The pause between two rounds of killing, in ms. */
 const killLookMs = 5;
 
 /**
- * Limits without control groups: we look at /proc, the more often the nearer a tree is to its memory.
+ * Limits without control groups: the worker reads /proc, more often when a tree is near its memory limit.
  *
- * A tree over its memory is ended by us, a little late. No rlimit does it: those of address space and
- * data count what a JVM, Go, V8 or a sanitizer sets aside and never touches, and each process alone.
- * CPU time is the larger of what the shell's `times` counted of all that was waited for, and what we saw
- * process by process: a sandbox may end without waiting for its last one. Processes that left the
- * tree are known by having been seen in it, or by their environment.
+ * The worker kills a tree over its limit, a little late. An rlimit cannot do this: the limits of address space and data
+ * count memory that a JVM, Go, V8 or a sanitizer reserves and never uses, and count each process alone. CPU time is
+ * the larger of the shell's `times`, which counts the processes that were waited for, and the sum of what was seen of
+ * each process, because a sandbox may end without waiting for its last process. Processes that left the tree are
+ * known because they were seen in it before, or by their environment.
  */
 export function procLimiter(settings: LimiterSettings): Limiter {
   return {
@@ -64,14 +64,7 @@ function watchedTree(
     for (const { pid, startTime, userTicks, systemTicks } of members) {
       ticks.set(`${pid} ${startTime}`, { user: userTicks, system: systemTicks });
     }
-    const read = (of: typeof members) =>
-      memoryOfTree(
-        of.map(({ pid }) => pid),
-        { hasOwnFiles: inNamespace, limitBytes },
-      );
-    let held = read(members);
-    // Processes are read one after the other: of one that forks meanwhile, pages are counted as its own and as its children's.
-    if (held > limitBytes) held = Math.min(held, read(tree.look()));
+    const held = memoryHeld(tree, members, { hasOwnFiles: inNamespace, limitBytes });
     peak = Math.max(peak, held);
     if (held > limitBytes) endedFor ??= "memory";
     else if (members.length > mostProcesses) endedFor ??= "processes";
@@ -81,35 +74,17 @@ function watchedTree(
     if (isClosed) return;
     const startedAt = performance.now();
     const { held, isCrowded } = look();
-    if (endedFor !== undefined) {
-      void kill().catch(() => {});
-      return;
-    }
+    if (endedFor !== undefined) return void kill().catch(() => {});
     const lookCostMs = performance.now() - startedAt;
-    // What is soon over is looked at soon, for its peak and its time.
+    // A short-lived tree is read soon after its start, or its peak would be missed.
     const soonMs = Math.max(5, performance.now() - beganAt);
-    timer = setTimeout(
-      lookAndGoOn,
-      Math.min(soonMs, nextLookMs({ heldBytes: held, limitBytes, lookCostMs, isCrowded })),
-    );
+    const delayMs = nextLookMs({ heldBytes: held, limitBytes, lookCostMs, isCrowded });
+    timer = setTimeout(lookAndGoOn, Math.min(soonMs, delayMs));
   };
   const kill = async () => {
     if (root !== 0) killQuietly(-root);
     // The sandbox was in that process group, and its namespace goes with it.
-    if (inNamespace) return;
-    const marked = new Map<number, string>();
-    // A process that is just executing another program shows no environment: two looks must find nothing.
-    for (let round = 0, emptyRounds = 0; round < 20 && emptyRounds < 2; round++) {
-      if (round > 0) await rest(killLookMs);
-      tree.look();
-      for (const pid of await processesMarked(scratch)) marked.set(pid, startTimeOf(pid) ?? "");
-      const left = [...tree.seen, ...marked].filter(([pid, since]) => startTimeOf(pid) === since);
-      emptyRounds = left.length === 0 ? emptyRounds + 1 : 0;
-      for (const [pid] of left) {
-        const number = numbers.ofSignals(pid);
-        if (number !== undefined) killQuietly(number);
-      }
-    }
+    if (!inNamespace) await killTree(tree, scratch, (pid) => numbers.ofSignals(pid));
   };
 
   return {
@@ -122,10 +97,7 @@ function watchedTree(
       return before;
     },
     commandLine(argv) {
-      // What a shell prints when a signal ends the command is not for the job's log.
-      const run = 'exec 3>&2 2>/dev/null; (exec 2>&3 3>&-; exec "$@"); c=$?';
-      const script = `${firstToEnd}; ${run}; times >${quoteForShell(timesFile)}; exit $c`;
-      return ["sh", "-c", script, "sh", ...argv];
+      return timedCommand(argv, timesFile);
     },
     began(pid) {
       root = pid;
@@ -136,25 +108,15 @@ function watchedTree(
     },
     members: async () => {
       look();
-      return tree
-        .look()
-        .flatMap(({ pid }) => numbers.ofSignals(pid) ?? [])
-        .filter((pid) => pid !== root);
+      const members = tree.look().flatMap(({ pid }) => numbers.ofSignals(pid) ?? []);
+      return members.filter((pid) => pid !== root);
     },
     kill,
     async usage() {
-      const [, children = ""] = (await readFile(timesFile, "utf8").catch(() => "")).split("\n");
-      const [userMs = 0, systemMs = 0] = children.split(" ").map(parseTimes);
-      const seenMs = (part: "user" | "system") =>
-        [...ticks.values()].reduce((sum, each) => sum + (each[part] * 1_000) / ticksPerSecond, 0);
       return {
-        userMs: Math.max(userMs, seenMs("user")),
-        systemMs: Math.max(systemMs, seenMs("system")),
+        ...(await cpuTime(timesFile, [...ticks.values()])),
+        ...notCounted,
         peakMemoryBytes: peak,
-        pageReclaims: 0,
-        pageFaults: 0,
-        readBytes: 0,
-        writtenBytes: 0,
         measuredBy: "proc",
       };
     },
@@ -174,6 +136,68 @@ function watchedTree(
       isClosed = true;
       clearTimeout(timer);
     },
+  };
+}
+
+const notCounted = { pageReclaims: 0, pageFaults: 0, readBytes: 0, writtenBytes: 0 };
+
+/** Returns the bytes of memory that the processes of a tree hold together. */
+function memoryHeld(
+  tree: TreeLook,
+  members: readonly { readonly pid: number }[],
+  options: Parameters<typeof memoryOfTree>[1],
+): number {
+  const read = (of: typeof members) =>
+    memoryOfTree(
+      of.map(({ pid }) => pid),
+      options,
+    );
+  const held = read(members);
+  // Processes are read one after the other. When one forks meanwhile, its pages count twice: read again before it is killed.
+  return held > options.limitBytes ? Math.min(held, read(tree.look())) : held;
+}
+
+/** Kills all processes of a tree, those that left it too, until two rounds find none. `scratch` marks their environments. */
+async function killTree(
+  tree: TreeLook,
+  scratch: string,
+  numberOfSignals: (pid: number) => number | undefined,
+): Promise<void> {
+  const marked = new Map<number, string>();
+  // A process that is just executing another program shows no environment: one empty round is not enough.
+  for (let round = 0, emptyRounds = 0; round < 20 && emptyRounds < 2; round++) {
+    if (round > 0) await rest(killLookMs);
+    tree.look();
+    for (const pid of await processesMarked(scratch)) marked.set(pid, startTimeOf(pid) ?? "");
+    const left = [...tree.seen, ...marked].filter(([pid, since]) => startTimeOf(pid) === since);
+    emptyRounds = left.length === 0 ? emptyRounds + 1 : 0;
+    for (const [pid] of left) {
+      const number = numberOfSignals(pid);
+      if (number !== undefined) killQuietly(number);
+    }
+  }
+}
+
+/** Returns a command line that runs `argv` in a shell, which writes the CPU time of its children to a file. */
+function timedCommand(argv: readonly string[], timesFile: string): string[] {
+  // The shell's message about a signal that ended the command must not get into the log of the job.
+  const run = 'exec 3>&2 2>/dev/null; (exec 2>&3 3>&-; exec "$@"); c=$?';
+  const script = `${firstToEnd}; ${run}; times >${quoteForShell(timesFile)}; exit $c`;
+  return ["sh", "-c", script, "sh", ...argv];
+}
+
+/** Returns the larger of the CPU time that the shell counted and the sum of what was seen of each process, in ms. */
+async function cpuTime(
+  timesFile: string,
+  seen: readonly { readonly user: number; readonly system: number }[],
+): Promise<{ readonly userMs: number; readonly systemMs: number }> {
+  const [, children = ""] = (await readFile(timesFile, "utf8").catch(() => "")).split("\n");
+  const [userMs = 0, systemMs = 0] = children.split(" ").map(parseTimes);
+  const seenMs = (part: "user" | "system") =>
+    seen.reduce((sum, each) => sum + (each[part] * 1_000) / ticksPerSecond, 0);
+  return {
+    userMs: Math.max(userMs, seenMs("user")),
+    systemMs: Math.max(systemMs, seenMs("system")),
   };
 }
 
