@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 
-/** What somebody did, for those who ask later who it was and why. */
+/** A change that somebody made, kept for the question who made it and why. */
 export interface AuditEntry {
   /** A principal's name. */
   readonly actor: string;
@@ -54,7 +54,7 @@ type AuditRow = z.infer<typeof AuditRow>;
 const AuditLogRow = AuditRow.extend({ graph: z.string().nullable() });
 type AuditLogRow = z.infer<typeof AuditLogRow>;
 
-/** What was done on the whole farm, the latest first. */
+/** Returns the changes to the whole farm, the latest first. */
 export function auditLog(
   tx: Tx,
   wanted: {
@@ -81,7 +81,7 @@ export function auditLog(
   );
 }
 
-/** What was done to a graph, the latest first. */
+/** Returns the changes to a graph, the latest first. */
 export function auditOfGraph(tx: Tx, graphId: string, most = 200): Promise<AuditRow[]> {
   return tx.many(
     AuditRow,
@@ -95,7 +95,7 @@ export function auditOfGraph(tx: Tx, graphId: string, most = 200): Promise<Audit
   );
 }
 
-/** What was done to a job, or to all of its graph at once; the latest first. */
+/** Returns the changes to a job, or to all of its graph, the latest first. */
 export function auditOfJob(tx: Tx, graphId: string, job: string): Promise<AuditRow[]> {
   return tx.many(
     AuditRow,
@@ -110,7 +110,7 @@ export function auditOfJob(tx: Tx, graphId: string, job: string): Promise<AuditR
   );
 }
 
-/** The latest change of one kind that somebody made to a job; undefined when nobody did. */
+/** Returns the latest change of one kind to a job; undefined when there is none. */
 export async function latestChangeOfJob(
   tx: Tx,
   graphId: string,

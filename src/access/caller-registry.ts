@@ -12,10 +12,10 @@ import { storedToken } from "./token.store.ts";
 import { longestHeader, tokenInHeader } from "./token-in-header.ts";
 
 /**
- * How long an answer is believed without asking the database again.
+ * How long an answer of the database is used again, in ms.
  *
- * So long may a token be good elsewhere after it was revoked here, and a grant not yet hold. The
- * server that made the change knows at once.
+ * A revoked token stays valid on other servers for this time, and a new grant may not be valid yet. The server that
+ * made the change applies it at once.
  */
 export const believedMs = 2_000;
 
@@ -33,14 +33,14 @@ interface Known {
   readonly caller: Promise<Caller>;
 }
 
-/** What a header was found to mean. */
+/** The caller that a header was found to name. */
 interface Remembered {
   readonly principal: Principal;
   /** When it is to be read again. */
   readonly until: Date;
 }
 
-/** Who calls: principals by the tokens that they send. */
+/** Finds principals by the tokens that they send. */
 export interface CallerRegistry {
   /**
    * The principal behind an `Authorization` header, or, where there is none, behind the certificate that the
@@ -53,7 +53,8 @@ export interface CallerRegistry {
 
 export function callerRegistry(db: Db, clock: Clock): CallerRegistry {
   let known = recentlyUsed<Known>(mostCallers);
-  // Apart, since a token fits many headers of Basic: with them its holder crowds nobody out above.
+  // A separate cache: one token fits many headers of Basic, and its holder must not push other callers out of the cache
+  // above.
   let headers = recentlyUsed<Remembered>(mostCallers);
 
   const lookUp = async (token: string | undefined): Promise<Caller> => {
@@ -79,7 +80,7 @@ export function callerRegistry(db: Db, clock: Clock): CallerRegistry {
     };
   };
 
-  /** An authority signs what it likes; only what was made known as a machine here is one. */
+  /** An authority may sign any certificate; only a name that is registered here as a machine is accepted. */
   const lookUpMachine = async (name: string): Promise<Caller> => {
     const principal = PrincipalName.safeParse(name).success ? await rightsOf(name) : undefined;
     if (MachineKind.safeParse(principal?.kind).success && principal !== undefined) {
@@ -140,8 +141,8 @@ function rememberedOf({ believedUntil }: Known, { principal, goodUntil }: Caller
 }
 
 /**
- * The hash, so that no list of good tokens lies in memory. In one go: it is computed for each call, and
- * `createHash` costs five times as much.
+ * Returns the hash of a header, so that no valid token is kept in memory. Uses `hash`, because it runs for each call
+ * and `createHash` takes five times as long.
  */
 function keyOf(secret: string): string {
   return hash("sha256", secret, "base64");

@@ -21,7 +21,7 @@ import { insertToken, storedToken } from "./token.store.ts";
 interface WantedEnrolment {
   readonly principal: string;
   readonly kind: MachineKind;
-  /** What it may do, besides being known: see `grantOfMachine`. */
+  /** The grant that the machine gets: see `grantOfMachine`. */
   readonly grant: Grant;
   readonly createdBy: string;
   readonly expiresInMs: number;
@@ -30,15 +30,16 @@ interface WantedEnrolment {
 
 interface CreatedEnrolment {
   readonly id: string;
-  /** Told this once. */
+  /** Returned only this once. */
   readonly token: string;
   readonly principal: string;
   readonly expiresAt: Date;
 }
 
 /**
- * What a machine of its kind may do: serve a pool, measure under its own name, write to the caches of projects. A
- * granary that names none gets the default project: its entries are what protected builds of a project read.
+ * Returns the grant of a machine by its kind: serve a pool, measure under its own name, or write to the caches of
+ * projects. A granary that names no project gets the default one, because protected builds of a project read its
+ * entries.
  */
 export function grantOfMachine(
   principal: string,
@@ -59,7 +60,9 @@ export function grantOfMachine(
   }
 }
 
-/** Makes a machine known, gives it its right, and makes what it gets a token of its own for. */
+/**
+ * Registers a machine with its grant. Returns the enrolment token, which the machine exchanges for a token of its own.
+ */
 export async function createEnrolment(
   tx: Tx,
   wanted: WantedEnrolment,
@@ -91,10 +94,10 @@ interface Enrolled {
 }
 
 /**
- * Takes an enrolment token, and from now on knows its bearer by a token that the bearer made.
+ * Accepts an enrolment token and stores the hash of the token that the machine made itself.
  *
- * Only its hash comes here. So a machine writes its token down before it asks, and asks again when the
- * answer was lost: for the same token the same is answered, and for any other it is refused.
+ * The machine writes its token to disk before the call and repeats the call when the answer was lost. The same token
+ * gets the same answer; any other token is refused.
  */
 export async function redeemEnrolment(
   tx: Tx,
@@ -126,7 +129,10 @@ export async function redeemEnrolment(
   };
 }
 
-/** Told before the token is used up: a worker that became a granary by mistake would only be refused later. */
+/**
+ * Checked before the enrolment token is used up: a worker that was enrolled as a granary by mistake would only fail
+ * later.
+ */
 async function requireKind(tx: Tx, principal: string, kind: MachineKind): Promise<void> {
   const known = await principalNamed(tx, principal);
   if (known === undefined || known.kind === kind) return;
@@ -137,7 +143,7 @@ async function requireKind(tx: Tx, principal: string, kind: MachineKind): Promis
   );
 }
 
-/** What an enrolment is good for now; throws `unauthenticated` for nothing. */
+/** Returns the kind of machine that an enrolment token is valid for. Throws `unauthenticated` when it is not valid. */
 function judgeEnrolment(
   id: string,
   enrolment: StoredEnrolment | undefined,
@@ -161,7 +167,7 @@ function judgeEnrolment(
   return { enrolment, isNew: true };
 }
 
-/** Its holder chose it. That of another is refused without saying whose it is. */
+/** The fault for a token that another principal has. It does not say which one. */
 function takenToken(): Fault {
   return new Fault("already_exists", "that token is in use; make another and ask again");
 }

@@ -33,7 +33,7 @@ interface NewEnrolment {
   readonly fingerprint: TokenFingerprint;
   readonly createdBy: string;
   readonly expiresAt: Date;
-  /** Of the token that it is handed in for; undefined: until that one is revoked. */
+  /** The expiry of the token that is exchanged for it; undefined: valid until it is revoked. */
   readonly tokenExpiresAt: Date | undefined;
 }
 
@@ -82,7 +82,9 @@ export function listEnrolments(tx: Tx): Promise<ListedEnrolment[]> {
   );
 }
 
-/** Marks one revoked that nobody has used; one that was before keeps who did it first. */
+/**
+ * Marks an unused enrolment token as revoked. A token that was revoked before keeps the name of who revoked it first.
+ */
 export async function markEnrolmentRevoked(
   tx: Tx,
   id: string,

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { Fault, messageOf } from "#core/fault.ts";
 import { keyFromBytes, publicKeyId } from "./public-key.ts";
 
-/** What the farm itself signs with (Ed25519): results of trusted runs, and what it attests. */
+/** The Ed25519 key with which the farm signs results of trusted runs and its own statements. */
 export interface FarmKey {
-  /** Of the key that signs now; it stands beside each signature. */
+  /** The id of the key that signs now; each signature names it. */
   readonly id: string;
   /** The 32 bytes that anybody may know. */
   readonly publicKey: Uint8Array;
@@ -18,10 +18,10 @@ export interface FarmKey {
 }
 
 /**
- * Opens the farm's key, and makes one where there is none.
+ * Opens the farm's key, and creates one where there is none.
  *
- * It lies in the data directory; several servers of one farm share the file that `file` names. The
- * first private key in it (PEM) signs; those after it are older ones, whose signatures still hold.
+ * The key is in the data directory; several servers of one farm share the file that `file` names. The first private key
+ * in the file (PEM) signs. Those after it are older keys, whose signatures stay valid.
  */
 export async function openFarmKey(dataDir: string, file?: string): Promise<FarmKey> {
   const path = file ?? join(dataDir, "farm.key");
@@ -74,7 +74,7 @@ function newKeyText(): string {
     .toString();
 }
 
-/** Linked into place when it is whole: of two who make it at once, both read what one of them wrote. */
+/** Writes a temporary file and links it: when two processes create the key at once, both read the same one. */
 async function makeKeyFile(path: string): Promise<void> {
   const draft = `${path}.${randomUUID()}.new`;
   try {

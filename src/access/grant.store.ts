@@ -7,7 +7,7 @@ import { anyone, Grant } from "./principal.ts";
 const absent = <Shape extends z.ZodType>(shape: Shape) =>
   shape.nullable().transform((value) => value ?? undefined);
 
-/** A grant as it lies in the table, where what does not narrow it is null. */
+/** A grant as a row of the table, where an absent restriction is null. */
 const StoredGrant = Grant.extend({
   pool: absent(Grant.shape.pool.unwrap()),
   label: absent(Grant.shape.label.unwrap()),
@@ -31,7 +31,7 @@ export function grantsOf(tx: Tx, principal: string): Promise<Grant[]> {
   );
 }
 
-/** The rights that somebody has in the end: their own, and to read what who sends no token may read. */
+/** Returns all rights of principals: their own, and the right to read that callers without a token have. */
 export function effectiveGrants(tx: Tx, principals: readonly string[]): Promise<Grant[]> {
   return tx.many(
     StoredGrant,
@@ -98,15 +98,15 @@ export function deleteGrants(tx: Tx, named: NamedGrants): Promise<number> {
   `);
 }
 
-/** Makes those who take rights or tokens away follow one another, until the transaction ends. */
+/** Serialises transactions that revoke rights or tokens, until this one ends. */
 export async function lockRights(tx: Tx): Promise<void> {
   await tx.run(sql`lock table grant_rule in share row exclusive mode`);
 }
 
 /**
- * The rights of all who can use them now: who needs no token, and who has one that is good.
+ * Returns the grants of principals that can use them now: those that need no token, and those with a valid token.
  *
- * A token that will run out counts until it has.
+ * A token with an expiry counts until it expires.
  */
 export async function usableGrants(tx: Tx, nobody: string, now: Date): Promise<GrantRule[]> {
   return tx.many(

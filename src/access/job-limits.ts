@@ -20,8 +20,8 @@ const noLabels: ReadonlySet<string> = new Set([
 const sizeProperties = ["size-class", "min-size-class", "max-size-class"];
 
 /**
- * The grants that hold somebody's jobs to something; undefined where one of them lets jobs ask for anything, as most
- * do. Without any grant there, nothing is said about jobs: whoever may not act at all is refused elsewhere.
+ * Returns the grants that restrict the jobs of a principal; undefined where one of its grants does not restrict jobs,
+ * as is usual. Also undefined without any grant: the caller is then refused elsewhere.
  */
 export function jobLimits(
   principal: Principal,
@@ -37,9 +37,9 @@ function isUnlimited({ pool, label, sizeClassCap }: Grant): boolean {
 }
 
 /**
- * What a job asks of its worker that no grant allows; undefined when one of them allows all that it asks for.
+ * Returns a requirement of a job that no grant allows; undefined when one grant allows the whole job.
  *
- * One grant must allow the whole job: what two allow apart, nobody has allowed together.
+ * One grant must allow all of it: two grants that each allow a part do not add up.
  */
 export function requestedTooMuch(
   platform: Requested,
@@ -54,7 +54,7 @@ function beyond(platform: Requested, { pool, label, sizeClassCap }: Grant): stri
   if (pool !== undefined && !matchesPattern(pool, asksPool)) return `the pool ${asksPool}`;
   for (const name of sizeClassCap === undefined ? [] : sizeProperties) {
     const asked = Number(platform[name] ?? 1);
-    // What is no number is refused later, by who reads it.
+    // A value that is no number is refused later, by the code that reads it.
     if (asked > (sizeClassCap ?? asked)) return `${name} ${asked}`;
   }
   // A property has no comma in what people write; a list of patterns spares a grant for each.

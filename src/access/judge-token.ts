@@ -15,7 +15,7 @@ export function judgeToken(
     );
   }
   const { principal, expiresAt, revokedAt } = stored;
-  // Who holds the token may know whose it is.
+  // The holder of a token may know which principal it belongs to.
   const its = `token ${id} of ${principal}`;
   const another = `\`grange token create ${principal}\` makes another`;
   if (revokedAt !== null) {

@@ -2,7 +2,7 @@ import { Fault } from "#core/fault.ts";
 import type { Verb } from "#core/verb.ts";
 import { type Grant, grantsFor, wholeFarm } from "./principal.ts";
 
-/** Verbs that say what jobs ask of workers. */
+/** Verbs that decide what jobs may require of workers. */
 const shapingJobs: readonly (Verb | "*")[] = [
   "submit",
   "clone",
@@ -11,10 +11,10 @@ const shapingJobs: readonly (Verb | "*")[] = [
   "retrigger",
   "activate",
 ];
-/** Those that make many jobs run at once. */
+/** Verbs that make many jobs run at once. */
 const makingGraphs: readonly (Verb | "*")[] = ["submit", "clone", "retrigger", "activate"];
 
-/** What may narrow which verbs, besides repository, branch and priority. */
+/** The restrictions, besides repository, branch and priority, with the verbs that they apply to. */
 const narrows: readonly [keyof Grant, string, readonly (Verb | "*")[]][] = [
   ["pool", "--pool", ["work", ...shapingJobs]],
   ["label", "--label", shapingJobs],
@@ -22,10 +22,13 @@ const narrows: readonly [keyof Grant, string, readonly (Verb | "*")[]][] = [
   ["costCap", "--cost-cap", makingGraphs],
 ];
 
-/** Verbs that are asked for the whole farm only: what they change belongs to no repository. */
+/** Verbs that are checked for the whole farm only, because what they change belongs to no repository. */
 const ofWholeFarm: readonly (Verb | "*")[] = ["administer", "sign", "benchmark", "forge"];
 
-/** Refuses a limit that nobody would look at: who gives `administer --pool a` believes that it is less than all. */
+/**
+ * Refuses a restriction that no check reads: with `administer --pool a`, the caller would believe that the grant is
+ * restricted.
+ */
 export function requireNarrowingThatCounts(grant: Grant): void {
   for (const [field, option, verbs] of narrows) {
     if (grant[field] === undefined || verbs.includes(grant.verb)) continue;

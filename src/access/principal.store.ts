@@ -5,10 +5,10 @@ import { sql } from "#db/sql.ts";
 import { anyone, PrincipalKind } from "./principal.ts";
 
 /**
- * Makes a principal known, as a person where nothing else is said; one that is known stays what it is.
+ * Registers a principal, as a person when no kind is given. A registered principal keeps its kind.
  *
- * Throws `already_exists` for a new name that differs from a known one in upper and lower case only: people would
- * take the two for one, and give rights to the wrong one.
+ * Throws `already_exists` for a new name that differs from a registered one only in upper and lower case: people would
+ * confuse the two and give rights to the wrong one.
  */
 export async function keepPrincipal(
   tx: Tx,
@@ -48,7 +48,10 @@ async function nameSpelledAlike(tx: Tx, name: string): Promise<string | undefine
   return row?.name;
 }
 
-/** The same, and refuses one that is known as something else: what a machine holds is no person's. */
+/**
+ * Registers a principal of a kind. Refuses a principal that is registered as another kind: a person must not get the
+ * rights of a machine.
+ */
 export async function keepPrincipalAs(tx: Tx, name: string, kind: PrincipalKind): Promise<void> {
   await keepPrincipal(tx, name, kind);
   const known = await principalNamed(tx, name);
@@ -61,7 +64,7 @@ export async function keepPrincipalAs(tx: Tx, name: string, kind: PrincipalKind)
 
 const KnownPrincipal = z.object({
   kind: PrincipalKind,
-  /** What it did last, of one that is quarantined. */
+  /** The last offence of a quarantined principal. */
   quarantine: z.string().nullable(),
 });
 type KnownPrincipal = z.infer<typeof KnownPrincipal>;

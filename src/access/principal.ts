@@ -6,7 +6,7 @@ import { matchesPattern } from "./matches-pattern.ts";
 export const lowestPriority = -1_000;
 export const highestPriority = 1_000;
 
-/** Of a person, a worker, a program: what its tokens and grants are filed under. */
+/** The name of a person, a worker or a program. Tokens and grants belong to a name. */
 export const PrincipalName = z
   .string()
   .regex(
@@ -14,7 +14,7 @@ export const PrincipalName = z
     "a principal's name has 1 to 64 letters, digits and . _ @ + -, and begins with a letter or a digit",
   );
 
-/** What a principal is. */
+/** The kinds of principals. */
 export const PrincipalKind = z.enum(["person", "worker", "collector", "granary", "ci", "forge"]);
 export type PrincipalKind = z.infer<typeof PrincipalKind>;
 
@@ -25,7 +25,7 @@ export type MachineKind = z.infer<typeof MachineKind>;
 /** A pattern of repositories, branches and the like: `*` stands for any characters, or for none. */
 const GrantPattern = z.string().max(256, "a pattern has at most 256 characters");
 
-/** One right: what, where, and how much of it. */
+/** One right: a verb, where it applies, and its limits. */
 export const Grant = z.object({
   verb: z.union([Verb, z.literal("*")]),
   repository: GrantPattern,
@@ -34,9 +34,9 @@ export const Grant = z.object({
   priorityCap: z.number().int().min(lowestPriority).max(highestPriority).nullable(),
   /** Whether it allows the one class that nothing overtakes. */
   top: z.boolean(),
-  /** Of workers: which pools it may serve. Of jobs: which it may ask for. Any when absent. */
+  /** For workers, the pools that it may serve; for jobs, the pools that they may require. Any pool when absent. */
   pool: GrantPattern.optional(),
-  /** Of jobs: what else they may ask of a worker, as NAME=VALUE. Anything when absent. */
+  /** The labels that jobs may require of a worker, as NAME=VALUE. Any label when absent. */
   label: GrantPattern.optional(),
   /** The greatest size class that jobs may ask for; any when absent. */
   sizeClassCap: z.number().int().min(1).max(1e6).optional(),
@@ -45,17 +45,17 @@ export const Grant = z.object({
 });
 export type Grant = Readonly<z.infer<typeof Grant>>;
 
-/** Who asks, and what they may. */
+/** A caller with its grants. */
 export interface Principal {
   readonly name: string;
   readonly grants: readonly Grant[];
-  /** Absent for who has no name here: `anyone`, and those whom an identity provider answers for. */
+  /** Absent for callers without a name in the database: `anyone`, and users that only an identity provider knows. */
   readonly kind?: PrincipalKind;
   /** Why nothing is taken from it as a worker any more; absent for all but a few. */
   readonly quarantine?: string;
 }
 
-/** What is acted on: a branch of a repository. A commit of no branch has the empty one. */
+/** The branch of a repository that an action concerns. The branch is empty for a commit that is on no branch. */
 export interface Where {
   readonly repository: string;
   readonly branch: string;
@@ -63,7 +63,7 @@ export interface Where {
   readonly pool?: string;
 }
 
-/** For what belongs to no repository. Only grants for all repositories and branches reach it. */
+/** The place of everything that belongs to no repository. Only grants for all repositories and branches apply to it. */
 export const wholeFarm: Where = { repository: "", branch: "" };
 
 /** The name under which everybody without a token goes. */

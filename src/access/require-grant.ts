@@ -3,12 +3,12 @@ import { readableShellWord } from "#core/shell-word.ts";
 import type { Verb } from "#core/verb.ts";
 import { anyone, grantsFor, type Principal, type Where, wholeFarm } from "./principal.ts";
 
-/** Rights only add up: what one grant allows, no other takes away. */
+/** Returns whether one of the grants allows the verb. Grants only add rights; no grant takes one away. */
 export function mayDo(principal: Principal, verb: Verb, where: Where): boolean {
   return grantsFor(principal, [verb], where).length > 0;
 }
 
-/** Throws `permission_denied` for who may not, and says which grant is missing. */
+/** Throws `permission_denied` with the missing grant when the principal does not have the right. */
 export function requireGrant(principal: Principal, verb: Verb, where: Where): void {
   if (mayDo(principal, verb, where)) return;
   // Copied as it stands, it would open the farm to everybody.
@@ -17,7 +17,7 @@ export function requireGrant(principal: Principal, verb: Verb, where: Where): vo
   throw refusal(principal, verb, placeOf(where), grantCommand(whom, verb, where));
 }
 
-/** Like `requireGrant`, for what is yet to be found: throws only for who may do none of these anywhere. */
+/** Like `requireGrant` before the place is known: throws only when the principal has none of the verbs anywhere. */
 export function requireGrantSomewhere(
   principal: Principal,
   ...verbs: readonly [Verb, ...Verb[]]
@@ -44,7 +44,7 @@ function refusal({ name }: Principal, verb: Verb, place: string, command: string
 function placeOf({ repository, branch, pool }: Where): string {
   if (pool !== undefined) return `in the pool ${pool}`;
   if (repository === "") return "on this farm";
-  // What build tools ask for belongs to a project, and to no branch.
+  // Requests of build tools belong to a project and to no branch.
   if (branch === "") return `in ${repository}`;
   return `on ${branch} of ${repository}`;
 }

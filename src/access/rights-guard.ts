@@ -10,10 +10,10 @@ function leavesAnAdministrator(grants: readonly Grant[]): boolean {
 }
 
 /**
- * Refuses what has just been taken away, when nobody could give it back.
+ * Refuses a change of rights after which nobody could administer the farm.
  *
- * To be called under `lockRights`, after the change: two who take each other's rights at once are then
- * not both right.
+ * Call it after the change, with `lockRights` held: otherwise two principals could remove each other's rights at the
+ * same time.
  */
 export async function requireAnAdministrator(tx: Tx, now: Date): Promise<void> {
   if (leavesAnAdministrator(await usableGrants(tx, anyone, now))) return;

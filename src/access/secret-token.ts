@@ -1,11 +1,14 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 
 const prefix = "grange_";
-/** Told apart from tokens at a glance: by who finds one in a log, and by the farm when one is sent as a token. */
+/**
+ * A prefix of its own, so that people who find one in a log and the server that gets one as a token can tell it from a
+ * token.
+ */
 const enrolmentPrefix = "grange_enrol_";
 const idLength = 12;
 
-/** What is kept of a token. The token itself is known to its holder alone. */
+/** The stored part of a token. Only the holder has the token itself. */
 export interface TokenFingerprint {
   /** The beginning of the hash in hex, by which people and tables name it. */
   readonly id: string;
@@ -39,7 +42,7 @@ export function fingerprintOf(token: string): TokenFingerprint {
   return { id: hash.toString("hex").slice(0, idLength), hash };
 }
 
-/** Of a token of which only the hash came here, in hex. */
+/** Returns the fingerprint of a token of which only the hash in hex is known. */
 export function fingerprintOfHash(hash: string): TokenFingerprint {
   return { id: hash.slice(0, idLength), hash: Buffer.from(hash, "hex") };
 }

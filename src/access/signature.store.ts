@@ -12,7 +12,7 @@ const StoredSignature = z.object({
   signedAt: z.date(),
 });
 
-/** The signatures of a subject whose keys are not revoked. They are claims: the caller verifies them. */
+/** Returns the signatures of a subject whose keys are not revoked. They are not verified here: the caller does it. */
 export function signaturesInUse(
   tx: Tx,
   kind: SignedKind,

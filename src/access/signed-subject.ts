@@ -4,7 +4,7 @@ import type { Tx } from "#db/db.ts";
 import { keyFromBytes } from "./public-key.ts";
 import { signaturesInUse } from "./signature.store.ts";
 
-/** What a signature is about. */
+/** The subject of a signature. */
 export interface SignedSubject {
   readonly kind: SignedKind;
   /** The signed digest, `<hash>/<size>`. */
@@ -35,9 +35,9 @@ export function isSignedBy(
 }
 
 /**
- * Who has signed a subject, by keys that are trusted and not revoked.
+ * Returns who has signed a subject with keys that are trusted and not revoked.
  *
- * Each signature is verified anew: a row that somebody wrote into the table proves nothing.
+ * Each signature is verified again, because a row in the table proves nothing.
  */
 export async function verifySignatures(tx: Tx, subject: SignedSubject): Promise<Signer[]> {
   const stored = await signaturesInUse(tx, subject.kind, subject.digest);

@@ -70,7 +70,7 @@ export function listTokens(tx: Tx): Promise<ListedToken[]> {
   );
 }
 
-/** Marks a token revoked. One that was before keeps who did it first. */
+/** Marks a token as revoked. A token that was revoked before keeps the name of who revoked it first. */
 export async function markTokenRevoked(
   tx: Tx,
   id: string,

@@ -9,7 +9,7 @@ import {
   type SigningKey,
 } from "./signing-key.store.ts";
 
-/** Whose word it is, and when it was given. */
+/** A statement about a key: who made it, and when. */
 interface Said {
   readonly by: string;
   readonly now: Date;

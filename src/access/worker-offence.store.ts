@@ -43,7 +43,7 @@ export function listQuarantined(tx: Tx): Promise<Offence[]> {
   );
 }
 
-/** Forgets what a principal did; false when there was nothing. */
+/** Deletes the offences of a principal. Returns false when there were none. */
 export async function forgetOffences(tx: Tx, principal: string): Promise<boolean> {
   return (await tx.run(sql`delete from worker_offence where principal = ${principal}`)) > 0;
 }

@@ -18,25 +18,25 @@ import { isComplete } from "./result-blobs.ts";
 import { assertLegalOutputs } from "./result-paths.ts";
 import { type ResultOrigin, type ResultSeals, unsealed } from "./result-seals.ts";
 
-/** A result that may be used instead of executing the action. All its blobs were there just now. */
+/** A result that can be used instead of executing the action. All its blobs were present a moment ago. */
 interface ActionHit {
   readonly result: ActionResult;
   /** The domain that it was found in. */
   readonly domain: TrustDomain;
-  /** What made it. */
+  /** Who made the result. */
   readonly origin: ResultOrigin;
   readonly createdAt: Date;
 }
 
-/** Whose results count: those of this farm's workers alone, or also what clients wrote. */
+/** Whose results count: only those of this farm's workers, or also those that clients wrote. */
 type Trust = "workers" | "clients too";
 
 /**
  * Looks for a result of an action that a run in the key's domain may read.
  *
- * A result of which a blob is gone, or a Tree unreadable, or which the farm did not sign, is no hit: the
- * next domain is asked, and in the end the action is executed again. Neither is that of a
- * client for those who ask for the workers': a graph says that its jobs ran here.
+ * A result with a missing blob or an unreadable Tree, or without a valid signature of the farm, is no hit: the next
+ * domain is tried, and at last the action is executed again. A client's result is no hit for a caller that wants
+ * workers' results: a graph claims that its jobs ran here.
  */
 export async function lookUpActionResult(
   tx: Tx,

@@ -12,7 +12,7 @@ export interface ActionResultKey {
   readonly actionDigest: Digest;
 }
 
-/** What a row says of its result, and the signature of that. */
+/** The columns of a result that are signed, and the signature. */
 export const sealedColumns: Sql = {
   text: `project, domain, action_digest, result, execution_id, worker, attempt, written_by, adopted, key_id,
     signature`,
@@ -46,7 +46,7 @@ export function sealedStatementOf(row: z.infer<typeof SealedRow>): SealedStateme
   };
 }
 
-// A constraint of the table says that there is one or the other.
+// A constraint of the table guarantees that one of the two is set.
 function originOf(row: z.infer<typeof SealedRow>): ResultOrigin {
   const { execution_id: executionId, attempt, worker, written_by: writtenBy } = row;
   return executionId === null || attempt === null
@@ -90,10 +90,10 @@ interface NewActionResult extends ActionResultKey {
 }
 
 /**
- * Keeps a result; it takes the place of an older one.
+ * Stores a result and replaces an older one.
  *
- * An action is executed again only when its result was not to be used, or not to
- * be had. The new one has its blobs. One in quarantine stays there.
+ * An action is executed again only when its result was missing or unusable, so the new one is better. A result in
+ * quarantine stays there.
  */
 export async function saveActionResult(tx: Tx, saved: NewActionResult): Promise<void> {
   await tx.run(sql`
@@ -127,10 +127,10 @@ interface ClientResult extends ActionResultKey {
 }
 
 /**
- * Keeps what a client says came of an action; it takes the place of what clients said before.
+ * Stores a result that a client reported and replaces what clients reported before.
  *
- * A worker's result stays, unless it is `useless`: the one that was just seen to be incomplete or not signed. False
- * when it stayed.
+ * Keeps a worker's result, unless it is `useless`: the one that was just found incomplete or without a valid signature.
+ * Returns false when it was kept.
  */
 export async function saveClientResult(
   tx: Tx,
@@ -163,7 +163,7 @@ export async function saveClientResult(
   return written > 0;
 }
 
-/** Whether no result of the action is in quarantine, in whatever domain, and by whatever size somebody said it has. */
+/** Whether no result of the action is in quarantine, in any domain and with any size of the digest. */
 function isUndoubted({ project, actionDigest }: ActionResultKey) {
   return sql`not exists (
     select from action_result as doubted

@@ -16,9 +16,10 @@ const Adoption = z.object({
 });
 
 /**
- * What is to be done about results from before the farm signed; another server that is at it is waited for.
+ * Locks and returns the state of the adoption of results from before the farm signed; waits for another server that
+ * adopts them.
  *
- * Times are text: PostgreSQL's are finer than JavaScript's.
+ * Times are text, because PostgreSQL's are finer than JavaScript's.
  */
 export async function lockAdoption(tx: Tx): Promise<z.infer<typeof Adoption> | undefined> {
   await tx.run(sql`select pg_advisory_xact_lock(${adoptionLock})`);

@@ -5,7 +5,7 @@ import type { ResultSeals, ResultStatement } from "./result-seals.ts";
 /** Some 40 ms of signing. */
 const usuallyAtOnce = 1_000;
 
-/** What became of the results from before the farm signed. */
+/** The outcome of adopting the results from before the farm signed. */
 type AdoptionEnd =
   | { readonly kind: "adopted"; readonly results: number }
   /** Once and for all; results that nobody signed are of no use since. */
@@ -14,9 +14,9 @@ type AdoptionEnd =
   | { readonly kind: "refused" };
 
 /**
- * Signs, once in a farm's life, the `protected` results that it made before it signed; each is marked as adopted.
+ * Signs the `protected` results from before the farm had a key, once, and marks each as adopted.
  *
- * All in one transaction: a server that dies meanwhile has adopted nothing, and the next one begins anew.
+ * All in one transaction: when the server dies meanwhile, nothing was adopted, and the next server begins again.
  */
 export function adoptResults(
   db: Db,

@@ -11,21 +11,21 @@ import type { OutputTrees } from "./output-trees.ts";
 import { missingBlobsOf } from "./result-blobs.ts";
 import { assertLegalOutputs } from "./result-paths.ts";
 
-/** What became of a result that a client wants kept. */
+/** The outcome of storing a client's result. */
 export type ClientResultEnd =
   | { readonly kind: "kept" }
-  /** One of this farm's workers says what came of the action; that stays. */
+  /** A worker of this farm has stored a result of the action, which is kept. */
   | { readonly kind: "known" }
   /** A failure, which the cache keeps from nobody. */
   | { readonly kind: "not_cacheable" }
-  /** It refers to blobs that are not in the store. */
+  /** The result refers to blobs that are not in the store. */
   | { readonly kind: "incomplete"; readonly missing: readonly Digest[] };
 
 /**
- * Keeps what a client says came of an action that it ran by itself, for other clients.
+ * Stores the result of an action that a client ran itself, for other clients.
  *
- * What the action is nobody looks at: for some tools its digest is that of a text of their own.
- * Throws `invalid_argument` when a path, a digest or a Tree of the result is illegal.
+ * The action itself is not read: some tools use the digest of another text. Throws `invalid_argument` when a path, a
+ * digest or a Tree of the result is illegal.
  */
 export async function keepClientResult(
   db: Tx,

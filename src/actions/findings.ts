@@ -8,13 +8,13 @@ import {
 } from "#proto/grange/worker/v1/worker_pb.ts";
 import { boundedResources } from "./resource-metadata.ts";
 
-/** What the rules of an action found in its log. */
+/** The findings of an action's rules in its log. */
 interface Findings {
   /** The class of failures that the run is in, when it is in one. */
   readonly failureClass: string | undefined;
   /** `line` counts from 1. */
   readonly errorLines: readonly { readonly line: number; readonly text: string }[];
-  /** By name, with what the rules allowed. */
+  /** By name, as defined by the rules. */
   readonly numbers: Readonly<Record<string, FoundNumber>>;
 }
 
@@ -28,9 +28,9 @@ const mostErrorLines = 50;
 const longestErrorLine = 500;
 
 /**
- * What the rules found, as far as it is legal: the rest of what a worker claims is left out.
+ * Returns the legal findings of a result and drops the rest.
  *
- * A worker may be broken, or another's; what it sends comes to pages and into the database.
+ * A worker may be broken or foreign, and its findings are shown on pages and stored in the database.
  */
 export function findingsOf(result: ActionResult): Findings {
   const message = unpacked(result);
@@ -52,7 +52,10 @@ export function findingsOf(result: ActionResult): Findings {
   };
 }
 
-/** Leaves nothing beside a result but legal findings and resources: what is kept, anybody may be shown. */
+/**
+ * Removes from a result everything beside its outputs except legal findings and resources, because everybody may see a
+ * stored result.
+ */
 export function boundFindings(result: ActionResult): void {
   const { executionMetadata } = result;
   if (executionMetadata === undefined || executionMetadata.auxiliaryMetadata.length === 0) return;

@@ -80,7 +80,7 @@ export async function actionsWithResults(
   return rows.map((row) => row.action_digest);
 }
 
-/** Actions whose results there were made or used in the last so many seconds; at most so many of them. */
+/** Returns at most so many actions whose results were made or used within so many seconds. */
 export async function actionsUsedWithin(
   tx: Tx,
   project: string,

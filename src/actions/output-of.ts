@@ -14,9 +14,9 @@ import { fetchTree, treeDigestOf } from "./output-tree.ts";
 import { outputSymlinksOf } from "./result-paths.ts";
 
 /**
- * What a result has at a path, as entries of a tree with that thing at `at`: a
- * file, a symlink, a directory, or something inside of an output directory.
- * Undefined when there is nothing. The result is a graph's job's, whose digests are SHA-256.
+ * Returns the entries of a tree with what a result has at a path, placed at `at`: a file, a symlink, a directory, or an
+ * entry inside an output directory. Returns undefined when there is nothing. The result is one of a job of a graph, so
+ * its digests are SHA-256.
  *
  * Throws `failed_precondition` when the Tree of the directory is not in the store.
  */
@@ -46,8 +46,8 @@ export async function outputOf(
 }
 
 /**
- * The output directory that a path names, when nothing else of the result has
- * something there: what `outputOf` gives is then all of its Tree.
+ * Returns the output directory at a path, when no other output of the result lies there: `outputOf` then returns its
+ * whole Tree.
  */
 export function wholeDirectoryAt(result: ActionResult, path: string): OutputDirectory | undefined {
   const directories = result.outputDirectories.filter(

@@ -11,11 +11,11 @@ import { takingTurns } from "#scheduling/take-turns.ts";
 import { fetchTree } from "./output-tree.ts";
 import { type ResultSeals, unsealed } from "./result-seals.ts";
 
-/** What a Tree refers to. It follows from the Tree's bytes alone, so it stays true. */
+/** The content of a Tree. It depends only on the Tree's bytes, so it never changes. */
 interface TreeContent {
-  /** Those of its files, each once. */
+  /** The digests of its files, each once. */
   readonly files: readonly Digest[];
-  /** Those of its Directories, the root first. */
+  /** The digests of its Directories, the root first. */
   readonly directories: readonly [root: Digest, ...below: Digest[]];
   /** The path with the most bytes: where it may be put, all may. "" when there is none. */
   readonly longestPath: string;
@@ -32,13 +32,13 @@ interface StoredDirectories {
 }
 
 /**
- * The Trees of output directories, as those need them who do not ask for each file.
+ * Reads the Trees of output directories for callers that need whole Trees and not single files.
  *
  * Throws `invalid_argument` for an illegal Tree, `resource_exhausted` for one beyond the limits.
  */
 export interface OutputTrees {
   readonly store: BlobStore;
-  /** What results must hold against beside having their blobs, before anybody is given one. */
+  /** Verifies the signatures of results, which are checked besides their blobs. */
   readonly seals: ResultSeals;
   /** Undefined when the Tree is not in the store; whether its blobs are is not asked. */
   contentOf(tree: Digest): Promise<TreeContent | undefined>;
@@ -56,13 +56,13 @@ export const contentsKept = () =>
   );
 
 /**
- * Remembers of the Trees met last what they refer to.
+ * Returns output trees with a cache of the contents of recent Trees.
  *
- * One `node_modules` is taken by every job of a graph, and checked for every hit: it
- * takes a second to read. What may change is asked each time: whether blobs are there.
+ * Every job of a graph may use one `node_modules`, which is checked at each hit and takes a second to read. Whether
+ * blobs are present may change and is not cached.
  *
- * @param contents What is remembered; shared by stores, whose `name` tells their Trees apart. What one project has
- * of a Tree must not tell another what is in it.
+ * @param contents The cache, which several stores may share; `name` keeps their Trees apart, so that one project does
+ * not reveal the content of a Tree to another.
  */
 export function outputTrees(
   store: BlobStore,
@@ -80,7 +80,7 @@ export function outputTrees(
   const contentOf = async (digest: Digest): Promise<TreeContent | undefined> => {
     const key = name + digestKey(digest);
     const content = await contents.get(key, () => read(digest));
-    // It may be there the next time.
+    // The Tree may be present at the next call.
     if (content === undefined) contents.forget(key);
     return content;
   };

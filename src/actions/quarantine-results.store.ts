@@ -15,7 +15,7 @@ const Result = z
     action: row.action_digest,
     /** An REv2 ActionResult, binary. */
     result: row.result,
-    /** Who made it: a principal, or the execution of a worker. */
+    /** The principal or the execution that made the result. */
     producer: row.written_by ?? `execution ${row.execution_id ?? ""}`,
     isQuarantined: row.quarantined,
   }));
@@ -36,10 +36,10 @@ export function resultsInDoubt(tx: Tx, project: string, action: string): Promise
 }
 
 /**
- * From now on the results of an action are given to nobody, and nothing takes their place. By the action's hash.
+ * Puts all results of an action, named by its hash, into quarantine: no result is returned, and none can replace them.
  *
- * Where there is none, a row without bytes keeps the place: `saveActionResult` and `saveClientResult` look at the hash,
- * as nobody who spoke HTTP has said how many bytes the action has.
+ * Where there is no result, a row without bytes is stored. `saveActionResult` and `saveClientResult` compare the hash
+ * only, because clients over HTTP do not state the size of the action.
  */
 export async function quarantineResults(
   tx: Tx,

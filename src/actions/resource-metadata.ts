@@ -7,7 +7,7 @@ import { ResourceUsageSchema } from "#proto/grange/worker/v1/worker_pb.ts";
 /** The longest text in either message is the name of a signal or of a way to measure. */
 const longestText = 32;
 
-/** What a worker says of the resources that a result took, each message once, and nothing beside its numbers. */
+/** Returns the resource messages of a result with their numbers only, one of each kind. */
 export function boundedResources(result: ActionResult): Any[] {
   return [
     ...bounded(POSIXResourceUsageSchema, result, ({ terminationSignal }) =>

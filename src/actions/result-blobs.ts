@@ -18,12 +18,12 @@ const treesAtOnce = 4;
 const requestedAtOnce = 4_096;
 
 /**
- * Every blob that a result refers to: output files, Trees and all files in them,
- * stdout and stderr. Of a Tree that is not in the store, only itself.
+ * Returns every blob that a result refers to: output files, Trees with all their files, stdout and stderr. Of a Tree
+ * that is not in the store, returns only the Tree.
  *
  * Throws `invalid_argument` when the result or a Tree is malformed.
  *
- * @param by The function of the action's digest: those in its result do not say theirs.
+ * @param by The digest function of the action; digests in its result do not state theirs.
  */
 export async function blobsOfResult(
   trees: OutputTrees,
@@ -48,7 +48,7 @@ export async function blobsOfResult(
   return [...once.values()];
 }
 
-/** Those blobs of a result that are not in the store; none when it is complete. */
+/** Returns the blobs of a result that are not in the store; none when it is complete. */
 export async function missingBlobsOf(
   trees: OutputTrees,
   result: ActionResult,

@@ -11,8 +11,7 @@ const FoundResult = SealedRow.transform((row) => ({
 }));
 
 /**
- * Results of the action with this hash in these domains, in their order, whatever its size. One hash has
- * one, for all that anybody knows.
+ * Returns the results of the action with this hash in these domains, in the order of the domains, whatever its size.
  */
 export function resultsByHash(
   tx: Tx,

@@ -16,10 +16,10 @@ export function outputSymlinksOf(result: ActionResult): OutputSymlink[] {
 }
 
 /**
- * Throws `invalid_argument` unless the outputs of a result may be put into a directory:
- * legal paths, no symlink out of the root, nothing twice, nothing below a file or a link.
+ * Throws `invalid_argument` unless the outputs of a result can be put into a directory: legal paths, no symlink out of
+ * the root, no path twice, nothing below a file or a link.
  *
- * What is inside of output directories is checked where their Trees are read.
+ * The content of output directories is checked where their Trees are read.
  */
 export function assertLegalOutputs(result: ActionResult): void {
   const kinds = new Map<string, "file" | "symlink" | "directory">();

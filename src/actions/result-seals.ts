@@ -3,7 +3,7 @@ import { recentlyUsed } from "#core/recently-used.ts";
 import { protectedDomain, type TrustDomain } from "#core/trust-domain.ts";
 import { takingTurns } from "#scheduling/take-turns.ts";
 
-/** What a stored result says of itself; each word of it is signed. */
+/** The statement that is signed for a stored result. */
 export interface ResultStatement {
   readonly project: string;
   readonly domain: TrustDomain;
@@ -12,11 +12,11 @@ export interface ResultStatement {
   /** An REv2 ActionResult, binary. */
   readonly result: Uint8Array;
   readonly origin: ResultOrigin;
-  /** From before the farm signed, and signed as it was found. */
+  /** Whether the result is from before the farm had a key, and was signed later. */
   readonly isAdopted: boolean;
 }
 
-/** Where a result comes from: a worker of this farm, whose word was checked, or a client, who says so. */
+/** The origin of a result: a worker of this farm, whose report was checked, or a client. */
 export type ResultOrigin =
   | {
       readonly kind: "execution";
@@ -44,12 +44,12 @@ export interface SealingKey {
   verify(keyId: string, bytes: Uint8Array, signature: Uint8Array): boolean;
 }
 
-/** What tells the farm's own results from what somebody wrote into its table. */
+/** Signs the farm's own results and verifies them, so that a result that somebody wrote into the table is found. */
 export interface ResultSeals {
   /** Undefined for domains whose results are not signed. */
   sealOf(statement: ResultStatement): Seal | undefined;
   holds(sealed: SealedStatement): boolean;
-  /** Those that hold, in their order; many of them do not hold up everybody else. */
+  /** Returns those whose signatures are valid, in their order. Lets other work run in between. */
   thatHold<Each extends SealedStatement>(sealed: readonly Each[]): Promise<Each[]>;
   readonly counts: SealCounts;
 }
@@ -63,16 +63,16 @@ export interface SealCounts {
 }
 
 /**
- * Some 150 bytes each. Verifying takes 75 µs, and finding it here 6: a graph asks for what the one before
- * it had.
+ * Entries of about 150 bytes. Verifying takes 75 µs and a lookup here 6 µs; a graph needs mostly the results of the
+ * graph before.
  */
 const usuallyRemembered = 100_000;
 
 /**
- * Signs what is kept in `protected`, and refuses what is not signed there.
+ * Signs results of `protected`, and refuses results there without a valid signature.
  *
- * Other domains are read by those alone who write them, and are not signed. `refuse` is told of each result
- * that does not hold, each time.
+ * Other domains are read only by their writers and are not signed. `refuse` is called for each invalid result, each
+ * time.
  */
 export function resultSeals(
   key: SealingKey,
@@ -127,7 +127,7 @@ export function resultSeals(
   };
 }
 
-/** For stores whose results nobody else can write: signs nothing, and takes all. */
+/** For stores that nobody else can write: signs nothing and accepts everything. */
 export const unsealed: ResultSeals = {
   counts: { verified: 0, remembered: 0, refused: 0 },
   sealOf: () => undefined,
@@ -148,16 +148,16 @@ function wordsOf({ project, domain, action, origin, isAdopted }: ResultStatement
   return JSON.stringify([project, domain, action, by, isAdopted]);
 }
 
-/** What is signed. */
+/** Returns the bytes that are signed. */
 function statementBytes(words: string, { result }: ResultStatement): Uint8Array {
   const made = createHash("sha256").update(result).digest("hex");
   return Buffer.from(`grange result v1\n${words}\n${made}\n`);
 }
 
 /**
- * Of the statement and the signature: one that was verified says nothing of other bytes under it.
+ * Returns the cache key of a statement with its signature: a verified signature says nothing about other bytes.
  *
- * One hash of all, which is most of what it costs; how long the signature is keeps it apart from the result.
+ * One hash covers all, as hashing is most of the cost. The length of the signature separates it from the result.
  */
 function nameOf(words: string, { result }: ResultStatement, { keyId, signature }: Seal): string {
   return createHash("sha256")

@@ -21,7 +21,7 @@ import {
 interface RemoteAction {
   /** The kind of action, such as `CCompile`. */
   readonly mnemonic: string;
-  /** What it belongs to, such as `//c:word_table`. */
+  /** The target that the action belongs to, such as `//c:word_table`. */
   readonly target: string;
   readonly arguments: readonly string[];
   readonly environment: Readonly<Record<string, string>>;

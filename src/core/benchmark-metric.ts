@@ -22,6 +22,8 @@ export const Metric = z.object({
 });
 export type Metric = z.infer<typeof Metric>;
 
-/** Of one test or one iteration, by the metric's name. What could not be taken is not there. */
+/**
+ * The values of one test or one iteration, by the name of the metric. A metric that could not be measured is absent.
+ */
 export const MetricValues = z.record(z.string(), z.number());
 export type MetricValues = z.infer<typeof MetricValues>;

@@ -1,8 +1,8 @@
 /**
- * One text for equal values: keys sorted, no spaces, what is undefined left out.
+ * Returns the same text for equal values: keys sorted, no spaces, without keys that are undefined.
  *
- * Written out by hand: a catalog has tens of thousands of definitions, and sorting through
- * `JSON.stringify` makes a copy of each map of each of them.
+ * Written by hand: a catalog has tens of thousands of definitions, and sorting for `JSON.stringify` copies each of
+ * their maps.
  */
 export function canonicalJson(value: unknown): string {
   return textOf(value) ?? "null";

@@ -6,7 +6,7 @@ type Flush<Item, Answer> = (items: readonly Item[]) => Promise<readonly Answer[]
 export interface Coalescer<Item, Answer> {
   /** Resolves when the batch that the item travelled with is done. */
   add(item: Item): Promise<Answer>;
-  /** Resolves when nothing is under way. What is added later is still done. */
+  /** Resolves when no batch is in progress. Items that are added later are still processed. */
   idle(): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ export function coalescer<Item, Answer>(
   let running: Promise<void> | undefined;
 
   const run = async () => {
-    // What is asked for in the same turn travels together.
+    // Items that are added in the same turn of the event loop share a batch.
     await Promise.resolve();
     while (waiting.length > 0) {
       const batch = waiting.slice(0, most);

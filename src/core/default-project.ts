@@ -1,2 +1,2 @@
-/** The project of those who name none. */
+/** The project of clients that name none. */
 export const defaultProject = "default";

@@ -21,14 +21,14 @@ const hashPattern = new RegExp(
 );
 
 /**
- * The name of a blob: a hash of its bytes, and how many bytes there are.
+ * The name of a blob: the hash of its bytes, and their number.
  *
- * The hash says by which function it was made: 64 hex digits alone are SHA-256, others
- * have their function before them, as in `blake3-…`. The same bytes under two functions
- * are two blobs: nobody can know that they are one without having both.
+ * The hash states its function: 64 hex digits alone are SHA-256; other functions stand before the digits, as in
+ * `blake3-…`. The same bytes under two functions are two blobs, because nobody can know that they are equal without
+ * having both.
  *
- * Only `Digest.parse`, `parseDigestKey`, `digestFrom` and `digestOf` make one. A function
- * that takes a Digest can therefore trust it, and need not check hash or size again.
+ * Only `Digest.parse`, `parseDigestKey`, `digestFrom` and `digestOf` make a Digest. A function that takes one can
+ * therefore trust it and need not check hash or size again.
  */
 export const Digest = z
   .object({
@@ -76,7 +76,7 @@ export function functionOf(digest: Digest): DigestFunction {
   return dash < 0 ? "sha256" : (digest.hash.slice(0, dash) as DigestFunction);
 }
 
-/** The digits alone, as others write a hash: they say elsewhere, or not at all, whose it is. */
+/** Returns the hex digits without the function, for protocols that state the function elsewhere or not at all. */
 export function hexOf(digest: Digest): string {
   return digest.hash.slice(digest.hash.indexOf("-") + 1);
 }
@@ -87,8 +87,8 @@ export function isHexOf(name: DigestFunction, hex: string): boolean {
 }
 
 /**
- * The function that a hash of so many digits is by when nobody says; undefined when none is.
- * BLAKE3 must be said: without, 64 digits are SHA-256.
+ * Returns the function of a hash without a stated function, by its length; undefined when none fits. BLAKE3 must be
+ * stated: 64 digits are SHA-256.
  */
 export function functionByLength(hex: string): DigestFunction | undefined {
   return digestFunctions.find((name) => hexDigits[name] === hex.length);
@@ -117,7 +117,7 @@ const emptyDigests: Readonly<Record<DigestFunction, Digest>> = {
   blake3: empty("blake3", "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262"),
 };
 
-/** The digest of no bytes. It is in every store without having been put there. */
+/** The digest of no bytes. Every store has this blob without an upload. */
 export const emptyDigest: Digest = emptyDigests.sha256;
 
 /** The digest of no bytes, by a function. */

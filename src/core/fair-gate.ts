@@ -3,14 +3,14 @@ interface Waiting {
 }
 
 /**
- * Lets a few in at a time, for work that holds much memory or the event loop.
+ * Admits a limited number of tasks at a time, for work that holds much memory or the event loop.
  *
- * Who waits is let in by turns of those who ask: one that asks for a thousand things delays another's
- * one thing by no more than those that are in already.
+ * Waiting tasks are admitted in turns of their owners: an owner with a thousand tasks delays the one task of another
+ * owner by no more than the tasks that run already.
  */
 export class FairGate {
   #free: number;
-  /** By who waits, the one whose turn is next first. */
+  /** The waiting tasks by owner, the owner with the next turn first. */
   readonly #lines = new Map<string, Set<Waiting>>();
 
   constructor(most: number) {
@@ -55,7 +55,7 @@ export class FairGate {
       this.#lines.delete(who);
       if (first === undefined) continue;
       line.delete(first);
-      // To the end of those who wait.
+      // Moves the owner to the end of the line.
       if (line.size > 0) this.#lines.set(who, line);
       first.goIn();
       return;

@@ -1,4 +1,4 @@
-/** What kind of failure a caller is looking at. The names are gRPC's, so that no border has to guess. */
+/** The kind of a failure. The codes are gRPC's, so that no border has to translate them. */
 export type FaultCode =
   | "invalid_argument"
   | "not_found"

@@ -1,4 +1,4 @@
-/** What the operating system, and PostgreSQL (`disk_full`), call a disk or a quota without space. */
+/** The codes of the operating system and of PostgreSQL (`disk_full`) for a disk or a quota without space. */
 const codes: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "53100"]);
 
 /** Whether a failure, or one that caused it, is that of a full disk. */

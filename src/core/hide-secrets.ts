@@ -1,19 +1,19 @@
 /**
- * Names that people give to what nobody else should read.
+ * Matches names of values that are usually secret.
  *
- * The short ones count only as words of a name: `DB_PASS`, not `--bypass`.
+ * The short words count only as whole words of a name: `DB_PASS`, not `--bypass`.
  */
 const secretName =
   /token|secret|passw|passphrase|credential|private|api_?-?key|access_?-?key|auth(?!or)|cookie|session|signature|(^|[^a-z])(pass|pat|jwt|dsn|otp)([^a-z]|$)|[^a-z](key|pwd)$/i;
 
-/** What stands in the place of a value that is not kept. */
+/** Replaces a value that is not shown. */
 export const hidden = "[hidden]";
 
 /** Flags that Bazel's client adds about itself and its machine: its whole environment is among them. */
 const clientsOwn =
   /^--(client_env|client_cwd|default_override|ignore_client_env|rc_source|isatty|terminal_columns|emacs|startup_time|extract_data_time|restart_reason|binary_path|option_sources)\b/;
 
-/** The options as they may be shown to all who may read: without the client's own, without secrets. */
+/** Returns options that may be shown to every reader: without the client's own options and without secrets. */
 export function showableOptions(options: readonly string[]): string[] {
   const shown: string[] = [];
   let hideNext = false;
@@ -31,9 +31,9 @@ function asksToHideNext(option: string): boolean {
 }
 
 /**
- * `--flag=value` or `--flag=NAME=value`, its value hidden when the flag or the name asks for it.
+ * Hides the value of `--flag=value` or `--flag=NAME=value` when the flag or the name looks like a secret.
  *
- * Flags may be labels: `--//app:token=value`. A word without a flag may be the value of the one before it.
+ * Flags may be labels: `--//app:token=value`. A word without a flag may be the value of the flag before it.
  */
 function showableOption(option: string): string {
   const [, flag = "", value = ""] = /^(-[^=]*)=(.*)$/s.exec(option) ?? ["", "", option];
@@ -56,12 +56,12 @@ export function showableValue(name: string, value: string): string {
   return secretName.test(name) && value !== "" ? hidden : withoutPasswords(value);
 }
 
-/** A text without who and what stands before the `@` of its URLs. */
+/** Returns the text without user and password in its URLs. */
 export function withoutPasswords(text: string): string {
   return text.replace(/([a-z][a-z0-9+.-]{0,20}:\/\/)[^/@\s"']{1,1000}@/gi, "$1");
 }
 
-/** Variables of an environment, or other values by their names, as they may be shown to all who may read. */
+/** Returns environment variables, or other named values, that may be shown to every reader. */
 export function showableVariables(
   variables: Readonly<Record<string, string>>,
 ): Record<string, string> {
@@ -79,10 +79,10 @@ export function showableArguments(words: readonly string[]): string[] {
 }
 
 /**
- * A definition of a job or of a suite, or a part or a patch of one, as it may be shown: without the values of those
- * variables under `environment` or `env` whose names look like secrets.
+ * Returns a definition of a job or a suite, a part or a patch of one, that may be shown to every reader: without the
+ * values of variables under `environment` or `env` whose names look like secrets.
  *
- * @param path where the value stands in the definition
+ * @param path where the value is in the definition
  */
 export function showableDefinition<Value>(value: Value, path: readonly string[] = []): Value {
   if (Array.isArray(value)) return value.map((part) => showableDefinition(part, path)) as Value;

@@ -1,10 +1,9 @@
 /**
- * Whether a request is meant for us.
+ * Returns whether the Host of a request is one of ours.
  *
- * A page elsewhere can point a name of its own at 127.0.0.1 and then read what the
- * browser takes for its own origin (DNS rebinding). On loopback only loopback's
- * names are therefore answered for, and the one that the operator has said a proxy passes on. Where we
- * listen wider, names are the operator's.
+ * A page elsewhere can point its own name at 127.0.0.1 and then read what the browser takes for the page's own origin
+ * (DNS rebinding). On loopback, only names of loopback are answered, and the name that the operator configured for a
+ * proxy. When the server listens on other addresses, names are the operator's responsibility.
  */
 export function isOurHost(
   header: string | undefined,

@@ -9,7 +9,7 @@ export interface IdleState {
   onBusy(busy: () => void): { stop(): void };
 }
 
-/** For whoever is given none: loops keep their usual periods. */
+/** For callers without an idle state: loops keep their usual periods. */
 export const neverIdle: IdleState = { isIdle: () => false, onBusy: () => ({ stop() {} }) };
 
 /** How often most loops look while the farm is idle. */

@@ -1,6 +1,6 @@
 import { rest } from "./resting.ts";
 
-/** What comes of it, or `"late"` when so much time is over. Leaves no timer behind. */
+/** Returns the result of the promise, or `"late"` after so much time. Leaves no timer behind. */
 export async function inTime<T>(event: Promise<T>, mostMs: number): Promise<T | "late"> {
   const over = new AbortController();
   try {

@@ -52,7 +52,7 @@ const FailureRule = z.strictObject({
 });
 export type FailureRule = z.infer<typeof FailureRule>;
 
-/** What decides, beside the exit code, how a run has ended, and what of its log is kept in mind. */
+/** The rules that decide, besides the exit code, how a run has ended, and which lines of its log are kept. */
 export const OutcomeRules = z.strictObject({
   success: Patterns.optional(),
   numbers: z.record(NumberName, NumberRule).optional(),
@@ -63,7 +63,7 @@ export const OutcomeRules = z.strictObject({
 });
 export type OutcomeRules = z.infer<typeof OutcomeRules>;
 
-/** What it means that a line fits a pattern. */
+/** The meaning of a line that matches a pattern. */
 type PatternRole =
   | { readonly kind: "success"; readonly pattern: string }
   | { readonly kind: "number"; readonly name: string }

@@ -1,19 +1,19 @@
 import { z } from "zod";
 
 /**
- * REv2 platform properties: what an action asks for, and what a worker offers.
+ * REv2 platform properties: the requirements of an action, or the offer of a worker.
  *
- * A worker serves an action when it offers every property that the action asks
- * for, apart from those that instruct the farm (see `instructions`).
+ * A worker serves an action when it offers every property that the action requires, except those that instruct the farm
+ * (see `instructions`).
  */
 export const Platform = z.record(z.string().min(1).max(256), z.string().max(1_024));
 export type Platform = z.infer<typeof Platform>;
 
 /**
- * The property under which an action carries its rules, as canonical JSON (`outcome-rules.ts`).
+ * The property with which an action carries its rules, as canonical JSON (`outcome-rules.ts`).
  *
- * They are part of the action, because its result depends on them: with other rules, a
- * result in the cache would be another one.
+ * The rules are part of the action because its result depends on them: with other rules, the result in the cache would
+ * differ.
  */
 export const rulesProperty = "rules";
 
@@ -24,8 +24,8 @@ export const rulesProperty = "rules";
 export const secretsProperty = "grange-secrets";
 
 /**
- * The property under which a granary says in which environment a client builds: with another compiler the action is
- * another one. It is part of the action's digest and asks nothing of a worker.
+ * The property with which a granary states the build environment of a client: with another compiler, the action is
+ * another one. It is part of the action's digest and requires nothing of a worker.
  */
 export const environmentProperty = "grange-environment";
 
@@ -44,8 +44,8 @@ const instructions = new Set([
 ]);
 
 /**
- * Properties whose values are names of REv2's platform lexicon, which are written in lower case there. Many
- * clients' documents write `Linux`, and would wait for ever.
+ * Properties whose values are names of REv2's platform lexicon, which are lower case there. The documentation of many
+ * clients writes `Linux`, and such an action would wait forever.
  */
 const caseless = new Set(["OSFamily", "ISA"]);
 
@@ -66,7 +66,7 @@ export function requirementsOf(platform: Platform): Platform {
   );
 }
 
-/** One text for equal platforms, whatever order they were written in. */
+/** Returns the same text for equal platforms, whatever the order of their properties. */
 export function platformKey(platform: Platform): string {
   return JSON.stringify(
     Object.entries(platform).toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)),

@@ -14,10 +14,10 @@ interface Kept<Value> {
 }
 
 /**
- * Keeps values of at most `most` in all; those that were not asked for longest go first.
+ * A cache that keeps values with a total weight of at most `most`; drops the least recently used first.
  *
- * Each weighs one, or what `weigh` says. A promise weighs one until it is fulfilled.
- * What alone weighs more than all may is not kept.
+ * Each value weighs one, or the result of `weigh`. A promise weighs one until it is fulfilled. A value that alone
+ * exceeds the limit is not kept.
  */
 export function recentlyUsed<Value>(
   most: number,

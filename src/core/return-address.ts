@@ -1,4 +1,4 @@
-/** Longer than any page's address; it stands in a row until somebody is back. */
+/** Longer than any address of a page. It is stored until the user returns from the identity provider. */
 const longest = 1_000;
 
 /** Where to go after signing in: a page of ours, whatever was asked for. */

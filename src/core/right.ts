@@ -1,12 +1,12 @@
 import type { Verb } from "./verb.ts";
 
 /**
- * What a caller must be allowed to do before an endpoint or a gRPC method runs.
+ * The right that a caller needs before an endpoint or a gRPC method runs.
  *
- * - `none`: everybody may call it; `because` says why, for the list of endpoints.
+ * - `none`: everybody may call it; `because` states the reason, for the list of endpoints.
  * - `farm`: one of the verbs, by a grant for the whole farm.
- * - `some`: one of the verbs, by a grant for any repository, branch or pool. The handler checks the grant for the very
- *   place as soon as it knows the place, in the transaction that acts on it.
+ * - `some`: one of the verbs, by a grant for any repository, branch or pool. The handler checks the grant for the exact
+ * place as soon as it knows the place, in the transaction that acts on it.
  */
 export type Right =
   | { readonly kind: "none"; readonly because: string }

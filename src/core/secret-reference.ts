@@ -11,15 +11,18 @@ export const SecretName = z
 /** More than a release of anything that we know needs. */
 export const mostSecretsOfAJob = 16;
 
-/** One value of one secret. The value never leaves the room that keeps it but with a lease. */
+/** One version of one secret's value. The value leaves the module `access/secrets` only with a lease. */
 export interface SecretReference {
   readonly name: string;
-  /** Of the secret as it was granted: a name may mean another one on another branch. */
+  /** The id of the secret: the same name may be another secret on another branch. */
   readonly id: number;
   readonly version: number;
 }
 
-/** What of secrets is part of an action: another value is another action, and no value can be read there. */
+/**
+ * Returns the part of an action that identifies its secrets: another value makes another action, but the text does not
+ * reveal a value.
+ */
 export function secretsText(references: readonly SecretReference[]): string {
   return references
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))

@@ -1,7 +1,7 @@
 export interface SemVer {
   readonly text: string;
   readonly core: readonly [number, number, number];
-  /** What follows the hyphen, split at dots; empty for a release. */
+  /** The part after the hyphen, split at dots; empty for a release. */
   readonly prerelease: readonly string[];
 }
 

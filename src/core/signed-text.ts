@@ -1,11 +1,11 @@
-/** What can be signed. */
+/** The kinds of things that can be signed. */
 export type SignedKind = "catalog";
 
 /**
- * The text that is signed for a digest.
+ * Returns the text that is signed for a digest.
  *
- * The first line keeps apart what else the same key may sign one day; both sides make it, so that nobody
- * signs a text of somebody else's choice.
+ * The first line separates it from other uses of the same key. Both sides build the text, so that nobody signs a text
+ * that somebody else chose.
  */
 export function signedText(kind: SignedKind, digest: string): string {
   return `grange ${kind} v1\n${digest}\n`;

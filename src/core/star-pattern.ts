@@ -1,9 +1,9 @@
 /**
- * Whether a text fits a pattern in which stars stand for any characters, or for none.
+ * Returns whether a text matches a pattern in which stars stand for any characters, or for none.
  *
- * `parts` is what stands between the stars: one part is a pattern without any. What stands between two
- * stars is looked for once, as far left as it can be: any match further right would leave less
- * for the rest. So nothing is tried twice, whatever somebody writes as a pattern.
+ * `parts` are the texts between the stars; one part is a pattern without a star. Each part is searched once, as far
+ * left as possible: a match further right would leave less for the rest. So there is no backtracking, whatever the
+ * pattern.
  */
 export function fitsStars(parts: readonly string[], text: string): boolean {
   const first = parts[0] ?? "";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What a benchmark is of: what a compiler does, what its output does, or the compiler itself. */
+/** The subject of a benchmark: the compiler's work, its output, or the toolchain itself. */
 export const Section = z.enum(["compile", "runtime", "toolchain"]);
 export type Section = z.infer<typeof Section>;
 
@@ -12,8 +12,8 @@ export const SuiteWord = z
   });
 
 /**
- * What a figure is a figure of. All six together are its identity, everywhere: in tables, addresses and
- * comparisons. Seed 001 leaves some of them out for runtime benchmarks; here they are empty instead.
+ * The identity of a figure: all six fields together, in tables, addresses and comparisons. Seed 001 omits some of them
+ * for runtime benchmarks; here they are empty instead.
  */
 export const TestCase = z.object({
   section: Section,

@@ -1,10 +1,10 @@
 import { z } from "zod";
 
 /**
- * Who may write what a build will read: `protected`, `pr/N` or `user/NAME`.
+ * A trust domain says who may write what a build will read: `protected`, `pr/N` or `user/NAME`.
  *
- * The server derives it from repository and ref; no client names it. A pull request's says of which
- * repository, `pr/7@owner/name`: number 7 of another one is another domain.
+ * The server derives it from repository and ref; no client names it. The domain of a pull request names its repository,
+ * `pr/7@owner/name`: number 7 of another repository is another domain.
  */
 export const TrustDomain = z
   .string()

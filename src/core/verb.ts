@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What somebody may be allowed to do; one right each. */
+/** The verbs of grants, one for each right. */
 export const Verb = z.enum([
   "read",
   "submit",

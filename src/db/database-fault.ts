@@ -2,7 +2,7 @@ import pg from "pg";
 import { Fault, type FaultCode, messageOf } from "#core/fault.ts";
 import { isFullDisk } from "#core/full-disk.ts";
 
-/** character_not_in_repertoire, untranslatable_character: what somebody sent is no text. */
+/** character_not_in_repertoire, untranslatable_character: a value is not valid text. */
 const unkeepable: ReadonlySet<string> = new Set(["22021", "22P05"]);
 
 /**

@@ -3,10 +3,10 @@ import type { Sql } from "./sql.ts";
 import type { KindOfWork } from "./time-limits.ts";
 
 /**
- * A place to run statements that commit together.
+ * A transaction: statements that commit together.
  *
- * Store functions take a Tx rather than a Db: the caller, who knows what must
- * happen as one, decides where the transaction begins and ends.
+ * Store functions take a Tx and not a Db: the caller knows what must happen together, and so decides where the
+ * transaction begins and ends.
  */
 export interface Tx {
   /** Runs a statement and parses each row. A row that does not fit is a bug in the store. */

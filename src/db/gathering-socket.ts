@@ -1,10 +1,10 @@
 import { Socket } from "node:net";
 
 /**
- * A socket that sends as one piece what is written to it in one turn.
+ * A socket that sends everything that is written in one turn of the event loop as one piece.
  *
- * A write that wakes the database takes some 90 µs of ours, and statements that are sent without waiting
- * for each other would have one each.
+ * A write that wakes the database takes about 90 µs of this process. Statements that are sent without waiting for each
+ * other would cost one write each.
  */
 export function gatheringSocket(): Socket {
   const socket = new Socket();

@@ -15,18 +15,18 @@ type Heard = (payload: string) => void;
 /** Hears NOTIFY for all who listen in this process. */
 interface Listener {
   /**
-   * What was sent while the connection was down is lost. `heard` is therefore
-   * called with an empty payload after each reconnection: look for yourself.
+   * Notifications that are sent while the connection is down are lost. Therefore `heard` is called with an empty
+   * payload after each reconnection: look for changes then.
    */
   listen(channel: string, heard: Heard): Promise<{ stop(): Promise<void> }>;
   close(): Promise<void>;
 }
 
 /**
- * Listens on one connection, made with the first who listens, and stays connected.
+ * Listens on one connection, which the first listener opens, and reconnects when it is lost.
  *
- * One for all channels: PostgreSQL wakes every backend that listens to anything at each commit
- * that notifies. A server listens in some twenty places, and two commits of each action notify.
+ * One connection serves all channels: at each commit that notifies, PostgreSQL wakes every backend that listens to
+ * anything. A server listens in about twenty places, and two commits of each action notify.
  */
 export function openListener(
   config: pg.ClientConfig,
@@ -34,7 +34,7 @@ export function openListener(
 ): Listener {
   const listening = new Map<string, Set<Heard>>();
   let connected: Promise<pg.Client> | undefined;
-  /** The one whose loss matters: it was whole, and nobody has ended it. */
+  /** The connection that is in use; its loss has to be noticed. */
   let current: pg.Client | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
@@ -64,7 +64,7 @@ export function openListener(
     return client;
   };
 
-  /** Asked while one is being made, gets the same. */
+  /** Returns the connection; callers that come while it is being opened share it. */
   const connection = (): Promise<pg.Client> => {
     if (connected === undefined) {
       const made = connect();
@@ -100,7 +100,7 @@ export function openListener(
 
   return {
     async listen(channel, heard) {
-      // Of its own, should somebody listen twice with one function.
+      // A function of its own, because one function may listen twice.
       const bell: Heard = (payload) => heard(payload);
       const here = listening.get(channel) ?? new Set();
       listening.set(channel, here.add(bell));

@@ -10,11 +10,11 @@ interface RequestedConnection {
 }
 
 /**
- * Throws `failed_precondition` when a pooler gives connections to others between transactions, as PgBouncer does in transaction
- * mode: named statements and LISTEN, which belong to one connection, then reach somebody else's.
+ * Throws `failed_precondition` when a connection pooler shares connections between transactions, as PgBouncer does in
+ * transaction mode: named statements and LISTEN belong to one connection and would reach another client.
  *
- * Of two connections that are both open, each has a process of its own, unless the second is given the one that the first
- * has just used.
+ * Two connections that are open at the same time have different backends, unless the pooler gives the second one the
+ * backend that the first has just used.
  */
 export async function requireOwnConnections(
   open: () => Promise<RequestedConnection>,

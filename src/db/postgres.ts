@@ -22,7 +22,7 @@ interface PostgresOptions {
   /** Connections at most. Two cores gain nothing from more than a few. */
   readonly poolSize?: number;
   readonly applicationName?: string;
-  /** Hears what PostgreSQL says beside its answers, such as warnings. */
+  /** Called with the notices of PostgreSQL, such as warnings. */
   readonly onNotice?: (message: string) => void;
   readonly limits?: Readonly<Record<KindOfWork, TimeLimits>>;
 }
@@ -79,14 +79,14 @@ export function openPostgres(options: PostgresOptions): Db {
     async transaction(work, kind = "call") {
       const client = await pool.connect().catch(fail);
       let broken: Error | undefined;
-      /** Of the first statement that failed. Those behind it say only that one did. */
+      /** The error of the first failed statement. Later statements report only that the transaction was aborted. */
       let failed: unknown;
       const onError = (error: Error) => {
         broken = error;
       };
       client.on("error", onError);
       try {
-        // Not awaited here, so that it travels with the first statement.
+        // Not awaited here, so that it is sent with the first statement.
         const begun = client.query("begin");
         begun.catch(() => {});
         let isOver = false;
@@ -106,10 +106,11 @@ export function openPostgres(options: PostgresOptions): Db {
         const committed = client.query("commit");
         committed.catch(() => {});
         await begun;
-        // In the order in which they were sent: those behind one that failed say only that something did.
+        // In the order in which they were sent: statements after the failed one report only that the transaction was
+        // aborted.
         for (const each of last) await each;
         const { command } = await committed;
-        // What a statement that nobody waited for has spoilt, PostgreSQL rolls back without an error.
+        // When a statement that was not awaited has failed, PostgreSQL rolls back without an error.
         if (command !== "COMMIT")
           throw new Fault(
             "internal",
@@ -137,7 +138,7 @@ export function openPostgres(options: PostgresOptions): Db {
   };
 }
 
-/** What a transaction wants to know of its statements. */
+/** The parts of a transaction that are observed for its statements. */
 interface Watched {
   /** How long an answer may take, in milliseconds; then the connection is given up. */
   readonly answerMs: number;

@@ -1,9 +1,8 @@
 /**
  * Waits for statements of one transaction that were sent without waiting for each other.
  *
- * They run in the order in which they were sent, for the price of one round trip. All are waited for, also
- * when one fails: none may go on after the transaction was rolled back. Throws what failed first; the
- * others then fail only because of it.
+ * They run in the order in which they were sent and take one round trip. All are awaited, also when one fails, because
+ * none may run after the rollback. Throws the first error; later errors only follow from it.
  */
 export async function together<const Sent extends readonly unknown[]>(
   sent: Sent,

@@ -10,10 +10,10 @@ export function acceptLast(tx: Tx): readonly Promise<unknown>[] {
 }
 
 /**
- * Sends the commit along with what was sent last, for the price of one round trip.
+ * Sends the commit together with the last statements, in one round trip.
  *
- * All of it has been sent: a statement that came later would be refused. What is answered may be believed
- * when the transaction has resolved; and it throws what one of them failed of.
+ * No statement may be sent afterwards. The answers are valid once the transaction has resolved; it throws the error of
+ * a failed statement.
  */
 export async function withCommit(tx: Tx, sent: Promise<unknown>): Promise<void> {
   const last = lastOf.get(tx);

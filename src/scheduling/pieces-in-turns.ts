@@ -6,10 +6,10 @@ export const bytesPerMs = 524_288;
 /** Taken in at once while others wait. */
 export const turnBytes = 262_144;
 
-/** What comes in tiny pieces costs by the piece: one of one byte as much as 5,000 bytes of a large one. */
+/** The cost of many tiny pieces is per piece: a piece of one byte costs as much as 5,000 bytes of a large piece. */
 export const bytesOfAPiece = 5_000;
 
-/** The pieces of a body as they come, by turns while somebody else has something short in hand. */
+/** Yields the pieces of a body as they arrive, in turns with short work of other owners. */
 export async function* piecesInTurns(
   pieces: AsyncIterable<Uint8Array>,
   who: string,

@@ -9,23 +9,22 @@ const restsPerTurn = 3;
 const mostOwedMs = 4;
 /** However much is owed, so long a rest is enough: what is long goes on, too. */
 const longestRestMs = 40;
-/** What takes longer is not waiting for us. */
+/** Work that takes longer than this does not count as short. In ms. */
 const shortMs = 50;
 /**
- * So soon after one short thing, whoever had it done is likely to ask for the next: what others do for long
- * rests on. Without, it would have all of the time between two calls of one client, and what it began there
- * would hold up the second.
+ * An owner whose short work ended is likely to send the next request within this time, in ms. Long work of other owners
+ * rests until then. Otherwise it would use the time between two calls of one client and delay the second call.
  */
 const nextWithinMs = 10;
 
-/** What somebody has of short things. */
+/** The short work of one owner. */
 interface Shorts {
   inHand: number;
-  /** From then on nobody waits for it. */
+  /** When the wait for further short work of the owner ends. */
   until: number;
 }
 
-/** Who waits, and for each the loops that do; the one whose turn is next first. */
+/** The waiting loops by owner, the owner with the next turn first. */
 const lines = new Map<string, (() => void)[]>();
 const shorts = new Map<string, Shorts>();
 let restUntil = 0;
@@ -33,11 +32,11 @@ let due = false;
 let resting: NodeJS.Timeout | undefined;
 
 /**
- * Answers a function to be awaited in each round of a long loop: it lets the rest of
- * the process have a turn whenever this loop had one for long enough.
+ * Returns a function to await in each round of a long loop: it lets the rest of the process run when this loop had a
+ * turn for long enough.
  *
- * All such loops stand in one line, by turns of those for whom they work. Were each let on in every
- * round of the event loop, ten of them would make everybody else wait ten times as long.
+ * All such loops wait in one line, in turns of their owners. If each continued in every round of the event loop, ten
+ * loops would make everybody else wait ten times as long.
  */
 export function takingTurns(
   turnMs = longestTurnMs,
@@ -66,8 +65,8 @@ export function myTurn(who: string, owedMs: number): Promise<void> {
 }
 
 /**
- * Tells that something short is in hand for somebody: long loops rest after each turn until it is over.
- * Answers how to tell that.
+ * Notes that short work of an owner began: long loops rest after each turn until it ends. Returns the function that
+ * notes its end.
  */
 export function shortWork(who: string): () => void {
   const now = performance.now();
@@ -89,7 +88,7 @@ export function shortWork(who: string): () => void {
   };
 }
 
-/** Whether something short of anybody else is in hand, or was a moment ago. */
+/** Returns whether another owner has short work, or had some a moment ago. */
 export function isSomebodyElseWaiting(who: string): boolean {
   const now = performance.now();
   for (const [whose] of shorts) if (whose !== who && current(whose, now) !== undefined) return true;
@@ -124,14 +123,17 @@ function letOneOn(): void {
     return;
   }
   const first = line.shift();
-  // To the end of those who wait.
+  // Moves the owner to the end of the line.
   lines.delete(who);
   if (line.length > 0) lines.set(who, line);
   first?.();
   goOn();
 }
 
-/** Until when what is long for somebody is to rest. One's own next call may wait for what one has asked for already. */
+/**
+ * Returns until when long work of an owner rests. Its own short work does not count: a next call may wait for what the
+ * long work does.
+ */
 function shortUntil(who: string, now: number): number {
   let until = 0;
   for (const [whose] of shorts) {

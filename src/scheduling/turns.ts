@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 
-/** So short that nobody notices who waits for an answer meanwhile. */
+/** So short that other requests are not noticeably delayed, in ms. */
 const turnMs = 20;
 
 /**
@@ -17,7 +17,7 @@ export function turns(): () => Promise<void> | undefined {
   };
 }
 
-/** What `make` makes of each item, in turns. */
+/** Maps the items in turns with other work. */
 export async function mapInTurns<Item, Made>(
   items: Iterable<Item>,
   make: (item: Item) => Made,

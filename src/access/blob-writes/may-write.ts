@@ -5,7 +5,10 @@ import { mayDo, requireGrant } from "../require-grant.ts";
 /** Each of these has bytes to send: inputs, entries of caches, build events, outputs. */
 const writingVerbs: readonly Verb[] = ["execute", "cache", "report", "work"];
 
-/** Whether somebody may put blobs into a project. Whoever may not has no use for them there. */
+/**
+ * Returns whether a principal may put blobs into a project. A principal without any of these rights needs no blobs
+ * there.
+ */
 export function mayWriteBlobs(by: Principal, project: string): boolean {
   const where = { repository: project, branch: "" };
   return writingVerbs.some((verb) => mayDo(by, verb, where));

@@ -15,16 +15,19 @@ export interface WriteQuota extends Service {
   take(principal: string, project: string, bytes: number): Promise<() => void>;
 }
 
-/** So much may go beyond the quota: what other servers count meanwhile, and what a crash forgets. */
+/**
+ * How long bytes are counted in memory before they are stored, in ms. The quota may be exceeded by what other servers
+ * count in this time, and by what a crash loses.
+ */
 const storeAfterMs = 1_000;
-/** Those that nobody writes for are forgotten here, and asked for again. */
+/** Keys above this number are forgotten while nobody writes under them, and read again from the table. */
 const mostKnown = 10_000;
 
 interface Count {
   readonly key: WrittenKey;
-  /** By all servers, as it was stored last. */
+  /** The bytes that all servers had written when the row was last stored. */
   stored: number;
-  /** By this one since. */
+  /** The bytes that this server has written since. */
   added: number;
 }
 

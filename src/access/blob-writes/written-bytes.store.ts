@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 
-/** What somebody has written into a project on one day, in UTC: `2026-11-24`. */
+/** A principal, a project and a day in UTC (`2026-11-24`), under which written bytes are counted. */
 export interface WrittenKey {
   readonly principal: string;
   readonly project: string;
@@ -16,7 +16,7 @@ interface Written extends WrittenKey {
 
 const Total = z.object({ n: z.number(), bytes: z.number() });
 
-/** Adds to what was written, and answers in the same order what each comes to now. Each key may come once. */
+/** Adds bytes to the counts. Returns the new counts in the same order. Each key may be given once. */
 export async function addWritten(tx: Tx, all: readonly Written[]): Promise<number[]> {
   const principals = all.map((each) => each.principal);
   const projects = all.map((each) => each.project);

@@ -28,7 +28,7 @@ export async function countBegunBy(tx: Tx, principal: string): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** Notes who began a project. Keeps what is known of one that somebody has begun already. */
+/** Records who began a project. A project that was begun before keeps its entry. */
 export async function addBegun(tx: Tx, { name, begunBy, begunAt }: BegunProject): Promise<void> {
   await tx.run(sql`
     insert into begun_project (name, begun_by, begun_at) values (${name}, ${begunBy}, ${begunAt})

@@ -16,7 +16,7 @@ export interface ProjectShare {
   begin(by: Principal, project: string): Promise<void>;
 }
 
-/** For so long a project is taken to be there without asking: an operator may have removed it. */
+/** How long a project is believed to exist without a look into the database, in ms: an operator may remove it. */
 const knownForMs = 60_000;
 
 /** An eighth of the projects that a farm has at most: one principal does not take those of all. */

@@ -20,10 +20,10 @@ interface GrantedSecret {
 type NotGiven = { readonly refused: string };
 
 /**
- * The one of the secrets of a name that a run is given: that whose patterns say most of the place.
+ * Returns the secret of a name for a run: the one whose patterns match the place most exactly.
  *
- * The domain is the server's own knowledge; the branch may be what a submitter said, whose right to say so was
- * checked when the domain was made of it.
+ * The server derives the domain itself. The branch may come from the submitter, whose right to name it was checked when
+ * the domain was derived.
  */
 export function chooseSecret<S extends GrantedSecret>(
   ofThatName: readonly S[],
@@ -43,7 +43,7 @@ export function chooseSecret<S extends GrantedSecret>(
   return why === undefined ? best : { refused: `${why} (${where})` };
 }
 
-/** What the domain alone says against it; asked again when a run is handed out. */
+/** Returns why the domain alone forbids a secret; checked again when a run is handed to a worker. */
 export function whyNotInDomain(
   { users }: Pick<GrantedSecret, "users">,
   domain: TrustDomain,

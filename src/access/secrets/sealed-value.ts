@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import type { SecretsKey } from "./secrets-key.ts";
 
-/** What a value belongs to; it opens for nothing else. */
+/** The owner of a sealed value; the value cannot be opened for another one. */
 export interface SealedFor {
   readonly name: string;
   readonly repository: string;

@@ -32,7 +32,7 @@ interface SecretValue {
   readonly value: Uint8Array;
 }
 
-/** What is shown of a secret: everything but its value. */
+/** A secret as it is shown: everything except its value. */
 interface ShownSecret extends SecretPlace {
   readonly id: number;
   readonly users: string | null;
@@ -42,7 +42,7 @@ interface ShownSecret extends SecretPlace {
 }
 
 interface NewSecret extends SecretPlace {
-  /** Whose own runs, on branches that nobody vouches for, are given it, too. */
+  /** The principals whose own runs get the secret, too, also on branches that are not protected. */
   readonly users: string | null;
   /** In base64. */
   readonly value: string;
@@ -53,13 +53,16 @@ export interface SecretService {
   set(request: NewSecret, by: Principal): Promise<ShownSecret>;
   list(by: Principal): Promise<ShownSecret[]>;
   remove(at: SecretPlace, by: Principal): Promise<void>;
-  /** What a run is given of the names; throws `failed_precondition` when it is not given one of them. */
+  /**
+   * Returns references to the secrets that a run may use. Throws `failed_precondition` when it may not use one of the
+   * names.
+   */
   referTo(names: readonly string[], place: RunPlace): Promise<SecretReference[]>;
   /** The values for a lease; throws `failed_precondition` for what was removed, or set anew, since. */
   valuesOf(references: readonly SecretReference[], domain: TrustDomain): Promise<SecretValue[]>;
 }
 
-/** What is remembered of a change: who, where, which version. */
+/** The audit entry of a change: who, where, and which version. */
 type AuditSecret = (tx: Tx, by: string, detail: Readonly<Record<string, unknown>>) => Promise<void>;
 
 export function secretService(parts: {

@@ -12,7 +12,7 @@ const Known = z.object({
   setAt: z.date(),
   setBy: z.string(),
 });
-/** All that is told of a secret. */
+/** All that may be shown of a secret. */
 export type KnownSecret = z.infer<typeof Known>;
 
 const Kept = Known.extend({ keyId: z.string(), sealed: z.instanceof(Uint8Array) });
@@ -41,7 +41,7 @@ export interface SecretPlace {
   readonly branch: string;
 }
 
-/** Who sets secrets of one name does so one after the other. */
+/** Serialises transactions that set secrets of the same name. */
 export async function lockSecretNames(tx: Tx): Promise<void> {
   await tx.run(sql`lock table secret in share row exclusive mode`);
 }

@@ -5,7 +5,7 @@ import { Fault, messageOf } from "#core/fault.ts";
 
 const keyBytes = 32;
 
-/** What secrets are sealed with at rest. It is in no database, and in no backup of one. */
+/** The key that encrypts secrets in the database. The key is never in the database or in a backup of it. */
 export interface SecretsKey {
   /** The beginning of its SHA-256, by which rows name it. */
   readonly id: string;

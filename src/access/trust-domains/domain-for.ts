@@ -8,13 +8,16 @@ import { pullOfRef } from "./pull-of-ref.ts";
 /** A longer name of a repository goes by its hash. */
 const longestName = 200;
 
-/** What a server knows of a commit that is to be built. */
+/** The facts that the server knows about a commit that is to be built. */
 export interface CommitStanding {
   /** The repository by the name that the farm gave it. */
   readonly repository: string;
   /** The branch that it is built for; "" for none. */
   readonly branch: string;
-  /** In full, what the commit was found by: `refs/pull/7/head`, `refs/tags/v1`. Undefined for a bare id. */
+  /**
+   * The full ref by which the commit was found: `refs/pull/7/head`, `refs/tags/v1`. Undefined when only the commit id
+   * was given.
+   */
   readonly ref?: string | undefined;
   /** Whether the server saw the commit on that branch; "nobody watches" where no forge is asked. */
   readonly onBranch: "seen" | "not seen" | "nobody watches";
@@ -22,9 +25,10 @@ export interface CommitStanding {
 }
 
 /**
- * The domain that a graph of the commit reads and writes in.
+ * Returns the trust domain in which a graph of the commit reads and writes.
  *
- * A branch of a repository that nobody watches is `protected`: who holds `submit` there vouches for the commit.
+ * A branch of a repository that is not watched is `protected`: the holder of `submit` there is responsible for the
+ * commit.
  */
 export function domainFor({ repository, branch, ref, onBranch, by }: CommitStanding): TrustDomain {
   const pull = ref === undefined ? undefined : pullOfRef(ref);
@@ -43,7 +47,7 @@ export function domainOfUser(name: string): TrustDomain {
   return domainNamed(`user/${name}`);
 }
 
-/** Whoever calls an open farm: there is nobody to tell apart, and nobody to protect from. */
+/** Whether the farm has no rules of access, so that all callers are the same. */
 function isEverybody(by: Principal): boolean {
   return by.name === anyone && mayDo(by, "administer", wholeFarm);
 }

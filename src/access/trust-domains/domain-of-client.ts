@@ -5,9 +5,10 @@ import { mayDo, requireGrant } from "../require-grant.ts";
 import { domainOfUser } from "./domain-for.ts";
 
 /**
- * The domain that a build tool, a client of a cache or a granary reads and writes in.
+ * Returns the trust domain in which a build tool, a cache client or a granary reads and writes.
  *
- * Who holds `cache` at the project writes what all read. Others have a domain of their own, and read both.
+ * The holder of `cache` for the project writes into `protected`, which all read. Other callers have a domain of their
+ * own and read both.
  */
 export function domainOfClient(by: Principal, project: string): TrustDomain {
   return mayDo(by, "cache", { repository: project, branch: "" })
@@ -16,8 +17,8 @@ export function domainOfClient(by: Principal, project: string): TrustDomain {
 }
 
 /**
- * Whether a client may keep results, be it for itself alone. Without a name there is nobody to keep them for; and who
- * may not put blobs into the project has none that a result could name.
+ * Returns whether a client may store results, in its own domain or in `protected`. A caller without a name has no
+ * domain, and a caller that may not put blobs into the project has no blobs that a result could name.
  */
 export function mayKeep(by: Principal, project: string): boolean {
   if (mayDo(by, "cache", { repository: project, branch: "" })) return true;

@@ -5,15 +5,15 @@ import { sizeBeforeBuilding } from "./size-before-building.ts";
 
 /** A pattern over one line, ready to be looked for. Lines have no newline in them. */
 export interface CompiledPattern {
-  /** As RE2 takes it. */
+  /** The pattern in RE2's syntax. */
   readonly source: string;
   /** How many steps its machine has: a character of a line costs at most each of them. */
   readonly steps: number;
   /** How many groups it has. */
   readonly groups: number;
   /**
-   * What the first group holds in a line, or the whole match when the pattern has none; undefined
-   * when the line does not fit, or the group took no part in it.
+   * Returns the text of the first group in a line, or the whole match when the pattern has no group; undefined when the
+   * line does not match or the group took no part.
    */
   readonly firstGroup: (line: string) => string | undefined;
 }
@@ -22,7 +22,7 @@ const longestPattern = 500;
 const deepest = 50;
 /** So that a line of 4,096 characters costs at most some two million steps a pattern. */
 const mostSteps = 500;
-/** Of estimated ones, which may be fewer in truth; to build so many takes some ms. */
+/** The limit of the estimate, which may be too high; building so many steps takes some ms. */
 const mostStepsBuilt = 4 * mostSteps;
 
 /** Classes such as \pL are left out: the 160 that fit into a pattern take 60 ms to build. */

@@ -3,19 +3,19 @@ const piece =
   /\\x\{[^}]*\}|\\[\s\S]|\[\^?\]?(?:\[:\^?[a-z]+:\]|\\[\s\S]|[^\]\\])*\]|\{(\d+)(?:,(\d*))?\}|[\s\S]/g;
 
 /**
- * About how many steps a pattern comes to, and how deeply its groups are nested, told from its text.
+ * Estimates, from the text of a pattern, its number of steps and the depth of its groups.
  *
- * The library refuses only what is larger than a million steps, and knows the size when it has built
- * them: `(…){1000}` of 500 characters takes half a second and 130 MB.
+ * The library refuses only patterns of more than a million steps, and knows the size after building them: `(…){1000}`
+ * of 500 characters takes half a second and 130 MB.
  */
 export function sizeBeforeBuilding(pattern: string): {
   readonly steps: number;
   readonly depth: number;
 } {
-  /** Of each open group: the steps before it. */
+  /** For each open group, the steps before it. */
   const open: number[] = [];
   let steps = 2;
-  /** Of what a repetition would repeat. */
+  /** The steps that a repetition would repeat. */
   let last = 0;
   let depth = 0;
   for (const [token, least, most] of pattern.matchAll(piece)) {

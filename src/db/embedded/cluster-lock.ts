@@ -16,16 +16,16 @@ const leftoversEndWithinMs = 15_000;
 const lookEveryMs = 50;
 
 /**
- * Locks a data directory for PostgreSQL's processes.
+ * Locks a data directory for the processes of PostgreSQL.
  *
- * PostgreSQL itself goes by process numbers and by shared memory, which say nothing of another container: two of them
- * in one directory destroy it. All its processes inherit this file, and with it the kernel's lock, so the
- * lock is there for as long as one of them runs, also when the server that started them is gone.
+ * PostgreSQL itself relies on process numbers and shared memory, which say nothing about other containers: two
+ * PostgreSQL servers in one directory destroy it. All its processes inherit the lock file and with it the kernel's
+ * lock, so the lock is held while one of them runs, even when the server that started them is gone.
  *
- * The caller holds the data directory and has ended the first process of an earlier PostgreSQL. Those that this one left
- * are killed where they can be seen, and waited for where not.
+ * The caller holds the data directory and has ended the first process of an earlier PostgreSQL. Its remaining processes
+ * are killed where they are visible, and waited for otherwise.
  *
- * @throws Fault `unavailable` when processes that cannot be ended from here have the directory
+ * @throws Fault `unavailable` when processes that cannot be ended from here hold the directory
  */
 export async function lockCluster(
   directory: string,

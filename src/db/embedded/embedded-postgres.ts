@@ -24,9 +24,9 @@ export interface EmbeddedPostgres extends Service {
 export interface EmbeddedOptions {
   /** Made when it does not exist. */
   readonly dataDir: string;
-  /** Told when the server ends by itself; it is then started again. */
+  /** Called when the server ends by itself; it is then started again. */
   readonly onRestart?: (why: string) => void;
-  /** Told once when PostgreSQL recovers after a crash, which may take minutes. */
+  /** Called once when PostgreSQL recovers after a crash, which may take minutes. */
   readonly onRecovery?: () => void;
   /** Trades durability for speed; for tests that make and forget databases. */
   readonly unsafeFast?: boolean;
@@ -36,7 +36,7 @@ export interface EmbeddedOptions {
 
 const user = "grange";
 const readyWithinMs = 60_000;
-/** It reads the write-ahead log since its last checkpoint: up to 1 GB, and on a slow disk. */
+/** Recovery reads the write-ahead log since the last checkpoint: up to 1 GB, also on a slow disk. In ms. */
 const recoveredWithinMs = 15 * 60_000;
 /** A shorter recovery is not worth a line. */
 const recoveryToldAfterMs = 1_000;

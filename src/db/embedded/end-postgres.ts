@@ -1,16 +1,16 @@
 import { readdir, readFile } from "node:fs/promises";
 import { rest } from "#core/resting.ts";
 
-/** One way to end PostgreSQL, and for how long it may take. */
+/** One way to end PostgreSQL, with its time limit. */
 export interface StopStep {
   readonly signal: "SIGINT" | "SIGQUIT" | "SIGKILL";
   readonly withinMs: number;
 }
 
 /**
- * First PostgreSQL's fast shutdown: clients are cut off, data is flushed. It never ends when it was asked for while
- * PostgreSQL recovered from the loss of one of its processes. So the immediate shutdown follows, which ends all
- * processes within 5 s, and at last the kernel's. After both the next start recovers from the write-ahead log: what
+ * First PostgreSQL's fast shutdown: clients are disconnected and data is flushed. It never ends when it was requested
+ * while PostgreSQL recovered from the loss of a process. Then follows the immediate shutdown, which ends all processes
+ * within 5 s, and at last SIGKILL. After these two, the next start recovers from the write-ahead log; everything that
  * was committed is there.
  */
 const stopSteps: readonly StopStep[] = [
@@ -20,9 +20,9 @@ const stopSteps: readonly StopStep[] = [
 ];
 
 /**
- * For a PostgreSQL whose server is gone: it was told to shut down at its server's death, and a server that starts waits
- * for it, with build tools behind it that try again for some seconds. A shutdown takes 0.1 to 0.7 s, also beside
- * other work; one that has not ended by now hangs. To recover costs 0.3 s more than to start.
+ * For a PostgreSQL whose server is gone. It was told to shut down when its server died. A new server waits for it,
+ * while build tools retry for some seconds. A shutdown takes 0.1 to 0.7 s, also beside other work; if it has not ended
+ * by now, it hangs. Recovery takes 0.3 s longer than a clean start.
  */
 export const stopStepsOfEarlier: readonly StopStep[] = [
   { signal: "SIGINT", withinMs: 2_000 },
@@ -74,7 +74,7 @@ async function parentOf(pid: number): Promise<number | undefined> {
   return fields[1] === undefined ? undefined : Number(fields[1]);
 }
 
-/** It may have ended in this very moment. */
+/** Sends a signal. The process may have ended in this moment. */
 function signalQuietly(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);

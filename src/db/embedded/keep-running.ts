@@ -58,7 +58,7 @@ export async function keepRunning(
       try {
         running = await start();
         failures = 0;
-        // Told to stop while it was being started: nobody else knows of it yet.
+        // `stop` was called while it was started, and has not seen it.
         if (stopping) await end(running);
       } catch (cause) {
         failures++;

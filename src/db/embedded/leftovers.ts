@@ -22,7 +22,7 @@ export async function killLeftovers(lockFile: string): Promise<void> {
     try {
       process.kill(pid, "SIGKILL");
     } catch {
-      // It has just ended, or belongs to another user: the caller says so when it does not end.
+      // It has just ended, or belongs to another user: then the caller reports that it does not end.
     }
   }
 }

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 
-/** A command, with what must stand before it for PostgreSQL to accept its user. */
+/** A command, with the words before it under which PostgreSQL accepts its user. */
 export interface RunAs {
   /** For `grange doctor`. */
   readonly description: string;
@@ -15,13 +15,13 @@ export interface RunAs {
 const nobody = 65_534;
 
 /**
- * How to run PostgreSQL here.
+ * Returns how to run PostgreSQL here.
  *
- * It refuses to run as root. A user namespace in which root is called `nobody`
- * satisfies it, needs no second user, and keeps files readable that only root can
- * read. Where such namespaces are forbidden, it runs as the real `nobody`.
+ * PostgreSQL refuses to run as root. A user namespace in which root is called `nobody` satisfies it, needs no second
+ * user, and keeps files readable that only root can read. Where such namespaces are forbidden, it runs as the real
+ * `nobody`.
  *
- * `--pdeathsig INT` lets PostgreSQL shut down cleanly when we are killed.
+ * `--pdeathsig INT` lets PostgreSQL shut down cleanly when this process is killed.
  */
 export function chooseRunAs(): RunAs {
   const deathSignal = existsSync("/usr/bin/setpriv")
