@@ -4,10 +4,10 @@ import type { Db } from "#db/db.ts";
 import { databaseTime } from "./server-time.store.ts";
 
 /**
- * The database's clock, without asking it each time.
+ * A clock that follows the clock of the database without a query for each reading.
  *
- * Several servers decide about the same leases. Each goes by the one clock that they
- * share, or a server whose own is a minute fast would take everybody's leases away.
+ * Several servers decide about the same leases. Each uses the one clock that they share: otherwise a server whose own
+ * clock is a minute ahead would end the leases of all workers.
  */
 export async function databaseClock(
   db: Db,

@@ -20,17 +20,27 @@ export interface ExecutionQueue extends Service, Pick<ExecutionWatch, "follow" |
   /** Resolves when the request is durable, together with what was submitted meanwhile. */
   submit(request: ExecutionRequest): Promise<Submitted>;
   /**
-   * The requests with the size classes on which they are to run, where there is a choice. Before the transaction
-   * that submits them, since it may wait for the database. Who leaves it out gets the least class that will do.
+   * Returns the requests with the size classes on which they will run, where there is a choice. Call it before the
+   * transaction that submits them, because it may wait for the database. A request that was not passed through it gets
+   * the least allowed class.
    */
   chooseSizes(requests: readonly ExecutionRequest[]): Promise<readonly ExecutionRequest[]>;
-  /** Submits inside a transaction of `transaction`, together with what else becomes true. In their order. */
+  /**
+   * Submits inside a transaction of `transaction`, together with its other changes. Returns results in the order of the
+   * requests.
+   */
   submitIn(tx: Tx, requests: readonly ExecutionRequest[]): Promise<Submitted[]>;
   /** Runs a transaction that may submit executions; waiting workers get them with its commit. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
-  /** Those of the executions, which `lockForCancelling` has locked in this transaction, that somebody waits for. */
+  /**
+   * Returns those of the executions, which `lockForCancelling` has locked in this transaction, that something still
+   * waits for.
+   */
   stillWanted(tx: Tx, ids: readonly ExecutionId[]): Promise<readonly ExecutionId[]>;
-  /** Cancels those that nobody waits for, inside a transaction. Run what it answers after the commit. */
+  /**
+   * Cancels the executions that nothing waits for any more, inside a transaction. Run the returned function after the
+   * commit.
+   */
   cancel(tx: Tx, ids: readonly ExecutionId[]): Promise<AfterCommit>;
 
   /**
@@ -48,10 +58,10 @@ export interface ExecutionQueue extends Service, Pick<ExecutionWatch, "follow" |
   ): Promise<readonly Lease[]>;
 
   /**
-   * Makes a worker known. What another process of its name held goes back to the queue.
+   * Registers a worker. Executions that another process of its name held go back to the queue.
    *
-   * Answers how long its leases last without a heartbeat, in ms. Throws `already_exists` for one that
-   * was replaced, while the other one is alive.
+   * Returns how long its leases last without a heartbeat, in ms. Throws `already_exists` for a process that was
+   * replaced while its replacement is alive.
    */
   register(worker: WorkerDescription): Promise<number>;
   /** Waits for work; nothing when there was none. Throws `not_found` for a worker nobody knows. */
@@ -61,7 +71,7 @@ export interface ExecutionQueue extends Service, Pick<ExecutionWatch, "follow" |
     waitMs: number,
     signal: AbortSignal,
   ): Promise<LeasedExecution[]>;
-  /** What a worker is likely to be given next; a hint, and nothing for a worker that nobody knows. */
+  /** Returns what a worker will probably get next; a hint, and empty for an unknown worker. */
   lookAhead(worker: WorkerProcess, most: number): Promise<AheadExecution[]>;
   /** Tells of an action like one that will be submitted soon, for workers that look ahead at this server. */
   hintAhead(hint: AheadHint): void;

@@ -16,7 +16,7 @@ const Standing = z.object({
 /** How an execution stands, in short: for lists of many. */
 export type ExecutionStanding = z.infer<typeof Standing>;
 
-/** Those of the executions that exist, in no order; without what they gave. */
+/** Returns those of the executions that exist, in no order, without their results. */
 export function executionStandings(tx: Tx, ids: readonly string[]): Promise<ExecutionStanding[]> {
   return tx.many(
     Standing,
@@ -41,7 +41,7 @@ const Terms = z.object({
   startedAt: z.date().nullable(),
   finishedAt: z.date().nullable(),
 });
-/** What an execution was asked for with, and its times. */
+/** The terms of an execution's request, and its times. */
 type ExecutionTerms = z.infer<typeof Terms>;
 
 export async function executionTerms(tx: Tx, id: ExecutionId): Promise<ExecutionTerms | undefined> {

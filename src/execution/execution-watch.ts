@@ -8,13 +8,13 @@ import type { ExecutionView } from "./read-executions.store.ts";
 /** Follows executions from state to state. */
 export interface ExecutionWatch {
   /**
-   * The execution as it stands, then again after each change, until it is finished.
+   * Yields the state of the execution, again after each change, until it is finished.
    *
-   * Changes that follow each other quickly may be seen as one. Throws `not_found` when there
-   * is no such execution, `cancelled` when the signal says so.
+   * Changes that follow each other quickly may be yielded as one. Throws `not_found` when there is no such execution,
+   * `cancelled` when the signal is aborted.
    *
-   * `first` is how it stood a moment ago, for who just submitted it: unless there has been news
-   * since, nobody looks.
+   * `first` is its state a moment ago, for a caller that has just submitted it: without a change since, it is not read
+   * again.
    */
   follow(
     id: ExecutionId,
@@ -24,7 +24,7 @@ export interface ExecutionWatch {
   waitForEnd(id: ExecutionId, signal: AbortSignal): Promise<FinishedExecution>;
   /** Says that executions may have changed. */
   changed(ids: Iterable<ExecutionId>): void;
-  /** Says how executions ended: nobody needs to look. */
+  /** Reports the ends of executions, so that they need not be read. */
   ended(views: Iterable<ExecutionView>): void;
   /** Says that anything may have changed, for instance because news was missed. */
   changedAll(): void;
@@ -37,9 +37,9 @@ export function executionWatch(
   read: (ids: readonly ExecutionId[]) => Promise<readonly ExecutionView[]>,
 ): ExecutionWatch {
   const bells = new Map<ExecutionId, Set<(end?: ExecutionView) => void>>();
-  // Another server may hand out an execution, and tell of its end, before this one hears of its own commit.
+  // Another server may hand out an execution and report its end before this server sees its own commit.
   const unheard = recentlyUsed<true>(mostUnheard);
-  // A thousand who wait for a thousand ends ask once, not a thousand times.
+  // A thousand callers that wait for a thousand ends share one query.
   const reading = coalescer(async (ids: readonly ExecutionId[]) => {
     const views = new Map((await read([...new Set(ids)])).map((view) => [view.id, view]));
     return ids.map((id) => views.get(id));
@@ -107,7 +107,7 @@ export function executionWatch(
   };
 }
 
-/** What a follower is told about; a lease that is merely extended is no news. */
+/** Returns the part of an execution's state that followers are told about; an extended lease is no change. */
 function fingerprint(view: ExecutionView): string {
   const { state } = view;
   switch (state.kind) {

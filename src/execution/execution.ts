@@ -25,7 +25,7 @@ const outcomes = [
 export const Outcome = z.enum(outcomes);
 export type Outcome = z.infer<typeof Outcome>;
 
-/** One request to have an action executed, as the queue sees it. */
+/** One request to execute an action, as the queue sees it. */
 export interface ExecutionRequest {
   /** Chosen by the caller: submitting it twice is submitting it once. */
   readonly id: ExecutionId;
@@ -37,21 +37,21 @@ export interface ExecutionRequest {
   readonly sizeClass: number;
   /** The greatest that may; however great when absent. */
   readonly mostSizeClass?: number | undefined;
-  /** What the farm chose between the two; nothing when it had no choice. */
+  /** The size class that the farm chose between the two bounds; absent when there was no choice. */
   readonly chosen?: ChosenSize | undefined;
-  /** What it is, for people: a mnemonic and a target, or a job. */
+  /** A title for people: a mnemonic and a target, or a job. */
   readonly title?: string;
   /** REv2's: lower is sooner; 0 is usual. */
   readonly priority: number;
-  /** Of the one class that nothing overtakes. Whether somebody may ask for it is the caller's to know. */
+  /** Whether it is of the top class, before which nothing else goes. The caller checks the right to it. */
   readonly top?: boolean;
-  /** Of the one class that everything goes before: nobody waits for it. */
+  /** Whether it is of the last class, which goes after everything else: no client waits for it. */
   readonly last?: boolean;
-  /** What belongs together, for fairness: a graph, a Bazel invocation. */
+  /** The group that it belongs to, for fairness: a graph, or a Bazel invocation. */
   readonly invocation: string;
   /** Who it is done for: a principal's name. Turns go round among owners first. */
   readonly owner?: string;
-  /** What it is like, from the most to the least alike (`similarityKeysOf`): asked for how long it may take. */
+  /** Keys of similar executions, from the most to the least similar (`similarityKeysOf`), for the expected duration. */
   readonly similarityKeys?: readonly string[];
   readonly timeoutMs: number;
   /** Neither joined with others in flight nor kept. */

@@ -8,10 +8,10 @@ interface MissingProperty {
 }
 
 /**
- * Why none of the workers serves: the first property that nobody has as asked.
+ * Returns why no worker serves the requirements: the first property that no worker offers.
  *
- * Where each property is had by somebody but no worker has all, it is the first that the worker who has most of
- * them lacks. Undefined when there are no workers, or one of them serves.
+ * When each property is offered by some worker but no worker offers all, returns the first one that the best worker
+ * lacks. Undefined when there are no workers, or one serves.
  */
 export function firstMissing(
   asked: Platform,

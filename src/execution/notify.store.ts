@@ -2,13 +2,13 @@ import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import type { ExecutionId } from "./execution.ts";
 
-/** There is something to claim. Payload: who put it there and serves it, or nothing. */
+/** Something can be claimed. Payload: the dispatcher that queued it and serves it itself, or nothing. */
 export const queueChannel = "grange_queue";
 /** Executions changed. Payload: their ids, separated by commas. */
 export const executionChannel = "grange_execution";
 /** Leased executions are to be cancelled. Payload: the instance id of the worker process that holds them. */
 export const cancellationChannel = "grange_cancellation";
-/** Leases of worker processes ran out. Payload: who tells it, and their instance ids, separated by commas. */
+/** Leases of worker processes expired. Payload: the sender, and their instance ids, separated by commas. */
 export const silentWorkerChannel = "grange_silent_worker";
 /** A log grew. Payload: the execution's id. */
 export const logChannel = "grange_execution_log";
@@ -16,7 +16,7 @@ export const logChannel = "grange_execution_log";
 /** PostgreSQL refuses payloads from 8,000 bytes; an id and its comma are 37. */
 const idsPerPayload = 200;
 
-/** Who runs a transaction, and how often it has put something into the queue. */
+/** The dispatcher that runs a transaction, and how often the transaction has queued something. */
 interface Teller {
   readonly name: string;
   told: number;
@@ -24,7 +24,10 @@ interface Teller {
 
 const tellers = new WeakMap<Tx, Teller>();
 
-/** Says who runs a transaction, and so needs no waking by it. Answers how often it has told the queue so far. */
+/**
+ * Names the dispatcher that runs a transaction, which its own notifications need not wake. Returns a function that says
+ * how often the transaction has notified the queue.
+ */
 export function tellQueueAs(tx: Tx, name: string): () => number {
   const teller: Teller = { name, told: 0 };
   tellers.set(tx, teller);
@@ -62,7 +65,7 @@ export async function notifyLog(tx: Tx, id: ExecutionId): Promise<void> {
   await tx.run(sql`select pg_notify(${logChannel}, ${id}::text)`);
 }
 
-/** Tells all servers of worker processes whose leases ran out. `by` names who tells it, and need not hear it. */
+/** Notifies all servers of worker processes whose leases expired. `by` names the sender, which ignores it. */
 export async function notifySilentWorkers(
   tx: Tx,
   by: string,

@@ -101,7 +101,7 @@ export async function openExecutionQueue(parts: {
     );
   });
 
-  // One heartbeat of a worker without leases may be lost.
+  // A worker without leases may miss one heartbeat.
   const aliveMs = 2 * intervalsPerIdleHeartbeat * times.heartbeatMs;
   const nameService = workerNameService({ db, clock, aliveMs });
 

@@ -7,7 +7,9 @@ import { projectOfExecution } from "./project-of-execution.store.ts";
 /** Some hundred bytes each; more than workers hold at one server, so that the database is hardly asked. */
 const mostRemembered = 100_000;
 
-/** Whose executions are, which never changes: remembered from their hand-out, else asked of the database. */
+/**
+ * Returns the projects of executions, which never change: remembered from their hand-out, or read from the database.
+ */
 export function projectsOfExecutions(db: Tx) {
   const known = recentlyUsed<string>(mostRemembered);
   return {

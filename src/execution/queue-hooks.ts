@@ -3,7 +3,7 @@ import type { Tx } from "#db/db.ts";
 import type { ExecutionId } from "./execution.ts";
 import type { FinishedExecution } from "./finishing/finished-execution.ts";
 
-/** Runs once the transaction is committed, and not when it is not. It must not throw. */
+/** A function that runs only after the transaction has committed. It must not throw. */
 export type AfterCommit = () => void;
 
 /** A step of an execution that is not its end. */
@@ -15,30 +15,30 @@ export interface Progress {
 }
 
 /**
- * What the rest of the farm does when executions move.
+ * The hooks through which the rest of the farm reacts to executions.
  *
- * All but `missingOutputs` run inside the transaction that moves them, so that either both happened or
- * neither. They may be called again for the same executions when that transaction had to be repeated.
+ * All but `missingOutputs` run inside the transaction that changes the executions, so that both changes commit
+ * together. They may be called again for the same executions when that transaction is repeated.
  */
 export interface QueueHooks {
   /**
-   * Blobs that a result names and its project lacks. Asked before the transaction, since it takes time.
+   * Returns the blobs that a result names and its project lacks. Called before the transaction, because it takes time.
    *
-   * @param digestFunction That of the digests in the result.
+   * @param digestFunction The function of the digests in the result.
    *
-   * Throws `invalid_argument` when the result is no legal one: the execution has then failed.
+   * Throws `invalid_argument` when the result is illegal: the execution has then failed.
    */
   missingOutputs?(
     result: Uint8Array,
     digestFunction: DigestFunction,
     project: string,
   ): Promise<readonly Digest[]>;
-  /** Those of the executions, which are locked, that somebody waits for; nobody when absent. */
+  /** Returns those of the executions, which are locked, that something waits for; none when absent. */
   stillWanted?(tx: Tx, ids: readonly ExecutionId[]): Promise<readonly ExecutionId[]>;
   /**
-   * Names of what else moves when these executions end. Asked right behind their locks, so that nobody
-   * joins in between; `onFinished` is told. When it is nothing, `recordResults` and `onFinished` send all
-   * that they have to send at once: the commit goes with it.
+   * Returns the names of what else changes when these executions end, such as graphs. Called right after their locks,
+   * so that nothing joins in between; `onFinished` gets the result. When it is empty, `recordResults` and `onFinished`
+   * send all of their statements at once, and the commit with them.
    */
   servedBy?(tx: Tx, ids: readonly ExecutionId[]): Promise<readonly string[]>;
   /**

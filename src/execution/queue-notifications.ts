@@ -14,7 +14,7 @@ import {
   silentWorkerChannel,
 } from "./notify.store.ts";
 
-/** Who of a server hears what all servers of a database tell each other. */
+/** The parts of a server that get the notifications of all servers of a database. */
 interface NotifiedParts {
   /** The name under which this server tells of silent workers. */
   readonly self: string;

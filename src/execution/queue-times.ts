@@ -25,7 +25,7 @@ export const usualTimes: QueueTimes = {
   heartbeatMs: 3_000,
   mostAttempts: 5,
   rescueEveryMs: 1_000,
-  // As long as a lease: whoever is alive has beaten by then.
+  // As long as a lease: every living worker has sent a heartbeat by then.
   graceMs: 15_000,
   cancelGraceMs: 20_000,
   pollMs: 1_000,

@@ -8,7 +8,7 @@ import { tellQueueAs } from "./notify.store.ts";
 /** How often a transaction is tried that PostgreSQL breaks off, for example to end a deadlock. */
 const mostTries = 5;
 
-/** What was found before the end of a transaction. */
+/** Work that was found before the end of a transaction. */
 interface EarlyLook {
   /** The count of changes of which the look has seen all. */
   readonly asOf: number;
@@ -26,7 +26,7 @@ interface OpenTransaction {
   early: EarlyLook | undefined;
 }
 
-/** What transactions use of the dispatcher. */
+/** The parts of the dispatcher that transactions use. */
 interface Serving {
   /** The name under which this server notifies the queue. */
   readonly name: string;
@@ -49,13 +49,13 @@ export interface QueueTransactions {
   /**
    * Runs a transaction, and serves the waiting claims at its end, inside it.
    *
-   * What it puts into the queue is thus handed out by the commit that accepts it. When
-   * a deadlock is broken at its expense, all of it is repeated.
+   * Executions that it queues are thus handed out by the commit that accepts them. When it loses a deadlock, all of it
+   * is repeated.
    */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /**
-   * Looks for work in a transaction that has sent what it puts into the queue, while it does the rest. Call what is
-   * returned to confirm that by then nothing more was put there; without that the transaction looks again at its end.
+   * Looks for work in a transaction that has sent its changes of the queue, while it does the rest. Call the returned
+   * function to confirm that nothing more was queued since; otherwise the transaction looks again at its end.
    */
   lookEarly(tx: Tx): () => void;
 }
@@ -81,7 +81,7 @@ export function queueTransactions(db: Db, serving: Serving): QueueTransactions {
       const served = current?.claims ?? [];
       const round = await done.over;
       if (done.hasQueued) claims.queueChanged();
-      // What the transaction put into the queue itself, its round has seen.
+      // The round has seen what its own transaction queued.
       if (round) claims.nothingFor(round.exhausted, done.asOf + (done.hasQueued ? 1 : 0));
       claims.served(served, round?.leasedPerClaim ?? []);
       // Claims that came meanwhile have not looked yet; and a change meanwhile may be of work that this has not seen.

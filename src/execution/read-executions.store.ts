@@ -52,7 +52,7 @@ export interface ExecutionView {
   readonly finished: FinishedExecution | undefined;
 }
 
-/** Those of the executions that exist, in no order. */
+/** Returns those of the executions that exist, in no order. */
 export async function readExecutions(
   tx: Tx,
   ids: readonly ExecutionId[],

@@ -1,13 +1,13 @@
-/** One claim's wish, as far as seating goes. */
+/** A waiting claim, as far as the assignment needs it. */
 export interface Seeker {
   readonly instanceId: string;
   /** Executions at most. */
   readonly most: number;
-  /** The lane of what it was handed last; undefined where nobody knows. */
+  /** The lane of the execution that the worker got last; undefined when unknown. */
   readonly lastLane: number | undefined;
 }
 
-/** What is to be taken, as far as seating goes. */
+/** An execution that can be assigned. */
 export interface Taken {
   readonly lane: number;
   /** The worker process that had the last thing like it; undefined where nobody knows. */
@@ -15,12 +15,12 @@ export interface Taken {
 }
 
 /**
- * Who takes what: for each thing, in their order, the index of the one who gets it.
+ * Returns for each execution, in their order, the index of the claim that gets it.
  *
- * One thing for each, then a second for each, and so on: what is short is spread. Within such a turn, who had the same
- * job of the commit before gets it again, since most of what it reads is on its disk; then who had something of a lane
- * before. What goes first is decided already, and who is left when things run short is not the lane's matter:
- * so nobody waits longer for it.
+ * Each claim gets one execution, then each a second, and so on, so that few executions are spread over the workers. In
+ * each such turn, a worker that had the same job of the commit before is preferred, because most inputs are on its
+ * disk; then a worker that had an execution of the same lane. Which executions go first is decided before, and which
+ * claims get nothing does not depend on lanes, so no execution waits longer because of this.
  */
 export function assignWorkers(
   seekers: readonly Seeker[],
@@ -74,6 +74,6 @@ function assignmentTurn(
   );
   const others = [...left];
   const filled = assignments.map((index) => index ?? others.shift());
-  // Those for whom there is nothing come last: a row that another server took moves all up by one.
+  // Claims without an execution come last: when another server took a row, all later rows move up by one.
   return [...filled, ...others].filter((index) => index !== undefined);
 }

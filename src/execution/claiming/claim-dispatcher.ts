@@ -22,7 +22,7 @@ interface Claim {
   readonly most: number;
   readonly waitMs: number;
   readonly signal: AbortSignal;
-  /** It is to take nothing; it waits here only so as not to ask all the time. */
+  /** The worker takes nothing now. It waits here only so that it does not call all the time. */
   readonly isResting?: boolean;
   /** `generation` when the row of the worker was read. Where they differ, the row may be out of date. */
   readonly asOf?: number;
@@ -36,11 +36,11 @@ export interface ClaimDispatcher extends QueueTransactions {
   wake(by?: string): void;
   /** Answers all that wait with nothing: their workers come again, and their rows are read again. */
   turnAway(): void;
-  /** Answers what waits for these worker processes with nothing. Who of them still listens comes again. */
+  /** Answers the waiting claims of these worker processes with nothing. A process that still listens claims again. */
   dismiss(instanceIds: ReadonlySet<string>): void;
   /** How often `turnAway` was called. */
   generation(): number;
-  /** The lane of what a worker process was handed last, here. */
+  /** Returns the lane of the execution that a worker process got last from this server. */
   lastLaneOf(instanceId: string): number | undefined;
   stop(): Promise<void>;
 }
@@ -51,10 +51,10 @@ const mostRemembered = 10_000;
 const mostAlike = 50_000;
 
 /**
- * Hands work out to the claims that wait at this server.
+ * Hands executions to the claims that wait at this server.
  *
- * One round at a time serves all of them: nobody races for what another one gets, and a thousand idle
- * workers cost as much as one of each kind. `claim-state.ts` lists the states of a claim and of the rounds.
+ * One round at a time serves all claims: claims do not compete for the same rows, and a thousand idle workers cost as
+ * much as one of each kind. `claim-state.ts` lists the states of a claim and of the rounds.
  */
 export function claimDispatcher(parts: {
   readonly db: Db;
@@ -65,11 +65,11 @@ export function claimDispatcher(parts: {
   /** How long a claim may miss that there is work, should every wake-up be lost. */
   readonly pollMs: number;
   readonly idle?: IdleState | undefined;
-  /** What workers were told that they may be given. */
+  /** The executions that were announced to workers. */
   readonly told?: AnnouncedExecutions;
   /** Remembers what is handed out. */
   readonly leases?: LeasesHere;
-  /** Takes back what was leased for somebody who had gone. */
+  /** Returns executions to the queue that were leased for a worker that had gone. */
   readonly giveBack: (leased: readonly LeasedExecution[]) => void;
 }): ClaimDispatcher {
   const name = randomUUID();

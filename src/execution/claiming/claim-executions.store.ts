@@ -22,9 +22,9 @@ const CandidateRow = z.object({
 });
 
 /**
- * What a worker could take: the first of every lane, among the executions that it serves.
+ * Returns the candidates of a worker: the first of every lane, among the executions that it serves.
  *
- * Within a lane the earliest places are enough, whatever orderClaims goes by.
+ * Within a lane the earliest places suffice for every order of orderClaims.
  */
 export function claimCandidates(
   tx: Tx,

@@ -24,11 +24,11 @@ interface ClaimingWorker {
   readonly most: number;
 }
 
-/** Who was handed what, as far as this server remembers. */
+/** The executions that workers got before, as far as this server remembers. */
 export interface HandedBefore {
-  /** Of each worker process, the lane of what it was handed last. */
+  /** By worker process, the lane of the execution that it got last. */
   readonly lanes: RecentlyUsed<number>;
-  /** Of what is alike (`similarityKey`), the worker process that had it last. */
+  /** By `similarityKey`, the worker process that had a similar execution last. */
   readonly alike: RecentlyUsed<string>;
 }
 
@@ -41,13 +41,13 @@ export interface Round {
   readonly exhausted: readonly string[];
 }
 
-/** What a kind of worker finds in the queue. */
+/** The candidates that a kind of worker finds in the queue. */
 export interface Look {
   readonly candidates: readonly Candidate[];
   readonly busy: Busy;
 }
 
-/** So few candidates are all that there are: of so few lanes, each would show twice as many. */
+/** At most this many candidates mean that there are no more: of so few lanes, each would show twice as many. */
 const fewCandidates = 8;
 
 /** Workers of one kind are offered the same. */
@@ -55,7 +55,7 @@ export function kindOf({ sizeClass, platform }: RegisteredWorker): string {
   return `${sizeClass} ${platformKey(platform)}`;
 }
 
-/** Looks for those who choose first, before their round. */
+/** Looks up the candidates of the claims that choose first, before their round. */
 export async function lookAhead(
   tx: Tx,
   claims: readonly ClaimingWorker[],

@@ -1,5 +1,5 @@
 /**
- * Where a worker's claim stands at the server that it waits at.
+ * The states of a worker's claim at the server where it waits.
  *
  *     waiting  -- taken -------------------------> served
  *     waiting  -- wait-over, turned-away, left --> answered   (with nothing)
@@ -14,11 +14,11 @@
  */
 export type ClaimState =
   | { readonly kind: "waiting" }
-  /** It takes nothing, since its worker is drained; it waits so as not to come again all the time. */
+  /** The worker takes nothing because it is drained. The claim waits so that the worker does not call all the time. */
   | { readonly kind: "resting" }
   | {
       readonly kind: "served";
-      /** What happens when nothing was found: it waits on, it is answered, or nobody waits for the answer any more. */
+      /** What happens when nothing was found: the claim waits on, it is answered, or its worker has gone. */
       readonly afterwards: "wait" | "answer" | "give-back";
     }
   | { readonly kind: "answered" };
@@ -26,9 +26,9 @@ export type ClaimState =
 export type ClaimEvent =
   /** A transaction looks for work for it. */
   | "taken"
-  /** It has waited as long as it wanted to. */
+  /** The claim has waited for the time that it wanted to. */
   | "wait-over"
-  /** What is known of its worker may be wrong: the worker is to come again. */
+  /** The known facts of its worker may be wrong: the worker has to claim again. */
   | "turned-away"
   /** Nobody waits for the answer any more. */
   | "left"
@@ -37,7 +37,7 @@ export type ClaimEvent =
   /** The transaction that served it has leased nothing, or was rolled back. */
   | "nothing-found";
 
-/** What is to be done for a claim after an event. */
+/** The effect of an event on a claim. */
 export type ClaimEffect = "none" | "answer-with-nothing" | "answer-with-work" | "give-work-back";
 
 interface ClaimStep {

@@ -79,7 +79,7 @@ export async function countAhead(
   };
 }
 
-/** Those of other lanes that are overdue, or have their turn sooner. */
+/** Counts the executions of other lanes that are overdue or have their turn earlier. */
 async function countOthers(
   tx: Tx,
   asked: Counting,
@@ -105,7 +105,7 @@ async function countOthers(
     });
     return { sums, isMore: counted.some(({ count }) => count >= deepest) };
   };
-  // What is overdue goes first, and takes the first of its group's turns.
+  // Overdue executions go first and take the first turns of their group.
   const overdueBefore = isOverdue ? asked.place : overduePlace;
   const urgent = await inGroups(
     rest

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 
-/** What leads a lane, among executions that ask for the same. */
+/** The first execution of a lane, among executions with the same requirements. */
 export interface Head {
   readonly requirements: string;
   readonly sizeClass: number;

@@ -6,7 +6,7 @@ import { type Sql, sql } from "#db/sql.ts";
 export const drainChannel = "grange_drain";
 
 const Drain = z.object({
-  /** Of workers' names; `*` stands for any characters, or for none. */
+  /** A pattern of workers' names; `*` stands for any characters, or for none. */
   pattern: z.string(),
   reason: z.string(),
   createdBy: z.string(),
@@ -15,7 +15,7 @@ const Drain = z.object({
 /** A wish that workers take nothing new, those to come included. */
 export type Drain = z.infer<typeof Drain>;
 
-/** Whether a worker is drained by somebody, or said itself that it takes nothing new. For a row of `worker`. */
+/** Whether a worker is drained, or reported that it takes no new executions. For a row of `worker`. */
 export const takesNothingNew: Sql = sql`
   (worker.draining or exists (
     select from drain
@@ -23,7 +23,7 @@ export const takesNothingNew: Sql = sql`
       drain.pattern, '\\', '\\\\'), '%', '\\%'), '_', '\\_'), '*', '%')))
 `;
 
-/** Whether a worker claims nothing at present: it is drained, or in trouble. For a row of `worker`. */
+/** Whether a worker claims nothing at present: it is drained, or has reported a problem. For a row of `worker`. */
 export const claimsNothing: Sql = sql`(worker.trouble is not null or ${takesNothingNew})`;
 
 export function listDrains(tx: Tx): Promise<Drain[]> {
@@ -36,7 +36,7 @@ export function listDrains(tx: Tx): Promise<Drain[]> {
   );
 }
 
-/** Drains workers; the latest reason counts. What they run already, they end. */
+/** Drains workers; the latest reason counts. Executions that run already continue to their end. */
 export async function addDrain(tx: Tx, drain: Drain): Promise<void> {
   await tx.run(sql`
     insert into drain (pattern, reason, created_by, created_at)

@@ -2,13 +2,13 @@
 const laneCount = 256;
 
 /**
- * The lane of the top class, which shares turns with nobody.
+ * The lane of the top class, which shares turns with no other lane.
  *
- * Whose it is no longer matters there. Being the lowest, it comes first along the claim's index.
+ * The owner does not matter there. As the lowest number it comes first in the claim's index.
  */
 export const topLane = -1;
 
-/** The lane of what nobody waits for, after all others. */
+/** The lane of executions for which no client waits; after all others. */
 export const lastLane = laneCount;
 
 /** The lane in which a request waits. */

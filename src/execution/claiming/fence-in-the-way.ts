@@ -1,6 +1,9 @@
 import { fenceAround, offersAll, type Platform } from "#core/platform.ts";
 
-/** The properties, as `NAME=VALUE`, that workers who could run something want to be asked for; none where no fence is in the way. */
+/**
+ * Returns the properties, as `NAME=VALUE`, that an action would have to require so that a worker that could run it
+ * takes it. Empty when no worker has such a condition.
+ */
 export function fenceInTheWay(asked: Platform, offers: readonly Platform[]): string[] {
   const wanted = offers
     .filter((offer) => offersAll(offer, asked))

@@ -1,12 +1,12 @@
 import { delayOfPriorityMs } from "./queue-place.ts";
 
 /**
- * Whether an execution has waited so long that lanes and shares no longer count.
+ * Returns whether an execution has waited so long that lanes and shares no longer count.
  *
- * Shares alone starve: a lane of low priority has its turn only when those of high priority have enough
- * running at once, and with few workers they never have. A low priority asks for a later
- * place, so it is overdue by as much later. A high one is overdue no sooner than others:
- * else whoever asks for much at a high priority would be outside all fairness at once.
+ * Shares alone starve executions: a lane of low priority has its turn only when the lanes of high priority have enough
+ * running, which never happens with few workers. A low priority means a later place, so it is overdue later by the same
+ * time. A high priority is not overdue earlier than others: otherwise an owner with many executions of high priority
+ * would be outside of fairness at once.
  */
 export function isOverdue(
   execution: { readonly queuedAt: Date; readonly priority: number },

@@ -3,13 +3,13 @@ import { type Platform, serves } from "#core/platform.ts";
 /** The property under which stored requirements bound the size class from above. No worker offers it. */
 export const greatestSizeClass = "max-size-class";
 
-/** What stored requirements ask for, apart from the least size class, which has a column of its own. */
+/** Stored requirements, apart from the least size class, which has a column of its own. */
 interface StoredKind {
   readonly requirements: Platform;
   readonly sizeClass: number;
 }
 
-/** Whether a worker that offers this could run what asks for that. */
+/** Returns whether a worker with this offer could run an execution with these requirements. */
 export function isServedBy(
   { requirements, sizeClass }: StoredKind,
   offer: { readonly platform: Platform; readonly sizeClass: number },

@@ -24,23 +24,23 @@ export interface AheadHint extends AheadExecution {
   readonly sizeClass: number;
 }
 
-/** For so long, and so many; what is older is fetched by whoever needs it. */
+/** How long hints are kept, in ms. Inputs of older hints are fetched by the worker that needs them. */
 const hintForMs = 30_000;
 const mostHints = 64;
 
-/** For how long what was seen of the queue serves all workers of a kind. */
+/** How long one look into the queue serves all workers of a kind, in ms. */
 const goodForMs = 1_000;
-/** So many of what waits are shared among the workers of a kind that ask meanwhile. */
+/** The most waiting executions that are shared among the workers of a kind between two looks. */
 const mostSeen = 64;
 const mostKinds = 200;
 
 type Waiting = Candidate & AheadExecution;
 
 /**
- * Says what workers are likely to be given next.
+ * Tells workers which executions they will probably get next.
  *
- * Apart from claims, which it must not slow: it looks into the queue once a second for each kind of worker
- * that asks, and in no transaction of theirs. Two workers are not told of the same thing.
+ * Separate from claims, which it must not slow down: it reads the queue once a second for each kind of worker that
+ * calls, outside of their transactions. Two workers are not told about the same execution.
  */
 export function lookAheadService(parts: {
   readonly db: Db;
@@ -99,7 +99,7 @@ export function lookAheadService(parts: {
       const asks = { instanceId, lane: parts.lastLaneOf(instanceId), most };
       const shared = shareAhead(waiting, asks, parts.told);
       for (const { id } of shared) parts.told.tell(id, instanceId);
-      // What waits is certain, what is like something that will come is not.
+      // A waiting execution is certain; a hint about similar executions is not.
       const hinted = hintsFor(worker, now).slice(0, most - shared.length);
       for (const { actionDigest } of hinted) parts.told.tell(digestKey(actionDigest), instanceId);
       return [...shared, ...hinted];

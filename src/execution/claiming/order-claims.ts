@@ -12,7 +12,7 @@ export interface Candidate {
   readonly place: number;
   readonly priority: number;
   readonly queuedAt: Date;
-  /** What it is most like (`similarityKeysOf`); null where nobody says. */
+  /** The key of the most similar executions (`similarityKeysOf`); null when the client gave none. */
   readonly similarityKey?: string | null;
 }
 
@@ -22,12 +22,12 @@ export interface Busy {
   readonly owners: ReadonlyMap<number, number>;
 }
 
-/** What else decides who goes first. */
+/** The other facts that decide the order. */
 interface ClaimSituation {
   readonly busy: Busy;
   readonly now: Date;
   readonly overdueAfterMs: number;
-  /** Of lanes whose turn it is alike, this goes first: whoever asks has what it needs. */
+  /** Of lanes with equal turns, this one goes first: the worker has what its executions need. */
   readonly preferredLane?: number | undefined;
 }
 
@@ -36,21 +36,21 @@ const ranks = { top: 0, overdue: 1, usual: 2, last: 3 } as const;
 type Rank = (typeof ranks)[keyof typeof ranks];
 
 /**
- * The order in which a worker takes candidates.
+ * Returns the order in which a worker takes candidates.
  *
- * The top class first; then what is overdue; both by place. Then the worker's own size class, or the
- * big machine would be busy with small things. Then by turns between owners, then between each owner's
- * lanes: each next thing of a lane counts all that the lane has running, against the weight of its
- * priority. So ten builds of one person get what one build of another gets. Then by place.
+ * First the top class, then overdue executions, both by place. Then executions of the worker's own size class;
+ * otherwise the large machine would be busy with small ones. Then owners by turns, and within each owner its lanes by
+ * turns: the next execution of a lane counts everything that the lane has running, against the weight of its priority.
+ * So ten builds of one person get as much as one build of another. Then by place.
  *
- * What nobody waits for comes after all of that, however long it has been there.
+ * Executions for which no client waits come after all others, however long they have been queued.
  *
- * What is overdue has left lanes behind, so everything starts at last. Something of priority p, among
- * others of q or more, goes before all that has a later place once it has waited for
- * `overdueAfterMs + delayOfPriorityMs(max(0, p) - min(0, q))`: 15 minutes among usual ones, 55½ hours
- * and 15 minutes at the outermost priorities. Why: whatever has an earlier place was queued no
- * later than the difference in priority after it, and is by then overdue itself, so it does not
- * hide what waits behind it in its lane. Only the top class, and what has an earlier place, is still ahead.
+ * Overdue executions leave their lanes, so that everything starts at last. An execution of priority p, among others of
+ * q or more, goes before all with a later place once it has waited for `overdueAfterMs + delayOfPriorityMs(max(0, p) -
+ * min(0, q))`: 15 minutes among usual priorities, 55½ hours and 15 minutes between the extreme ones. The reason: an
+ * execution with an earlier place was queued no later than the difference in priority after it, and is then overdue
+ * itself, so it does not hide the executions behind it in its lane. Only the top class and earlier places are still
+ * ahead.
  */
 export function orderClaims(
   candidates: readonly Candidate[],
@@ -118,7 +118,7 @@ function byPlace(a: Ranked, b: Ranked): number {
   return a.candidate.place - b.candidate.place;
 }
 
-/** The greater size class first, among those whose size counts. */
+/** Puts the greater size class first, among executions whose size counts. */
 function bySize(a: Ranked, b: Ranked): number {
   if (a.rank !== ranks.usual) return 0;
   return b.candidate.sizeClass - a.candidate.sizeClass;

@@ -3,10 +3,10 @@ import type { Tx } from "#db/db.ts";
 const preferring = new WeakSet<Tx>();
 
 /**
- * Tells the planner, for this transaction, to go by the indexes.
+ * Makes the planner use the indexes, for this transaction.
  *
- * Statements are planned once per connection, perhaps while the tables are empty and a
- * sequential scan is cheapest. Such a plan would still be used at a hundred thousand rows.
+ * Statements are planned once per connection, perhaps while the tables are empty and a sequential scan is cheapest.
+ * Such a plan would still be used with a hundred thousand rows.
  */
 export async function preferIndexes(tx: Tx): Promise<void> {
   if (preferring.has(tx)) return;
@@ -17,10 +17,10 @@ export async function preferIndexes(tx: Tx): Promise<void> {
 const knowing = new WeakSet<Tx>();
 
 /**
- * Tells the planner, for the rest of this transaction, to use the plans that it has.
+ * Makes the planner use its stored plans, for the rest of this transaction.
  *
- * Left to itself, it plans what takes an array anew each time: 0.1 to 0.2 ms for each statement of a claim or an
- * end, for the same indexes. Not for statements about thousands of rows, whose plans the values should choose.
+ * By default it plans statements with arrays again each time: 0.1 to 0.2 ms for each statement of a claim or an end,
+ * for the same indexes. Not for statements about thousands of rows, whose values should decide the plan.
  */
 export async function preferKnownPlans(tx: Tx): Promise<void> {
   if (knowing.has(tx)) return;
@@ -37,15 +37,15 @@ export async function chooseByValues(tx: Tx): Promise<void> {
 /**
  * Does not wait for the disk at the end of this transaction.
  *
- * For what a crash may undo without harm, because somebody says it again.
+ * For changes that a crash may undo without harm, because they are sent again.
  */
 export async function commitWithoutWaiting(tx: Tx): Promise<void> {
   travel(tx, "set local synchronous_commit = off");
 }
 
 /**
- * Not waited for, so that it travels with the next statement; which fails, too, if this should. As a script:
- * a statement with values costs both sides twice as much, and each end of an action has two of these.
+ * Sends settings with the next statement, without waiting; when they fail, that statement fails, too. As a script,
+ * because a statement with values costs both sides twice as much, and each end of an action has two of these.
  */
 function travel(tx: Tx, settings: string): void {
   tx.script(settings).catch(() => {});

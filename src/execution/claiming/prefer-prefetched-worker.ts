@@ -1,6 +1,6 @@
 import type { ExecutionId } from "../execution.ts";
 
-/** As far as one execution is worth as much as another to who waits for it. */
+/** The properties that decide whether two executions may change places. */
 interface Waiting {
   readonly id: ExecutionId;
   readonly lane: number;
@@ -12,10 +12,10 @@ interface Waiting {
 const within = 16;
 
 /**
- * Executions in their order, but that those who claim get what they have been fetching for.
+ * Returns executions in their order, except that workers get those whose inputs they have been fetching.
  *
- * Only neighbours of one lane and priority change places, and only among what is not `fixed`: no lane
- * gets more or less, and sooner or later everything is free for all again (`keptFor`).
+ * Only neighbours of one lane and priority change places, and only among those that are not `fixed`. So no lane gets
+ * more or less, and after a time every execution is available to all workers again (`keptFor`).
  */
 export function preferPrefetchedWorker<Candidate extends Waiting>(
   ordered: readonly Candidate[],
@@ -36,7 +36,7 @@ export function preferPrefetchedWorker<Candidate extends Waiting>(
       if (other === undefined || isFixed(other) || !isAlike(first, other)) continue;
       const whose = keptFor(other.id);
       const isTheirs = whose !== undefined && claiming.has(whose);
-      // What is somebody else's makes room for what is nobody's.
+      // An execution kept for another worker changes places with one that is kept for nobody.
       if (isTheirs || (better < 0 && owner !== undefined && whose === undefined)) better = j;
       if (isTheirs) break;
     }
@@ -54,7 +54,7 @@ function isAlike(one: Waiting, other: Waiting): boolean {
   );
 }
 
-/** Lets those who sit in one round exchange what they get, so that each has what is kept for it. */
+/** Lets the workers of one round exchange executions, so that each gets those that are kept for it. */
 export function swapAssignments<Assignment extends { readonly instanceId: string }>(
   assignments: readonly Assignment[],
   ids: readonly ExecutionId[],

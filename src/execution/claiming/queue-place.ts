@@ -1,4 +1,4 @@
-/** What is submitted within one window counts as equally old, so that the longest of it goes first. */
+/** Executions that are submitted within one window count as equally old, so that the longest goes first. */
 const windowMs = 10_000;
 /** One step of priority is worth this many windows of waiting. */
 const windowsPerPriority = 1;
@@ -9,11 +9,11 @@ const durationStepMs = 100;
 const durationSteps = 2 ** 24;
 
 /**
- * Where an execution stands within its lane; the lowest goes first.
+ * Returns the place of an execution within its lane; the lowest goes first.
  *
- * Priority first, with ageing, then longest expected first. Because everything ages at the
- * same pace, waiting never changes who is ahead of whom: the place is computed once, stored
- * and indexed. A duration nobody knows counts as the whole timeout: what may be long must not be last.
+ * Priority with ageing first, then the longest expected first. Everything ages at the same rate, so waiting never
+ * changes the order of two executions: the place is computed once, stored and indexed. An unknown duration counts as
+ * the whole timeout, because an execution that may be long must not be last.
  */
 export function queuePlace(execution: {
   readonly queuedAt: Date;

@@ -17,7 +17,7 @@ import { servedBy } from "./served-by.store.ts";
 import { type LaneState, shareOf } from "./turns-ahead.ts";
 import { holderAway, soonestFree, type WorkerOffer, workerOffers } from "./worker-offers.store.ts";
 
-/** Where an execution stands, for whoever asks why it does not run. */
+/** The position of an execution, for clients that ask why it does not run. */
 export type QueuePosition =
   | {
       readonly kind: "leased";
@@ -56,10 +56,10 @@ const Requested = z.object({
 type Requested = z.infer<typeof Requested>;
 
 /**
- * What an execution waits for in the queue; undefined when it is over, or nobody knows it.
+ * Returns why an execution waits in the queue; undefined when it is finished or unknown.
  *
- * Run it in a transaction. How many are ahead is estimated from the lanes as they stand; it costs
- * as much as a claim, and some thousand index entries.
+ * Run it in a transaction. The number of executions ahead is estimated from the present lanes; it costs as much as a
+ * claim, and about a thousand index entries.
  */
 export async function queuePosition(
   tx: Tx,
@@ -103,7 +103,7 @@ export async function queuePosition(
     const ahead = { top: 0, sameInvocation: 0, others: 0, isMore: false };
     return { ...about, freeAt: undefined, ahead, share: 1, laneRunning: 0 };
   }
-  // What nobody waits for is ahead of nobody else.
+  // Executions for which no client waits are not ahead of others.
   const heads = (await lanesOf(tx, suitable)).filter(
     ({ lane }) => lane !== lastLane || asked.lane === lastLane,
   );

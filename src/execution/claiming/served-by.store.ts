@@ -3,12 +3,11 @@ import { type Sql, sql } from "#db/sql.ts";
 import { greatestSizeClass } from "./is-served-by.ts";
 
 /**
- * What `isServedBy` says, for the database, apart from the least size class: an index walks that.
+ * The condition of `isServedBy` in SQL, without the least size class, which is a column of an index.
  *
- * A bound that is none is served by nobody, and does not break the claims of all.
+ * An invalid bound is served by no worker, and does not break the claims of others.
  *
- * @param requirements Canonical JSON as text.
- * @param platform What a worker offers, as `jsonb`.
+ * @param requirements Canonical JSON as text. @param platform The worker's offer, as `jsonb`.
  */
 export function servedBy(requirements: Sql, platform: Sql, sizeClass: Sql): Sql {
   return sql`(

@@ -6,10 +6,10 @@ interface Told {
 }
 
 /**
- * Of what waits, in the order in which it will be taken, what one worker is told of.
+ * Returns the waiting executions that one worker is told about, in the order in which they will be taken.
  *
- * What was told to another one is left to that one. Then what is of the worker's own lane, since claims
- * prefer that as well; and within its lane as in all others, what goes first.
+ * Executions that another worker was told about are left to that worker. Executions of the worker's own lane come
+ * first, because claims prefer them, too; within each lane, the order of the queue holds.
  */
 export function shareAhead<Waiting extends Pick<Candidate, "id" | "lane">>(
   ordered: readonly Waiting[],

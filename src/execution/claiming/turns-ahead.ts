@@ -1,6 +1,6 @@
 import { scoreOfTurn, turnsBelow, weightOf } from "./turn-score.ts";
 
-/** A lane as it stands: what leads it, and what it has running. */
+/** The present state of a lane: its first execution, and what it has running. */
 export interface LaneState {
   readonly lane: number;
   /** Of what is first in it. */
@@ -11,7 +11,7 @@ export interface LaneState {
 }
 
 /**
- * How many turns another lane, or owner, has before ours has its turn number `turn`.
+ * Returns how many turns another lane, or owner, has before ours has its turn number `turn`.
  *
  * That all in a lane has its head's priority is a guess, which is why positions are told as "about".
  */

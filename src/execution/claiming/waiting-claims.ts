@@ -11,7 +11,7 @@ export interface WaitingClaim {
   readonly worker: RegisteredWorker;
   /** Executions at most. */
   readonly most: number;
-  /** Of its worker, by `kindOf`. */
+  /** The kind of its worker, by `kindOf`. */
   readonly kind: string;
   /** Changed by `WaitingClaims` alone. */
   state: ClaimState;
@@ -27,7 +27,7 @@ export class WaitingClaims {
   /** By kind of worker: the count as of which the queue held nothing for it. */
   readonly #emptyAsOf = recentlyUsed<number>(mostKinds);
 
-  /** `giveBack` takes what was leased for a claim whose worker had gone. */
+  /** `giveBack` returns executions that were leased for a claim whose worker had gone. */
   constructor(giveBack: (leased: readonly LeasedExecution[]) => void) {
     this.#giveBack = giveBack;
   }

@@ -4,7 +4,7 @@ import type { QueuedKind, SeenOffer } from "../submitting/queued-kinds.store.ts"
 import { fenceInTheWay } from "./fence-in-the-way.ts";
 import { greatestSizeClass, isServedBy } from "./is-served-by.ts";
 
-/** Why none of the workers could ever run what asks for this; undefined when one could. */
+/** Returns why no worker could run an execution with these requirements; undefined when one could. */
 export function whyUnserved(
   { requirements, sizeClass }: QueuedKind,
   offers: readonly SeenOffer[],

@@ -21,7 +21,7 @@ const WorkerOffer = z.object({
 /** Workers that are alike to the queue. */
 export type WorkerOffer = z.infer<typeof WorkerOffer>;
 
-/** What workers offer, those together that offer the same. */
+/** Returns the offers of workers, grouped by equal offers. */
 export function workerOffers(tx: Tx, aliveSince: Date): Promise<WorkerOffer[]> {
   return tx.many(
     WorkerOffer,
@@ -45,9 +45,10 @@ export function workerOffers(tx: Tx, aliveSince: Date): Promise<WorkerOffer[]> {
 }
 
 /**
- * When the first of the workers that serve the requirements is expected to have a slot free.
+ * Returns when the first worker that serves the requirements is expected to have a free slot.
  *
- * Undefined where nobody knows how long what they run takes. May be past: it takes longer than expected.
+ * Undefined when the durations of their executions are unknown. The time may be in the past when an execution takes
+ * longer than expected.
  */
 export async function soonestFree(
   tx: Tx,
@@ -69,8 +70,8 @@ export async function soonestFree(
 }
 
 /**
- * That the worker which holds an execution was last seen before `aliveSince`, and how long it may be away.
- * Undefined while it is heard of.
+ * Returns when the worker that holds an execution was last heard of, if that is before `aliveSince`, and how long its
+ * lease lasts. Undefined otherwise.
  */
 export async function holderAway(
   tx: Tx,

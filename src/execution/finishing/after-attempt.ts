@@ -8,10 +8,10 @@ import type { EndingLease } from "./settle-leases.ts";
 const mostSizeRetries = 32;
 
 /**
- * What the learner of an execution wants after an attempt; undefined where it has no say.
+ * Returns the learner's decision after an attempt; undefined when it is not asked.
  *
- * It has one in what a process did, and where its worker was lost under it; not in what is to be cancelled,
- * in a second run beside another one, or where inputs are missing.
+ * It is asked when a process has ended and when its worker was lost, but not for cancelled executions, for second runs,
+ * or where inputs are missing.
  */
 export function afterAttempt(
   held: HeldRow,
@@ -37,7 +37,7 @@ export function afterAttempt(
   return sound(next, held);
 }
 
-/** What lies outside of what was asked for is not done. */
+/** Drops a decision outside of the bounds of the request. */
 function sound(next: AfterAttempt, held: HeldRow): AfterAttempt {
   const within = (chosen: ChosenSize) =>
     soundChoice(chosen, {

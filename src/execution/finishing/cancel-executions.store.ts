@@ -69,7 +69,10 @@ export async function cancelQueued(
   }));
 }
 
-/** Asks the holders of leased executions to end them. They wait to hear of it, or learn it with their next heartbeat. */
+/**
+ * Requests the holders of leased executions to end them. They wait for such requests, or get them with their next
+ * heartbeat.
+ */
 export async function requestCancellation(
   tx: Tx,
   ids: readonly ExecutionId[],

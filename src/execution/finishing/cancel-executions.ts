@@ -11,11 +11,11 @@ import {
 import { publishFinished } from "./publish-finished.ts";
 
 /**
- * Cancels executions that nobody wants: those that wait end at once, the others are asked to end.
+ * Cancels executions that nothing waits for: those in the queue end at once, for the others their workers are notified.
  *
- * Who stops wanting one says so before, in the same transaction; whoever else waits for it keeps it.
- * An execution that is to be cancelled can no longer be joined. One that is over stays as it is. Second runs end
- * with the first.
+ * The caller removes its own interest before, in the same transaction; an execution that something else waits for
+ * continues. An execution that is being cancelled cannot be joined. A finished one does not change. Second runs end
+ * with the original.
  */
 export async function cancelExecutions(
   tx: Tx,

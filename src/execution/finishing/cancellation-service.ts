@@ -8,9 +8,9 @@ import { confirmCancellations, unconfirmedCancellations } from "./cancellation.s
 /** Where workers wait to hear of cancellations. */
 export interface CancellationService {
   /**
-   * Notes what the worker knows by now, then waits for cancellations that it has not confirmed.
+   * Records which cancellations the worker has confirmed, then waits for others.
    *
-   * Answers with none when there were none in `waitMs`, or when the signal ends the wait.
+   * Returns an empty list when there are none within `waitMs`, or when the signal ends the wait.
    */
   next(
     worker: WorkerProcess,
@@ -33,7 +33,7 @@ export function cancellationService({
 }): CancellationService {
   const waiting = new Map<string, Set<() => void>>();
   const stopped = new AbortController();
-  // One notification may wake a thousand workers: they look together.
+  // One notification may wake a thousand workers: they share a query.
   const looking = coalescer(async (instances: readonly string[]) => {
     const found = await unconfirmedCancellations(db, [...new Set(instances)]);
     return instances.map((instance) => found.filter(({ instanceId }) => instanceId === instance));

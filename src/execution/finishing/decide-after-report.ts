@@ -1,6 +1,6 @@
 import type { Outcome } from "../execution.ts";
 
-/** What can be said about a lease that ends. */
+/** How a lease ends. */
 export type LeaseEnd =
   | {
       readonly kind: "reported";
@@ -14,17 +14,17 @@ export type LeaseEnd =
   | { readonly kind: "replaced" }
   /** The worker gave it back. */
   | { readonly kind: "released" }
-  /** It was to be cancelled, and the worker did not say in time that it had. */
+  /** It was to be cancelled, and the worker did not confirm that in time. */
   | { readonly kind: "cancel-overdue" };
 
-/** What is known of the execution, read under the lock of its row. */
+/** The state of the execution, read under the lock of its row. */
 interface HeldExecution {
   readonly attempt: number;
   readonly hasStarted: boolean;
   readonly cancelRequested: boolean;
 }
 
-/** What becomes of an execution whose lease ends. */
+/** The decision about an execution whose lease ends. */
 export type Decision =
   | { readonly kind: "finish"; readonly outcome: Outcome }
   | { readonly kind: "requeue"; readonly outcome: "worker_lost" | "infrastructure_error" }
@@ -32,10 +32,10 @@ export type Decision =
   | { readonly kind: "return" };
 
 /**
- * Decides what becomes of an execution whose current lease ends.
+ * Decides about an execution whose current lease ends.
  *
- * What a process did is final, even when it was to be cancelled: it came first. What only
- * says that a machine failed is tried again, unless nobody wants it any more or the attempts are used up.
+ * The end of its process is final, even when it was to be cancelled, because the end came first. An end that only says
+ * that a machine failed is tried again, unless the execution is to be cancelled or its attempts are used up.
  */
 export function decideAfterReport(
   held: HeldExecution,
@@ -71,7 +71,7 @@ function afterOutcome(
     case "out_of_memory":
       return { kind: "finish", outcome };
     case "infrastructure_error":
-    // Cancelled though nobody asked: the worker was stopped under it.
+    // Cancelled without a request: the worker was stopped while it ran.
     case "cancelled":
       return tryAgain(held, "infrastructure_error", mostAttempts);
   }

@@ -14,20 +14,22 @@ const HeldRow = HandedOutRow.extend({
   cancelRequested: z.boolean(),
   /** Whether its time is over. */
   isOver: z.boolean(),
-  /** That of its worker, which may be greater than the one chosen. */
+  /** The size class of its worker, which may be greater than the chosen one. */
   workerSizeClass: z.number(),
 });
 export type HeldRow = z.infer<typeof HeldRow>;
 
 /**
- * How long after an execution's timeout its worker may still be busy with ending it.
+ * How long after an execution's timeout its worker may need to end it, in ms.
  *
- * It uploads the outputs in that time: gigabytes over a slow line, beating all along. This only takes from
- * a worker that is alive what it has forgotten; one that is gone is found by its heartbeats.
+ * The worker uploads outputs in this time, perhaps gigabytes over a slow line, and sends heartbeats. This limit only
+ * ends leases that a living worker has forgotten; a dead worker is found by its missing heartbeats.
  */
 const endingMs = 30 * 60_000;
 
-/** So is the time of a worker that beats on, but did not end the process at its timeout. */
+/**
+ * Whether a lease is over: it has expired, or its worker sends heartbeats but did not end the process at its timeout.
+ */
 function isOver(now: Date): Sql {
   return sql`(
     leased_until <= ${now} or coalesce(
@@ -62,12 +64,12 @@ export interface NamedLease {
 const RevivedLease = LeaseRow.extend({ worker: z.string(), hasStarted: z.boolean() });
 
 /**
- * Gives leases back, until a time, to workers that lost them and name them now, when nobody was handed the execution
- * since: it waits in the queue with the attempt and epoch of the lease. Its attempt is then under way again. Returns
- * those that are held again.
+ * Gives leases back, until a time, to workers that lost them and report them now, if no other worker got the execution
+ * since: it is in the queue with the attempt and epoch of the lease. Its attempt then continues. Returns the leases
+ * that are held again.
  *
- * Skips executions that another transaction holds (SKIP LOCKED): those are being handed out or cancelled. So nobody
- * waits here, and no deadlock with the locks that the caller has already can come of it.
+ * Skips executions that another transaction has locked (SKIP LOCKED), because they are being handed out or cancelled.
+ * So it never waits, and cannot deadlock with the locks that the caller holds.
  */
 export async function reviveLostLeases(
   tx: Tx,
@@ -117,8 +119,8 @@ export async function reviveLostLeases(
 }
 
 /**
- * Locks leased executions, which are taken to be as they were when they were handed out: nobody has said that
- * they started, or are to be cancelled. Where one is not, the transaction comes to nothing, as `aborted`.
+ * Locks leased executions on the assumption that they are as they were handed out: no start and no cancellation was
+ * recorded. When one has changed, the transaction fails with `aborted`.
  */
 export async function assumeHeld(tx: Tx, rows: readonly HandedOutRow[]): Promise<void> {
   await tx.run(sql`
@@ -260,7 +262,7 @@ export async function holdersOfLeases(tx: Tx, leases: readonly Lease[]): Promise
   return rows.map(({ instanceId }) => instanceId);
 }
 
-/** Leases that were to be cancelled before `asked`, and are still there. */
+/** Returns leases that were to be cancelled before `asked` and have not ended. */
 export function overdueCancellations(tx: Tx, asked: Date, most: number): Promise<Lease[]> {
   return tx.many(
     LeaseRow,

@@ -2,7 +2,7 @@ import type { Digest } from "#core/digest.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import type { ExecutionId, Outcome } from "../execution.ts";
 
-/** What the whole process tree used, as far as it was measured. */
+/** The resources that the whole process tree used, as far as they were measured. */
 export interface Usage {
   readonly userMs: number;
   readonly systemMs: number;
@@ -11,7 +11,7 @@ export interface Usage {
   readonly measuredBy: string;
 }
 
-/** All that is said when an execution ends. */
+/** Everything that is recorded when an execution ends. */
 export interface FinishedExecution {
   readonly id: ExecutionId;
   readonly project: string;
@@ -20,7 +20,7 @@ export interface FinishedExecution {
   readonly invocation: string;
   readonly doNotCache: boolean;
   readonly attempt: number;
-  /** Who had it last; absent when it was cancelled before anybody had it. */
+  /** The worker that had it last; absent when it was cancelled before a worker had it. */
   readonly worker: string | undefined;
   readonly queuedAt: Date;
   readonly leasedAt: Date | undefined;
@@ -30,7 +30,7 @@ export interface FinishedExecution {
   readonly exitCode: number | undefined;
   /** A serialised REv2 ActionResult; absent when no process ended. */
   readonly result: Uint8Array | undefined;
-  /** For people; empty when there is nothing to say. */
+  /** For people; empty without a message. */
   readonly message: string;
   readonly missingInputs: readonly Digest[];
   readonly usage: Usage | undefined;

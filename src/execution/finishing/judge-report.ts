@@ -9,11 +9,11 @@ import type { EndingLease } from "./settle-leases.ts";
 /** How a worker says that a lease is over. */
 export interface FinishReport {
   readonly lease: Lease;
-  /** Who says so; not compared with who holds the lease when absent. */
+  /** The process that reports; not compared with the holder of the lease when absent. */
   readonly by?: WorkerProcess | undefined;
   readonly outcome: Exclude<Outcome, "worker_lost">;
   readonly exitCode?: number | undefined;
-  /** When its process started. What is over in a moment is not said to have started before. */
+  /** The start of its process. Absent for a process that ended before its start was reported. */
   readonly startedAt?: Date | undefined;
   /** A serialised REv2 ActionResult. */
   readonly result?: Uint8Array | undefined;
@@ -21,15 +21,16 @@ export interface FinishReport {
   readonly message?: string | undefined;
   /** Input blobs that were not to be had; they end the execution at once. */
   readonly missingInputs?: readonly Digest[] | undefined;
-  /** That of the digests in the result; SHA-256 when it is not said. */
+  /** The function of the digests in the result; SHA-256 when absent. */
   readonly digestFunction?: DigestFunction | undefined;
 }
 
 /**
- * Takes a worker at its word only where its word can be checked.
+ * Checks the report of a worker as far as it can be checked.
  *
- * A success whose outputs are not in the store is the worker's failure, not the action's, and is tried
- * again; one with another exit code than 0 is none; a result that is no legal one would be illegal again.
+ * A success whose outputs are not in the store is a failure of the worker, not of the action, and is tried again. A
+ * success with another exit code than 0 is a failure. An illegal result is a failure of the action, because it would be
+ * illegal again.
  */
 export async function judgeReport(
   { outcome, digestFunction = "sha256", ...report }: FinishReport,
@@ -48,7 +49,7 @@ export async function judgeReport(
     return reported("infrastructure_error", "the worker sent no result");
   try {
     const project = await projectOf(report.lease.executionId);
-    // Of an execution that is gone no lease is good, whatever came of it.
+    // The execution is gone, so its lease is refused whatever the report says.
     if (project === undefined) return reported("succeeded");
     const missing = (await hooks.missingOutputs?.(report.result, digestFunction, project)) ?? [];
     if (missing.length === 0) return reported("succeeded");

@@ -35,7 +35,7 @@ import { publishFinished } from "./publish-finished.ts";
 /** A lease that ends, with the report of its worker. */
 export interface EndingLease {
   readonly lease: Lease;
-  /** Who reports the end; anybody may when absent. */
+  /** The process that reports the end; not checked when absent. */
   readonly by?: WorkerProcess | undefined;
   readonly end: LeaseEnd;
   readonly exitCode?: number | undefined;

@@ -4,7 +4,7 @@ import { TrustDomain } from "#core/trust-domain.ts";
 import { sql } from "#db/sql.ts";
 import { ExecutionId } from "../execution.ts";
 
-/** What is known of a leased execution that does not change while its lease lasts. */
+/** The facts of a leased execution that do not change while its lease lasts. */
 export const HandedOutRow = z.object({
   id: ExecutionId,
   project: z.string(),

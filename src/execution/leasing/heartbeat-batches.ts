@@ -23,7 +23,7 @@ export function heartbeatBatches(parts: {
     if (answered.every(({ answer }) => answer.lost.length === 0)) return answers;
     const revived = await db.transaction(async (tx) => {
       await preferIndexes(tx);
-      // The next heartbeat extends them by what the worker asked for.
+      // The next heartbeat extends them by the time that the worker requested.
       const until = new Date(clock.now().getTime() + leaseMs);
       return reviveLeases(tx, answered, until, hooks);
     });

@@ -33,7 +33,7 @@ export async function takeHeartbeats(
   await commitWithoutWaiting(tx);
   await preferIndexes(tx);
   const [, known] = await together([
-    // As by all who end leases: executions first, then workers. Otherwise they wait in a circle, for a second.
+    // In the order of all code that ends leases: executions first, then workers. Another order would deadlock.
     lockLeases(
       tx,
       beats.flatMap(({ leases }) => leases),

@@ -17,7 +17,7 @@ export async function hedgeDecisionOf(
   sizeClass: number,
   now: Date,
 ): Promise<NewDecision | undefined> {
-  // What an older version kept may not be what this one reads: the second run is the same without.
+  // A decision that an older version stored may not be readable; the second run does not need it.
   const latest = (await decisionsOf(tx, original).catch(ofNone)).at(-1);
   const [view] = await readExecutions(tx, [original]);
   if (latest === undefined || view === undefined) return undefined;

@@ -41,11 +41,11 @@ export async function areHedgesAbout(tx: Tx, now: Date): Promise<boolean> {
 }
 
 /**
- * Puts a second run into the queue for each execution that runs for longer than it was given.
+ * Queues a second run for each execution that runs longer than its estimate allows.
  *
- * It is the same action on a greater class, apart: joined by nobody, and kept by nobody but through the first.
- * One that a greater class took already has no second run.
- * Rows that another server is at are passed over.
+ * The second run executes the same action on a greater class, separately: it cannot be joined, and only the original
+ * keeps it. An execution that ran on a greater class already gets none. Rows that another server has locked are
+ * skipped.
  */
 export async function beginHedges(tx: Tx, now: Date): Promise<BegunHedge[]> {
   const due = await tx.many(
@@ -140,10 +140,10 @@ export async function closeHedges(tx: Tx): Promise<void> {
 }
 
 /**
- * Gives the first the lease that the second had, so that it ends with what that one came to.
+ * Gives the original execution the lease of its second run, so that it ends with the result of the second run.
  *
- * The log goes along. Answers the lease; undefined when the first is over, or to be cancelled. Whoever held it
- * finds with the next heartbeat that it holds it no longer.
+ * The log is taken over, too. Returns the lease; undefined when the original is finished or to be cancelled. The worker
+ * of the original learns from its next heartbeat that it has lost the lease.
  */
 export async function takeOverLease(
   tx: Tx,

@@ -1,9 +1,9 @@
 /**
- * How long the leases of a worker last without a heartbeat, in ms.
+ * Returns how long the leases of a worker last without a heartbeat, in ms.
  *
- * A worker behind a bad network asks for long ones: its jobs then survive as long an absence. The
- * price is paid when the machine dies, for its jobs wait as long before another one takes them. So there
- * is a longest; and a shorter lease than everybody's would be lost between two heartbeats.
+ * A worker behind a bad network requests long leases: its jobs then survive a long absence. The cost: when the machine
+ * dies, its jobs wait as long before another worker gets them. So there is a maximum. A lease shorter than the usual
+ * one would expire between two heartbeats.
  */
 export function grantedLeaseMs(
   requestedMs: number | null,

@@ -21,11 +21,11 @@ interface LeaseRescuer extends Service {
 }
 
 /**
- * Ends leases whose workers went silent, or did not confirm a cancellation.
+ * Ends leases whose workers went silent or did not confirm a cancellation.
  *
- * Finding is apart from ending: each lease found is ended by its attempt and epoch, and only if its time is
- * over still, so that one which was finished, extended or found by another server in between is left alone.
- * (A rescuer that goes by the id alone sets back what has just been finished.)
+ * Finding and ending are separate: each lease is ended by its attempt and epoch, and only if it is still over. A lease
+ * that was finished, extended or found by another server in between is left alone. (Ending by id alone would reset an
+ * execution that has just finished.)
  */
 export function leaseRescuer(parts: {
   readonly db: Db;
@@ -37,14 +37,14 @@ export function leaseRescuer(parts: {
   /** How often workers beat. */
   readonly heartbeatMs: number;
   /**
-   * For so long after the start, after the database was out of reach, and after this process or its
-   * machine slept, no lease counts as expired: it was we who could not be reached.
+   * For this time after the start, after an outage of the database, and after this process or its machine slept, no
+   * lease expires: the workers could not reach us. In ms.
    */
   readonly graceMs: number;
   readonly cancelGraceMs: number;
   /**
-   * Told of worker processes before what they held goes back into the queue: claims of theirs that wait are to be answered
-   * with nothing. Their connections may be dead, and would be handed it.
+   * Called with worker processes before their executions go back into the queue, to answer their waiting claims with
+   * nothing. Their connections may be dead, and the work would be handed to them.
    */
   readonly dismiss: (instanceIds: readonly string[]) => Promise<void>;
   readonly settle: (ending: EndingLease) => Promise<unknown>;
@@ -92,7 +92,7 @@ export function leaseRescuer(parts: {
       parts.logger.warn({ reason: messageOf(reason) }, "could not look for leases that are over");
     }
   };
-  // From here on ticks come sooner than the last one planned.
+  // From here on rounds come earlier than the last one planned.
   const busy = parts.idle?.onBusy(() => {
     tickedAt = later(0);
   });

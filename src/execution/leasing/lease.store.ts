@@ -19,10 +19,10 @@ export async function lockLeases(tx: Tx, leases: readonly Lease[]): Promise<void
 }
 
 /**
- * Extends those of the leases that are still held by who names them; what is not answered is lost.
+ * Extends the leases that their worker still holds; a lease that is not returned is lost.
  *
- * One whose time is over is still held until somebody ends it: a worker that was away for longer
- * than its lease, while no rescuer looked, goes on as if nothing had been.
+ * A lease that has expired is held until it is ended: a worker that was away for longer than its lease continues if no
+ * rescuer has found it.
  */
 export function extendLeases(
   tx: Tx,
@@ -62,10 +62,10 @@ export function extendLeases(
 }
 
 /**
- * Notes when the processes started; answers the leases of which it had not been known.
+ * Records that the processes have started. Returns the leases for which this was not recorded before.
  *
- * From here on a worker that asked for long leases has one, and no cut can come between. Not from the
- * hand-out: a machine that is lost while its claim waits would keep what it never got.
+ * From here on a worker that requested long leases has one. Not from the hand-out on: a machine that is lost while its
+ * claim waits would keep an execution that it never got.
  */
 export function markStarted(
   tx: Tx,
@@ -100,7 +100,7 @@ export function markStarted(
   );
 }
 
-/** Those of the leases that are held now. */
+/** Returns those of the leases that are held now. */
 export function currentLeases(tx: Tx, leases: readonly Lease[]): Promise<Lease[]> {
   return tx.many(
     LeaseRow,

@@ -14,11 +14,11 @@ export interface Lease {
   readonly epoch: number;
 }
 
-/** What a worker gets to know of an execution that it was handed. */
+/** The execution as the worker that leased it sees it. */
 export interface LeasedExecution {
   readonly lease: Lease;
   readonly project: string;
-  /** Whose results it makes. For the server alone: workers are not told. */
+  /** The trust domain of its result. Only for the server: workers do not get it. */
   readonly domain: TrustDomain;
   readonly actionDigest: Digest;
   readonly timeoutMs: number;
@@ -31,7 +31,7 @@ export interface WorkerProcess {
   readonly instanceId: string;
 }
 
-/** One text per hand-out. */
+/** Returns a text that identifies a hand-out. */
 export function leaseKey(lease: Lease): string {
   return `${lease.executionId}/${lease.attempt}/${lease.epoch}`;
 }

@@ -10,8 +10,8 @@ const mostRemembered = 10_000;
 const mostDoubted = 1_000;
 
 /**
- * Leases as this server handed them out, as long as nothing is heard of them: mostly all that is to be known
- * of what ends at once. It is no more than an assumption; the transaction that makes it has it checked.
+ * Leases as this server handed them out, until a change is reported: for short executions, mostly all that is known. It
+ * is only an assumption, which the transaction that uses it checks.
  */
 export interface LeasesHere {
   handedOut(row: HandedOutRow, workerSizeClass: number): void;
@@ -19,7 +19,9 @@ export interface LeasesHere {
   forget(lease: Lease): void;
   /** The rows of all that end, each given once; undefined where anything is to be asked. */
   take(endings: readonly EndingLease[]): readonly HeldRow[] | undefined;
-  /** What was assumed of these did not hold; that of others of their invocations is likely not to, either. */
+  /**
+   * Notes that the assumption about these was wrong; it is then probably wrong for others of their invocations, too.
+   */
   doubt(rows: readonly HeldRow[]): void;
 }
 

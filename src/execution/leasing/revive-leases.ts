@@ -6,17 +6,17 @@ import type { AfterCommit, QueueHooks } from "../queue-hooks.ts";
 import type { Heartbeat, HeartbeatAnswer } from "./heartbeat.ts";
 import { leaseKey } from "./lease.ts";
 
-/** A heartbeat, and what was answered while nobody looked for leases that can be given back. */
+/** A heartbeat, with its answer before lost leases were looked for. */
 interface AnsweredHeartbeat {
   readonly beat: Heartbeat;
   readonly answer: HeartbeatAnswer;
 }
 
 /**
- * Gives leases back to workers that were silent for too long, and still name them, as long as nobody was handed the
- * executions since. Returns the answers without those.
+ * Gives leases back to workers that were silent for too long and still name them, as long as no other worker got the
+ * executions. Returns the answers without those leases.
  *
- * A transaction of its own: it locks graphs, which those who end leases lock before they lock workers.
+ * In a transaction of its own: it locks graphs, which are locked before workers wherever leases end.
  */
 export async function reviveLeases(
   tx: Tx,
@@ -25,7 +25,7 @@ export async function reviveLeases(
   hooks: Pick<QueueHooks, "onProgress">,
 ): Promise<{ readonly answers: readonly HeartbeatAnswer[]; readonly after: AfterCommit }> {
   const named = answered.flatMap(({ beat, answer }) =>
-    // Who does not hold its name has no leases under it.
+    // A process that does not hold its name has no leases under it.
     answer.isUnknown ? [] : answer.lost.map((lease) => ({ lease, by: beat.worker })),
   );
   const revived = await reviveLostLeases(tx, named, until);

@@ -19,14 +19,14 @@ interface WorkerNameService {
 }
 
 /**
- * Where processes get their names.
+ * Decides which process holds a worker's name.
  *
- * One that was never seen gets its name at once: it is a worker that starts anew, and what it held
- * must not wait until its predecessor counts as lost. One that comes back after it was replaced is
- * no restart but a second machine of that name; the two would take each other's work for ever.
+ * A process that was never seen gets its name at once: it is a worker that starts again, and its executions must not
+ * wait until the earlier process counts as lost. A process that comes back after it was replaced is a second machine
+ * with the same name; the two would take each other's executions forever.
  *
- * Who came before is remembered by this server alone. Where there are several, or one
- * starts anew, the name changes hands once more, and then stays.
+ * Only this server remembers earlier processes. With several servers, or after a restart, the name changes once more
+ * and then stays.
  */
 export function workerNameService(parts: {
   readonly db: Db;

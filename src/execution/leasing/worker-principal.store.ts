@@ -5,7 +5,7 @@ import { sql } from "#db/sql.ts";
 import { ExecutionId } from "../execution.ts";
 import type { WorkerProcess } from "./lease.ts";
 
-/** Who speaks for the worker of a name; undefined when nobody has it. */
+/** Returns the principal of a worker's name; undefined when no process has it. */
 export async function principalOfWorker(tx: Tx, name: string): Promise<string | undefined> {
   const [row] = await tx.many(
     z.object({ principal: z.string() }),
@@ -14,7 +14,7 @@ export async function principalOfWorker(tx: Tx, name: string): Promise<string | 
   return row?.principal;
 }
 
-/** Who a process came as, and what it offers; undefined when it does not hold its name. */
+/** Returns the principal of a process and its offer; undefined when the process does not hold its name. */
 export async function standingOfWorker(
   tx: Tx,
   { name, instanceId }: WorkerProcess,
@@ -34,12 +34,15 @@ const Held = z.object({
   isLeased: z.boolean(),
   attempt: z.number(),
   epoch: z.number(),
-  /** Of that worker; null when nobody holds it. */
+  /** The principal of that worker; null when none holds it. */
   principal: z.string().nullable(),
 });
 export type Held = z.infer<typeof Held>;
 
-/** Who holds executions now, or did until it was lost and nobody was handed them since, and under which epoch. Those that are gone are left out. */
+/**
+ * Returns the workers that hold executions now, or did until they were lost and no other worker got the execution, with
+ * the epoch. Executions that do not exist are left out.
+ */
 export function holdersOf(tx: Tx, ids: readonly ExecutionId[]): Promise<Held[]> {
   return tx.many(
     Held,

@@ -6,7 +6,7 @@ import { takesNothingNew } from "../claiming/drain.store.ts";
 import { ExecutionId } from "../execution.ts";
 import type { WorkerProcess } from "./lease.ts";
 
-/** What a worker says of itself when it registers. */
+/** The facts that a worker states when it registers. */
 export interface WorkerDescription extends WorkerProcess {
   readonly platform: Platform;
   readonly sizeClass: number;
@@ -14,7 +14,7 @@ export interface WorkerDescription extends WorkerProcess {
   readonly version: string;
   /** Which sandbox and limits the machine offers, for people. */
   readonly facilities: Readonly<Record<string, string>>;
-  /** What one slot gives an action; null: all of the machine. */
+  /** The CPUs that one slot gives an action; null: all of the machine. */
   readonly cpus: number | null;
   readonly memoryBytes: number | null;
   readonly transport: Transport;
@@ -22,17 +22,17 @@ export interface WorkerDescription extends WorkerProcess {
   readonly host: string;
   /** How long its leases are to last without a heartbeat; null: as long as everybody's. */
   readonly leaseMs: number | null;
-  /** Who it came as: nobody else speaks for it. `anyone` when absent. */
+  /** The principal that registered it: no other may act for the worker. `anyone` when absent. */
   readonly principal?: string;
   /** Whether it may have the name of another principal's worker: it administers the farm. */
   readonly mayTakeAnyName?: boolean;
 }
 
-/** How a worker came to the farm: started by whoever has its machine, or over ssh. */
+/** How a worker was started: by the owner of its machine, or over ssh. */
 export const Transport = z.enum(["pull", "ssh"]);
 export type Transport = z.infer<typeof Transport>;
 
-/** Who holds a name, and when it was last heard of. The name stays with it until the transaction ends. */
+/** Locks a name until the transaction ends. Returns which process holds it and when that was last heard of. */
 export async function lockHolderOf(
   tx: Tx,
   name: string,
@@ -81,7 +81,7 @@ const RegisteredWorker = z.object({
 });
 export type RegisteredWorker = z.infer<typeof RegisteredWorker>;
 
-/** Those of the processes that hold their name. */
+/** Returns those of the processes that hold their name. */
 export function knownWorkers(
   tx: Tx,
   workers: readonly WorkerProcess[],
@@ -102,7 +102,7 @@ interface SeenWorker {
   readonly instanceId: string;
   /** How long its leases last, in ms; null: as long as everybody's. */
   readonly leaseMs: number | null;
-  /** As its heartbeat before this one left it. */
+  /** The count as its last heartbeat left it. */
   readonly endingCount: number;
 }
 
@@ -208,12 +208,12 @@ const ListedWorker = z.object({
   endingCount: z.number(),
   /** Executions that it was handed and has not ended, begun or not. */
   heldCount: z.number(),
-  /** What it runs, oldest first. What it holds but has not begun is left out. */
+  /** The executions that it runs, oldest first, without those that have not started. */
   running: z.array(z.object({ executionId: ExecutionId, since: z.coerce.date() })),
 });
 export type ListedWorker = z.infer<typeof ListedWorker>;
 
-/** All workers by name, with what they run. */
+/** Returns all workers by name, with the executions that they run. */
 export function listWorkers(tx: Tx): Promise<ListedWorker[]> {
   return tx.many(
     ListedWorker,

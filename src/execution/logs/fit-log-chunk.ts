@@ -1,5 +1,5 @@
 interface FittedChunk {
-  /** What to store, and where. Absent when all of it is there already or nothing more is kept. */
+  /** The bytes to store and their offset. Absent when all are stored already or the log is full. */
   readonly store: { readonly offset: number; readonly bytes: Uint8Array } | undefined;
   /** Where the worker goes on. */
   readonly nextOffset: number;
@@ -8,11 +8,11 @@ interface FittedChunk {
 }
 
 /**
- * Cuts a chunk of a log to what is still missing of it.
+ * Returns the part of a chunk of a log that is not stored yet.
  *
- * A worker that got no answer sends again, perhaps with more at the end: what is there
- * is skipped. Past the limit the log ends with a note, and what follows is taken and
- * dropped, so that a job which prints without end still ends.
+ * A worker that got no answer sends the chunk again, perhaps with more at the end: the stored part is skipped. Past the
+ * limit the log ends with a note, and later chunks are accepted and dropped, so that a job that prints without end
+ * still ends.
  */
 export function fitLogChunk(chunk: {
   /** How many bytes are stored; beyond `limit` when the note is among them. */
@@ -24,7 +24,7 @@ export function fitLogChunk(chunk: {
   const { stored, offset, bytes, limit } = chunk;
   const end = offset + bytes.length;
   if (stored > limit) return { store: undefined, nextOffset: Math.max(end, limit), accepted: true };
-  // Nothing is before a log's beginning: who says so knows of no log.
+  // No offset is before the beginning of a log: such a call does not belong to this log.
   if (offset > stored || offset < 0)
     return { store: undefined, nextOffset: stored, accepted: false };
   if (end <= stored) return { store: undefined, nextOffset: stored, accepted: true };

@@ -6,7 +6,7 @@ import type { Lease } from "../leasing/lease.ts";
 import { notifyLog } from "../notify.store.ts";
 import { fitLogChunk } from "./fit-log-chunk.ts";
 
-/** What is kept of one attempt's log while it is not a blob. */
+/** The most bytes of one attempt's log while it is in the database. */
 const longestLogBytes = 64 * 1024 * 1024;
 
 /** A part of a log; `offset` counts its bytes from the beginning. */
@@ -25,8 +25,8 @@ export interface LogAppended {
 /**
  * Appends to the log of a running attempt.
  *
- * Sending a chunk twice stores it once; a gap is refused and told where to go on. Undefined when
- * the lease is over: a late worker adds no line to a log that somebody else now writes.
+ * A chunk that is sent twice is stored once. A gap is refused, with the offset to continue from. Returns undefined when
+ * the lease is over: a late worker cannot add to a log that another worker writes now.
  */
 export async function appendLogChunk(
   tx: Tx,
@@ -34,8 +34,8 @@ export async function appendLogChunk(
   limit: number = longestLogBytes,
 ): Promise<LogAppended | undefined> {
   const { lease } = chunk;
-  // The lock makes appends of one attempt follow each other, and none follow its end. It has a statement
-  // of its own: what was appended while this waited is only seen by a statement that begins after.
+  // The lock serialises appends of one attempt and its end. It is a statement of its own, because only a later
+  // statement sees what was appended while this one waited.
   const held = await tx.many(
     z.object({}),
     sql`
@@ -115,10 +115,10 @@ export async function readLog(
 }
 
 /**
- * Drops the logs of attempts that are given back as never begun.
+ * Deletes the logs of attempts that are returned as not started.
  *
- * There is one when the news of the start was lost. The next holder has the same attempt: it would go
- * on after the bytes of this one. Call it under the locks of the executions.
+ * Such a log exists when the report of the start was lost. The next worker has the same attempt and would append after
+ * these bytes. Call it with the executions locked.
  */
 export async function dropAttemptLogs(
   tx: Tx,
@@ -134,7 +134,7 @@ export async function dropAttemptLogs(
   `);
 }
 
-/** Drops the stored logs of executions, once they are blobs. Those under way are left alone. */
+/** Deletes the stored logs of executions that are blobs by now. Logs of running executions are left alone. */
 export function dropLogs(tx: Tx, ids: readonly ExecutionId[]): Promise<number> {
   return tx.run(sql`
     delete from log_chunk

@@ -1,2 +1,2 @@
-/** Whom runs that only teach belong to, and what their invocations begin with: one for each size class. */
+/** The owner of runs that only measure, and the start of their invocations' names: one for each size class. */
 export const backgroundOwner = "background-learning";

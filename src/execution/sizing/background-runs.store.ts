@@ -12,15 +12,16 @@ import type { SizedAnew } from "./resize-held.store.ts";
 import type { BackgroundRun, ChosenSize } from "./size-class-roles.ts";
 import { recordDecisions } from "./size-decision.store.ts";
 
-/** Its lane is after all others whatever its priority; this is for who reads it. */
+/** For readers only: its lane comes after all others whatever its priority. */
 const leastPriority = 1_000;
 
 export type WantedBackgroundRun = SizedAnew & BackgroundRun;
 
 /**
- * Submits further runs of executions that succeeded, to learn how they do on other classes.
+ * Submits further runs of executions that succeeded, to measure them on other classes.
  *
- * Their results are kept nowhere, and nobody waits for them. Where many wait already, there is no further one.
+ * Their results are not stored, and no client waits for them. When many such runs wait already, no further one is
+ * submitted.
  */
 export async function submitBackgroundRuns(
   tx: Tx,

@@ -4,7 +4,7 @@ import type { Tx } from "#db/db.ts";
 import type { ExecutionRequest } from "../execution.ts";
 import { meanDurations, type SimilarityKey } from "./expected-duration.store.ts";
 
-/** What was looked up is believed for so long: it only orders the queue. */
+/** How long a lookup is used again, in ms: it only orders the queue. */
 const believedMs = 60_000;
 /** About 100 bytes each. */
 const mostKnown = 100_000;

@@ -3,7 +3,7 @@ import type { Db, Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { backgroundOwner } from "./background-owner.ts";
 
-/** What ends now may carry a time that is a little past, and commit a little later. */
+/** An execution that ends now may have a slightly earlier end time and commit slightly later. */
 const settledAfterMs = 5_000;
 const executionsPerTurn = 5_000;
 /** The newest counts for this much at least, so that a change shows after a few executions. */
@@ -33,10 +33,10 @@ export function meanDurations(
 }
 
 /**
- * Counts the executions that ended since the last time.
+ * Counts the executions that ended since the last call.
  *
- * False when nothing is left, or another server is at it. Only those that succeeded count: a
- * failure is mostly shorter, and a timeout says what was allowed.
+ * Returns false when none is left, or another server counts them. Only successes count: a failure is mostly shorter,
+ * and a timeout tells only the limit.
  */
 export function countDurations(db: Db, now: Date): Promise<boolean> {
   return db.transaction(async (tx) => {

@@ -11,9 +11,9 @@ export interface RequestedSizeClasses {
 const greatest = 1_000_000;
 
 /**
- * What the properties `size-class`, `min-size-class` and `max-size-class` ask for.
+ * Returns what the properties `size-class`, `min-size-class` and `max-size-class` request.
  *
- * Throws `invalid_argument` for what is no size class, and for a range with nothing in it.
+ * Throws `invalid_argument` for an invalid size class and for an empty range.
  */
 export function requestedSizeClasses(platform: Platform): RequestedSizeClasses {
   const pinned = sizeClassIn(platform, "size-class");

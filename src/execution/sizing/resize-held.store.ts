@@ -46,7 +46,7 @@ export async function resizeHeld(tx: Tx, resized: readonly Resized[]): Promise<v
   `);
 }
 
-/** What it asks for already, with the greatest class that this choice allows. */
+/** Returns the requirements with the greatest class that this choice allows. */
 export function boundedRequirements(
   held: Pick<HeldRow, "requirements" | "mostSizeClass">,
   chosen: Pick<ChosenSize, "sizeClass" | "isExact">,

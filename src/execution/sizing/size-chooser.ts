@@ -8,7 +8,10 @@ import { soundChoice } from "./sound-choice.ts";
 /** Asks the analyzer where it has something to say. Whatever that does wrong, executions go on. */
 export interface SizeChooser {
   choose(requests: readonly ExecutionRequest[]): Promise<readonly ExecutionRequest[]>;
-  /** The lease with what decides whether another class is tried. Asked before rows are locked: it may take time. */
+  /**
+   * Returns the lease with the learner that decides whether another class is tried. Called before rows are locked,
+   * because it may take time.
+   */
   withLearner(lease: EndingLease): Promise<EndingLease>;
 }
 
@@ -54,7 +57,10 @@ export function sizeChooser(analyzer: Analyzer | undefined, logger: Logger): Siz
   };
 }
 
-/** It is asked with rows locked, on behalf of many leases: none of them may fail for it. */
+/**
+ * Wraps a learner so that its failure is logged: it runs with rows of many leases locked, and none of them may fail
+ * because of it.
+ */
 function calm(learner: Learner, warn: (reason: unknown) => void): Learner {
   return {
     ended(run) {

@@ -13,7 +13,10 @@ const QueuedDemand = z.object({
   requirements: Requirements,
   sizeClass: z.number(),
   executions: z.number(),
-  /** In how many ms the first of them stands where fresh work of usual priority does; 0 or less for what has waited. */
+  /**
+   * In how many ms the first of them has the place of a new execution of usual priority; 0 or less for one that has
+   * waited.
+   */
   dueInMs: z.number(),
   /** How long each is expected to take; null when nobody foresaw it. */
   eachMs: z.number().nullable(),
@@ -21,14 +24,15 @@ const QueuedDemand = z.object({
 /** Executions in the queue that ask for the same, are about as urgent, and about as long. */
 export type QueuedDemand = z.infer<typeof QueuedDemand>;
 
-/** What is between two of them counts as alike. */
+/** Executions between two of these bounds count as equal. */
 const dueBoundsMs = [0, 30_000, 120_000, 600_000, 3_600_000];
 const lengthBoundsMs = [1_000, 10_000, 60_000, 300_000, 1_800_000];
 
 /**
- * All that waits in the queue, in few rows: a low priority says how much later it may start, until it has waited.
+ * Returns everything that waits in the queue, in few rows: with a low priority, it also says how much later it may
+ * start.
  *
- * Of a long queue what goes first is looked at, and the rest is counted and thought to be like it. Run it in a
+ * Of a long queue, the first executions are read, and the rest is counted and assumed to be similar. Run it in a
  * transaction that prefers indexes.
  */
 export function queuedDemand(tx: Tx, now: Date): Promise<QueuedDemand[]> {
@@ -81,20 +85,23 @@ const WorkerLoad = z.object({
   finished: z.number(),
   /** Executions that it holds, begun or not. */
   held: z.number(),
-  /** How long they are expected to go on. What takes longer than expected is thought to go on as long again. */
+  /** How much longer they are expected to run. One that takes longer than expected is assumed to take as long again. */
   remainingMs: z.number(),
-  /** How long those of them that somebody foresaw take in all, and how many those are. */
+  /** The expected total duration of those with an estimate, and their number. */
   foreseenMs: z.number(),
   foreseen: z.number(),
 });
 export type WorkerLoad = z.infer<typeof WorkerLoad>;
 
-/** What each worker does, those included that are gone: what they finished was asked for. */
+/**
+ * Returns the load of each worker, including workers that are gone: the executions that they finished were requested,
+ * too.
+ */
 export function workerLoads(
   tx: Tx,
   now: Date,
   aliveSince: Date,
-  /** Of what nobody foresaw. */
+  /** The duration to assume for executions without an estimate. */
   unforeseenMs: number,
 ): Promise<WorkerLoad[]> {
   return tx.many(

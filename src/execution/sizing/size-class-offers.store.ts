@@ -12,7 +12,7 @@ const WorkersUp = z.object({
   workers: z.number(),
   slots: z.number(),
   busySlots: z.number(),
-  /** How long what they hold is expected to go on, summed up. What nobody foresaw is not in it. */
+  /** The sum of the expected remaining times of its executions. Those without an estimate are not in it. */
   remainingMs: z.number(),
   /** The least that one of them gives an action; null when none says. */
   cpus: z.number().nullable(),
@@ -50,24 +50,24 @@ const QueuedWork = z.object({
   requirements: Requirements,
   sizeClass: z.number(),
   executions: z.number(),
-  /** Those of them of which somebody foresaw how long they take, and how long that is in all. */
+  /** The number of those with an estimate, and the sum of their durations. */
   foreseen: z.number(),
   foreseenMs: z.number(),
 });
-/** What waits in the queue and is alike to workers. */
+/** Queued executions that are equal to workers. */
 export type QueuedWork = z.infer<typeof QueuedWork>;
 
 /** Looked at in one go, in all kinds together: some 10 ms. */
 const mostLookedAt = 20_000;
-/** Of each kind, however many there are. */
+/** The least number that is read of each kind, however many kinds there are. */
 const fewest = 20;
 
 /**
- * The kinds in the queue, and what goes first of each: of long queues not all.
+ * Selects the kinds in the queue, and the first executions of each: of long queues not all.
  *
- * Common table expressions for a `with recursive`: `each (most)`, how many of a kind are looked at, and
- * `looked_at (requirements, size_class, …)`.
- * What nobody waits for is left out: it is in nobody's way, and no machine is started for it.
+ * Common table expressions for a `with recursive`: `each (most)`, the number that is read of a kind, and `looked_at
+ * (requirements, size_class, …)`. Executions for which no client waits are left out: they delay no other, and no
+ * machine is started for them.
  */
 export const lookedAt: Sql = sql`
   ${waitingKinds},
@@ -87,7 +87,7 @@ export const lookedAt: Sql = sql`
 `;
 
 /**
- * How much of each kind waits in the queue: of long queues only what goes first, so it may be more.
+ * Returns how much of each kind waits in the queue: of long queues only the first part, so there may be more.
  *
  * Run it in a transaction that prefers indexes.
  */

@@ -3,10 +3,10 @@ import type { TrustDomain } from "#core/trust-domain.ts";
 import type { ExecutionId, ExecutionRequest, Outcome } from "../execution.ts";
 import type { RequestedSizeClasses } from "./requested-size-classes.ts";
 
-// All that the queue knows of choosing size classes: the three roles of the seed (Buildbarn's ADR 7). Its
-// Selector is `Analyzed.select`; what a Learner must remember between servers is in `SizeDecision`.
+// The queue's interface to size classes: the three roles of the seed (Buildbarn's ADR 7). Its Selector is
+// `Analyzed.select`; the state that a Learner needs between servers is in `SizeDecision`.
 
-/** A size class for an execution, and how it is to be run there. */
+/** A size class for an execution, with its timeout and expected duration there. */
 export interface ChosenSize {
   readonly sizeClass: number;
   /** Whether only this class will do; otherwise a greater one with nothing of its own may take it. */
@@ -38,7 +38,7 @@ export interface Analyzer {
    * read statistics chooses without them.
    */
   analyze(requests: readonly ExecutionRequest[]): Promise<readonly Selector[]>;
-  /** A learner for an execution whose lease ends; undefined for one that nobody chose a class for. Never throws. */
+  /** Returns a learner for an execution whose lease ends; undefined when no class was chosen for it. Never throws. */
   learner(id: ExecutionId): Promise<Learner | undefined>;
   /** Whether learners may want another run of what succeeded. */
   readonly learnsFromSuccess: boolean;
@@ -54,7 +54,10 @@ export interface Learner {
   ended(run: EndedRun): AfterAttempt;
 }
 
-/** A run that is over. What only says that a machine failed is `worker_lost`; the rest of that kind is not asked about. */
+/**
+ * A finished run. An end that only says that a machine failed is `worker_lost`; the learner is not called for other
+ * such ends.
+ */
 export interface EndedRun {
   readonly sizeClass: number;
   readonly outcome: Extract<
@@ -69,7 +72,7 @@ export interface EndedRun {
 }
 
 export type AfterAttempt =
-  /** It is for the client; `background` asks for one more run when there is time. */
+  /** The result is for the client; `background` requests one more run when there is time. */
   | { readonly kind: "final"; readonly background: BackgroundRun | undefined }
   | { readonly kind: "again"; readonly chosen: ChosenSize };
 
@@ -79,7 +82,7 @@ export interface BackgroundRun {
   readonly mostWaiting: number;
 }
 
-/** What a learner must know of an execution, apart from statistics. */
+/** The facts about an execution that a learner needs, apart from statistics. */
 export interface SizedExecution {
   readonly id: ExecutionId;
   readonly project: string;

@@ -10,7 +10,7 @@ import { notifyExecutions, notifyQueue } from "../notify.store.ts";
 import { requirementsText } from "../submitting/check-request.ts";
 import { type QueuedKind, queuedKinds } from "../submitting/queued-kinds.store.ts";
 
-/** Who waits no longer than this, or than twice what was foreseen, waits as was chosen. */
+/** An execution that waits no longer than this, or than twice its estimated wait, keeps its class. In ms. */
 const waitLimitMs = 10_000;
 /** Where it is this likely to come to nothing, a lesser class is no help. */
 const hopeless = 0.5;
@@ -19,11 +19,11 @@ const Idle = z.object({ platform: Platform, sizeClass: z.number(), free: z.numbe
 type Idle = z.infer<typeof Idle>;
 
 /**
- * Lets executions that wait longer than was foreseen run on a lesser class that has nothing to do.
+ * Moves executions that wait longer than estimated to a lesser class that is idle.
  *
- * How long a class is busy is foreseen from what runs there, and the first run of a kind may take a hundred times
- * what anything like it did. Only what strategy `grange` chose for the first time: who retries needs the greater
- * class, and the others are to be what they are. Answers how many.
+ * The estimate of how long a class is busy comes from its running executions, and the first run of a kind may take a
+ * hundred times as long as any similar one. Only for first choices of the strategy `grange`: a retry needs the greater
+ * class, and the other strategies keep their choices. Returns how many were moved.
  */
 export async function spillToIdleClass(tx: Tx, now: Date, aliveSince: Date): Promise<number> {
   await preferIndexes(tx);
@@ -98,7 +98,7 @@ async function spill(tx: Tx, kind: QueuedKind, to: Idle, now: Date): Promise<Exe
   return rows.map(({ id }) => id);
 }
 
-/** What the decision said of a class; 0 where it said nothing. */
+/** Returns a value of the decision for a class; 0 when it has none. */
 function ofAlternative(name: "waitMs" | "risk", sizeClass: number) {
   return sql`coalesce((
     select (each ->> ${name}::text)::double precision

@@ -8,19 +8,19 @@ export interface Lately {
   readonly most: number;
 }
 
-/** What a second of a slot costs, for what asks for these requirements and ran on a worker of that platform. */
+/** The price of one second of a slot, for executions with these requirements that ran on a worker of that platform. */
 export interface Price {
   readonly requirements: string;
-  /** As `ranOn` said it; empty where the worker is gone. */
+  /** The platform as `ranOn` reported it; empty when the worker is gone. */
   readonly workerPlatform: string;
   readonly sizeClass: number;
   readonly price: number;
 }
 
 /**
- * Common table expression `ran`: each attempt that began, by what it was for.
+ * Common table expression `ran`: each attempt that started, with the execution that it was for.
  *
- * What a second run won is told by the execution that it ran beside, too: it counts there.
+ * The time of a second run that won is reported by the original execution, too: it counts there.
  */
 function ran({ since, most }: Lately): Sql {
   return sql`
@@ -71,7 +71,7 @@ const RanOn = z.object({
   executions: z.number(),
   ms: z.number(),
 });
-/** What ran on a size class within an hour. */
+/** The attempts that ran on a size class within an hour. */
 export type RanOn = z.infer<typeof RanOn>;
 
 export function ranOn(tx: Tx, lately: Lately): Promise<RanOn[]> {
@@ -117,12 +117,13 @@ const Saved = z.object({
 export type SavedOn = z.infer<typeof Saved>;
 
 /**
- * What choosing saved against always taking the greatest class that could be chosen.
+ * Returns what choosing saved, compared with always taking the greatest possible class.
  *
- * Of each execution: what it would have cost there, by the time that it took there if it ended there, else by what it
- * took where it ended and how the two classes compare at its first choice; less what it cost with all retries and
- * second runs. Not by the estimate alone: of an action that hung once it is far off, and it would count as saved.
- * Where nothing is known, it counts as unknown. Runs in the background cost, and would not have been.
+ * For each execution: its cost on the greatest class less its real cost with all retries and second runs. The cost on
+ * the greatest class uses the measured time if it ended there, and otherwise the time where it ended, scaled by how the
+ * first choice compares the two classes. The estimate alone would be wrong: for an action that hung once, it is far too
+ * high and would count as saved. Without data the execution counts as unknown. Background runs cost, and would not have
+ * run.
  */
 export function savedOn(tx: Tx, lately: Lately, prices: readonly Price[]): Promise<SavedOn[]> {
   return tx.many(
@@ -185,13 +186,13 @@ const KeyCost = z.object({
   ms: z.number(),
   cost: z.number(),
 });
-/** What a key's executions cost lately, in the farm's unit. */
+/** The recent cost of a key's executions, in the farm's unit. */
 export type KeyCost = z.infer<typeof KeyCost>;
 
 /**
- * Keys by what they cost, the dearest first.
+ * Returns keys by cost, the dearest first.
  *
- * @param on Only what ran on one class of what these requirements ask for.
+ * @param on Only executions on one class of these requirements.
  */
 export function costOfKeys(
   tx: Tx,

@@ -7,7 +7,7 @@ import { greatestSizeClass } from "../claiming/is-served-by.ts";
 import { type ExecutionId, Outcome } from "../execution.ts";
 import type { ChosenSize, EndedRun, SizedExecution } from "./size-class-roles.ts";
 
-/** What a choice is for. */
+/** The purposes of a choice. */
 const purposes = ["first", "retry", "hedge", "background"] as const;
 type Purpose = (typeof purposes)[number];
 
@@ -79,7 +79,7 @@ export const Decision = z.object({
 /** A choice that was made for an execution, as it is kept. */
 export type KeptDecision = z.infer<typeof Decision>;
 
-/** What was decided of an execution, in order. */
+/** Returns the decisions about an execution, in order. */
 export function decisionsOf(tx: Tx, id: ExecutionId): Promise<KeptDecision[]> {
   return tx.many(
     Decision,
@@ -112,7 +112,7 @@ const AttemptRow = z.object({
   peakMemoryBytes: z.number().nullable(),
 });
 
-/** What a learner must know; undefined where no class was chosen, or the execution is over. */
+/** Returns the facts that a learner needs; undefined when no class was chosen, or the execution is finished. */
 export async function sizedExecution(tx: Tx, id: ExecutionId): Promise<SizedExecution | undefined> {
   const [facts] = await tx.many(
     Facts,
@@ -136,7 +136,7 @@ export async function sizedExecution(tx: Tx, id: ExecutionId): Promise<SizedExec
   };
 }
 
-/** Those that say something of the action, or that their worker was lost; in order. */
+/** Returns the attempts that say something about the action, or that their worker was lost, in order. */
 async function endedAttempts(tx: Tx, id: ExecutionId): Promise<EndedRun[]> {
   const rows = await tx.many(
     AttemptRow,

@@ -29,7 +29,7 @@ export async function sizeStanding(tx: Tx, id: ExecutionId): Promise<SizeStandin
 }
 
 const SizedRun = z.object({
-  /** For whom it is: the execution itself, or the one that it runs beside. */
+  /** The execution itself, or the original of a second run. */
   requestedId: ExecutionId,
   executionId: ExecutionId,
   attempt: z.number(),
@@ -46,7 +46,7 @@ const SizedRun = z.object({
   cpuMs: z.number().nullable(),
   peakMemoryBytes: z.number().nullable(),
 });
-/** One attempt of an execution, or of a second run beside it, as it bears on size classes. */
+/** One attempt of an execution or of its second run, as far as size classes need it. */
 export type SizedRun = z.infer<typeof SizedRun>;
 
 /** Retries and second runs are few; who has more than these of one execution has seen enough. */

@@ -5,10 +5,10 @@ import type { ChosenSize } from "./size-class-roles.ts";
 const longestMs = 2 ** 31 - 1;
 
 /**
- * A choice as the queue can keep it; undefined for one outside of what was asked for.
+ * Returns a choice that the queue can store; undefined for one outside of the requested range.
  *
- * Whatever a strategy comes to, a row that the database refuses must not keep an execution from being submitted, or
- * its end from being told: it would be sent again for ever.
+ * Whatever a strategy returns, a row that the database refuses must not prevent the submission or the end of an
+ * execution: the report would be repeated forever.
  */
 export function soundChoice(
   chosen: ChosenSize,
@@ -35,7 +35,7 @@ function isWithin(sizeClass: number, { least, most = Infinity }: RequestedSizeCl
   return Number.isInteger(sizeClass) && sizeClass >= least && sizeClass <= most;
 }
 
-/** What is no number counts as the most. */
+/** A value that is no number counts as the most. */
 function wholeWithin(value: number, least: number, most: number): number {
   if (Number.isNaN(value)) return most;
   return Math.min(most, Math.max(least, Math.round(value)));

@@ -37,9 +37,9 @@ const Row = z.object({
 export type ObservedExecution = z.infer<typeof Row>;
 
 /**
- * Those of the executions that are over and still known; attempts from before sizes were kept are left out.
+ * Returns those of the executions that are finished and still stored, without attempts from before sizes were recorded.
  *
- * Second runs are, too: what they came to is an attempt of the first where it counted.
+ * Second runs are left out: their results are attempts of the original where they counted.
  */
 export function observedExecutions(
   tx: Tx,

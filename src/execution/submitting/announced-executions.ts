@@ -1,17 +1,20 @@
 import type { Clock } from "#core/clock.ts";
 import { recentlyUsed } from "#core/recently-used.ts";
 
-/** So long an execution is kept for the worker that was told of it, should others of its lane do as well. */
+/**
+ * How long an execution is kept for the worker that was told about it, when others of its lane serve as well. In ms.
+ */
 const keptForMs = 5_000;
 const mostTold = 10_000;
 
-/** Which worker process was told of which executions that wait, and fetches what they need. */
+/** Which worker process was told about which waiting executions, and fetches their inputs. */
 export interface AnnouncedExecutions {
   tell(executionId: string, instanceId: string): void;
-  /** Who was told of it, ever. */
+  /** Returns the worker that was told about it at any time. */
   peek(executionId: string): string | undefined;
   /**
-   * For whom it is kept. That ends by itself, counted from the first time, whatever the worker is busy with.
+   * Returns the worker for which it is kept. That ends by itself, counted from the first announcement, whatever the
+   * worker does.
    */
   keptFor(executionId: string): string | undefined;
   /** Nobody was told of anything in the last moments: the usual case, which costs nothing. */

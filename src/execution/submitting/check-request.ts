@@ -22,9 +22,9 @@ export function requirementsText(platform: ExecutionRequest["platform"], most?: 
 }
 
 /**
- * Refuses what the database could not keep, before it meets anybody else's rows.
+ * Refuses requests that the database could not store, before they are batched with other requests.
  *
- * One row with requirements that are no JSON to it would break every claim that walks past.
+ * One row with requirements that are no valid JSON would break every claim that reads it.
  */
 export function checkRequest(request: ExecutionRequest): void {
   const requirements = requirementsText(request.platform);

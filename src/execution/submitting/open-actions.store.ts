@@ -9,7 +9,7 @@ const OpenAction = z.object({
 });
 type OpenAction = z.infer<typeof OpenAction>;
 
-/** The actions that wait for a worker, or that one has: what they are made of must not go. */
+/** Returns the actions that wait for a worker or run: their inputs must not be evicted. */
 export function openActions(tx: Tx): Promise<OpenAction[]> {
   return tx.many(
     OpenAction,

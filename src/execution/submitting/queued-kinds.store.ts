@@ -4,7 +4,7 @@ import type { Tx } from "#db/db.ts";
 import { type Sql, sql } from "#db/sql.ts";
 import { ExecutionId } from "../execution.ts";
 
-/** What executions ask for that are alike to workers. */
+/** Requirements of executions that are equal to workers. */
 export interface QueuedKind {
   readonly requirements: Platform;
   readonly sizeClass: number;
@@ -39,7 +39,7 @@ export function queuedKinds(tx: Tx): Promise<QueuedKind[]> {
   );
 }
 
-/** Those of the executions that wait in the queue, with what they ask for. */
+/** Returns those of the executions that wait in the queue, with their requirements. */
 export function queuedAmong(
   tx: Tx,
   ids: readonly ExecutionId[],
@@ -66,7 +66,7 @@ export async function lockQueued(tx: Tx, ids: readonly ExecutionId[]): Promise<E
 }
 
 const Offer = z.object({ platform: Platform, sizeClass: z.number(), workers: z.number() });
-/** What workers offer that were there a while ago, whatever they do now. */
+/** The offers of workers that were seen recently, whatever they do now. */
 export type SeenOffer = z.infer<typeof Offer>;
 
 export function offersSeen(tx: Tx, since: Date): Promise<SeenOffer[]> {

@@ -17,11 +17,10 @@ type Bounds = z.infer<typeof Bounds>;
 /**
  * Lets executions run on any class that their clients allow, where no worker has the class that the farm chose.
  *
- * It was the farm that asked for it: with the bounds that it set, they would wait for workers that went away, and
- * end for the lack of them, while others could run them. Answers how many; call it until that is 0.
+ * The farm chose the bounds: with them, executions would wait for workers that have gone, and fail for lack of workers,
+ * while others could run them. Returns how many were changed; call it until that is 0.
  *
- * @param seenSince A worker that was heard of since then may come back.
- * @param declared Workers that may be started.
+ * @param seenSince A worker that was heard of since then may come back. @param declared Workers that may be started.
  */
 export async function relaxSizes(
   tx: Tx,
@@ -33,7 +32,7 @@ export async function relaxSizes(
   let count = 0;
   for (const kind of await queuedKinds(tx)) {
     if (isServed(kind, offers)) continue;
-    // As nearly always, nobody comes here.
+    // In nearly all calls there are none.
     for (const bounds of await boundsOf(tx, kind)) {
       const asked = asRequested(kind, bounds);
       if (isServed(asked, offers)) count += await relax(tx, kind, bounds, textOf(asked));
@@ -57,7 +56,7 @@ function textOf({ requirements }: QueuedKind): string {
   return requirementsText(requirements, most === undefined ? undefined : Number(most));
 }
 
-/** What was asked for by those for which the farm chose this. */
+/** Returns the requests of executions for which the farm chose these bounds. */
 function boundsOf(tx: Tx, kind: QueuedKind): Promise<Bounds[]> {
   return tx.many(
     Bounds,
@@ -104,7 +103,7 @@ async function relax(
   return relaxed.length;
 }
 
-/** Runs that only teach, and that wait since before `queuedBefore`: what they would teach is asked for anew. */
+/** Returns runs that only measure and were queued before `queuedBefore`: a new one is submitted when it is needed. */
 export async function staleBackgroundRuns(tx: Tx, queuedBefore: Date): Promise<ExecutionId[]> {
   await preferIndexes(tx);
   const rows = await tx.many(

@@ -38,10 +38,10 @@ export async function lockForReplacing(
 }
 
 /**
- * Gives executions the place in the queue that they would have, had they been submitted with this priority.
+ * Gives executions the place in the queue that they would have had with this priority.
  *
- * What they waited already counts. Those that are leased get it should they come back.
- * Answers how many it was; take `lockForReplacing` before.
+ * The time that they waited counts. Leased executions get it if they come back. Returns how many were changed; call
+ * `lockForReplacing` before.
  */
 export async function replaceExecutions(tx: Tx, wanted: readonly Urgency[]): Promise<number> {
   const urgency = new Map(wanted.map((each) => [each.id, each]));

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { type Digest, digestKey } from "#core/digest.ts";
 import { type Platform, platformKey, requirementsOf } from "#core/platform.ts";
 
-/** What an action is like, as far as a client says. */
+/** The properties of an action by which similar actions are found, as far as a client states them. */
 export interface ActionTraits {
   readonly commandDigest: Digest;
   readonly platform: Platform;

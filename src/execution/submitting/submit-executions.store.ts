@@ -21,13 +21,13 @@ export interface Submitted {
   readonly isNew: boolean;
   /** The request had been submitted before, and its execution is over: read it, no news will come. */
   readonly isFinished: boolean;
-  /** Of one that this call put there. */
+  /** When this call queued it. */
   readonly queuedAt?: Date;
 }
 
 /** Each round loses a request only to an execution that ends at that moment. */
 const mostRounds = 10;
-/** It is for people. A mnemonic and a target together may be longer than either may be. */
+/** For people. A mnemonic and a target together may be longer than either alone. */
 const longestTitle = 1_024;
 
 /**
@@ -161,11 +161,10 @@ const Joined = z.object({
 });
 
 /**
- * Finds and locks what already serves the requests.
+ * Finds and locks executions that already serve the requests.
  *
- * Who joins in a greater hurry takes the execution forward with it, into the top class if that is the
- * joiner's; for one that is leased this counts should it come back. A row that finished while
- * this waited for its lock no longer fits the condition, and is not answered.
+ * A request of higher priority moves the execution forward, up to the top class; for a leased execution this counts if
+ * it comes back. A row that finished while this statement waited for its lock no longer matches and is not returned.
  */
 async function joinKnown(tx: Tx, rows: string): Promise<z.infer<typeof Joined>[]> {
   return tx.many(
