@@ -19,7 +19,7 @@ export function bindFarm(services: Services, url: string): Farm {
   };
 }
 
-/** What scrapers get of the server's services. */
+/** Returns the metric families of the server's services. */
 function metricFamilies(
   { db, clock, queue, caches, eviction, trees, labTimes }: Services,
   scaling: DesiredWorkersService,

@@ -12,7 +12,7 @@ interface CertificateFiles {
   readonly cert: string;
   /** PEM: its key, without a passphrase. */
   readonly key: string;
-  /** PEM: authorities whose certificates tell clients apart. */
+  /** PEM: the authorities whose client certificates are accepted. */
   readonly clientCa?: string | undefined;
 }
 
@@ -154,7 +154,7 @@ function parsed<T>(problem: string, parse: () => T): T {
   }
 }
 
-/** What changes when one of the files is written, or a symlink on the way to it is turned. */
+/** Returns a text that changes when one of the files is written, or a symlink in its path changes. */
 async function versionOf({ cert, key, clientCa }: CertificateFiles): Promise<string> {
   const files = clientCa === undefined ? [cert, key] : [cert, key, clientCa];
   const all = await Promise.all(files.map((file) => stat(file).catch(() => undefined)));

@@ -1,7 +1,7 @@
 import type { Service } from "#core/service.ts";
 import type { Db } from "#db/db.ts";
 
-/** Tells followers that something changed; what changed, they look up themselves. */
+/** Notifies followers of changes; they read the changes themselves. */
 export interface ChangeFeed extends Service {
   /**
    * Waits for the next change of a topic after this call, or until the time is over.

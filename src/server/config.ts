@@ -42,19 +42,19 @@ export const ServerConfig = z.object({
   /** Files in PEM: with both, the port speaks TLS only. */
   tlsCert: z.string().min(1).optional(),
   tlsKey: z.string().min(1).optional(),
-  /** What the farm signs with, in PEM; several servers of one farm share it. In the data directory when absent. */
+  /** The farm's signing keys, in PEM; the servers of one farm share the file. In the data directory when absent. */
   farmKey: z.string().min(1).optional(),
-  /** What secrets are sealed with; several servers of one farm share it. In the data directory when absent. */
+  /** The key that encrypts secrets; the servers of one farm share the file. In the data directory when absent. */
   secretsKey: z.string().min(1).optional(),
   /** Sends secrets to workers on other machines without TLS, too. */
   secretsInClear: z.stringbool().or(z.boolean()).default(false),
   /** Lets the server listen where others can reach it, though nobody has to sign in. */
   allowOpen: z.stringbool().or(z.boolean()).default(false),
-  /** Keeps tokens for those who run the farm on its own machine in the data directory: of an owner, and of workers. */
+  /** Keeps tokens of an owner and of workers in the data directory, for the users of the farm's own machine. */
   ownerToken: z.boolean().default(false),
-  /** Takes all rights away from who sends no token, before anybody is answered. With an owner's token. */
+  /** Removes all rights of callers without a token, before the first request is answered. Requires an owner's token. */
   close: z.stringbool().or(z.boolean()).default(false),
-  /** Authorities in PEM: who shows a certificate of theirs is the machine that it was issued to. */
+  /** Authorities in PEM: a client with a certificate of theirs is the machine that the certificate names. */
   clientCa: z.string().min(1).optional(),
   /** Where people find the farm, when that is not where it listens: behind a proxy that ends TLS, say. */
   publicUrl: z
@@ -64,12 +64,12 @@ export const ServerConfig = z.object({
       error: "it must be an address without a path, such as https://farm.example",
     })
     .optional(),
-  /** Who says who people are, by OpenID Connect. */
+  /** The identity provider of users, by OpenID Connect. */
   oidc: oidcConfig.optional(),
   /** How long a browser stays signed in without a request, and at the longest. */
   sessionIdleMs: z.coerce.number().int().min(1_000).optional(),
   sessionMs: z.coerce.number().int().min(1_000).optional(),
-  /** Where notify jobs may send what they tell: prefixes of URLs, with commas between. Nowhere by default. */
+  /** The addresses to which notify jobs may send: prefixes of URLs, separated by commas. None by default. */
   webhooks: z
     .string()
     .default("")
@@ -77,8 +77,8 @@ export const ServerConfig = z.object({
     .transform((urls) => urls.filter((url) => url !== ""))
     .pipe(z.array(z.url({ protocol: /^https?$/ }).transform((url) => new URL(url)))),
   /**
-   * Hosts on private addresses that repositories may be fetched from: names or addresses with `*`, with commas between.
-   * Not given: all of them for an open farm on loopback without a public address, else none.
+   * Hosts on private addresses from which repositories may be fetched: names or addresses with `*`, separated by
+   * commas. Default: all for an open farm on loopback without a public address, otherwise none.
    */
   privateHosts: z
     .string()
@@ -91,9 +91,9 @@ export const ServerConfig = z.object({
     .transform((list) => list.split(":").map((path) => path.trim()))
     .transform((paths) => paths.filter((path) => path !== ""))
     .optional(),
-  /** What a worker costs, in whatever currency you count: shown before something is run again. */
+  /** The price of a worker per minute, in any currency: shown before something is run again. */
   pricePerWorkerMinute: z.coerce.number().min(0).default(0),
-  /** What autoscalers are told to reach, and how soon a worker that they start takes work. */
+  /** The goal of autoscalers, and how soon a worker that they start takes work. */
   scaling: z
     .object({
       targetWaitMs: z.coerce.number().int().min(1_000).default(60_000),
@@ -137,7 +137,7 @@ export const ServerConfig = z.object({
     }),
   /** How many projects one principal may begin. */
   projectsEach: z.coerce.number().int().min(1).default(usualProjectsEach),
-  /** How often the benchmark lab looks for what is to be done when nothing wakes it. */
+  /** How often the benchmark lab looks for work when nothing wakes it, in ms. */
   benchmarkPeriodMs: z.coerce.number().int().min(1_000).default(30_000),
   /** How long a collector may be silent before its job goes to another. */
   benchmarkLeaseMs: z.coerce.number().int().min(1_000).default(labTimes.leaseMs),
@@ -159,7 +159,7 @@ export const ServerConfig = z.object({
 });
 export type ServerConfig = z.infer<typeof ServerConfig>;
 
-/** The files that it names of which each lets its reader be the farm, or somebody whom the farm knows. */
+/** Returns the configured files whose readers could act as the farm, or as a principal of the farm. */
 export function secretFilesIn(config: ServerConfig): (string | undefined)[] {
   const { farmKey, secretsKey, tlsKey, oidc, forges, alarmWebhook } = config;
   return [

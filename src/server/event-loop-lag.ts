@@ -9,15 +9,15 @@ export interface EventLoopLag {
 const spanMs = 10_000;
 /** The monitor's timer fires a hundred times a second, at 0.7 % of a core: it runs only while somebody reads it. */
 const unreadForMs = 5 * 60_000;
-/** Of its timer; Node counts it into what it measures. */
+/** The resolution of Node's timer in ms; Node includes it in the measured delay. */
 const resolutionMs = 10;
 
 /**
- * Measures how late this process comes to what it has to do.
+ * Measures how late this process runs its timers.
  *
- * Answers for the last whole span of 10 s or longer: several scrapers do not take each other's maximum away.
- * Measuring begins with the first call, which answers zeros, and pauses when nobody has called for five minutes.
- * The timers keep no process alive, and need no stop.
+ * Returns the figures of the last complete span of 10 s or longer, so that several scrapers get the same maximum.
+ * Measuring begins with the first call, which returns zeros, and pauses after five minutes without a call. The timers
+ * do not keep the process alive and need no stop.
  */
 export function eventLoopLag(now: () => number): () => EventLoopLag {
   const delay = monitorEventLoopDelay({ resolution: resolutionMs });

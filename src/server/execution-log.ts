@@ -14,7 +14,7 @@ export type LogStream = "stdout" | "stderr";
 
 const noBytes = new Uint8Array();
 
-/** A piece of what an execution wrote; undefined when nobody knows the execution, or it is not `of` that project. */
+/** Returns a piece of an execution's log; undefined when the execution is unknown or not of the project `of`. */
 export async function readExecutionLog(
   services: { readonly db: Db; readonly blobsOf: (project: string) => BlobStore },
   id: ExecutionId,

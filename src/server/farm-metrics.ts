@@ -29,7 +29,10 @@ const recordForMs = 60_000;
 
 const workerStates = ["idle", "busy", "draining", "lost"] as const;
 
-/** Returns a function that gives the families of `/metrics`. They are counted here, never where jobs start or end. */
+/**
+ * Returns a function that gives the families of `/metrics`. They are counted at the scrape, never where jobs start or
+ * end.
+ */
 export function farmMetrics(parts: {
   readonly db: Db;
   readonly now: () => Date;
@@ -208,7 +211,9 @@ function storeFamilies({ limitBytes, counted, evictedInAll }: StoreStanding): Me
   ];
 }
 
-/** By class, also where nobody is and nothing runs: an autoscaler must see the zero. */
+/**
+ * Returns the gauges of each size class, also those without workers and executions: an autoscaler must see the zero.
+ */
 function scalingGauges(classes: readonly ScaledClass[]): MetricFamily[] {
   const each = (name: string, help: string, value: (of: ScaledClass) => number) =>
     gauge(

@@ -1,4 +1,7 @@
-/** Answers what `make` made at most `ms` ago; those who ask while it is made share it. A failure is not kept. */
+/**
+ * Returns a function that gives the value that `make` returned at most `ms` ago. Callers during a call of `make` share
+ * it. A failure is not kept.
+ */
 export function forAWhile<T>(
   ms: number,
   now: () => number,

@@ -14,15 +14,15 @@ interface KeptToken {
   readonly file: string;
   readonly principal: string;
   readonly kind: PrincipalKind;
-  /** Given with the first token. Who takes it away later is obeyed. */
+  /** Granted with the first token only: a grant that is removed later is not granted again. */
   readonly grant: Grant;
 }
 
 /**
- * Sees to it that a file holds a good token of somebody: for those who run the farm on its own machine.
+ * Keeps a valid token of a principal in a file, for the users of the farm's own machine.
  *
- * The file comes first: what a crash leaves there is not known to the farm, and another is made. A token that
- * was revoked stays so, until somebody removes the file.
+ * The file is written first: after a crash the farm does not know the token of the file, and another one is made. A
+ * revoked token stays revoked until somebody removes the file.
  */
 export async function keepTokenInFile(
   { db, logger, now }: { readonly db: Db; readonly logger: Logger; readonly now: Date },

@@ -10,8 +10,8 @@ const remembered = 10_000;
 const usualMostUnknownAnHour = 600;
 
 /**
- * Whether a repository that the farm knows has a commit. What it has once it has for good, and what is in our mirror
- * costs nobody anything; a fetch is counted for who caused it, so that nobody uses up what others need.
+ * Returns whether a known repository has a commit. A positive answer stays true, and a lookup in the mirror is free; a
+ * fetch counts against the caller's quota, so that no caller uses up the fetches of others.
  */
 export function knowsCommit(
   { db, mirrors }: Pick<Services, "db" | "mirrors">,

@@ -28,11 +28,11 @@ interface ListenOptions {
   readonly graceMs: number;
   readonly methods: readonly Method[];
   readonly logger: Logger;
-  /** With it, the port speaks TLS only. */
+  /** When present, the port speaks TLS only. */
   readonly identity?: (() => TlsIdentity) | undefined;
   /** Made once the port is known. */
   readonly app: (port: number) => Hono;
-  /** Asked first: what it does not take goes to `app`. */
+  /** Called first; requests that it does not handle go to `app`. */
   readonly caches: CacheHandler;
 }
 
@@ -85,7 +85,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   };
 }
 
-/** What is long rests for a small request, too, until that is answered. */
+/** Notes a small request as short work, during which long work rests. */
 function tellIfShort(request: IncomingMessage, response: ServerResponse): void {
   const { "content-length": length = 0, "transfer-encoding": encoding } = request.headers;
   if (encoding !== undefined || Number(length) > smallBytes) return;

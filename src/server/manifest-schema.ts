@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { RunManifest } from "#api/manifest.ts";
 
-/** The JSON Schema of manifests of runs, for those who read them. */
+/** The JSON Schema of manifests of runs, for programs that read them. */
 export function manifestSchema(): Record<string, unknown> {
   return {
     ...z.toJSONSchema(RunManifest, { io: "output", metadata: z.registry() }),

@@ -1,8 +1,8 @@
 /**
- * Answers what `make` made before, and makes it anew in the background once that is `ms` old.
+ * Returns a function that gives the last value of `make`, and refreshes it in the background once it is `ms` old.
  *
- * For what takes long and may be old. Only the first to ask waits, and whoever asks after nobody has for
- * `mostMs`, or finds it `isWrong` by now. When making fails, what there is goes on to hold; the next to ask tries again.
+ * For values that take long and may be old. Only the first caller waits, and a caller after a pause of `mostMs`, or for
+ * whom the value is `isWrong`. When `make` fails, the old value stays, and the next call tries again.
  */
 export function meanwhile<T>(
   { ms, mostMs }: { readonly ms: number; readonly mostMs: number },

@@ -3,10 +3,10 @@ import { anyone } from "#access/principal.ts";
 import { noteOffence } from "#access/worker-offence.store.ts";
 import type { Services } from "./services.ts";
 
-/** A wire that garbles, or a bug, may do it once; who does it three times means it. */
+/** A faulty network or a bug may cause an offence or two; three mean intent. */
 const mostOffences = 3;
 
-/** Counts what no worker of ours does, and quarantines who does it again and again. */
+/** Counts offences, which no worker of ours commits, and quarantines a principal that repeats them. */
 export function noteWorkerOffence(
   { db, clock, callers }: Pick<Services, "db" | "clock" | "callers">,
   logger: Logger,

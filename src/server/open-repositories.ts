@@ -15,7 +15,7 @@ import { openedWays, sealOpenWays } from "./forge/ways.ts";
 import type { Keep } from "./keep-services.ts";
 import { privateHostsNow } from "./private-hosts.ts";
 
-/** Git, the mirrors of repositories, who may read which of them, and the forges that they live at. */
+/** Opens Git, the mirrors of repositories, the rights to read them, and their forges. */
 export async function openRepositories(
   config: RepositoryConfig,
   parts: {

@@ -33,7 +33,7 @@ import { watchForIdleness } from "./watch-for-idleness.ts";
 /** Until graphs have projects of their own, all that a farm does by itself belongs to one. */
 const project = defaultProject;
 
-/** Builds and stacks everything, bottom up. What was opened is closed again when something further up fails. */
+/** Opens all services, bottom up. When one fails to open, those before it are closed again. */
 export async function openServices(
   config: Pick<
     ServerConfig,

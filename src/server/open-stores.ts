@@ -23,8 +23,8 @@ import { startEviction } from "./retention/start-eviction.ts";
 import { signOldResults } from "./sign-old-results.ts";
 
 /**
- * Presence is remembered for the seconds in which a build asks again: far less than an unused blob lives, and as long
- * as a file that somebody removed behind the farm is claimed to be here.
+ * Existence is cached for the seconds in which a build repeats its requests. This is far less than the life of an
+ * unused blob, and is how long a file that was deleted behind the farm's back is reported as present.
  */
 const existence = { ttlMs: 10_000, limit: 200_000 };
 

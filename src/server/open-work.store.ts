@@ -8,7 +8,7 @@ import { hasGraphWorkBy } from "#graphs/open-work.store.ts";
 const Answer = z.object({ open: z.boolean() });
 
 /**
- * Returns whether anything waits, runs, or is due by then, in any table that work waits in.
+ * Returns whether work waits, runs, or is due by then, in any table.
  *
  * One statement outside of transactions: an idle server sends little else.
  */

@@ -8,7 +8,7 @@ export interface PeriodicTask {
   /** For the log. */
   readonly name: string;
   readonly everyMs: number;
-  /** Not put off while the farm is idle: it watches others, not work. */
+  /** Not delayed while the farm is idle: the task watches other systems, not work. */
   readonly staysOnTime?: true;
   run(): Promise<unknown>;
 }

@@ -9,12 +9,11 @@ import type { ServerConfig } from "./config.ts";
 type ReachConfig = Partial<Pick<ServerConfig, "host" | "privateHosts" | "publicUrl">>;
 
 /**
- * Returns the hosts on private addresses that repositories may be fetched from.
+ * Returns the hosts on private addresses from which repositories may be fetched.
  *
- * What the operator named holds. Otherwise all of them, for a farm that only its owner
- * uses: it listens on loopback, asks nobody for a token, and has no public address. Behind
- * a proxy a farm listens on loopback too, and there strangers would reach the network that
- * it stands in.
+ * The configured hosts, if any. Otherwise all hosts, for a farm that only its owner uses: it listens on loopback,
+ * requires no token, and has no public address. Behind a proxy a farm listens on loopback, too, and strangers would
+ * reach its network through it.
  */
 export function allowedPrivateHosts(config: ReachConfig, isOpen: boolean): PrivateHosts {
   if (config.privateHosts !== undefined) return config.privateHosts;

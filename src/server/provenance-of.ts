@@ -18,12 +18,12 @@ import { runsThatMade } from "#provenance/subject.store.ts";
 import type { Services } from "./services.ts";
 import { version } from "./version.ts";
 
-/** Of what many runs make, such as an empty file, the latest are enough. */
+/** Many runs may make the same blob, such as an empty file; the latest runs suffice. */
 const mostRuns = 5;
 
 /**
- * What the farm attests of an output, by `<hash>` or `<hash>/<size>`: made when it is asked for, from what the farm itself
- * knows of its runs. Undefined when no run that the farm trusts has made it.
+ * Returns the farm's statement about an output, named by `<hash>` or `<hash>/<size>`. It is made at the request, from
+ * the farm's own records of its runs. Undefined when no trusted run has made the output.
  */
 export function provenanceOf({
   db,
@@ -38,7 +38,7 @@ export function provenanceOf({
     const bytes = await blobs.get(parseDigestKey(digest));
     return bytes === undefined ? undefined : fromBinary(ActionSchema, bytes);
   };
-  /** Whether the farm signed what the run's row says that it made: else the row may be somebody else's work. */
+  /** Whether the farm signed the result in the row of the run; otherwise somebody may have changed the row. */
   const isSealed = async ({ actionDigest, executionId, attempt, result }: AttestedRunRow) => {
     const action = parseDigestKey(actionDigest);
     const found = await resultsOfActions(db, project, [protectedDomain], [action]);
@@ -50,7 +50,7 @@ export function provenanceOf({
         Buffer.from(sealed).equals(result),
     );
   };
-  // Those who ask at once wait for one look.
+  // Requests at the same time share one look.
   let catchingUp: Promise<void> | undefined;
 
   return async (digest) => {
@@ -115,7 +115,7 @@ function textOf(digest: DigestMessage | undefined): string | null {
   return digest === undefined ? null : `${digest.hash}/${digest.sizeBytes}`;
 }
 
-/** An address may have a password in it, which is nobody's business who checks an output. */
+/** An address may contain a password, which is not shown. */
 function withoutLogin(address: string): string {
   if (!URL.canParse(address)) return address;
   const url = new URL(address);

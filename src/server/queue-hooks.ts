@@ -14,10 +14,10 @@ import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remot
 import { noteObservations } from "#size-classes/observation.store.ts";
 
 /**
- * What happens with executions that move: results are kept, graphs advance.
+ * The farm's reactions to changed executions: results are stored, graphs advance.
  *
- * All of it in the transaction that moves them. Advancing a graph notifies by
- * itself; what size classes learn from is learned after the commit.
+ * All of it in the transaction that changes the executions. Advancing a graph sends its notifications; size classes
+ * learn after the commit.
  */
 export function queueHooks(
   treesOf: (project: string) => OutputTrees,

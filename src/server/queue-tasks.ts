@@ -16,7 +16,7 @@ import type { OperationService } from "#invocations/operation-service.ts";
 import { declaredOffers } from "#size-classes/declared-classes.ts";
 import type { PeriodicTask } from "./periodic-tasks.ts";
 
-/** A worker that is started anew is back by then; far less than what nobody can serve is kept waiting. */
+/** A restarted worker is back by then; far shorter than the wait of an execution that no worker serves. */
 const chosenClassAwayMs = 2 * 60_000;
 const keepBackgroundRunsMs = 24 * 60 * 60 * 1_000;
 

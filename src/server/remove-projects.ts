@@ -55,7 +55,7 @@ export function projectRemoval({ db, stores }: Pick<Services, "db" | "stores">):
   return {
     async projects() {
       const projects = [];
-      // One after the other: each walks its directories.
+      // One after the other, because each walks its directories.
       for (const { namespace, known } of await listed()) {
         projects.push({
           name: known?.name ?? null,

@@ -18,21 +18,21 @@ import { forgetHistories } from "#size-classes/key-history.store.ts";
 import type { PeriodicTask } from "./periodic-tasks.ts";
 
 const dayMs = 24 * 60 * 60 * 1_000;
-/** Runs keep what people ask for; executions are what the queue needed. */
+/** Runs keep what people look up; executions are what the queue needed. In ms. */
 const keepExecutionsMs = 7 * dayMs;
 /** Longer than a holiday. */
 const keepDurationsMs = 90 * dayMs;
-/** What was built lately, and what became of it. */
+/** How long builds and their results are shown, in ms. */
 const keepInvocationsMs = 30 * dayMs;
 const keepAlarmsMs = 30 * dayMs;
 const keepSilentWorkersMs = dayMs;
 /** A branch that nobody has built for a month is built anew. */
 const keepCacheEntriesMs = 30 * dayMs;
 const keepCommitIndexesMs = 30 * dayMs;
-/** What the page of savings looks back on. */
+/** How long the page of savings looks back, in ms. */
 const keepGranaryBuildsMs = 90 * dayMs;
 
-/** Forgets what nobody asks for any more. */
+/** The tasks that remove old data. */
 export function retentionTasks(parts: {
   readonly db: Db;
   readonly clock: Clock;

@@ -14,12 +14,11 @@ import {
 import type { LogPiece } from "./log-piece.ts";
 
 /**
- * A piece of a run's log, wherever it lies at the moment.
+ * Returns a piece of a run's log from its present place.
  *
- * While an attempt runs, its log is in the queue's tables; once there is a result,
- * it is the blob that the result names. The two have the same bytes at the same
- * offsets, so a reader does not notice the move. A log whose blob is gone falls
- * back to what the tables still have; in the end, a line says that it is gone.
+ * While an attempt runs, its log is in tables of the queue; once there is a result, it is the blob that the result
+ * names. Both have the same bytes at the same offsets, so a reader does not notice the change. When the blob is gone,
+ * the rest in the tables is returned, and at last a line that says so.
  */
 export async function readRunLog(
   services: { readonly db: Db; readonly blobs: BlobStore },
@@ -56,7 +55,7 @@ export async function readRunLog(
 
 const noBytes = new Uint8Array();
 
-/** What is read in the place of a log that went when the store was full. */
+/** The text in place of a log that was evicted. */
 export const goneLog = new TextEncoder().encode(
   "[grange: this log is no longer kept; what runs again writes a new one]\n",
 );

@@ -59,7 +59,7 @@ function logDigestOf({ result }: RunOutput): string | null {
   return stdoutDigest === undefined ? null : `${stdoutDigest.hash}/${stdoutDigest.sizeBytes}`;
 }
 
-/** What the job says of itself. That it says it badly makes no run a failure, and hides nothing else. */
+/** Returns the job's own part of the manifest. A faulty part makes no run a failure, and hides nothing else. */
 async function extraOf(
   blobs: BlobStore,
   run: Run,

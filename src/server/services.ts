@@ -39,20 +39,20 @@ export interface Services extends Service {
   readonly callers: CallerRegistry;
   readonly signIn: SignInModule;
   readonly logger: Logger;
-  /** What the farm signs with. */
+  /** The farm's signing key. */
   readonly farmKey: FarmKey;
-  /** What runs are given and nobody else may read. */
+  /** The secrets of runs. */
   readonly secrets: SecretService;
   readonly secretsInClear: boolean;
   /** Blobs by project. */
   readonly stores: ProjectBlobs;
-  /** What principals may write into projects. */
+  /** The quota of bytes that principals may write into projects. */
   readonly writeQuota: WriteQuota;
   /** How many projects each principal may begin. */
   readonly projectShare: ProjectShare;
   readonly blobsOf: (project: string) => BlobStore;
   readonly treesOf: (project: string) => OutputTrees;
-  /** Those of the farm's own work: graphs, and the benchmark lab. */
+  /** The blobs of the farm's own work: graphs, and the benchmark lab. */
   readonly blobs: BlobStore;
   readonly trees: OutputTrees;
   /** Keeps them under the limit, all together. */
@@ -60,7 +60,7 @@ export interface Services extends Service {
   readonly caches: Caches;
   readonly queue: ExecutionQueue;
   readonly operations: OperationService;
-  /** Who asks for what, for pages. */
+  /** Records of the clients that call, for pages. */
   readonly notes: AskingNotes;
   readonly git: Git;
   readonly mirrors: Mirrors;

@@ -41,7 +41,7 @@ interface GraphServiceParts {
   readonly keep: Keep;
 }
 
-/** What fills templates, runs graphs and jobs of the server, and searches for commits. */
+/** Starts the services that fill templates, run graphs and server jobs, and search for commits. */
 export async function startGraphServices(parts: GraphServiceParts) {
   const { db, clock, logger, idle, certain, blobs, trees, inputs, project, queue, secrets, keep } =
     parts;

@@ -24,7 +24,7 @@ interface LabServiceParts {
   readonly keep: Keep;
 }
 
-/** What finds artifacts of benchmark suites, and makes benchmark requests by itself. */
+/** Starts the services that find artifacts of benchmark suites and make benchmark requests. */
 export async function startLabServices(parts: LabServiceParts) {
   const { db, clock, logger, idle, privateHosts, keep } = parts;
   const ending = new AbortController();

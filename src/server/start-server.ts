@@ -27,7 +27,7 @@ import { settleWhoMayEnter } from "./who-may-enter.ts";
 export interface RunningServer extends Service {
   /** The one address: pages, API and gRPC. */
   readonly url: string;
-  /** For whoever runs it within a program of their own. */
+  /** For programs that embed the server. */
   readonly services: Services;
   /** Resolves when it must not go on, with the reason. */
   readonly failed: Promise<string>;

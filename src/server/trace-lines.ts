@@ -28,7 +28,7 @@ function elastic(most: number): Pool {
 }
 const mostWorkers = 10_000;
 
-/** What is declared comes and goes; the other workers are there as long as somebody leaves them on. */
+/** Returns the pool of a class: declared workers start and stop, the others exist for the whole time. */
 function poolOf(
   sizeClass: number,
   up: readonly WorkersUp[],
@@ -43,7 +43,10 @@ function poolOf(
   return slots === 0 ? elastic(1_000) : { kind: "fixed", workers: Math.min(slots, mostWorkers) };
 }
 
-/** What was executed from `backMs` ago until now: JSON lines of docs/size-class-traces.md, some hundreds at a time. */
+/**
+ * Yields the executions from `backMs` ago until now, as JSON lines of docs/size-class-traces.md, some hundreds at a
+ * time.
+ */
 export async function* traceLines(
   { db, clock, queue }: Pick<Services, "db" | "clock" | "queue">,
   backMs: number,
@@ -95,7 +98,10 @@ function executionOf(
   return measuredWork(queuedAt.getTime() - since.getTime(), keys, timeoutMs, attempts, classes);
 }
 
-/** What two projects run is not alike. Similarity keys from before their names had a level are taken by position. */
+/**
+ * Returns the keys of an execution. Executions of two projects are not similar. Similarity keys from before they named
+ * their level are taken by position.
+ */
 function keysOf(project: string, similarityKeys: readonly string[]): TraceKeys | undefined {
   const named = (letter: string) => {
     const found = similarityKeys.find((each) => each.startsWith(`${letter}.`));

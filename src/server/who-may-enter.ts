@@ -14,8 +14,8 @@ import type { Services } from "./services.ts";
 const plain = { repository: "*", branch: "*", priorityCap: null };
 
 /**
- * Makes what those who run the farm sign in with, closes it when that is wished, and refuses to listen where
- * others reach it while it is open. Before anybody is answered.
+ * Creates the tokens of the farm's owner, removes the rights of strangers if configured, and refuses to listen on a
+ * reachable address while the farm is open. Runs before the first request is answered.
  */
 export async function settleWhoMayEnter(
   { db, clock, callers }: Pick<Services, "db" | "clock" | "callers">,

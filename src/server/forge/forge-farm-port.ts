@@ -70,14 +70,14 @@ export function forgeFarmPort(services: Services, url: string): FarmPort {
       const isFromGit = suite?.definition.artifacts.from === "git";
       if (suite === undefined || !isFromGit) return lab.submit(asked, by);
       if (asked.kind !== "try") await findOnLine(sources, suite, asked);
-      // A commit is there as soon as it is pushed: nobody has to say so.
+      // A commit exists as soon as it is pushed, so it need not be announced.
       return lab.submit({ ...asked, waitForArtifacts: false }, by);
     },
     async cancelBenchmark(id, by) {
       try {
         return (await lab.cancel(id, by)) !== undefined;
       } catch (reason) {
-        // It has ended meanwhile.
+        // The request has ended meanwhile.
         if (!(reason instanceof Fault && reason.code === "failed_precondition")) throw reason;
         return false;
       }
@@ -87,8 +87,8 @@ export function forgeFarmPort(services: Services, url: string): FarmPort {
 }
 
 /**
- * Has the lab look at a suite's branch and tags until it knows a commit as one of them. What it took for a
- * try because it had not looked since would stay one.
+ * Makes the lab read a suite's branch and tags until it knows the commit as one of them. Otherwise the lab would take
+ * the commit for a try build, and keep it so.
  */
 async function findOnLine(
   sources: SourceService,
@@ -112,9 +112,9 @@ async function findOnLine(
 }
 
 /**
- * Gets a commit into the mirror, with what it takes to be let in: afterwards its id alone finds it.
+ * Fetches a commit into the mirror with the repository's credential; afterwards its id alone finds it.
  *
- * Not every server gives a commit by its id; then the ref is fetched that it was seen on.
+ * Not every server serves a commit by its id. In that case the ref is fetched on which the commit was seen.
  */
 async function bring({ mirrors }: Services, { address, ref, sha }: GraphToMake): Promise<void> {
   try {
@@ -127,8 +127,8 @@ async function bring({ mirrors }: Services, { address, ref, sha }: GraphToMake):
 }
 
 /**
- * Adds the repositories that jobs' sources may name: what the grants of `forge` and of anybody
- * allow to submit. By itself a forge's graph reads no repository but its own.
+ * Adds the repositories that sources of jobs may name: those that the grants of `forge` and of `anyone` allow to
+ * submit. Without them, a graph of a forge reads only its own repository.
  */
 async function withReadableSources(db: Db, by: Principal): Promise<Principal> {
   const stored = [...(await grantsOf(db, forgePrincipalName)), ...(await grantsOf(db, anyone))];

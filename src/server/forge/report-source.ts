@@ -9,7 +9,7 @@ import { reportOf, reportVersions } from "#perf/reports/report.store.ts";
 import { BenchmarkRequestId } from "#perf/requests/request.store.ts";
 import { requestSummaries } from "#perf/requests/request-page.store.ts";
 
-/** As many as a check run has annotations: one for each. */
+/** The limit of annotations of a check run: one for each. */
 const mostFailed = 50;
 /** Further ones are told by name. */
 const mostNamed = 500;
@@ -81,7 +81,7 @@ async function versions(
   return found;
 }
 
-/** In an address that Markdown takes for one: brackets would end it. */
+/** Encodes a name for a URL in Markdown, where brackets would end the URL. */
 function asPart(name: string): string {
   return encodeURIComponent(name).replace(
     /[!'()*]/g,

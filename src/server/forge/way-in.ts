@@ -5,8 +5,8 @@ import { type Forges, forgeFor } from "#forge/forge-services.ts";
 import { findWatchedAt } from "#forge/repository.store.ts";
 
 /**
- * The address of a repository with what it takes to be let in, where the farm watches it and somebody may submit
- * there; else as it is. A private repository then needs no second secret to be built from by hand.
+ * Returns the address of a repository with its credential, when the farm watches it and the caller may submit there;
+ * otherwise the address alone. A private repository then needs no second secret for manual builds.
  */
 export async function wayIn(
   { db, forges }: { readonly db: Db; readonly forges: Forges },
@@ -24,7 +24,7 @@ export async function wayIn(
   try {
     return await forgeFor(forges, kind).fetchAddress(slug);
   } catch {
-    // A public one can be had all the same; of another, Git says that it lets nobody in.
+    // A public repository can be fetched without a credential; for a private one, Git reports that access is denied.
     return address;
   }
 }

@@ -4,7 +4,7 @@ import { type RawWebhook, type TakenWebhook, takeWebhook } from "#forge/webhooks
 import { WebhookBodies } from "#forge/webhooks/webhook-bodies.ts";
 import type { Services } from "../services.ts";
 
-/** Takes what a forge sends by itself; its signature says who it is. */
+/** Accepts webhooks of forges, which their signatures identify. */
 export interface WebhookTaker {
   /** Undefined when there is no such kind of forge, or it sends none. */
   takeWebhook(kind: string, raw: RawWebhook): Promise<TakenWebhook | undefined>;

@@ -32,7 +32,7 @@ interface BuildEventServiceParts {
   readonly db: Db;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Throws for who may not report there. `projectId` is what the request names, maybe nothing. */
+  /** Throws when the caller may not report there. `projectId` is the name in the request, which may be empty. */
   readonly reporterOf: (
     context: CallContext,
     projectId: string,
@@ -58,7 +58,7 @@ const batch = {
 /** A stream that is open is noted so often, well within what counts as silence. */
 const noteEveryMs = 30_000;
 
-/** What build tools tell of themselves. An event is answered once it is stored. */
+/** The Build Event Protocol: stores the events of build tools. An event is acknowledged once it is stored. */
 export function buildEventService(parts: BuildEventServiceParts): Method[] {
   return methodsOf(PublishBuildEvent, {
     publishLifecycleEvent: (request, context) => publishLifecycle(request, context, parts),
@@ -87,7 +87,7 @@ async function publishLifecycle(
       await keepLifecycle(parts.db, teller, news, parts.clock.now());
       return {};
     }
-    // A build is its invocation here: what is around it has nothing to add.
+    // A build is its invocation here; the events around it add nothing.
     case "buildEnqueued":
     case "buildFinished":
     case undefined:
@@ -166,8 +166,8 @@ function readEvents(
 }
 
 /**
- * What an event tells. One that cannot be read is answered like the others, and counted: refused as
- * INVALID_ARGUMENT, Bazel gives up all that would follow; with any other code it sends the same one again.
+ * Returns the updates of an event. An unreadable event is acknowledged like the others, and counted: after
+ * INVALID_ARGUMENT, Bazel drops all later events; after any other code, it sends the same event again.
  */
 function readUpdates(
   event: BuildEvent | undefined,
@@ -182,7 +182,7 @@ function readUpdates(
   }
 }
 
-/** Before the events are answered: what they name is then here. */
+/** Stores the blobs that events name, before the events are acknowledged. */
 async function keepBlobs(
   events: readonly NumberedUpdate[],
   { project }: BuildTeller,
@@ -194,7 +194,7 @@ async function keepBlobs(
     try {
       await keepBlob(context, project, blob);
     } catch (reason) {
-      // Who may tell of builds there, and not begin the project: then there is a name and no file.
+      // The caller may report builds there but not begin the project: then there is a name and no file.
       if (!(reason instanceof Fault) || reason.code !== "permission_denied") throw reason;
     }
   });

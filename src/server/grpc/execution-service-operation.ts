@@ -23,7 +23,7 @@ export type OperationInit = MessageInitShape<typeof OperationSchema>;
 type ExecuteResponseInit = MessageInitShape<typeof ExecuteResponseSchema>;
 type StatusInit = MessageInitShape<typeof StatusSchema>;
 
-/** An operation whose execution goes on, as REv2 clients see it. */
+/** Returns the REv2 operation of an execution that has not finished. */
 export function ongoing(
   name: string,
   { id, project, attempt, actionDigest, queuedAt, state }: ExecutionView,
@@ -77,20 +77,20 @@ function metadata(digest: Digest, known: MessageInitShape<typeof ExecuteOperatio
   );
 }
 
-/** What is said when an operation was cancelled, whatever its execution does. */
+/** Returns the response of a cancelled operation, whatever its execution does. */
 export function cancelledResponse(why: string): ExecuteResponseInit {
   return { status: { code: Code.CANCELLED, message: why } };
 }
 
 /**
- * What is said when no worker could ever execute it. Without details, so that nobody tries it again: as it
- * is, it would fare no better.
+ * Returns the response for an execution that no worker could run. Without details, so that clients do not retry: the
+ * same request would fail again.
  */
 export function unservedResponse(why: string): ExecuteResponseInit {
   return { status: { code: Code.FAILED_PRECONDITION, message: why } };
 }
 
-/** What is said when an execution is over. `missing`: all blobs that it lacked. */
+/** Returns the response of a finished execution. `missing`: all blobs that it lacked. */
 export function responseOf(
   finished: FinishedExecution,
   missing: readonly Digest[],

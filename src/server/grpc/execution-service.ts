@@ -46,7 +46,7 @@ interface ExecutionServiceParts {
   ) => Promise<ActionResult | undefined>;
   /** For actions that name none. */
   readonly defaultTimeoutMs: number;
-  /** How long a stream may be silent before what it said last is said again. */
+  /** After this silence, in ms, a stream sends its last message again. */
   readonly heartbeatMs?: number;
 }
 
@@ -176,7 +176,10 @@ async function open(
   return opened === "refused" ? undefined : opened;
 }
 
-/** The first Operation comes at once, so that a client whose stream breaks knows what to wait for. */
+/**
+ * Streams an operation. The first message is sent at once, so that a client whose stream breaks knows the operation's
+ * name.
+ */
 async function* follow(
   operation: OpenOperation,
   { project, actionDigest }: Pick<StoredOperation, "project" | "actionDigest">,
@@ -200,6 +203,6 @@ function refusal({ invocation }: Asking): string {
 
 /** No client of the protocol is more urgent than a graph may be; the top class it cannot name at all. */
 function priorityIn({ executionPolicy }: ExecuteRequest): number {
-  // Of graphs the higher is sooner, here the lower.
+  // Graphs count a higher priority as sooner, REv2 a lower one.
   return Math.min(-lowestPriority, Math.max(-highestPriority, executionPolicy?.priority ?? 0));
 }

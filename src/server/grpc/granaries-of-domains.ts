@@ -7,7 +7,7 @@ import type { Granaries } from "#granaries/open-granaries.ts";
 /** Each may keep filters of keys for a few seconds. Most farms have `protected` and a handful of others. */
 const mostOthers = 16;
 
-/** What the farm has for the granaries of whoever asks, by their trust domain. */
+/** Returns the services for the granaries of a caller, by its trust domain. */
 export type GranariesOf = (caller: Principal, project: string) => Granaries;
 
 export function granariesOfDomains(open: (domain: TrustDomain) => Granaries): GranariesOf {

@@ -7,16 +7,16 @@ import { type Method, rawMethod, type ServerCall } from "#grpc/method.ts";
 import { FetchRequestSchema, Granaries } from "#proto/grange/granary/v1/granary_pb.ts";
 
 /**
- * Fetch, message by message.
+ * The streaming method Fetch.
  *
- * While one pack is on its way, the next is read, and no more: who takes slowly, or stops, makes us hold two. Each
- * is made when its connection's turn comes, so that whoever fetches ahead does not hold up others' builds.
+ * While one pack is being sent, only the next one is read: a slow reader holds two packs in memory. Each pack is made
+ * when its connection has its turn, so that prefetching does not delay other builds.
  */
 export function fetchMethod(readerOf: ReaderOf): Method {
   return rawMethod(Granaries.method.fetch, (call) => fetch(readerOf, call));
 }
 
-/** For which project somebody asks, and what there is for them. */
+/** Returns the project of a call, with the services that the caller may use. */
 type ReaderOf = (
   context: CallContext,
   instanceName: string,
@@ -32,7 +32,7 @@ async function fetch(readerOf: ReaderOf, call: ServerCall): Promise<void> {
   const packs = packsOf(granaries.fetch(project, items));
   const read = () => {
     const pack = packs.next();
-    // It may fail while nobody waits for it yet.
+    // Handles a rejection that comes before the pack is awaited.
     pack.catch(() => {});
     return pack;
   };

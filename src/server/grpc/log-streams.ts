@@ -28,9 +28,9 @@ const looksAgainMs = 15_000;
 const mostStreams = 2_000;
 
 /**
- * Serves what an attempt prints, from an offset to its end, while it runs and for as long as it is kept.
+ * Streams the output of an attempt, from an offset to its end, while it runs and as long as it is stored.
  *
- * Standard error is not told apart before the end, and comes then.
+ * Standard error is not separate before the end, and is sent then.
  */
 export function logStreams({ read, changes }: LogStreamParts) {
   let open = 0;
@@ -72,7 +72,7 @@ export function logStreams({ read, changes }: LogStreamParts) {
     while (left > 0) {
       const piece = await read(log, offset, Math.min(mostPieceBytes, left));
       if (piece === undefined || piece.attempt < log.attempt) throw unknown(log);
-      // It was given up, and somebody else began anew.
+      // The attempt was given up, and another one has begun.
       if (piece.attempt > log.attempt) return;
       signal.throwIfAborted();
       if (piece.bytes.byteLength > 0) await send(readResponse(piece.bytes));

@@ -1,6 +1,6 @@
 import { noRight, type Right, rightSomewhere } from "#core/right.ts";
 
-/** Build tools, granaries and workers read what they work with; so does who may only read. */
+/** Build tools, granaries and workers read what they use; so do callers that may only read. */
 const lookUp = rightSomewhere("read", "execute", "cache", "report", "work");
 /** Each of these has bytes to send: inputs, entries of caches, build events, outputs. */
 const write = rightSomewhere("execute", "cache", "report", "work");

@@ -23,14 +23,14 @@ const isAboutTheDirectory: ReadonlySet<Fault["code"]> = new Set([
   "resource_exhausted",
 ]);
 
-/** Those who joined one execution learn of its end at the same moment, and ask for the same. */
+/** Calls that joined one execution get its end at the same moment and need the same answer. */
 const underWay = new WeakMap<BlobStore, Map<string, Promise<Digest[]>>>();
 
 /**
- * The blobs of an input tree that are not in the store: all that can be known without those that are missing.
+ * Returns the blobs of an input tree that are not in the store, as far as the present directories show.
  *
- * It reads every directory. To be asked only when something is known to be missing: then the client is told
- * all at once, instead of one after another. An illegal directory hides what is below it, and is no matter here.
+ * It reads every directory. Call it only when a blob is known to be missing: the client then gets all missing blobs at
+ * once instead of one after another. An illegal directory hides what is below it, and is not reported here.
  */
 export function missingInputs(blobs: BlobStore, root: Digest): Promise<Digest[]> {
   const here = underWay.get(blobs) ?? new Map<string, Promise<Digest[]>>();
@@ -53,7 +53,7 @@ async function walkTree(blobs: BlobStore, root: Digest): Promise<Digest[]> {
 
   const childrenOf = async (directory: Digest): Promise<Digest[]> => {
     await turn();
-    // What is larger is no directory that we read; whether it is here is no matter then.
+    // A larger blob is no directory that the server reads, so it is not checked.
     if (directory.sizeBytes > mostDirectoryBytes || files.size > mostFiles) return [];
     const bytes = await blobs.get(directory);
     if (bytes === undefined) {

@@ -46,7 +46,7 @@ export function operationsService(parts: OperationsServiceParts): Method[] {
       return {};
     },
 
-    /** Says that nobody is interested in the result any more; it goes by itself. */
+    /** Records that no client needs the result any more; the operation is removed by retention. */
     async deleteOperation() {
       return {};
     },
@@ -92,7 +92,7 @@ async function standing(
   return last ?? unknownEnd(name);
 }
 
-/** Whose it is, and who may cancel what others do. */
+/** Throws unless the caller owns the operation or may cancel operations of others. */
 function requireMayCancel(caller: Principal, { project, principal }: StoredOperation): void {
   const where = { repository: project, branch: "" };
   if (caller.name === principal && mayDo(caller, "execute", where)) return;

@@ -30,10 +30,10 @@ export interface KnownAction {
 type ReadAction = { readonly kind: "missing"; readonly missing: readonly Digest[] } | KnownAction;
 
 /**
- * Reads the action and its command, and sees whether the root of its inputs is there.
+ * Reads an action and its command, and checks that the root of its inputs is present.
  *
- * What is missing deeper in the tree the worker finds, who must read the tree anyway. When something is
- * missing already here, all that is missing is told. Throws `invalid_argument` for what is no action.
+ * The worker, which has to read the tree anyway, finds blobs that are missing deeper in the tree. When a blob is
+ * missing here already, all missing ones are reported. Throws `invalid_argument` for a blob that is no action.
  */
 export async function readAction(digest: Digest, blobs: BlobStore): Promise<ReadAction> {
   const bytes = await smallBlob(blobs, digest, "action");
@@ -68,7 +68,10 @@ export async function allMissingOf(
   }
 }
 
-/** What a digest names may be any blob, also one of gigabytes: nothing is read that can be no message. */
+/**
+ * Reads a blob that should be a message. A digest may name any blob, also one of gigabytes: a blob that is too large
+ * for a message is not read.
+ */
 async function smallBlob(
   blobs: BlobStore,
   digest: Digest,
@@ -94,7 +97,7 @@ function decodeAction(digest: Digest, bytes: Uint8Array) {
 
 async function allMissing(blobs: BlobStore, command: Digest, root: Digest): Promise<Digest[]> {
   const [commands, inputs] = await Promise.all([
-    // Asked by reading: a store that remembers what was there may be a minute behind.
+    // Checked by reading: a store that caches existence may be a minute behind.
     smallBlob(blobs, command, "command").then((bytes) => (bytes === undefined ? [command] : [])),
     missingInputs(blobs, root),
   ]);

@@ -11,7 +11,7 @@ export type OpenSecrets = (
   domain: TrustDomain,
 ) => Promise<readonly { readonly name: string; readonly value: Uint8Array }[]>;
 
-/** The secrets that an action says it is given; throws for what the farm never writes. */
+/** Returns the secrets that an action names; throws for a text that the server never writes. */
 function secretsNamedIn(action: Uint8Array): SecretReference[] {
   const { platform } = fromBinary(ActionSchema, action);
   const said = platform?.properties.filter(({ name }) => name === secretsProperty) ?? [];
@@ -22,10 +22,10 @@ function secretsNamedIn(action: Uint8Array): SecretReference[] {
 }
 
 /**
- * What goes to a worker with its lease.
+ * Returns the secrets that a worker gets with a lease.
  *
- * Who wrote the action had the right to it: builds of tools are refused that name secrets. What is checked again
- * is the domain, since that is the wall that must hold should any other give way.
+ * The author of the action had the right to them: actions of build tools that name secrets are refused. The trust
+ * domain is checked again, because it must hold even when another check fails.
  */
 export async function secretsOfLease(
   action: Uint8Array,

@@ -1,8 +1,7 @@
 /**
- * What a source gives, and the last of it again whenever it has been silent for so long.
+ * Yields the values of a source, and the last one again after each silence of a given length.
  *
- * Proxies close streams on which nothing moves. `stop` must make the source end: it may be asked to
- * while it waits for news.
+ * Proxies close streams without traffic. `stop` must end the source, also while it waits for its next value.
  */
 export async function* withHeartbeats<T>(
   source: AsyncGenerator<T, void>,

@@ -12,7 +12,7 @@ import { judgeLease } from "./judge-lease.ts";
 
 /** Who may call as which worker, and about which leases. */
 export interface WorkerGate {
-  /** The description with who it came as. Throws for who may not serve the worker's pool. */
+  /** Returns the description with its principal. Throws when the caller may not serve the worker's pool. */
   admit(context: CallContext, worker: WorkerDescription): Promise<WorkerDescription>;
   /** To be called once the worker is registered. */
   admitted(worker: WorkerDescription): void;
@@ -20,7 +20,7 @@ export interface WorkerGate {
   requireProcess(context: CallContext, process: WorkerProcess): Promise<void>;
   /** Notes what was handed to a process that `requireProcess` has let through. */
   handedOut(context: CallContext, leases: readonly Lease[]): Promise<void>;
-  /** Of each lease, whether the caller holds it. Throws for who may not work at all. */
+  /** Returns for each lease whether the caller holds it. Throws when the caller may not work at all. */
   areHis(
     context: CallContext,
     worker: string,
@@ -43,7 +43,7 @@ interface WorkerGateParts {
     process: WorkerProcess,
   ) => Promise<{ readonly principal: string; readonly platform: Platform } | undefined>;
   readonly holdersOf: (ids: readonly ExecutionId[]) => Promise<readonly Held[]>;
-  /** Told of what no worker of ours does. */
+  /** Called with an offence, which no worker of ours commits. */
   readonly offended: (offence: {
     readonly principal: string;
     readonly worker: string;
@@ -60,17 +60,17 @@ interface Standing {
   readonly pool: string;
 }
 
-/** What workers offer under the name `pool`; those that offer none share this one. */
+/** Returns the value that a worker offers as `pool`; workers without one share a pool. */
 function poolOf(platform: Platform): string {
   return platform["pool"] ?? "default";
 }
 
 /**
- * Holds workers to their own: a principal speaks for the processes that it registered, and ends, prolongs or
- * logs to what those hold.
+ * Restricts each worker to its own leases: a principal acts for the processes that it registered, and ends, extends or
+ * logs to their leases only.
  *
- * What this server handed out it remembers; of the rest, after a restart or where there are several servers, the
- * database is asked. Who administers the farm is not asked about leases: everybody, on an open one.
+ * This server remembers the leases that it handed out. For others, after a restart or with several servers, it reads
+ * the database. Leases are not checked for principals that administer the farm, which on an open farm is everybody.
  */
 export function workerGate(parts: WorkerGateParts): WorkerGate {
   const processes = recentlyUsed<Standing>(mostProcesses);
@@ -114,7 +114,7 @@ export function workerGate(parts: WorkerGateParts): WorkerGate {
       const caller = await callerOf(context);
       const standing = await standingOf(process);
       if (standing === undefined) {
-        // Nobody's: the queue says that it is not known.
+        // No process holds the name: the queue answers that it is unknown.
         requireGrantSomewhere(caller, "work");
         return;
       }

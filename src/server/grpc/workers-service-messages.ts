@@ -35,7 +35,7 @@ export const InstanceId = z
 
 /** A text for people; one that the database cannot keep is the worker's mistake. */
 const told = (most: number) => z.string().max(most).refine(isKeepable, "it is no text");
-/** Far above what a machine says of itself; each is kept in a row, and shown with every list of workers. */
+/** More than a machine ever reports; each property is stored in a row and shown in every list of workers. */
 const mostProperties = 128;
 const few = (properties: Readonly<Record<string, string>>) =>
   Object.keys(properties).length <= mostProperties;
@@ -55,7 +55,7 @@ const Description = z.object({
   facilities: Facilities,
   cpus: z.number().positive().max(1e6).nullable(),
   memoryBytes: z.number().int().positive().max(Number.MAX_SAFE_INTEGER).nullable(),
-  // What an older worker does not say: whoever has its machine started it.
+  // An older worker does not send it: such a worker was started by the owner of its machine.
   transport: z
     .literal("")
     .transform((): Transport => "pull")
@@ -75,7 +75,7 @@ export function workerFrom(request: RegisterRequest): WorkerDescription {
   });
 }
 
-/** Parses what a worker sent; what does not fit is its mistake, said in one sentence. */
+/** Parses a part of a worker's message. Throws `invalid_argument` with one sentence. */
 export function parsed<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
@@ -164,7 +164,7 @@ function wholeMs(duration: Duration | undefined): number {
   return duration === undefined ? 0 : countable(Math.round(durationMs(duration)));
 }
 
-/** What is measured wrong must not keep a result from being kept. */
+/** Returns a number that the database can store: a wrong measurement must not prevent storing a result. */
 function countable(amount: number): number {
   return Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, amount));
 }

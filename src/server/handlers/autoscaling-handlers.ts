@@ -12,7 +12,7 @@ import type { ScaledClass } from "#size-classes/desired-workers-look.ts";
 import type { HandlersFor } from "../http/serve-endpoints.ts";
 import type { HandlerServices } from "./handler-services.ts";
 
-/** What is declared leaves an entry in the audit. */
+/** Handlers of autoscaling; a change of the declared classes is recorded in the audit log. */
 export function autoscalingHandlers({
   db,
   clock,

@@ -71,7 +71,7 @@ export function benchmarkCollectorHandlers({
 
     async claimBenchmarkJob({ params: { name }, body, caller, context }) {
       requireMeasure(caller, name);
-      // It waits until nobody listens any more, at the longest.
+      // Waits for work at most until the client disconnects.
       const claimed = await claims.claim(name, body, context.req.raw.signal);
       return { ...claimed, serverVersion: version };
     },

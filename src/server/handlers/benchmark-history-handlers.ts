@@ -23,7 +23,7 @@ export function benchmarkHistoryHandlers({
       const known = /^(?:W\/)?"([0-9a-f]{64})"$/.exec(condition)?.[1];
       const { key, comparison } = await cache.get(query, known);
       context.header("etag", `"${key}"`);
-      // Clients keep it, and ask each time whether it still holds: what it rests on may have grown.
+      // Clients cache it and revalidate each time, because its data may have grown.
       context.header("cache-control", "private, no-cache");
       return comparison ?? context.body(null, 304);
     },

@@ -43,11 +43,11 @@ export function catalogHandlers(services: HandlerServices): HandlersFor<typeof c
 }
 
 /**
- * Asks the rights for a preview, where it does more than look at what the farm has: throws `permission_denied`.
+ * Checks the rights for a preview that does more than read the farm's data: throws `permission_denied`.
  *
- * Who may not submit does not make the farm fetch anything, and who may not define reads no directory of
- * its machine, here as little as at submission. What is sent along is parsed while nobody else is served, some 4 µs for
- * each byte of the worst: who may not submit sends little.
+ * As at submission, a caller that may not submit cannot make the farm fetch anything, and one that may not define
+ * cannot read a directory of its machine. Sent definitions are parsed without a pause, at about 4 µs for each byte in
+ * the worst case: a caller that may not submit may send only a few.
  */
 function requireMayPreview(
   by: Principal,

@@ -4,7 +4,7 @@ import type { Verb } from "#core/verb.ts";
 import type { Tx } from "#db/db.ts";
 import type { HandlerServices } from "./handler-services.ts";
 
-/** Changes who may do what, and records it in the audit log; afterwards no caller's rights are taken from memory. */
+/** Changes rights and records the change in the audit log; afterwards all cached rights of callers are dropped. */
 export async function changeRights<T>(
   { db, clock, callers }: Pick<HandlerServices, "db" | "clock" | "callers">,
   by: Principal,

@@ -18,7 +18,7 @@ import { whyExecutionWaits } from "../why-execution-waits.ts";
 import { found } from "./found.ts";
 import type { Feeds, HandlerServices } from "./handler-services.ts";
 
-/** What is shown as text is read whole. */
+/** A log that is shown as text is read whole. */
 const mostTextBytes = 1024 * 1024;
 
 export function executionHandlers(
@@ -65,7 +65,7 @@ export function executionHandlers(
       asAttachment(context, query.name ?? digest.hash, digest);
       return stream(context, async (body) => {
         for await (const chunk of chunks) {
-          // Whoever left wants no more of it.
+          // The client has gone.
           if (body.aborted) return;
           await body.write(chunk);
         }
@@ -133,7 +133,7 @@ function executionOfCall(written: string): ExecutionId {
   );
 }
 
-/** For the fault that says it is not there. */
+/** Returns the text with which a fault says that the execution does not exist. */
 function describeExecution(id: ExecutionId): string {
   return `execution ${id}; it may be so old that the farm dropped it`;
 }

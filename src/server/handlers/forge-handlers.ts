@@ -50,7 +50,7 @@ export function forgeHandlers({
     sealWay: (place, address) => ways.seal(place, address),
     record: (tx, detail) => recordAudit(tx, { actor: by.name, verb: "forge", detail }),
   });
-  /** A job with the network reaches this very API: on an open farm, as somebody who may do everything. */
+  /** A job with network access reaches this API: on an open farm, as a caller with all rights. */
   const refuseNetworkOnOpenFarm = async ({ forkNetwork }: ForgePolicyChange) => {
     if (forkNetwork !== true) return;
     const nobody = { name: anyone, grants: await grantsOf(db, anyone) };
@@ -60,7 +60,7 @@ export function forgeHandlers({
       "on a farm that lets anyone administer it, jobs of forks get no network: with it they could do so, too. Close the farm first (docs/access.md)",
     );
   };
-  // Told now: who mistyped it need not find out why nothing is measured.
+  // Checked now, so that a misspelt name is reported at once.
   const requireSuite = async ({ suite }: ForgePolicyChange) => {
     if (suite && (await findSuite(db, suite)) === undefined) throw await noSuite(db, suite);
   };

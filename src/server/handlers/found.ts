@@ -1,6 +1,6 @@
 import { Fault } from "#core/fault.ts";
 
-/** What was asked for, or the fault that says it is not there. */
+/** Returns the value; throws `not_found` when it is undefined. */
 export function found<T>(value: T | undefined, what: string): T {
   if (value === undefined) throw new Fault("not_found", `there is no ${what}`);
   return value;

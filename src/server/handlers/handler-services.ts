@@ -1,7 +1,7 @@
 import type { ChangeFeed } from "../change-feed.ts";
 import type { Services } from "../services.ts";
 
-/** What tells that something changed. */
+/** Notifies of changes. */
 export interface Feeds {
   /** Topics are graphs' ids. */
   readonly graphs: ChangeFeed;
@@ -12,7 +12,7 @@ export interface Feeds {
   readonly benchmarks: ChangeFeed;
 }
 
-/** What handlers of HTTP endpoints work with. */
+/** The services that handlers of HTTP endpoints use. */
 export interface HandlerServices extends Services {
   readonly feeds: Feeds;
   /** The farm's own address, without a slash at its end. */

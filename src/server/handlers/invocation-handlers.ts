@@ -25,7 +25,7 @@ import { whyExecutionWaits } from "../why-execution-waits.ts";
 import { found } from "./found.ts";
 import type { HandlerServices } from "./handler-services.ts";
 
-/** Of what an invocation waits for, so many are looked at for one that is still in the queue. */
+/** The most executions of an invocation that are read to find one that is still queued. */
 const mostRequested = 20;
 
 /** Tools send what they print about once a second. */
@@ -122,7 +122,7 @@ function describe({ project, id }: InvocationAddress): string {
   return `invocation "${id}" in project "${project}"`;
 }
 
-/** A ticket for what nobody is told of: its holder looks again after a while. */
+/** Returns a ticket for changes without notifications: its holder reads again after a while. */
 function lookingAgain(everyMs: number): Ticket {
   return {
     async changed(withinMs, signal) {

@@ -10,7 +10,7 @@ import type { HandlersFor } from "../http/serve-endpoints.ts";
 import { found } from "./found.ts";
 import type { HandlerServices } from "./handler-services.ts";
 
-/** What people were promised: 95 % start within 15 minutes. */
+/** The goal that pages show: 95 % of runs start within 15 minutes. */
 const goal = { withinSeconds: 900, share: 0.95 };
 
 const yearMs = 366 * 86_400_000;

@@ -69,7 +69,7 @@ export function eventStream(c: Context, ticket: Ticket, look: () => Promise<Look
   });
 }
 
-/** Where the client wants to go on: after what it saw last, or else after what it asked for. */
+/** Returns where a client continues: after its last event, or else after the requested version. */
 export function resumeFrom(c: Context, asked: number): number {
   const text = c.req.header("last-event-id");
   if (text === undefined) return asked;

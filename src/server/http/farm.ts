@@ -3,7 +3,7 @@ import type { BrowserSignIn } from "../sign-in/browser-sign-in.ts";
 import type { MetricFamily } from "./metrics-text.ts";
 import type { KnowsCallers } from "./principal.ts";
 
-/** What routes outside of the table of endpoints need: who calls, signing in, webhooks of forges, figures for scrapers. */
+/** The parts that routes outside of the table of endpoints need: callers, signing in, webhooks of forges, metrics. */
 export interface Farm extends KnowsCallers, WebhookTaker, BrowserSignIn {
   /** For scrapers. */
   metricFamilies(): Promise<MetricFamily[]>;

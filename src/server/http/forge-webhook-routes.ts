@@ -3,12 +3,12 @@ import { Fault } from "#core/fault.ts";
 import type { WebhookTaker } from "../forge/webhook-taker.ts";
 import { faultToHttp } from "./fault-to-http.ts";
 
-/** As soon as others are read; a forge that does not ask again is read anyway. */
+/** After this time other webhooks have been read. A forge that does not send again is read anyway. */
 const retryAfterSeconds = 10;
 
 /**
- * Where forges tell of what happens there. No part of the table of endpoints: it is outside of /api/v1, and forges have no
- * token and no right, their signature says who they are.
+ * The routes of webhooks. They are not in the table of endpoints: they are outside of /api/v1, and forges have no token
+ * and no right; their signature identifies them.
  */
 export function forgeWebhookRoutes(farm: WebhookTaker): Hono {
   const routes = new Hono();
@@ -20,7 +20,7 @@ export function forgeWebhookRoutes(farm: WebhookTaker): Hono {
         header: (name) => c.req.header(name),
         body: {
           statedBytes: stated === undefined ? undefined : Number(stated),
-          // Asked for when it is its turn: until then not a byte of it is taken off the socket.
+          // Created when the request has its turn: until then no byte of it is read from the socket.
           get stream() {
             return c.req.raw.body;
           },

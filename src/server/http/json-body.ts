@@ -22,7 +22,7 @@ const mostListed = 20;
 
 const NoOptions = z.strictObject({});
 
-/** The limit of a route whose bodies may be larger than 64 KiB. */
+/** The limit of a route that accepts bodies above 64 KiB. */
 interface LargeBody {
   readonly bytes: number;
   /** Only callers who hold this right somewhere may send more than 64 KiB. */
@@ -30,10 +30,10 @@ interface LargeBody {
 }
 
 /**
- * Refuses what does not call itself JSON, also where nobody reads the body.
+ * Refuses a request whose content type is not JSON, also where the body is not read.
  *
- * A page of another origin cannot send `application/json` without asking first, and
- * is not answered when it asks; plain text it could send to cancel a graph.
+ * A page of another origin cannot send `application/json` without a preflight request, which is not answered; it could
+ * send plain text to cancel a graph.
  */
 export function requireJson(c: Context): void {
   const type = c.req.header("content-type") ?? "";
@@ -43,16 +43,16 @@ export function requireJson(c: Context): void {
 }
 
 /**
- * Reads a request's body, and checks that it has a shape.
+ * Reads the body of a request and checks its shape.
  *
- * Reads at most 64 KiB, or what `large` allows a caller who holds its right somewhere; the
- * right for the very repository is often known only after the body was read.
+ * Reads at most 64 KiB, or what `large` allows a caller that has its right for any place; the right for the exact
+ * repository is often known only after the body was read.
  *
- * Keys that the shape does not know are refused wherever they are (`unknownKeys`): an option that is
- * misspelt, or of another version, is never ignored.
+ * Keys that the shape does not have are refused at every level (`unknownKeys`): an option that is misspelt, or of
+ * another version, is never ignored.
  *
- * Throws `permission_denied` where a large body needs a right that the caller lacks,
- * `BodyTooLarge` (413), and `invalid_argument` for what is not JSON of this shape.
+ * Throws `permission_denied` where a large body needs a right that the caller lacks, `BodyTooLarge` (413), and
+ * `invalid_argument` for a body that is not JSON of this shape.
  */
 export async function jsonBody<Shape extends z.ZodType>(
   c: Context,
@@ -113,7 +113,7 @@ async function readText(c: Context, large: LargeBody | undefined): Promise<strin
   return Buffer.concat(pieces).toString("utf8");
 }
 
-/** Whose turn it is when several connections send at once. */
+/** Returns the owner of a request, for turns between connections that send at once. */
 function callerAddress(c: Context): string {
   const socket = (c.env as Partial<HttpBindings> | undefined)?.incoming?.socket;
   return socket === undefined ? "" : peerOf(socket);

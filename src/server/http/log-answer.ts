@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import type { LogPiece } from "../log-piece.ts";
 
-/** One answer's share of a log; the client asks on from `X-Next-Offset`. */
+/** The most bytes of a log in one answer; the client continues at `X-Next-Offset`. */
 export const mostLogBytes = 4 * 1024 * 1024;
 
 /** A share of a log, as text that no browser takes for a page. */

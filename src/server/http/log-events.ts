@@ -7,10 +7,10 @@ import { decodeUtf8Prefix } from "./utf8-prefix.ts";
 export const mostLogBytesPerEvent = 256 * 1024;
 
 /**
- * Tells a follower of a log what it has not seen, each time it is asked.
+ * Sends a follower of a log the part that it has not seen.
  *
- * When another attempt has begun, it says so with `restart` and begins anew: what
- * the follower has is the log of an attempt that came to nothing.
+ * When another attempt has begun, it sends `restart` and begins again at 0, because the follower has the log of an
+ * attempt that failed.
  */
 export function logEvents(
   read: (offset: number) => Promise<LogPiece>,

@@ -30,7 +30,7 @@ export function parseLogPosition(text: string): LogPosition {
   };
 }
 
-/** What the reader saw last, by its connection's last event or by `?offset=` and `?attempt=`. */
+/** Returns the position that the reader saw last, by its last event or by `?offset=` and `?attempt=`. */
 export function logPositionOf(c: Context): LogPosition {
   const lastEvent = c.req.header("last-event-id");
   const attempt = c.req.query("attempt");

@@ -5,7 +5,7 @@ import type { Farm } from "./farm.ts";
 import { metricsText } from "./metrics-text.ts";
 import { authenticate, type KnowsCallers, principalOf } from "./principal.ts";
 
-/** What scrapers read. It lies beside the API, at `/metrics`, where they look for it. */
+/** The metrics for scrapers. Outside of the API, at `/metrics`, where scrapers expect them. */
 export function metricsRoutes(farm: Pick<Farm, "metricFamilies"> & KnowsCallers): Hono {
   const routes = new Hono();
 

@@ -54,7 +54,7 @@ interface Components {
   refTo(shape: z.ZodType): Schema;
 }
 
-/** The schemas of shapes, each once. What a client sends and what it gets differ where a shape has defaults. */
+/** Returns the schemas of shapes, each once. Input and output differ for a shape with defaults. */
 function componentsOf(shapes: readonly z.ZodType[], io: "input" | "output"): Components {
   const registry = z.registry<{ id: string }>();
   const suffix = io === "input" ? "Request" : "";

@@ -11,16 +11,16 @@ declare module "hono" {
   }
 }
 
-/** Who calls: by an `Authorization` header, else by the cookie of a browser that is signed in. */
+/** Identifies the caller: by an `Authorization` header, else by the cookie of a signed-in browser. */
 export interface KnowsCallers extends Pick<BrowserSignIn, "identifySession"> {
   identify(authorization: string | undefined, certificateOf?: string): Promise<Principal>;
 }
 
 /**
- * Puts the acting principal into the context, or ends the request.
+ * Puts the caller into the context, or ends the request.
  *
- * Only a cookie is sent by browsers unasked, and so by the pages of others: what it alone vouches for
- * must also show that it comes from a page of ours. Here, for every route at once.
+ * Browsers send only a cookie by themselves, also for pages of others. A request that only a cookie identifies must
+ * therefore show that it comes from a page of ours. This is checked here for all routes.
  */
 export function authenticate(farm: KnowsCallers): MiddlewareHandler {
   return async (c, next) => {
@@ -45,7 +45,7 @@ async function callerOf(c: Context, farm: KnowsCallers): Promise<Principal> {
   return signedIn ?? farm.identify(undefined, issuedTo);
 }
 
-/** Who asks. A route that is mounted without `authenticate` fails here, rather than being open to all. */
+/** Returns the caller. On a route without `authenticate` it throws, so that the route is not open to all. */
 export function principalOf(c: Context): Principal {
   const principal: Principal | undefined = c.get("principal");
   if (principal === undefined) throw new Fault("internal", `nobody asked who calls ${c.req.path}`);

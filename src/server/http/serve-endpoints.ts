@@ -7,7 +7,7 @@ import { Fault } from "#core/fault.ts";
 import { jsonBody, noOptions, requireJson } from "./json-body.ts";
 import { principalOf } from "./principal.ts";
 
-/** One call of an endpoint: all of it is parsed. */
+/** One call of an endpoint, with all of its parts parsed. */
 interface Call<E extends Endpoint> {
   readonly params: ParamsOf<E>;
   readonly query: QueryOf<E>;
@@ -17,7 +17,7 @@ interface Call<E extends Endpoint> {
   readonly context: Context;
 }
 
-/** The same, whose lists and objects may be read-only. */
+/** The same type with read-only lists and objects. */
 type Sendable<T> = T extends string | number | boolean | null | undefined
   ? T
   : T extends readonly (infer Item)[]
@@ -55,7 +55,7 @@ type AnyHandler = (call: Call<Endpoint>) => unknown;
 export function serveEndpoints<Table extends Readonly<Record<string, Endpoint>>>(
   table: Table,
   handlers: HandlersFor<Table>,
-  /** Who calls; throws where nobody has looked. */
+  /** Returns the caller; throws when it was not identified. */
   callerOf: (c: Context) => Principal = principalOf,
 ): Hono {
   const routes = new Hono();

@@ -10,7 +10,7 @@ import { type HandlersFor, serveEndpoints } from "./serve-endpoints.ts";
 export function signInRoutes(farm: BrowserSignIn): Hono {
   const routes = new Hono();
   routes.use("/session/*", async (c, next) => {
-    // Whom somebody is made to be by a stranger's page does everything in the stranger's name.
+    // A page of a stranger could sign the user in as the stranger; the user would then act in the stranger's name.
     const site = c.req.header("sec-fetch-site");
     if (site !== undefined && site !== "same-origin" && site !== "none") {
       throw new Fault("permission_denied", "nobody is signed in or out by pages of other sites");
@@ -80,7 +80,7 @@ function setCookies(c: Context, cookies: readonly string[]): void {
   for (const cookie of cookies) c.header("set-cookie", cookie, { append: true });
 }
 
-/** Nobody on the way may keep what is for one browser. */
+/** Forbids caches to store an answer that is for one browser. */
 function keepNowhere(c: Context): void {
   c.header("cache-control", "no-store");
   c.header("cross-origin-resource-policy", "same-origin");

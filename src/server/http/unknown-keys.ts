@@ -12,9 +12,9 @@ export interface UnknownKey {
 /**
  * Returns the keys of a value that its schema would drop or refuse.
  *
- * A schema made with `z.object` drops what it does not know: a misspelt option would be
- * ignored without a word. Here all objects count as strict, also those within other schemas,
- * but for `z.looseObject` and objects with a catchall, whose authors want other keys.
+ * A schema made with `z.object` drops unknown keys, so that a misspelt option would be ignored silently. Here all
+ * objects count as strict, also nested ones, except `z.looseObject` and objects with a catchall, which allow other
+ * keys.
  *
  * Of a union, the option that knows most of the keys counts.
  */
@@ -53,7 +53,7 @@ function* walk(schema: z.core.$ZodType, value: unknown, path: Path): Generator<U
   }
 }
 
-/** The schema of the same value that another one wraps; undefined for scalars, and for what any JSON may be. */
+/** Returns the schema that another one wraps for the same value; undefined for scalars and for any JSON. */
 function innerOf(schema: z.core.$ZodType): z.core.$ZodType | undefined {
   if (schema instanceof z.core.$ZodPipe) return schema._zod.def.in;
   if (schema instanceof z.core.$ZodLazy) return schema._zod.def.getter();
@@ -84,7 +84,7 @@ function* walkObject(
   }
 }
 
-/** Those of the option that knows most of the keys, among those that the value may be meant for. */
+/** Returns the unknown keys of the option that knows most keys, among the options that may fit the value. */
 function ofNearest(
   options: readonly z.core.$ZodType[],
   value: unknown,

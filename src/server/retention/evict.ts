@@ -11,7 +11,7 @@ import { Holds } from "./held-blobs.ts";
 import { forgetNamesOf } from "./named-blobs.ts";
 import { goes, leastIdleOf, Worth, youngMs } from "./worth-of-blobs.ts";
 
-/** So far below the limit that not every new blob asks for a round. */
+/** Evicts down to this share of the limit, so that not every new blob starts a round. */
 const evictTo = 0.9;
 
 const removedAtOnce = 8;
@@ -25,11 +25,11 @@ export interface EvictionServices {
   readonly blobsOf: (project: string) => BlobStore;
   readonly treesOf: (project: string) => OutputTrees;
   readonly stored: Evictable;
-  /** What indexes of protected branches' newest commits name, themselves among it. */
+  /** The blobs that the indexes of the newest commits of protected branches name, and the indexes themselves. */
   readonly pinned: Claims;
 }
 
-/** What a look at the store found, and what was done. */
+/** The result of one round of eviction. */
 export interface EvictionRound {
   readonly blobs: number;
   readonly bytes: number;
@@ -37,18 +37,20 @@ export interface EvictionRound {
   readonly removedBytes: number;
   /** Results and entries of caches that named what was removed. */
   readonly forgottenNames: number;
-  /** Asked for within the last hours. */
+  /** The bytes of blobs that were used within the last hours. */
   readonly youngBytes: number;
   /** Older, and needed by what is under way. */
   readonly heldBytes: number;
-  /** What is above the limit, though all went that may. */
+  /** The bytes above the limit that could not be removed. */
   readonly overBytes: number;
 }
 
 /**
- * Brings the store under its limit: finds what is worth least, forgets what names it, and removes it.
+ * Brings the store under its limit: finds the blobs of least worth, deletes the entries that name them, and removes
+ * them.
  *
- * The store is listed twice, never kept: what it holds is summed up by worth first. Without a limit it is only counted.
+ * The store is listed twice and never kept in memory: the first pass sums its content up by worth. Without a limit it
+ * is only counted.
  */
 export async function evict(
   services: EvictionServices,

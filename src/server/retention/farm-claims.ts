@@ -25,7 +25,7 @@ export interface Claim {
   readonly digest: Digest;
 }
 
-/** Names blobs that somebody has a claim on. May name one twice, or one that is not there. */
+/** Yields blobs that are in use. May yield one twice, or one that is absent. */
 export type Claims = () => AsyncIterable<Claim>;
 
 /** Of a farm without indexes. */
@@ -35,10 +35,10 @@ export async function* noClaims(): AsyncGenerator<Claim, void, undefined> {}
 const keepOutputsMs = 7 * 24 * 60 * 60_000;
 
 /**
- * What is held: firmly, what work under way needs; lightly, what people look at, and what `pinned` names: that is, what
- * the indexes of protected branches' newest commits would fetch ahead.
+ * The blobs that are held. Firmly: those that running work needs. Lightly: those that people look at, and those of
+ * `pinned`, which the indexes of the newest commits of protected branches would prefetch.
  *
- * Uploads under way are no blobs yet. What is claimed while this runs was asked for then, and so is young.
+ * Uploads in progress are no blobs yet. A blob that is claimed during the round was used then, and so counts as young.
  */
 export async function farmHolds(
   services: {

@@ -53,13 +53,13 @@ export class HeldBlobs {
   }
 }
 
-/** Who holds what of one namespace. */
+/** The holds on the blobs of one namespace. */
 class HoldsOfNamespace {
   readonly firm = new HeldBlobs();
   readonly light = new HeldBlobs();
 }
 
-/** Who holds what, as it was when the round began. What is claimed later was asked for then, and so is young. */
+/** The holds on blobs at the start of the round. A blob that is claimed later was used then, and so counts as young. */
 export class Holds {
   readonly #namespaces = new Map<Namespace, HoldsOfNamespace>();
 

@@ -10,14 +10,14 @@ import {
 import { mapAtMost } from "#scheduling/map-at-most.ts";
 import { takingTurns } from "#scheduling/take-turns.ts";
 
-/** What is larger is no message that a worker would read. */
+/** A larger blob is no message that a worker would read. */
 const mostMessageBytes = 16 * 1_048_576;
 const readAtOnce = 8;
 
 /** Keeps in mind that a blob is held; answers whether it was already. */
 type Hold = (digest: Digest) => boolean;
 
-/** What an action that waits or runs is made of: itself, its command, all of its input tree. */
+/** Holds the inputs of an action that waits or runs: the action, its command, and its whole input tree. */
 export async function holdInputs(blobs: BlobStore, action: Digest, hold: Hold): Promise<void> {
   if (hold(action)) return;
   const bytes = await message(blobs, action);
@@ -54,7 +54,7 @@ export async function holdTree(blobs: BlobStore, root: Digest, hold: Hold): Prom
   while (level.length > 0) level = (await mapAtMost(readAtOnce, level, childrenOf)).flat();
 }
 
-/** Of what is gone, rotten, or too large to be a message, nothing. */
+/** Returns the bytes of a message; none when it is missing, corrupt, or too large to be one. */
 async function message(blobs: BlobStore, digest: Digest): Promise<Uint8Array> {
   if (digest.sizeBytes > mostMessageBytes) return nothing;
   try {
@@ -67,7 +67,7 @@ async function message(blobs: BlobStore, digest: Digest): Promise<Uint8Array> {
 
 const nothing = new Uint8Array();
 
-/** What is illegal no worker runs: it holds no more than was read of it. */
+/** Returns undefined for an illegal message: no worker runs it, so it holds only what was read of it. */
 function decoded<T>(read: () => T): T | undefined {
   try {
     return read();

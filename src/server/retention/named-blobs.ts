@@ -16,11 +16,11 @@ const atOnce = 200;
 type IsDoomed = (namespace: Namespace, digest: Digest) => Promise<boolean>;
 
 /**
- * Forgets all that names a blob that is to go, before it goes: results of actions, and entries of caches.
+ * Deletes everything that names a blob before the blob is removed: results of actions, and entries of caches.
  *
- * Only those are looked at that were not used since `before`: serving a result asks for all of its blobs, which makes
- * them young. Both are marked as used once an hour only, so that what was used a moment ago is found here, too; its
- * blobs tell. Answers how many went.
+ * Only those not used since `before` are read: serving a result checks all of its blobs, which makes them young. Both
+ * record their use only once an hour, so results that were used a moment ago are found here, too; the age of their
+ * blobs decides. Returns how many were deleted.
  */
 export async function forgetNamesOf(
   services: { readonly db: Tx; readonly treesOf: (project: string) => OutputTrees },

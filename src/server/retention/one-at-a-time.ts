@@ -1,10 +1,10 @@
 import { takeLock } from "#machine/holder-lock.ts";
 
 /**
- * Does something while no other process of those who share a directory does; undefined when one does.
+ * Runs a function while no other process that shares the directory does; returns undefined when one does.
  *
- * A file, not a lock in the database: the round may take long, and no transaction should. Two at once would harm
- * nothing; they would only do the same work.
+ * A lock file and not a lock in the database, because the round may take long and a transaction should not. Two rounds
+ * at once would be harmless but do the same work.
  */
 export async function oneAtATime<T>(path: string, work: () => Promise<T>): Promise<T | undefined> {
   const taken = await takeLock(path, "eviction");

@@ -14,7 +14,7 @@ import { isTimeToLook } from "./time-to-look.ts";
 
 const usuallyEveryMs = 60_000;
 
-/** What is known of the store, beside it: for all servers that share it, also after a start. */
+/** The state of the store, in a file beside it: for all servers that share it, also after a restart. */
 const Noted = StoreStanding.omit({ limitBytes: true }).extend({
   diskFreeBytes: z.number().nonnegative(),
 });
@@ -135,7 +135,7 @@ function after(before: Noted, round: EvictionRound, now: Date, diskFreeBytes: nu
   };
 }
 
-/** What was cut short is as good as nothing. */
+/** A file that was cut short counts as absent. */
 function parsedOr(text: string): unknown {
   try {
     return JSON.parse(text);

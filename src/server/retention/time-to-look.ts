@@ -10,9 +10,9 @@ const hourMs = 60 * 60_000;
 const againAfterMs = 10 * 60_000;
 
 /**
- * Whether to count the store: that reads every blob's size, and takes a minute of a million.
+ * Returns whether to count the store: that reads every blob's size, a minute for a million blobs.
  *
- * Between counts, the disk tells: what it has lost of free room, the store may have got, at most.
+ * Between counts, the free space of the disk tells how much the store may have grown at most.
  */
 export function isTimeToLook(
   last: LastLook | undefined,

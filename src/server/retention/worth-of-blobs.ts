@@ -1,6 +1,6 @@
 import type { Digest } from "#core/digest.ts";
 
-/** Bazel takes what the farm has named to be there for so long (its `--experimental_remote_cache_ttl`). */
+/** Bazel relies on blobs that the farm has named for this time (`--experimental_remote_cache_ttl`). In ms. */
 const leaseMs = 3 * 60 * 60_000;
 /** Presence is answered from memory for a minute, a use is noted once a minute, and clocks differ. */
 const slackMs = 5 * 60_000;
@@ -10,14 +10,15 @@ export const youngMs = leaseMs + slackMs;
 
 const mebibyte = 1024 ** 2;
 
-/** What a large blob counts for at most. */
+/** The largest weight of a large blob. */
 const mostWeight = 4;
 
 /**
- * How much faster a blob ages for its size.
+ * Returns how much faster a blob ages because of its size.
  *
  * Greedy-Dual-Size-Frequency divides by the size: then no large blob outlives a small one. Here a blob of 16 MiB ages
- * twice as fast as one of 1 MiB, one of 4 GiB four times: what removes little from the cache goes first, and use counts more.
+ * twice as fast as one of 1 MiB, and one of 4 GiB four times as fast: first go those whose removal costs the cache
+ * little, and use counts more.
  */
 export function weightOf(sizeBytes: number): number {
   return Math.min(mostWeight, Math.max(1, 1 + Math.log2(sizeBytes / mebibyte) / 4));
@@ -44,7 +45,7 @@ export function leastIdleMs(step: number): number {
 /** Why a blob is not to go for its age alone: something under way needs it, or people would rather have it. */
 export type Hold = "firm" | "light";
 
-/** Of so many blobs of one step, chance may choose; fewer go together. */
+/** A step of at most this many blobs is removed as a whole; of larger ones, chance selects. */
 const fewBlobs = 64;
 
 /** Bytes and blobs by step. */
@@ -58,7 +59,7 @@ class BySteps {
   }
 }
 
-/** What a store holds, by worth: of constant size, however many blobs there are. */
+/** The content of a store by worth, in constant space however many blobs there are. */
 export class Worth {
   blobs = 0;
   bytes = 0;
@@ -76,7 +77,7 @@ export class Worth {
     else (hold === "light" ? this.#light : this.#free).add(step, sizeBytes);
   }
 
-  /** What is to go so that `excessBytes` are freed; what is lightly held only when all else does not do. */
+  /** Returns which blobs to remove to free `excessBytes`; lightly held ones only when all others do not suffice. */
   cut(excessBytes: number): Cut {
     const free = cutAmong(this.#free, excessBytes);
     const light = cutAmong(this.#light, excessBytes - free.bytes);
@@ -95,9 +96,9 @@ interface CutAmong {
 export interface Cut {
   readonly free: CutAmong;
   readonly light: CutAmong;
-  /** What is missing although all goes that may. */
+  /** The bytes that are missing although everything that may be removed is. */
   readonly shortByBytes: number;
-  /** From 0 to 1, another in each round: what chance has spared once, it does not spare for ever. */
+  /** From 0 to 1, another value in each round, so that a blob is not spared forever. */
   readonly turn: number;
 }
 
@@ -116,7 +117,7 @@ function cutAmong(among: BySteps, excessBytes: number): CutAmong {
   return { step: 0, share: 0, bytes };
 }
 
-/** Whether a blob is to go. The same for all who ask in one round. */
+/** Returns whether a blob is to be removed; the same for all callers in one round. */
 export function goes(
   { free, light, turn }: Cut,
   digest: Digest,

@@ -7,16 +7,16 @@ import type { FoundSession } from "#sign-in/sessions/session-service.ts";
 import { type SignedIn, signInService } from "#sign-in/sign-in-service.ts";
 import type { Services } from "../services.ts";
 
-/** Browsers that sign in and out, and whose word is taken for who somebody is. Cookies are whole headers. */
+/** Signs browsers in and out, and identifies them. Cookies are whole headers. */
 export interface BrowserSignIn {
-  /** The name, and the port where it is not the usual one, by which people reach the farm when somebody said so. */
+  /** The configured name at which people reach the farm, with the port where it is not the default. */
   readonly publicHost: string | undefined;
-  /** Who a browser is by its cookie; undefined when nobody in particular. */
+  /** Returns the principal of a browser by its cookie; undefined without one. */
   identifySession(
     cookie: string | undefined,
     request: RequestOrigin,
   ): Promise<Principal | undefined>;
-  /** With the cookies that are to go. */
+  /** With the cookies that are to be deleted. */
   session(
     cookie: string | undefined,
   ): Promise<{ readonly standing: SessionStanding; readonly cookies: readonly string[] }>;
@@ -30,7 +30,7 @@ export interface BrowserSignIn {
   beginSignIn(
     returnTo: string | undefined,
   ): Promise<{ readonly url: string; readonly cookie: string }>;
-  /** `query` is what stands behind the callback's path. */
+  /** `query` is that of the callback's path. */
   finishSignIn(
     query: string,
     cookie: string | undefined,
@@ -54,7 +54,7 @@ export function browserSignIn(
   const address = { url: publicUrl ?? new URL(url), isConfigured: publicUrl !== undefined };
   const service = signInService({ db, clock, sessions, provider, address });
 
-  /** Whoever reads the log learns that somebody was refused and why; never with what. */
+  /** Logs that a sign-in was refused and why, but never the secret. */
   const noting = async <T>(what: string, work: Promise<T>): Promise<T> => {
     try {
       return await work;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { whyNoIssuer } from "#sign-in/issuers/issuer-address.ts";
 
-/** What the farm must be told of an identity provider. */
+/** The settings of an identity provider. */
 export const oidcConfig = z.strictObject({
   issuer: z.string().superRefine((address, context) => {
     const why = whyNoIssuer(address);

@@ -12,7 +12,7 @@ import { sessionTimes } from "#sign-in/sessions/judge-session.ts";
 import { type SessionService, sessionService } from "#sign-in/sessions/session-service.ts";
 import type { ServerConfig } from "../config.ts";
 
-/** Who is signed in, and who says who people are. */
+/** The sessions of browsers, and the identity provider. */
 export interface SignInModule {
   readonly sessions: SessionService;
   readonly provider: IdentityProvider | undefined;
@@ -42,7 +42,7 @@ export async function openSignIn(
   return { callers, signIn: { sessions, provider, publicUrl: config.publicUrl } };
 }
 
-/** Whoever listens on the way could take over what people of the provider are signed in as. */
+/** Refuses sessions without TLS: anybody on the network could take over a session. */
 function refuseSessionsInTheClear({ oidc, publicUrl, host = "127.0.0.1", tlsCert }: SignInConfig) {
   const at = publicUrl ?? new URL(`${tlsCert === undefined ? "http" : "https"}://farm.invalid`);
   const isOnThisMachine = isLoopback(publicUrl?.hostname ?? host);
