@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { KeyHistory } from "../key-history.ts";
-import { type Estimate, estimate } from "./estimate.ts";
+import { type Estimate, estimate, moreThan } from "./estimate.ts";
 import {
   durationOn,
   ended,
@@ -218,4 +218,11 @@ test("with nothing known, most actions are small, and class 1 has memory enough"
 
   expect(expectedOn(given, 1)).toBeLessThan(10_000);
   expect(riskOn(given, 1)).toBeLessThan(0.02);
+});
+
+test("a risk is at most 1 where shares add up to a little more by rounding", () => {
+  const spread = { mu: Math.log(32 * GiB), sigma: 0.1 };
+  const needs = [0.05, 0.55, 0.3, 0.1].map((share) => ({ share, spread }));
+
+  expect(moreThan(needs, 1)).toBe(1);
 });

@@ -270,7 +270,8 @@ function unmeasuredRisk(
 export function moreThan(needs: readonly Part[], limit: number): number {
   let risk = 0;
   for (const { share, spread } of needs) risk += share * tail(spread, limit / memoryMargin);
-  return risk;
+  // The shares add up to 1 only up to rounding.
+  return Math.min(1, risk);
 }
 
 function slowRisk(
@@ -280,6 +281,7 @@ function slowRisk(
 ): number {
   let beyond = 0;
   for (const { share, spread } of durations) beyond += share * tail(spread, timeoutMs);
+  beyond = Math.min(1, beyond);
   if (own === undefined || own.refuted < 0.05) return beyond;
   return Math.max(beyond, own.refuted / (own.refuted + Math.min(own.succeeded, 4) + 0.5));
 }
