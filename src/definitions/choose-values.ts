@@ -7,7 +7,7 @@ import { parameterValues } from "./parameter-values.ts";
 import { readSwitchValues, usualValueOf } from "./switch-values.ts";
 import type { Declared, Templates } from "./templates.ts";
 
-/** What somebody wants of definitions, and what their branch says anyway. */
+/** The wishes of a submitter for definitions, and the values of the branch. */
 export interface Requests {
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly switches: SwitchValues;

@@ -1,4 +1,4 @@
-/** What expressions see beside `parameters` and `switches`. */
+/** The values that expressions can use besides `parameters` and `switches`. */
 export interface DefinitionContext {
   readonly repository: string;
   readonly commit: {
@@ -7,7 +7,7 @@ export interface DefinitionContext {
     readonly author: string;
     readonly committedAt: Date;
   };
-  /** As the submitter wrote it. */
+  /** The revision as the submitter wrote it. */
   readonly rev: string;
   /** The branch that `rev` names; empty when it names none. */
   readonly branch: string;

@@ -20,7 +20,7 @@ export const Parameter = z.strictObject({
 });
 export type Parameter = z.output<typeof Parameter>;
 
-/** What a branch, a named graph or a submission can turn on and off, or set to a text. */
+/** A value that a branch, a named graph or a submission can turn on and off, or set to a text. */
 export const Switch = z.strictObject({
   default: SwitchValue.optional().describe(
     "Its value where nobody sets one; a text makes it a switch of texts. Default: false.",
@@ -29,7 +29,7 @@ export const Switch = z.strictObject({
 });
 export type Switch = z.output<typeof Switch>;
 
-/** As expressions can say it behind a dot. */
+/** A name that expressions can use after a dot. */
 const nameOf = (what: string) =>
   z
     .string()

@@ -8,17 +8,17 @@ export const definitionLimits = {
   fileBytes: 1024 * 1024,
   allBytes: 40 * 1024 * 1024,
   /**
-   * Of YAML beyond what `read-plain-yaml.ts` reads, for each file and for all together: the parser of the whole
-   * language takes up to 10 µs a byte of hostile text, in which the server answers nobody else.
+   * The most bytes of YAML beyond what `read-plain-yaml.ts` reads, for each file and for all together: the parser of
+   * the whole language takes up to 10 µs for a byte of hostile text, during which the server answers no other request.
    */
   wholeYamlFileBytes: 64 * 1024,
   allWholeYamlBytes: 2 * 1024 * 1024,
   files: 2_000,
   /** Maps and lists within each other. The template language recurses, and so does the parser. */
   depth: 64,
-  /** What aliases may multiply a file by; the usual alias bomb needs thousands. */
+  /** How often aliases may multiply the size of a file; the usual alias bomb needs thousands. */
   aliases: 100,
-  /** Of a catalog. A graph is made of some of them. */
+  /** The most definitions of a catalog. A graph is made of some of them. */
   definitions: 50_000,
   jobs: 20_000,
   edges: 200_000,

@@ -2,7 +2,7 @@ import type { DefinitionProblem } from "./definition-problems.ts";
 import type { Finding } from "./issue-sentence.ts";
 import type { SourceFile } from "./source-file.ts";
 
-/** Where definitions were written, for whoever has to mend them. */
+/** The place in a file where definitions were written, for the people who correct them. */
 export interface DefinitionOrigin {
   readonly file: string;
   /** A problem with the part at a path, at its place. */
@@ -26,7 +26,7 @@ export function originInFile(source: SourceFile): DefinitionOrigin {
   };
 }
 
-/** Of definitions that were stored: there are no lines any more, but there is the name of the entry. */
+/** Returns the origin of stored definitions: they have no lines, but the names of entries. */
 export function originInCatalog(digest: string): DefinitionOrigin {
   const file = `catalog ${digest.slice(0, 10)}`;
   const where = (path: readonly PropertyKey[]) => `${file}, ${path.map(String).join(".")}`;
@@ -38,7 +38,7 @@ export function originInCatalog(digest: string): DefinitionOrigin {
   };
 }
 
-/** What no file is to blame for: what was asked for, or all definitions together. */
+/** A problem that belongs to no file: a wish of the submitter, or all definitions together. */
 export function problemNowhere(message: string, file = ".grange"): DefinitionProblem {
   return { file, line: null, column: null, message };
 }

@@ -6,7 +6,7 @@ export interface DefinitionProblem {
   readonly file: string;
   readonly line: number | null;
   readonly column: number | null;
-  /** What is wrong, and what to do about it. */
+  /** The problem, and how to correct it. */
   readonly message: string;
 }
 

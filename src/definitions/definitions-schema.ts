@@ -4,10 +4,10 @@ import { DefinitionFileInFull } from "./definition-file.ts";
 type Schema = Record<string, unknown>;
 
 /**
- * The JSON Schema of `.grange/*.yml`, with which editors complete and check.
+ * Returns the JSON Schema of `.grange/*.yml`, with which editors complete and check.
  *
- * It describes files with their holes still in: wherever jobs say something, a
- * JSON-e construct or a text with `${…}` may stand instead.
+ * It describes files before their holes are filled: in jobs, a JSON-e construct or a text with `${…}` may stand in
+ * place of any value.
  */
 export function definitionsSchema(): Schema {
   const plain = z.toJSONSchema(DefinitionFileInFull, {

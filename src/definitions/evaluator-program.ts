@@ -1,12 +1,11 @@
 /**
  * The program of the evaluator's process: fills the holes of job templates.
  *
- * It is text, not a module, because it must start the same way from a bundle and
- * from source. Its one argument is the path of json-e.
+ * It is text and not a module, because it must start in the same way from a bundle and from source. Its one argument is
+ * the path of json-e.
  *
- * Jobs that stand plainly under `jobs` are rendered one by one, so that each
- * wrong one is told of. Answers travel as JSON text: cloning a value that a
- * stranger's template made would cost this side more than it costs theirs.
+ * Jobs that stand directly under `jobs` are rendered one by one, so that each faulty one is reported. Answers are JSON
+ * text: cloning a value of a stranger's template would cost this process more than it costs theirs.
  */
 export const evaluatorProgram = String.raw`
 "use strict";

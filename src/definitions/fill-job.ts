@@ -7,9 +7,9 @@ import { fillSimpleText } from "./simple-holes.ts";
 const longText = 64 * 1024;
 
 /**
- * Fills the texts of a job, and says what it then is; undefined when that takes the evaluator.
+ * Fills the texts of a job and returns the job; undefined when that needs the evaluator.
  *
- * `wanted` is what became of its `when`.
+ * `wanted` is the value of its `when`.
  */
 export function fillJob(
   name: string,

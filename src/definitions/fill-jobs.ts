@@ -10,7 +10,7 @@ import { templateAdvice } from "./template-advice.ts";
 import type { TemplateEvaluator } from "./template-evaluator.ts";
 import type { JobsTemplate, JobTemplate, Templates } from "./templates.ts";
 
-/** What expressions see. Plain JSON. */
+/** The values that expressions can use. Plain JSON. */
 export type ExpressionContext = Readonly<Record<string, unknown>> & {
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly switches: SwitchValues;
@@ -23,10 +23,9 @@ export interface FilledJob {
 }
 
 /**
- * Fills what can be filled by looking up names here, and asks the evaluator for the rest.
+ * Fills holes that only look up names, and sends the rest to the evaluator.
  *
- * Of the conditions under which jobs are wanted, each is asked for once: thousands of jobs
- * share a few.
+ * Each condition of `when` is evaluated once: thousands of jobs share a few.
  */
 export async function fillJobs(
   templates: Templates,
@@ -71,7 +70,7 @@ export async function fillJobs(
   return [...filled, ...(await evaluated(rest, context, evaluator, problems))];
 }
 
-/** Which conditions hold. One that cannot be evaluated is not in the answer: its jobs tell why. */
+/** Returns which conditions hold. A condition that cannot be evaluated is absent: its jobs report the problem. */
 async function conditionsIn(
   conditions: ReadonlySet<string>,
   context: ExpressionContext,
@@ -90,7 +89,7 @@ async function conditionsIn(
   );
 }
 
-/** What the evaluator makes of jobs and expressions; it knows their origins by number. */
+/** Returns the evaluator's results for jobs and expressions, which it knows by number. */
 async function evaluated(
   rest: { readonly jobs: readonly JobTemplate[]; readonly expressions: readonly JobsTemplate[] },
   context: ExpressionContext,

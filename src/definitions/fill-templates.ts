@@ -51,7 +51,7 @@ export async function fillTemplates(
   return { jobs: defined, ...chosen };
 }
 
-/** What is wrong with the graph that a job names, and with the values that it gives. */
+/** Returns the problems of the graph that a job names, and of the values that it passes. */
 function problemsOfNamedGraph(
   job: DefinedJob,
   templates: Templates,
@@ -64,7 +64,7 @@ function problemsOfNamedGraph(
   return problems.map(({ message }) => job.problemAt(["graph"], `job "${name}": ${message}`));
 }
 
-/** What a job wants of the graph that it names: what it does not give is as in the graph that the job is in. */
+/** Returns the wishes of a job for the graph that it names: values that it does not pass are those of its own graph. */
 export function wantedOfChild(
   { graph, parameters = {}, switches = {} }: JobDefinition,
   parent: Pick<ChosenValues, "parameters" | "switches">,
@@ -72,7 +72,7 @@ export function wantedOfChild(
   return { graph, parameters, switches, branch: parent };
 }
 
-/** What expressions see. */
+/** Returns the values that expressions can use. */
 function contextFor(
   { commit, ...rest }: DefinitionContext,
   { parameters, switches }: ChosenValues,

@@ -3,7 +3,7 @@ import { JobName } from "./job-name.ts";
 import { oneOrMany } from "./one-or-many.ts";
 import { InputGlob, RelativePath } from "./relative-path.ts";
 
-/** Of a job whose inputs another job finds. */
+/** The keys of a job whose inputs another job finds. */
 export const foundInputsShape = {
   "inputs-from": z
     .strictObject({
@@ -37,7 +37,7 @@ interface Problem {
   readonly message: string;
 }
 
-/** What does not fit together about inputs that another job finds. */
+/** Returns the contradictions in a job whose inputs another job finds. */
 export function problemsOfFoundInputs(job: JobWithFoundInputs): Problem[] {
   const { "inputs-from": from, "may-read": mayRead } = job;
   if (from === undefined) {

@@ -5,15 +5,15 @@ import type { JobDefinition } from "./job-definition.ts";
 /** The canonical text of a definition in pieces, and which of its texts stands between which. */
 export interface FrameText {
   readonly pieces: readonly string[];
-  /** By number; a text can stand in one place only, but places are sorted otherwise than texts. */
+  /** By number; each text has one place only, but places are sorted in another order than texts. */
   readonly between: readonly number[];
 }
 
 /**
- * Cuts the canonical text of a definition where it can have other texts.
+ * Cuts the canonical text of a definition where it can contain other texts.
  *
- * `marked` is the definition with `markOf(0)`, `markOf(1)` … in these places. So the text of what a
- * filled job is need not be written anew to name it: that is most of what naming costs.
+ * `marked` is the definition with `markOf(0)`, `markOf(1)` … in these places. The text of a filled job then need not be
+ * serialised again to compute its digest, which is most of the cost.
  */
 export function frameText(marked: JobDefinition): FrameText {
   const parts = canonicalJson(marked).split(mark);

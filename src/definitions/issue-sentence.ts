@@ -1,14 +1,14 @@
 import type { z } from "zod";
 import { suggestion } from "./nearest-name.ts";
 
-/** One finding of a schema: the part it is about, and a sentence for people. */
+/** One problem that a schema found: the part that it concerns, and a sentence for people. */
 export interface Finding {
   readonly path: readonly PropertyKey[];
   readonly of: "key" | "value";
   readonly message: string;
 }
 
-/** What a schema's issue says, in the words of the file; `knownKeys` are those that the map could have had. */
+/** Returns the issues of a schema in the words of the file; `knownKeys` are the keys that the map could have had. */
 export function findingsOf(
   issue: z.core.$ZodIssue,
   knownKeys: (path: readonly PropertyKey[]) => readonly string[],

@@ -20,7 +20,7 @@ const scalar = z
   .union([text, z.number(), z.boolean()], { error: "must be a text, a number, true or false" })
   .transform(String);
 
-/** What of another job is taken, where it is put, and how that job must have ended. */
+/** What a job takes from another job, where it is put, and how that job must have ended. */
 const Need = z.strictObject({
   outputs: oneOrMany(RelativePath, "the path of an output")
     .optional()
@@ -52,11 +52,10 @@ const Needs = z
   .transform((needs): Readonly<Record<string, Need>> => needs);
 
 /**
- * One job, as `.grange/*.yml` says it once its holes are filled.
+ * One job of `.grange/*.yml` after its holes were filled.
  *
- * Parsing removes only what is a matter of spelling (one command or a list of
- * one). What is not written stays absent: a default that changes later must not
- * rename every definition that never mentioned it.
+ * Parsing unifies spellings only (one command or a list of one). Absent keys stay absent: a default that changes later
+ * must not change the digest of every definition that does not mention the key.
  */
 export const JobDefinition = z
   .strictObject({

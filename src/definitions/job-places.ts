@@ -6,7 +6,7 @@ type PlaceInFile = readonly [file: string, line: number];
 /** Where the jobs of one directory of definitions are written. */
 export interface JobPlaces {
   readonly jobs: Readonly<Record<string, PlaceInFile>>;
-  /** Of expressions that become jobs, whose names nobody knows before. */
+  /** Expressions that become jobs, whose names are not known before. */
   readonly expressions: readonly PlaceInFile[];
 }
 

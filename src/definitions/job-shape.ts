@@ -14,7 +14,7 @@ export type JobShape =
       readonly texts: readonly TextPlace[];
       /** An expression. */
       readonly when: string | undefined;
-      /** What it is once its texts are filled, when those can be any: then it need not be checked again. */
+      /** The frame of the filled job, when its texts can have any value: then it need not be checked again. */
       readonly frame: Frame | undefined;
     }
   /** Constructs and expressions. */
@@ -34,7 +34,7 @@ interface TextPlace {
 
 const shapes = new WeakMap<object, { readonly name: string; readonly shape: JobShape }>();
 
-/** What a job as it was written is like. A catalog is planned many times; it is looked at once. */
+/** Returns the shape of a job as it was written. A catalog is planned many times; its shapes are computed once. */
 export function shapeOf({ name, job }: JobTemplate): JobShape {
   if (typeof job !== "object" || job === null) return look(name, job);
   const known = shapes.get(job);
@@ -58,7 +58,7 @@ function look(name: string, job: unknown): JobShape {
   return { kind: "texts", texts, when, frame };
 }
 
-/** A checked job with other texts in some places. One command stands in a list by now. */
+/** Returns a checked job with other texts in some places. A single command is a list by now. */
 export function withTexts(
   definition: JobDefinition,
   places: readonly TextPlace[],

@@ -9,7 +9,7 @@ import { RelativePath } from "./relative-path.ts";
 
 const dayMs = 24 * 3_600_000;
 
-/** What only some kinds of job have, beside what a command needs. */
+/** The keys that only some kinds of job have, besides those of a command. */
 export const kindShape = {
   release: oneOrMany(z.string().min(1).max(256), "a name")
     .optional()
@@ -135,7 +135,7 @@ interface KindProblem {
   readonly message: string;
 }
 
-/** What a job has though its kind has no use for it, and what its kind lacks. */
+/** Returns the keys that a job of this kind cannot use, and those that it lacks. */
 export function problemsOfKind(job: JobOfAKind): KindProblem[] {
   const kind = job.kind ?? "command";
   const found = Object.entries(job).flatMap(([key, value]): KindProblem[] => {

@@ -10,7 +10,7 @@ const JobSelection = z.string().superRefine((text, context) => {
   if (message !== undefined) context.addIssue({ code: "custom", message });
 });
 
-/** What is wrong with a selection among jobs that have not run; undefined when nothing is. */
+/** Returns the problem of a selection among jobs that have not run; undefined when there is none. */
 function problemOfSelection(text: string): string | undefined {
   try {
     if (!asksAbout(parseSelection(text), "state")) return undefined;

@@ -19,7 +19,7 @@ export function conditionOf(on: string | undefined): EdgeCondition {
   return plain.success ? plain.data : EdgeCondition.parse(`outcome:${on}`);
 }
 
-/** What is wrong with waiting for such an end of a job with these classes of failures. */
+/** Returns the problem of waiting for such an end of a job with these failure classes. */
 export function problemOfNeededEnd(
   on: string | undefined,
   classes: readonly string[],

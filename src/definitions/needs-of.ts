@@ -1,9 +1,9 @@
 import type { JobDefinition, Need } from "./job-definition.ts";
 
-/** Of what finds its inputs, a job takes the list alone, unless it says more. */
+/** From the job that finds its inputs, a job takes only the list, unless it says more. */
 const listAlone: Need = { outputs: [] };
 
-/** All jobs that come before one: those that it names as needs, and the one that finds its inputs. */
+/** Returns all jobs that come before one: those that it needs, and the one that finds its inputs. */
 export function needsOf({
   needs = {},
   "inputs-from": from,

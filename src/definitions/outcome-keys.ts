@@ -33,7 +33,7 @@ const NumberRule = z.strictObject({
   optional: z.boolean().optional().describe("A log that does not tell it is good, too."),
 });
 
-/** What counts as success, beside what the exit code says. */
+/** The conditions of a success, besides the exit code. */
 export const Success = z
   .strictObject({
     "exit-codes": ExitCodes.optional().describe("Exit codes that count as success. Default: [0]."),
@@ -99,7 +99,7 @@ interface KeyProblem {
   readonly message: string;
 }
 
-/** What each key by itself does not show: rules that contradict each other, or can do nothing. */
+/** Returns problems that concern several keys: rules that contradict each other or have no effect. */
 export function problemsOfOutcomeKeys(job: OutcomeKeys): KeyProblem[] {
   if (job.success === undefined && job.failure === undefined && job.errors === undefined) return [];
   const good = job.success?.["exit-codes"] ?? [0];
@@ -156,7 +156,7 @@ function hasGroup(pattern: string): boolean {
   try {
     return compilePattern(pattern).groups > 0;
   } catch {
-    // What else is wrong with it is said already.
+    // Its other problems are reported already.
     return true;
   }
 }

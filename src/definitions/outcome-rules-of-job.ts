@@ -2,10 +2,10 @@ import type { FailureRule, NumberRule, OutcomeRules } from "#core/outcome-rules.
 import type { OutcomeKeys } from "./outcome-keys.ts";
 
 /**
- * What a job says about success and failure, as its action carries it.
+ * Returns the success and failure rules of a job, as its action carries them.
  *
- * Exit codes that count as success are not in it: the script turns them into 0 (`job-script.ts`). Nor is
- * `retry`, which changes no result.
+ * Exit codes that count as success are not in it: the script turns them into 0 (`job-script.ts`). Nor is `retry`, which
+ * changes no result.
  */
 export function rulesOf({ success, failure, errors }: OutcomeKeys): OutcomeRules {
   const numbers = Object.entries(success?.numbers ?? {});
@@ -24,7 +24,7 @@ export function rulesOf({ success, failure, errors }: OutcomeKeys): OutcomeRules
   };
 }
 
-/** Of what means the same whether it is written or not, one spelling: else it would be another action. */
+/** Returns a rule with defaults left out, so that two spellings with the same meaning are the same action. */
 function numberRule({ pattern, min, max, optional }: NumberRule): NumberRule {
   return {
     pattern,

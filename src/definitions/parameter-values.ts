@@ -1,7 +1,7 @@
 import type { Parameter, parameterTypes } from "./definition-file.ts";
 import { suggestion } from "./nearest-name.ts";
 
-/** What is wrong with a parameter: in its declaration (a file's fault) or in what was given for it (the asker's). */
+/** A problem of a parameter: in its declaration (of the file) or in its value (of the submitter). */
 interface ParameterProblem {
   readonly name: string;
   readonly isDeclarationWrong: boolean;

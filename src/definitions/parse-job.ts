@@ -4,7 +4,7 @@ import { type Finding, findingsOf } from "./issue-sentence.ts";
 import { JobDefinition, jobKeys } from "./job-definition.ts";
 import { JobName } from "./job-name.ts";
 
-/** A job without holes: what it says, and whether it is in the graph; or what is wrong with it. */
+/** A job without holes, and whether it is in the graph; or its problems. */
 export type ParsedJob =
   | { readonly definition: JobDefinition; readonly wanted: boolean }
   | { readonly findings: readonly Finding[] };

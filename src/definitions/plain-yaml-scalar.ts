@@ -69,7 +69,7 @@ export function readQuoted(text: string, at: number, lineEnd: number): ReadPart<
     if (text.charCodeAt(end) !== 0x5c) continue;
     end += 1;
     hasEscapes = true;
-    // Those that mean in JSON what they mean here.
+    // The escapes that have the same meaning in JSON.
     if (!'"\\/nt'.includes(text.charAt(end))) throw new NotPlain();
   }
   if (end >= lineEnd) throw new NotPlain();
@@ -78,7 +78,7 @@ export function readQuoted(text: string, at: number, lineEnd: number): ReadPart<
   return { value, end: end + 1 };
 }
 
-/** What a text without quotes is, by the core schema of YAML 1.2. */
+/** Returns the value of a text without quotes, by the core schema of YAML 1.2. */
 export function plainValue(written: string): unknown {
   if (written.length > 1_000) return written;
   if (/^[A-Za-z]{6}/.test(written)) return written;

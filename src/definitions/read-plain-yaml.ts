@@ -8,13 +8,12 @@ const maxDepth = 24;
 const strange = /[^\n\x20-\x7e\u00a0-\u2027\u202a-\ud7ff\ue000-\ufdcf\ufdf0-\ufefe\uff00-\ufffd]/;
 
 /**
- * Reads the YAML that definitions are mostly written in, twenty times as fast as the whole language.
+ * Reads the YAML that most definitions use, twenty times as fast as the whole language.
  *
- * Block maps and lists, texts and flow collections of one line, literal texts. Undefined for all
- * else: anchors, tags, folded texts, texts over several lines, keys that stand twice, errors.
- * What is read here is what the `yaml` package reads; where each part stands, nobody asks
- * before something is wrong, and then the package reads the file again. Only where the entries of
- * `jobs` begin is noted: `offsets`.
+ * Block maps and lists, texts and flow collections of one line, literal texts. Returns undefined for everything else:
+ * anchors, tags, folded texts, texts over several lines, duplicate keys, errors. The `yaml` package gives the same
+ * values; the place of each part is needed only for a problem, and then the package reads the file again. Only the
+ * starts of the entries of `jobs` are returned: `offsets`.
  */
 export function readPlainYaml(
   text: string,
@@ -65,7 +64,7 @@ class PlainReader {
     this.#nextLine();
   }
 
-  /** Of what is being read, counted from 1. */
+  /** The present line, counted from 1. */
   get line(): number {
     return this.#text.slice(0, this.#at).split("\n").length;
   }
@@ -133,7 +132,7 @@ class PlainReader {
     return list;
   }
 
-  /** What stands behind a key or a dash in `column`; goes to the line after it. */
+  /** Reads the value after a key or a dash in `column`; continues at the next line. */
   #value(column: number, depth: number, ofKey: boolean): unknown {
     this.#skipSpaces();
     const sign = this.#text.charCodeAt(this.#at);

@@ -115,7 +115,7 @@ function declaredIn<Declaration>(
   return declared;
 }
 
-/** Jobs that stand plainly under their names are told apart; what JSON-e makes of the rest, it has to say. */
+/** Separates jobs that stand directly under their names from those that JSON-e makes. */
 function splitJobs(
   tops: readonly Top[],
   problems: DefinitionProblem[],

@@ -1,13 +1,13 @@
 /**
- * A text that has holes with nothing but a name in them, such as `${parameters.level}`.
+ * A text whose holes contain only a name, such as `${parameters.level}`.
  *
- * It is filled here, without the evaluator and at a hundredth of its cost: a name is looked
- * up, and nothing is computed.
+ * It is filled here, without the evaluator and at a hundredth of its cost: names are looked up, and nothing is
+ * computed.
  */
 export interface SimpleText {
   /** The text between the holes: one more than there are holes. */
   readonly between: readonly string[];
-  /** What each hole names: ["parameters", "level"]. */
+  /** The name in each hole: ["parameters", "level"]. */
   readonly names: readonly (readonly string[])[];
 }
 
@@ -18,7 +18,7 @@ const reserved: ReadonlySet<string> = new Set(["true", "false", "null", "in"]);
 
 /** Reads a text that has holes; undefined when one of them is more than a name. */
 export function readSimpleText(text: string): SimpleText | undefined {
-  // With a second dollar sign, it is no hole.
+  // A second dollar sign escapes the hole.
   if (text.includes("$${")) return undefined;
   const between: string[] = [];
   const names: string[][] = [];

@@ -23,7 +23,7 @@ export interface SourceFile {
   readonly length: number;
   /** Where the part at `path` stands, or else the nearest part around it. */
   place(path: readonly PropertyKey[], of?: "key" | "value"): Place;
-  /** In which line the entry of `jobs` of this name begins, or else all of them. Cheap. */
+  /** Returns the line in which the entry of `jobs` with this name begins, or the whole map. Fast. */
   lineOfJob(name: string | undefined): number;
 }
 
@@ -32,7 +32,7 @@ interface WholeYamlBudget {
   bytes: number;
 }
 
-/** Reads YAML that nobody vouches for. Takes what it needs of the whole language from `budget`. */
+/** Reads untrusted YAML. The cost of the whole language is taken from `budget`. */
 export function readSourceFile(
   file: string,
   text: string,
@@ -75,7 +75,7 @@ export function readSourceFile(
     place,
     lineOfJob(name) {
       lines ??= linesAt(text, plain.offsets);
-      // In a map of one line there are no others.
+      // A map in one line has no other lines.
       return lines.get(name ?? "") ?? place(["jobs"], "key").line;
     },
   };
@@ -94,7 +94,7 @@ function refusalOfWholeYaml(length: number, budget: WholeYamlBudget): string | u
     : undefined;
 }
 
-/** One pass over the text, for offsets in rising order. */
+/** Finds the lines of offsets, which must be in rising order, in one pass over the text. */
 function linesAt(text: string, offsets: ReadonlyMap<string, number>): Map<string, number> {
   const lines = new Map<string, number>();
   let line = 1;
@@ -111,8 +111,8 @@ function linesAt(text: string, offsets: ReadonlyMap<string, number>): Map<string
 }
 
 /**
- * So many brackets more than were closed are no mistake in a text any more. Each costs the parser some 10 µs in which
- * nobody else is served, before it says that they stand too deep.
+ * More open brackets than this are no mistake any more. The parser takes about 10 µs for each of them, without a pause,
+ * before it reports that they are nested too deeply.
  */
 const mostOpenBrackets = 1_000;
 
@@ -199,7 +199,7 @@ interface Refused {
   readonly message: string;
 }
 
-/** What YAML allows and definitions do not. */
+/** Returns the parts that YAML allows and definitions do not. */
 function refusedParts(contents: unknown): Refused[] {
   const refused: Refused[] = [];
   // The parser's own check compares each key with all others.
@@ -214,7 +214,7 @@ function refusedParts(contents: unknown): Refused[] {
       return undefined;
     },
     Alias(_, alias, ancestors) {
-      // Its value would hold itself, and whoever walks along it would not come to an end.
+      // Its value would contain itself, and a walk over it would not end.
       const isWithin = ancestors.some((each) => isCollection(each) && each.anchor === alias.source);
       if (isWithin)
         refused.push({

@@ -13,9 +13,9 @@ export function usualValueOf(declaration: Switch): SwitchValue {
 }
 
 /**
- * Reads values for switches; what has no such switch, or not that kind of value, is a problem.
+ * Reads values for switches; an unknown switch, or a value of the wrong kind, is a problem.
  *
- * `on` and `off` are for people who write at a prompt, where everything is a text.
+ * `on` and `off` are for people at a prompt, where everything is a text.
  */
 export function readSwitchValues(
   declared: ReadonlyMap<string, Switch>,

@@ -1,12 +1,12 @@
 import { suggestion } from "./nearest-name.ts";
 
-/** What expressions can name, for advice to those who named something else. */
+/** The names that expressions can use, for advice after a wrong name. */
 interface NamesInExpressions {
   readonly parameters: readonly string[];
   readonly switches: readonly string[];
 }
 
-/** What an expression finds in `commit`. */
+/** The fields of `commit` in expressions. */
 const ofCommit = ["sha", "subject", "author"];
 
 /** json-e's words are for its authors; the mistakes that everybody makes get an answer. */

@@ -24,7 +24,7 @@ type Evaluated = z.infer<typeof Evaluated>;
 interface Templates {
   /** The `jobs` of each file. */
   readonly files: readonly { readonly file: string; readonly jobs: unknown }[];
-  /** What expressions see. Plain JSON. */
+  /** The values that expressions can use. Plain JSON. */
   readonly context: Readonly<Record<string, unknown>>;
 }
 
@@ -37,13 +37,12 @@ interface Waiting {
 }
 
 /**
- * Fills the holes of templates in a process of its own, with an end to time and memory.
+ * Fills the holes of templates in a separate process, with limits on time and memory.
  *
- * Expressions come out of commits that anybody may have written: `range(0, 1e9)`
- * must cost that commit its graph, not the server its life. A thread would not
- * do: V8 ends the whole process when one array outgrows it, whatever limits the
- * thread has. The process is kept between questions, which are answered one
- * after the other; when it dies or does not answer, the next question starts another.
+ * Expressions come from commits that anybody may have written: `range(0, 1e9)` may fail its graph, but must not stop
+ * the server. A thread would not do: V8 ends the whole process when one array becomes too large, whatever limits the
+ * thread has. The process answers one request after the other; when it dies or does not answer, the next request starts
+ * another.
  */
 export class TemplateEvaluator implements Service {
   #process: ChildProcess | undefined;

@@ -17,10 +17,10 @@ const deepest = 5;
 /**
  * Writes the submodules that jobs read into their definitions, as further sources.
  *
- * So a definition names the commit of each, the same access rule holds for their repositories as for
- * `sources`, and a graph that is run again reads the same. A job reads a submodule when its inputs may mean a
- * file of it and it does not say `submodules: false`; no other submodule is fetched.
- * Throws `DefinitionProblems` for those that cannot be had, or that `by` may not read.
+ * A definition then names the commit of each submodule, the access rule of `sources` applies to their repositories, and
+ * a graph that is run again reads the same files. A job reads a submodule when its inputs may match a file of it,
+ * unless it has `submodules: false`; no other submodule is fetched. Throws `DefinitionProblems` for those that cannot
+ * be fetched, or that `by` may not read.
  */
 export async function addSubmodules(
   services: SourceServices,
@@ -52,7 +52,9 @@ export async function addSubmodules(
   );
 }
 
-/** Marks the jobs that read submodules of the commit, and fetches none: for those who may not have any. */
+/**
+ * Marks the jobs that read submodules of the commit without fetching any, for submitters who may not read submodules.
+ */
 export async function markSubmodules(
   { inputs }: Pick<SourceServices, "inputs">,
   definitions: Definitions,

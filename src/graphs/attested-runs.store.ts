@@ -5,8 +5,8 @@ import { sql } from "#db/sql.ts";
 import { GraphId } from "./graph-id.ts";
 
 /**
- * What the farm saw a worker do, for a graph that it trusts: not what another machine reported, nor what the cache
- * had, whose maker has a run of its own.
+ * Runs that a worker executed for a protected graph: not runs that another machine reported, and not cache hits, whose
+ * results belong to other runs.
  */
 const isAttested = sql`
   run.state = 'finished' and run.outcome = 'succeeded' and not run.cached

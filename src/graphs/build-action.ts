@@ -22,7 +22,7 @@ import {
 import { jobScript } from "./job-script.ts";
 import { rulesOfAction } from "./rules-of-action.ts";
 
-/** What a job without a `timeout` gets. */
+/** The timeout of a job without a `timeout`, in ms. */
 const usualTimeoutMs = 3_600_000;
 
 /** A blob and its name. */
@@ -35,7 +35,7 @@ export interface NamedBlob {
 export interface BuiltAction {
   readonly action: NamedBlob;
   readonly command: NamedBlob;
-  /** For the queue, which need not know the rules: they may be long. */
+  /** The requirements for the queue, without the rules, which may be long. */
   readonly platform: Platform;
   readonly sizeClasses: RequestedSizeClasses;
   readonly timeoutMs: number;

@@ -25,10 +25,10 @@ export interface CancellingQueue {
 }
 
 /**
- * Ends a graph, or some of its jobs: what waits is cancelled at once, what runs is asked to end.
+ * Cancels a graph, or some of its jobs: waiting jobs end at once, the workers of running ones are notified.
  *
- * An execution that other runs or clients wait for goes on for them. A graph that is over stays as it ended.
- * False when there is no such graph.
+ * An execution that other runs or clients wait for continues for them. A finished graph does not change. Returns false
+ * when there is no such graph.
  */
 export async function cancelGraph(
   db: Db,
@@ -63,16 +63,16 @@ export async function cancelGraph(
 }
 
 /**
- * Ends all runs whose end was asked for: with their executions, or without those that others wait for.
+ * Ends all runs that are to be cancelled: with their executions, or without those that others wait for.
  *
- * Also to be called now and then: a server may die between storing a wish and passing it on.
- * Executions are locked before graphs, so this cannot be part of the transaction above.
+ * Also to be called from time to time: a server may die between the two steps. Executions are locked before graphs, so
+ * this cannot be part of the transaction above.
  */
 export async function passCancellationsOn(db: Db, queue: CancellingQueue): Promise<void> {
   const asked = await executionsRequestedToEnd(db);
   if (asked.length === 0) return;
   const after = await queue.transaction(async (tx) => {
-    // Who joins an execution holds its row until the new run is stored. From here on, all waiters are known.
+    // A run that joins an execution holds its row until it is stored. From here on, all waiters are known.
     await lockForCancelling(tx, asked);
     const graphs = await lockGraphs(tx, await graphsOfExecutions(tx, asked));
     const shared = await finishSharedRuns(tx, await queue.stillWanted(tx, asked));

@@ -19,8 +19,8 @@ export async function dropRequests(
   graphId: GraphId,
   jobs?: readonly string[],
 ): Promise<string[]> {
-  // A join that has joined goes on wanting, open or not: else it would stand as succeeded while what it
-  // gathers runs anew, and what hangs on it would not wait.
+  // A join keeps wanting, open or not: otherwise it would count as succeeded while a job that it gathers runs again,
+  // and the jobs after it would not wait.
   const rows = await tx.many(
     Name,
     sql`
@@ -90,9 +90,9 @@ export async function executionsRequestedToEnd(tx: Tx): Promise<ExecutionId[]> {
 const EndedRun = z.object({ graphId: GraphId, job: z.string() });
 
 /**
- * Ends at once the runs that are to end, but whose executions, which are locked, others still want.
+ * Ends the cancelled runs whose executions, which are locked, others still need.
  *
- * Of two that share one and are to end at once, each would without the lock leave it to the other.
+ * Without the lock, two such runs of one execution would each leave it to the other.
  */
 export function finishSharedRuns(
   tx: Tx,
@@ -115,7 +115,7 @@ export function finishSharedRuns(
   );
 }
 
-/** Those of the executions that a run or a batch waits for. A run that is to end does not. */
+/** Returns those of the executions that a run or a batch waits for. A run that is to be cancelled does not count. */
 export async function executionsWantedByRuns(
   tx: Tx,
   executions: readonly ExecutionId[],

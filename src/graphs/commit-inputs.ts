@@ -17,7 +17,7 @@ import { selectInputs } from "./select-inputs.ts";
 
 /** A commit, and where it can be fetched from again. */
 export interface CommitPlace {
-  /** As `repository.url` has it. */
+  /** The URL as in `repository.url`. */
   readonly url: string;
   readonly sha: CommitSha;
 }
@@ -36,7 +36,7 @@ interface CommitInputServices {
   readonly git: Git;
   readonly mirrors: Mirrors;
   readonly db: Tx;
-  /** Its `findMissing` says what is there now, not what was there a while ago. */
+  /** Its `findMissing` must report the present state, without a cache. */
   readonly store: BlobStore;
 }
 
@@ -64,11 +64,11 @@ interface Selection {
 }
 
 /**
- * Brings files of commits into the store, for jobs to read.
+ * Imports files of commits into the store, for jobs to read.
  *
- * The jobs of a graph mostly read the same few selections of one commit: each is
- * listed, imported and built once, however many of them ask at the same time. Now and
- * then it is looked for in the store; what has been lost there is imported from Git again.
+ * The jobs of a graph mostly read the same few selections of one commit: each is listed, imported and built once,
+ * however many jobs request it at the same time. From time to time its presence in the store is checked; what was lost
+ * is imported from Git again.
  */
 export class CommitInputReader {
   readonly #services: CommitInputServices;

@@ -16,7 +16,7 @@ import type { Prepared } from "./prepare-job.ts";
 import { graphEventsOf } from "./queue-events.ts";
 import { type JobUrgency, type ReadyJob, stillTaken, takenKey } from "./ready-job.store.ts";
 
-/** A job whose preparation is over, one way or the other. */
+/** A job whose preparation has ended, with success or not. */
 export interface PreparedJob {
   readonly job: ReadyJob;
   readonly prepared: Prepared | { readonly kind: "unpreparable"; readonly message: string };
@@ -31,7 +31,7 @@ export interface PreparedJob {
 export async function commitPrepared(
   tx: Tx,
   all: readonly PreparedJob[],
-  /** Of the jobs that are to be executed (`requestsOf`). */
+  /** The requests of the jobs that are to be executed (`requestsOf`). */
   wanted: ReadonlyMap<PreparedJob, ExecutionRequest>,
   now: Date,
   project: string,
@@ -111,7 +111,7 @@ async function beginChunks(tx: Tx, jobs: readonly PreparedJob[], now: Date): Pro
   await nextBatches(tx, chunked, now);
 }
 
-/** What is to be asked of the queue for those of the jobs whose results nobody knows. */
+/** Returns the requests to the queue for the jobs without a known result. */
 export async function requestsOf(
   jobs: readonly PreparedJob[],
   project: string,
@@ -165,7 +165,7 @@ function runOf(
     case "unpreparable":
       return { ...about, kind: "unpreparable", message: prepared.message };
     case "hit":
-      // What the cache knows of a graph job is its definitions; their graph is still to run.
+      // The cached result of a graph job is its definitions; their graph still has to run.
       if (job.definition.kind === "graph")
         return { ...about, ...prepared, kind: "to-plan", dueAt: now };
       return { ...about, ...prepared };

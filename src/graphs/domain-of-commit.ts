@@ -10,26 +10,28 @@ import type { Git } from "#git/run-git.ts";
 export interface WitnessServices {
   readonly git: Git;
   readonly mirrors: Mirrors;
-  /** Whether a forge watches the repository, and so knows what is on its branches. Nobody does when absent. */
+  /**
+   * Whether a forge watches the repository and knows the commits of its branches. No repository is watched when absent.
+   */
   readonly isWatched?: (repository: string) => Promise<boolean>;
-  /** The address of a repository as it is fetched for somebody: with what the farm has to be let in there. */
+  /** Returns the address of a repository with the farm's credential for it. */
   readonly wayIn?: (address: string, by: Principal) => Promise<string>;
 }
 
 /** A commit that somebody wants built, and where. */
 interface WantedCommit {
   readonly commit: FetchedCommit;
-  /** What was fetched; it may hold a password. */
+  /** The fetched address; it may contain a password. */
   readonly address: string;
   /** The repository by the name that the farm gave it. */
   readonly repository: string;
   readonly branch: string;
-  /** By which the farm itself found the commit: then nobody's word has to be checked. */
+  /** The ref by which the farm itself found the commit: then the submitter's statement need not be checked. */
   readonly ref?: string | undefined;
   readonly by: Principal;
 }
 
-/** The trust domain of a commit's graph. Of a watched repository it may take a look at the branch there. */
+/** Returns the trust domain of a commit's graph. For a watched repository it may look up the branch there. */
 export async function domainOfCommit(
   services: WitnessServices,
   wanted: WantedCommit,
@@ -49,7 +51,7 @@ async function standingOf(
   if (ref !== undefined) return branch === "" || ref === full ? "seen" : "not seen";
   if ((await services.isWatched?.(repository)) !== true) return "nobody watches";
   if (full === undefined) return "not seen";
-  // It was asked for by that very name, and found there.
+  // It was requested by this full name, and found there.
   if (commit.ref === full) return "seen";
   return (await isOn(services, address, full, commit)) ? "seen" : "not seen";
 }

@@ -4,9 +4,9 @@ import type { RunOutcome } from "#api/graph.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 
 /**
- * What the rules found in a run's log, as the table of runs keeps it.
+ * Returns the findings of a run's log as columns of the table of runs.
  *
- * It comes with the result, also with one from the cache: a hit tells the same numbers again.
+ * They come with the result, also with a cached one: a hit has the same numbers again.
  */
 export function findingColumns(outcome: RunOutcome, result: Uint8Array | undefined) {
   if (result === undefined) return { failure_class: null, error_lines: [], numbers: {} };

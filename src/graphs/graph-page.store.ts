@@ -48,7 +48,7 @@ function waitingFor(first: string, open: number): string {
 
 const FirstOpenRow = z.object({ job: z.string(), on: z.string() });
 
-/** What each of these jobs waits for first; `which` is a condition on `edge`. */
+/** Returns what each of these jobs waits for first; `which` is a condition on `edge`. */
 async function firstOpenEdges(
   tx: Tx,
   graphId: GraphId,
@@ -129,10 +129,10 @@ export async function wholeGraph(tx: Tx, id: GraphId): Promise<Graph | undefined
 }
 
 /**
- * What changed in a graph after a version.
+ * Returns the changes of a graph after a version.
  *
- * The summary is read first: a job that changes meanwhile has a version beyond
- * the summary's, and comes again with the next delta rather than never.
+ * The summary is read first: a job that changes meanwhile has a version above the summary's, and comes again with the
+ * next delta.
  */
 export async function graphChangesSince(
   tx: Tx,

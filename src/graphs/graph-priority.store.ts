@@ -42,9 +42,9 @@ export async function graphPlace(
 }
 
 /**
- * Stores how soon a graph is wanted; its lock must be held.
+ * Stores the priority of a graph; its lock must be held.
  *
- * What is being prepared with the old priority is put right by whoever stores it, under the same lock.
+ * Jobs that are being prepared with the old priority are corrected when they are stored, under the same lock.
  */
 export async function savePriority(
   tx: Tx,
@@ -59,7 +59,7 @@ export async function savePriority(
   await tx.run(sql`select pg_notify('grange_graph', ${graphId}::text)`);
 }
 
-/** A job's own priority, by its definition or as somebody changed it; undefined when there is no such job. */
+/** Returns a job's own priority, by its definition or its customisation; undefined when there is no such job. */
 export async function priorityOfJob(
   tx: Tx,
   graphId: GraphId,
@@ -91,9 +91,9 @@ export async function saveJobPriority(
 }
 
 /**
- * How soon executions are wanted by all who wait for them.
+ * Returns the priority of executions, from everything that waits for them.
  *
- * One may serve jobs of several graphs: it goes by the one in the greatest hurry.
+ * One execution may serve jobs of several graphs: the highest priority counts.
  */
 export function urgencyOf(tx: Tx, executions: readonly ExecutionId[]): Promise<Urgency[]> {
   return tx.many(

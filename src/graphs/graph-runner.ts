@@ -13,7 +13,7 @@ import { commitPrepared, type PreparedJob, requestsOf } from "./commit-prepared.
 import { type PreparationServices, prepareJob } from "./prepare-job.ts";
 import { keepTaken, postponeJob, type ReadyJob, takeReadyJobs } from "./ready-job.store.ts";
 
-/** What a runner works with. */
+/** The parts of a runner. */
 interface GraphRunnerParts extends PreparationServices {
   /** The queue's own transaction: what is submitted in it is handed out right after the commit. */
   readonly transaction: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;
@@ -21,7 +21,7 @@ interface GraphRunnerParts extends PreparationServices {
   readonly chooseSizes?: (
     requests: readonly ExecutionRequest[],
   ) => Promise<readonly ExecutionRequest[]>;
-  /** Hears of actions like those that will be asked for soon: what they took is worth fetching. */
+  /** Gets hints about similar actions that will be requested soon, whose inputs are worth prefetching. */
   readonly hint?: (hint: AheadHint) => void;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -89,7 +89,7 @@ export async function startGraphRunner(parts: GraphRunnerParts): Promise<Service
   };
 }
 
-/** One turn: takes some ready jobs, prepares them, stores what came of it. Answers how many it took. */
+/** One round: takes some ready jobs, prepares them, and stores the outcome. Returns how many it took. */
 export async function prepareReadyJobs(parts: GraphRunnerParts): Promise<number> {
   const taken = await takeReadyJobs(parts.db, jobsPerTurn, leaseSeconds);
   if (taken.length === 0) return 0;
@@ -110,7 +110,7 @@ export async function prepareReadyJobs(parts: GraphRunnerParts): Promise<number>
   return taken.length;
 }
 
-/** Ends those whose results are known whatever will be found. What goes wrong costs the look ahead alone. */
+/** Ends the jobs whose results do not depend on the inputs that will be found. A failure affects only this lookup. */
 async function lookAheadOfInputs(
   parts: GraphRunnerParts,
   blocked: readonly ReadyJob[],

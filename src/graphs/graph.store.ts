@@ -33,7 +33,7 @@ interface NewGraph {
   readonly templateCatalog?: string | null | undefined;
   /** Git's id of the directory of definitions, where they are the commit's own. */
   readonly definitionsTree?: string | null | undefined;
-  /** What its definitions may ask for, when somebody wrote them who may not write in the repository. */
+  /** The rules for definitions whose author may not write in the repository. */
   readonly outsiders?: OutsiderRules | null | undefined;
   readonly branch: string;
   readonly switches: Readonly<Record<string, unknown>>;
@@ -46,7 +46,7 @@ interface NewGraph {
   /** How long any of its jobs may wait for its start; the jobs' own when absent. */
   readonly ttlMs?: number | undefined;
   readonly submittedBy: string;
-  /** The graph whose set it joins; its own when absent. */
+  /** The graph whose set it joins; its own set when absent. */
   readonly set?: GraphId | undefined;
   readonly parent?: GraphParent | undefined;
   /** Every job and edge as they stand at the beginning. */
@@ -156,7 +156,7 @@ async function insertJobs(tx: Tx, graph: NewGraph): Promise<void> {
     await insertRows(tx, graph, part.map(rowOf));
 }
 
-/** So many that a statement is worth its way; so few that writing it does not keep the server from others. */
+/** Large enough to make the round trip worthwhile; small enough that serialising it does not delay other requests. */
 const jobsAtOnce = 2_000;
 
 async function insertRows(tx: Tx, graph: NewGraph, rows: readonly object[]): Promise<void> {
@@ -179,7 +179,7 @@ async function insertRows(tx: Tx, graph: NewGraph, rows: readonly object[]): Pro
   `);
 }
 
-/** Who skips the cache wants the job executed; so does nobody who asks for what is not an action. */
+/** A job that skips the cache wants to be executed; a job that is no action has no result to look up. */
 function approximationAtFirst({ skipCache }: NewGraph, definition: JobDefinition | undefined) {
   const isAction = (definition?.kind ?? "command") === "command" && !definition?.chunks;
   return definition?.["inputs-from"] && isAction && !skipCache ? "open" : null;

@@ -2,7 +2,7 @@ import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { partsOf } from "#scheduling/turns.ts";
 
-/** So many that a statement is worth its way; so few that writing it does not keep the server from others. */
+/** Large enough to make the round trip worthwhile; small enough that serialising it does not delay other requests. */
 const atOnce = 2_000;
 
 /** Keeps definitions under their names, sorted: two servers that keep the same ones lock them in one order. */

@@ -24,7 +24,7 @@ export type NewRun = JobKey & {
         /** The job that was to find its inputs, and of which it took nothing. */
         readonly without?: string | undefined;
       }
-    /** No action could be made of it; the message says why, and what to do. */
+    /** Its action could not be made; the message says why, and what to do. */
     | { readonly kind: "unpreparable"; readonly message: string }
     /** The farm serves it: it waits for a person or a time, or pretends to run until then. */
     | {
@@ -59,7 +59,7 @@ export type NewRun = JobKey & {
 export async function insertRuns(tx: Tx, runs: readonly NewRun[]): Promise<void> {
   if (runs.length === 0) return;
   const rows = runs.map(asRow);
-  // What they take of the jobs before them, as those stand now.
+  // The results of earlier jobs that they take, as of now.
   await tx.run(sql`
     with new as (
       select * from json_to_recordset(${JSON.stringify(rows)}::json)

@@ -22,7 +22,7 @@ import { graphsMadeBy } from "./kinds/child-graph.store.ts";
 import { notificationsOf } from "./kinds/notification.store.ts";
 import { jobOrigin } from "./reruns/job-origin.store.ts";
 
-/** All that a job's page shows but why it waits; undefined when there is no such graph or job. */
+/** Returns everything that a job's page shows, except why it waits; undefined when there is no such graph or job. */
 export async function jobDetail(
   tx: Tx,
   graphId: GraphId,
@@ -140,7 +140,7 @@ function outputsIn(bytes: Uint8Array): Run["outputs"] {
       kind: "file" as const,
       ...named(digest),
     })),
-    // The size is that of the tree's description; what is in it, the tree tells.
+    // The size of the Tree message, not of its content.
     ...result.outputDirectories.map(({ path, treeDigest }) => ({
       path,
       kind: "directory" as const,
@@ -163,7 +163,7 @@ export const RunOutput = z.object({
   cachedFromGraph: GraphId.nullable(),
   cachedFromJob: z.string().nullable(),
 });
-/** What is needed to read a run's log and outputs. */
+/** The facts that are needed to read a run's log and outputs. */
 export type RunOutput = z.infer<typeof RunOutput>;
 
 export async function runOutput(

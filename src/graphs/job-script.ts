@@ -2,11 +2,10 @@ import { shellWord } from "#core/shell-word.ts";
 import type { JobDefinition } from "#definitions/job-definition.ts";
 
 /**
- * The one `/bin/sh` script that a job's commands become.
+ * Returns the `/bin/sh` script that runs a job's commands.
  *
- * It prints each command before it runs it, ends at the first that fails, and
- * turns an exit code that the job counts as success into 0: the cache keeps
- * nothing else. Commands share the shell, so `cd` and `export` last.
+ * It prints each command before running it, stops at the first failure, and turns an exit code that the job counts as
+ * success into 0, because the cache stores no other. Commands share the shell, so `cd` and `export` persist.
  */
 export function jobScript(job: JobDefinition): string {
   const lines = ["set -eu", "exec 2>&1"];

@@ -13,7 +13,7 @@ export function mayMatchBelow(patterns: readonly string[] | undefined, path: str
   );
   if (isLeftOut) return false;
   const positive = patterns.filter((pattern) => !pattern.startsWith("!"));
-  // As with globs: what only leaves out is about everything.
+  // As with globs: patterns that only exclude apply to everything.
   if (positive.length === 0) return patterns.length > 0;
   return positive.some((pattern) => mayMatch(pattern, path.split("/")));
 }

@@ -1,10 +1,10 @@
 import { type Sql, sql } from "#db/sql.ts";
 
 /**
- * Returns a condition: a graph or a search over a range of commits is under way, or something is due by then.
+ * Returns a condition: a graph or a search over a range of commits is in progress, or something is due by then.
  *
- * A graph whose unfinished jobs all wait for a person, a time, or each other is not under way: it goes on with a
- * request, which notifies, or with what is due.
+ * A graph whose unfinished jobs all wait for a person, a time, or each other is not in progress: it continues with a
+ * request, which notifies, or when something is due.
  */
 export function hasGraphWorkBy(by: Date): Sql {
   return sql`

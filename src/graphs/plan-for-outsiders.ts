@@ -6,7 +6,7 @@ import type { DefinedJob, Definitions } from "#definitions/fill-templates.ts";
 import type { JobDefinition } from "#definitions/job-definition.ts";
 import { type Plan, plan } from "./plan.ts";
 
-/** What definitions of somebody who may not write in the repository may ask for: of pull requests from forks. */
+/** The limits for definitions of authors who may not write in the repository: of pull requests from forks. */
 export const OutsiderRules = z.object({
   network: z.boolean(),
   /** Property of a platform → patterns of values; no other may be asked for, size classes neither. */

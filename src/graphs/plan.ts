@@ -19,19 +19,19 @@ export interface PlannedEdge {
   readonly condition: EdgeCondition;
 }
 
-/** What a graph will consist of. */
+/** The content of a graph. */
 export interface Plan {
   readonly catalog: Catalog;
   readonly edges: readonly PlannedEdge[];
-  /** Jobs that are in the graph, but run only when somebody asks for them. */
+  /** Jobs that are in the graph but run only on request. */
   readonly inactive: ReadonlySet<string>;
 }
 
 /**
  * Turns definitions into the jobs and edges of a graph; throws `DefinitionProblems`.
  *
- * A job whose `when` is false takes the jobs that need it along, unless they
- * say that the need is optional. `select` narrows what the graph that was asked for selects.
+ * A job whose `when` is false is left out, together with the jobs that need it, unless their need is optional. `select`
+ * narrows the selection of the requested graph.
  */
 export async function plan({ jobs, graph }: Definitions, select?: string): Promise<Plan> {
   const turn = turns();
@@ -52,7 +52,7 @@ export async function plan({ jobs, graph }: Definitions, select?: string): Promi
   for (const job of wanted.values()) {
     for (const [on, need] of Object.entries(needsOf(job.definition))) {
       if (!wanted.has(on)) continue;
-      // What a job can do without, it does not wait for until somebody asks for it.
+      // An optional need that is inactive is not waited for until somebody activates it.
       if (need.optional === true && inactive.has(on) && !inactive.has(job.name)) continue;
       edges.push({ job: job.name, on, condition: conditionOf(need.on) });
     }
@@ -94,7 +94,7 @@ function problemsOfNeeds(
   return [...named, ...problemsOfFinder(job, byName)];
 }
 
-/** What is wrong with the job that is to find another one's inputs. */
+/** Returns the problems of the job that is to find the inputs of another one. */
 function problemsOfFinder(
   job: DefinedJob,
   byName: ReadonlyMap<string, DefinedJob>,

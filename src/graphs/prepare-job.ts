@@ -21,7 +21,7 @@ import { latestResults } from "./run.store.ts";
 import { takeOutputs } from "./take-outputs.ts";
 import { takeSource } from "./take-source.ts";
 
-/** Says what a run is given of the secrets that it names; throws `failed_precondition` when it is not given one. */
+/** Returns the secrets that a run is given; throws `failed_precondition` when it may not use one. */
 type ReferToSecrets = (
   names: readonly string[],
   place: Pick<ReadyJob, "repository" | "branch" | "domain">,
@@ -37,7 +37,7 @@ export interface PreparationServices {
   readonly secrets?: ReferToSecrets | undefined;
 }
 
-/** What became of a job's preparation. */
+/** The outcome of a job's preparation. */
 export type Prepared =
   | {
       readonly kind: "to-execute";
@@ -93,7 +93,7 @@ async function prepareAction(
   definition: JobDefinition,
 ): Promise<Prepared> {
   const { db, store, trees, project } = services;
-  // Before the cache is asked: what a run with a secret made is as little for those who are not given it.
+  // Before the cache lookup: the result of a run with a secret is also only for runs that may use the secret.
   const secrets = await secretsOf(services, job);
   const built = buildAction(definition, await inputRoot(services, job), secrets);
   const names = await approximationsOf(services, job);
@@ -101,7 +101,7 @@ async function prepareAction(
     [built.command, built.action].map(({ digest, bytes }) => store.put(digest, bytes)),
   );
 
-  // Who asks for another run of what succeeded wants it executed.
+  // A retrigger of a successful run requests a new execution.
   if (!job.skipCache && job.cause !== "retrigger") {
     const actionDigest = built.action.digest;
     const hit = await lookUpActionResult(db, trees, { project, domain: job.domain, actionDigest });
@@ -148,7 +148,7 @@ async function inputRoot(services: PreparationServices, job: ReadyJob): Promise<
   const overlays = await Promise.all([
     ...sources.map((source) => takeSource(inputs, source, job.definition)),
     ...needs.map(([from, need]) => {
-      // What may be missing is taken as of a job whose end does not matter.
+      // A source that may be missing is taken as if its end did not matter.
       const asIs = job.goesWithout.includes(from) ? { ...need, on: "end" as const } : need;
       return takeOutputs(trees, from, asIs, made.get(from));
     }),
@@ -158,7 +158,7 @@ async function inputRoot(services: PreparationServices, job: ReadyJob): Promise<
   return uploadDirectories(store, buildDirectoryTree(parts));
 }
 
-/** What it reads of the commit: what it names, or what another job has found. */
+/** Returns the files of the commit that the job reads: those that it names, or those that another job has found. */
 async function commitFiles(services: PreparationServices, job: ReadyJob): Promise<CommitInputs> {
   const commit = { url: job.url, sha: job.commit };
   const from = job.definition["inputs-from"];

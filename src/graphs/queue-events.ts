@@ -30,7 +30,7 @@ import {
 export async function onExecutionsFinished(
   tx: Tx,
   finished: readonly FinishedExecution[],
-  /** What `graphsServedBy` has answered in this transaction, under the locks of the executions. */
+  /** The result of `graphsServedBy` in this transaction, under the locks of the executions. */
   served?: readonly GraphId[],
 ): Promise<GraphId[]> {
   const known =
@@ -68,9 +68,9 @@ export async function onExecutionsFinished(
 }
 
 /**
- * Lets jobs whose runs have ended try again where they may, and carries what became of them through locked graphs.
+ * Retries jobs whose runs have ended, where their definitions allow it, and advances the locked graphs.
  *
- * Runs without an outcome have not ended; they have begun, or moved.
+ * Runs without an outcome have not ended: they have started or moved.
  */
 export async function passOnEndedRuns(
   tx: Tx,
@@ -124,7 +124,7 @@ export async function onExecutionsProgress(
 }
 
 async function retryFailed(tx: Tx, ended: readonly EndedRun[]): Promise<void> {
-  // What a person wants to end does not begin again, however it ended.
+  // A run that was to be cancelled is not retried, however it ended.
   const bad = ended.filter((run) => run.outcome !== "succeeded" && !run.cancelRequested);
   if (bad.length === 0) return;
   const budgets = new Map((await retryBudgets(tx, bad)).map((row) => [keyOf(row), row]));

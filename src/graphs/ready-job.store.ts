@@ -14,7 +14,7 @@ import { GraphId } from "./graph-id.ts";
 const ReadyJob = z.object({
   graphId: GraphId,
   job: z.string(),
-  /** It waits for nothing but the job that finds its inputs; its result may be known all the same. */
+  /** It waits only for the job that finds its inputs; its result may be known without them. */
   isBlocked: z.boolean(),
   /** Names this hand-out; a later one makes what was prepared under it worthless. */
   epoch: z.number(),
@@ -29,7 +29,7 @@ const ReadyJob = z.object({
   commit: CommitSha,
   domain: TrustDomain,
   skipCache: z.boolean(),
-  /** Who asked for the graph. */
+  /** The submitter of the graph. */
   submittedBy: z.string(),
   /** Higher is sooner: the graph's and the job's own together, within the cap. */
   priority: z.number(),
@@ -37,7 +37,7 @@ const ReadyJob = z.object({
   top: z.boolean(),
   /** The jobs that it waited for, and the run of each that it uses. */
   inputRuns: z.record(z.string(), z.number()),
-  /** Of these: jobs that may not have made what it takes of them. Somebody waived them, or they were passed over well. */
+  /** Of these, jobs whose outputs may be missing: they were waived, or skipped as good. */
   goesWithout: z.array(z.string()),
 });
 /** A job whose action is to be prepared, with all that this takes. */
@@ -158,10 +158,10 @@ export async function keepTaken(
 }
 
 /**
- * Gives a job back after a failure of ours, to be taken again in a while.
+ * Gives a job back after a failure of the server, to be taken again after a pause.
  *
- * That ends the hand-out: who still renews it, for the other jobs of its turn, no longer moves that time.
- * Its page says why it waits; otherwise a farm with a full disk would look idle.
+ * This ends its hand-out: renewing the other jobs of the round no longer changes its time. Its page shows why it waits;
+ * otherwise a farm with a full disk would look idle.
  */
 export async function postponeJob(
   tx: Tx,

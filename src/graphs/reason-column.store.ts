@@ -1,10 +1,10 @@
 import { sql } from "#db/sql.ts";
 
 /**
- * Why `job` stands where it does, for people; null where its state says it all.
+ * The reason of `job`'s state, for people; null where the state needs none.
  *
- * The stored reason is that of the last edge that failed. Where the job has a run, or had one that ended by
- * itself, that is only what would keep it from running again: after a waiver was taken back, say.
+ * The stored reason is that of the last edge that failed. When the job has a run, or a run that ended by itself, the
+ * stored reason only says what would prevent another run, for example after a waiver was removed.
  */
 export const reasonColumn = sql`
   case when job.set_aside is not null

@@ -1,11 +1,11 @@
 import type { Db } from "#db/db.ts";
 
-/** From here on, what the planner knows of the tables may be far from what they hold. */
+/** Above this number of jobs, the planner's statistics of the tables may be far off. */
 const manyJobs = 1_000;
 
 /**
- * Lets PostgreSQL look at the tables of graphs again after many jobs were stored; its own autovacuum comes within a
- * minute. Nobody waits for it, since it takes up to 0.3 s; who finds another at it leaves it to that one.
+ * Makes PostgreSQL analyse the tables of graphs after many jobs were stored; its own autovacuum comes within a minute.
+ * Not awaited, because it takes up to 0.3 s; skipped when another analysis runs.
  */
 export function refreshStatistics(db: Db, jobsStored: number): void {
   if (jobsStored < manyJobs) return;

@@ -24,11 +24,11 @@ export interface RepositoryAccess {
 
 interface RepositoryAccessOptions {
   readonly db: Db;
-  /** What relative paths are relative to. */
+  /** The directory to which relative paths are relative. */
   readonly workingDirectory: string;
   /** Whoever holds a right on a repository may name it by its path below one of these. */
   readonly sharedDirectories: readonly string[];
-  /** Where the farm keeps what belongs to all repositories, such as their mirrors: nobody may name what is in them. */
+  /** The directories of data of all repositories, such as mirrors: no address may name a path in them. */
   readonly farmDirectories: readonly string[];
 }
 
@@ -59,7 +59,7 @@ export function repositoryAccess({
     async requireMayRead(by, repository) {
       const known = await knownRepository(db, repository);
       const address = parseRepositoryAddress(repository, workingDirectory);
-      // A known path was named before by somebody who might, and its name has rights of its own.
+      // A known path was first named by a caller with the right to, and its name has rights of its own.
       if (known === undefined && address.kind === "local") {
         await requireMayReadDirectory(by, address.path);
       }

@@ -1,7 +1,4 @@
-/**
- * What a repository is called, from where it lies: `owner/name` for a forge, the
- * last directory for a path.
- */
+/** Returns the name of a repository from its address: `owner/name` for a forge, the last directory for a path. */
 export function repositoryName(url: string): string {
   const plain = url
     .replace(/[?#].*$/, "")

@@ -18,7 +18,7 @@ export async function nameRepository(tx: Tx, url: string): Promise<string> {
   if (found !== undefined) return found.name;
   const { plain, marked } = namesFor(url);
   for (const name of [plain, marked]) {
-    // Whichever constraint it runs into, the rows that are there tell what to do.
+    // Whichever constraint fails, the existing rows decide what to do.
     await tx.run(
       sql`insert into repository (name, url) values (${name}, ${url}) on conflict do nothing`,
     );

@@ -28,7 +28,7 @@ export async function graphsOfExecutions(tx: Tx, ids: readonly ExecutionId[]): P
   return rows.map((row) => row.graphId);
 }
 
-/** The graphs with a run or a batch in one of these executions. Asked at each end, so that one statement does. */
+/** Returns the graphs with a run or a batch in one of these executions. One statement, because it runs at each end. */
 export async function graphsServedBy(tx: Tx, ids: readonly ExecutionId[]): Promise<GraphId[]> {
   const rows = await tx.many(
     GraphRow,
@@ -58,7 +58,7 @@ export async function assumeServedByNoGraph(tx: Tx, ids: readonly ExecutionId[])
 const ChangedRun = z.object({ graphId: GraphId, job: z.string(), outcome: RunOutcome.nullable() });
 type ChangedRun = z.infer<typeof ChangedRun>;
 
-/** A run that is over. One that was to end may have ended otherwise before the wish reached it. */
+/** A finished run. A run that was to be cancelled may have ended otherwise before. */
 const EndedRun = ChangedRun.extend({
   failureClass: z.string().nullable(),
   cancelRequested: z.boolean(),
@@ -161,7 +161,7 @@ const RetryRow = z.object({
 });
 type RetryRow = z.infer<typeof RetryRow>;
 
-/** What is left of the jobs' budgets for automatic retries, and which failures may use them. */
+/** Returns the rest of the jobs' budgets for automatic retries, and which failures may use them. */
 export function retryBudgets(tx: Tx, jobs: readonly JobKey[]): Promise<RetryRow[]> {
   return tx.many(
     RetryRow,

@@ -6,11 +6,10 @@ import { compileGlobs } from "#git/glob.ts";
 const mostFiles = 300_000;
 
 /**
- * The files of a commit that a job's patterns mean: all without a list, none with an empty one.
+ * Returns the files of a commit that a job's patterns match: all without a list, none with an empty one.
  *
- * A pattern without wildcards names something that must be there: throws
- * `invalid_argument` when it is not. One with wildcards may mean nothing. What is in one of the
- * `submodules` is looked for there.
+ * A pattern without wildcards must match: throws `invalid_argument` otherwise. One with wildcards may match nothing.
+ * Paths inside one of the `submodules` are looked up there.
  */
 export function selectInputs<Entry extends { readonly path: string }>(
   entries: readonly Entry[],

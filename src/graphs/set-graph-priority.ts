@@ -21,13 +21,13 @@ import {
   urgencyOf,
 } from "./graph-priority.store.ts";
 
-/** What is asked for is written again when jobs entered the queue at that very moment. */
+/** The change is repeated when jobs entered the queue at the same moment. */
 const mostTries = 5;
 
 /**
- * Changes how soon a graph's jobs run, or one of them, within the caps; those in the queue get new places at once.
+ * Changes the priority of a graph or of one of its jobs, within the caps; queued jobs get new places at once.
  *
- * Undefined when there is no such graph. Throws `permission_denied` for what is above a cap of a protected branch.
+ * Undefined when there is no such graph. Throws `permission_denied` above a cap of a protected branch.
  */
 export async function setGraphPriority(
   queue: { transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> },
@@ -86,7 +86,7 @@ async function changeOnce(
     const notice = admission.notice ?? null;
     return { id: graphId, job: job.name, priority, top: before.top, notice, moved };
   }
-  // Who asks for the top class alone leaves the priority as somebody else may have set it.
+  // A request for the top class alone keeps the priority, which somebody else may have set.
   const { priority, cap } = request.priority === undefined ? before : admission;
   const top = request.top ?? before.top;
   await savePriority(tx, graphId, { priority, top, cap });

@@ -11,11 +11,10 @@ import { type StoredSubmission, storeSubmission } from "./submitting/store-submi
 import type { GraphOrigin, SubmissionServices } from "./submitting/submission.ts";
 
 /**
- * Plans the graph of a commit, and stores it; it then runs by itself.
+ * Plans the graph of a commit and stores it; it then runs.
  *
- * A request that names an id which is there already is answered with that graph.
- * Throws `DefinitionProblems`, what fetching the commit throws, and `permission_denied` for what
- * the principal or the branch does not allow.
+ * A request with an id that exists already is answered with that graph. Throws `DefinitionProblems`, the errors of
+ * fetching the commit, and `permission_denied` for what the principal or the branch does not allow.
  */
 export async function submitGraph(
   services: SubmissionServices,

@@ -15,10 +15,10 @@ import {
 import type { NeededOutput } from "./run.store.ts";
 
 /**
- * What a job takes of one that it needs, ready to be laid over its files.
+ * Returns the outputs that a job takes from a job that it needs, ready to be placed over its files.
  *
- * Throws `failed_precondition` when an output that is named is not there, unless
- * the other job may have failed: then what there is, is taken.
+ * Throws `failed_precondition` when a named output does not exist, unless the other job may have failed: then the
+ * existing outputs are taken.
  */
 export async function takeOutputs(
   trees: OutputTrees,
@@ -53,7 +53,7 @@ async function partsOf(
   const directory = wholeDirectoryAt(result, path);
   if (directory && isLegal(path)) {
     const stored = await trees.storeDirectories(treeDigestOf(directory));
-    // What becomes too long by its place is refused with its own name, when it is built.
+    // A path that becomes too long at its place is refused with its own name when the tree is built.
     if (stored && isLegal([at, path, stored.longestPath].filter((p) => p !== "").join("/"))) {
       return [{ kind: "subtree", path, digest: stored.root }];
     }

@@ -8,9 +8,9 @@ import type { CommitInputReader } from "./commit-inputs.ts";
 import { selectOfSubmodule } from "./select-inputs.ts";
 
 /**
- * What a job reads of another repository, ready to be laid over its files.
+ * Returns the files that a job reads of another repository, ready to be placed over its files.
  *
- * Of a submodule, that are the files that the job's own patterns mean.
+ * For a submodule, these are the files that the job's own patterns match.
  */
 export async function takeSource(
   inputs: CommitInputReader,

@@ -13,9 +13,9 @@ export interface GraphReader {
 /** A job that is now different from what was stored. */
 interface AdvancedJob extends AdvancingJob {
   readonly was: AdvancingJob["state"];
-  /** What had made it unreachable is gone: its run, when it comes, is a revival. */
+  /** It was unreachable and no longer is: its next run is a revival. */
   readonly isRevived: boolean;
-  /** Of a join whose edges were all met, why it ran: this was its run, and it is over. */
+  /** For a join whose edges are all met: the cause of its run, which is finished. */
   readonly joinedBecause: RunCause | null;
 }
 
@@ -25,11 +25,10 @@ export interface Advance {
 }
 
 /**
- * Carries what happened to some jobs through the graph, to the last job that it concerns.
+ * Passes changes of some jobs on through the graph, to the last job that they concern.
  *
- * Runs from low depth to high: when a job is looked at, all that it waits for has become what it
- * will be, so that each job is decided once. The work is in proportion to the edges
- * that are touched, not to the graph.
+ * It works from low depth to high: before a job is decided, everything that it waits for is decided, so each job is
+ * decided once. The work is in proportion to the edges that are touched, not to the size of the graph.
  */
 export async function advanceGraph(
   happened: readonly AdvancingJob[],

@@ -14,7 +14,7 @@ const LockedGraph = z.object({
   counts: z.partialRecord(JobState, z.number()),
   cancelRequested: z.boolean(),
 });
-/** A graph that this transaction may change; nobody else can until it ends. */
+/** A graph that only this transaction may change until it ends. */
 export type LockedGraph = z.infer<typeof LockedGraph>;
 
 /**
@@ -43,7 +43,7 @@ export interface GraphEvent {
   readonly jobs: readonly string[];
 }
 
-/** As `advanceStoredGraphs`, of one graph. */
+/** Like `advanceStoredGraphs`, for one graph. */
 export function advanceStoredGraph(
   tx: Tx,
   graph: LockedGraph,

@@ -7,7 +7,7 @@ import { jobState } from "./job-progress.ts";
 import { reasonToSkip } from "./reason-to-skip.ts";
 import { isEdgeStale } from "./staleness.ts";
 
-/** What is known of a graph's part, while changes run through it from low depth to high. */
+/** The known part of a graph, while changes are passed through it from low depth to high. */
 export class AdvancingGraph {
   readonly #jobs = new Map<string, AdvancingJob>();
   readonly #stored = new Map<string, AdvancingJob>();
@@ -96,12 +96,12 @@ export class AdvancingGraph {
       if (job.stale !== was.stale || job.yield !== was.yield) return true;
       // Between states that are no end, no edge has anything to learn.
       if (job.state !== was.state) return isOver(job.state) || isOver(was.state);
-      // What it gives was stored by whoever ended its run.
+      // Its result was stored when its run ended.
       return this.#happened.has(name) && isOver(job.state);
     });
   }
 
-  /** Tells the out-edges of jobs what those have become; those that wait are looked at in their turn. */
+  /** Updates the out-edges of jobs after these have changed; jobs that wait are looked at in their turn. */
   pass(names: readonly string[], outEdges: GraphPart): void {
     this.#add(outEdges);
     const turned = new Set(names);
@@ -141,7 +141,7 @@ export class AdvancingGraph {
     this.#putOnAgenda(job);
   }
 
-  /** Adds what has been read. What is here already stays as it has become. */
+  /** Adds rows that were read. Rows that are present keep their changes. */
   #add(part: GraphPart): void {
     for (const job of part.jobs) {
       if (this.#jobs.has(job.name)) continue;

@@ -44,11 +44,11 @@ export async function beginGraph(plan: Plan): Promise<GraphPart> {
       stale: false,
     }),
   );
-  // All others stay as they are until one of these ends.
+  // All other jobs keep their state until one of these ends.
   const moving = [...jobs.values()].filter((job) => job.openEdges === 0 || job.wanted === null);
   const edgesAt = new Map<"on" | "job", Map<string, AdvancingEdge[]>>();
   const partAt = (end: "on" | "job", names: readonly string[]): GraphPart => {
-    // Most graphs begin without an edge that is decided: nobody asks.
+    // Most graphs begin without a decided edge and do not need this.
     const grouped = edgesAt.get(end) ?? groupedBy(edges, (edge) => edge[end]);
     edgesAt.set(end, grouped);
     const found = names.flatMap((name) => grouped.get(name) ?? []);

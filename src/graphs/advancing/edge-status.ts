@@ -8,12 +8,11 @@ export type EdgeStatus = "open" | "met" | "failed";
 type AwaitedJob = Pick<JobProgress, "latestRun" | "setAside"> & { readonly state: JobState };
 
 /**
- * Whether what an edge waits for has come about, given the job that it waits for.
+ * Returns whether the condition of an edge is met, given the job that it waits for.
  *
- * A waived edge waits for nothing. `end` is met by every end, also by that of a job
- * which could not run: a report about a build must not be lost because the build's first
- * step failed. `success` takes the word of a definition that calls its expiry good, and a job for done that
- * nobody needs any more.
+ * A waived edge waits for nothing. `end` is met by every end, also by that of a job which could not run: a report about
+ * a build must not be lost because the build's first step failed. `success` also accepts an expiry that the definition
+ * calls good, and a job that is no longer needed.
  */
 export function edgeStatus(
   edge: { readonly condition: EdgeCondition; readonly waived: boolean },

@@ -88,8 +88,8 @@ const EdgeRow = z
 /**
  * Reads parts of several locked graphs.
  *
- * What is asked for while a statement is under way goes together with the next: graphs that
- * are advanced at once go through their levels side by side, with one statement a level.
+ * Requests that arrive during a statement share the next one: graphs that advance at the same time go through their
+ * levels together, with one statement for each level.
  */
 export function forestReader(tx: Tx): { of(graphId: GraphId): GraphReader } {
   const edgesInto = together((names) => edgesOf(tx, names, sql`edge.job`));
@@ -129,7 +129,7 @@ async function edgesOf(
   return byGraph(rows, ({ edge }) => edge);
 }
 
-/** Gathers what several graphs ask for into one reading. */
+/** Combines the requests of several graphs into one statement. */
 function together<Row>(
   read: (names: readonly JobName[]) => Promise<Map<GraphId, Row[]>>,
 ): (graphId: GraphId, names: readonly string[]) => Promise<Row[]> {

@@ -7,15 +7,15 @@ export interface AdvancingJob extends JobProgress {
   readonly name: string;
   /** The longest way to it from a job that waits for nothing: edges go from lower to higher. */
   readonly depth: number;
-  /** As it was stored; differs from what `jobState` says exactly when something just happened to the job. */
+  /** The stored state; it differs from `jobState` exactly when something has just happened to the job. */
   readonly state: JobState;
   /** For people: why it cannot run, or was set aside. */
   readonly reason: string | null;
   /** How many runs it had. */
   readonly runs: number;
-  /** What its newest finished run gave. */
+  /** The result of its newest finished run (`yieldOf`). */
   readonly yield: string;
-  /** In-edges over which it took what is no longer given. */
+  /** In-edges over which it took a result that its source no longer gives. */
   readonly staleEdges: number;
   readonly stale: boolean;
 }

@@ -4,10 +4,10 @@ import { type GraphState, isOver, type JobState, jobStates } from "#api/job-stat
 type JobCounts = Readonly<Partial<Record<JobState, number>>>;
 
 /**
- * Where a graph stands. It is over when all its jobs are.
+ * Returns the state of a graph. It is finished when all its jobs are.
  *
- * An unreachable job alone makes no graph fail: either what made it so failed
- * itself, or it was there for a failure that did not come.
+ * An unreachable job alone does not fail a graph: either the job that made it unreachable failed, or it was meant for a
+ * failure that did not happen.
  */
 export function graphState(counts: JobCounts, cancelRequested: boolean): GraphState {
   if (jobStates.some((state) => !isOver(state) && (counts[state] ?? 0) > 0)) return "running";

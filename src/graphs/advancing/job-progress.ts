@@ -1,7 +1,7 @@
 import type { JobKind, RunCause, RunOutcome } from "#api/graph.ts";
 import type { JobState } from "#api/job-state.ts";
 
-/** What a job's state is computed from, and nothing else is. */
+/** The facts from which the state of a job is computed. */
 export interface JobProgress {
   readonly kind: JobKind;
   /** Why another run is wanted; null when none is. A job begins by wanting its first, or inactive. */
@@ -24,11 +24,11 @@ type LatestRun =
     };
 
 /**
- * Why a job wants no run, though none ended it.
+ * Why a job wants no run although no run ended it.
  *
- * `unneeded`: it was to find inputs of jobs whose results were known without them.
- * A job that waited too long counts as its definition says: as failed, as skipped with
- * those that need it going on (`good`), or as skipped with those that need it (`bad`).
+ * `unneeded`: it was to find inputs of jobs whose results were known without them. A job that waited too long counts as
+ * its definition says: as failed, as skipped while jobs that need it continue (`good`), or as skipped together with
+ * them (`bad`).
  */
 export const setAsides = [
   "inactive",
@@ -41,11 +41,11 @@ export const setAsides = [
 export type SetAside = (typeof setAsides)[number];
 
 /**
- * Where a job stands.
+ * Returns the state of a job.
  *
- * A wanted run counts before the last one: that is what reopens a job, and what
- * hangs on it. A job that wants nothing and never ran was cancelled while it waited.
- * A join never stops wanting: it stands open whenever something that it gathers does.
+ * A wanted run counts before the last run: this reopens a job, and the jobs that depend on it. A job that wants nothing
+ * and never ran was cancelled while it waited. A join always wants: it is open whenever one of the jobs that it gathers
+ * is.
  */
 export function jobState(job: JobProgress): JobState {
   if (job.latestRun !== undefined && job.latestRun.state !== "finished") return job.latestRun.state;

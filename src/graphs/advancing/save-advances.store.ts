@@ -6,7 +6,7 @@ import type { LockedGraph } from "./advance.store.ts";
 import type { Advance } from "./advance-graph.ts";
 import { countsAfter, graphState } from "./graph-state.ts";
 
-/** What has become of a graph, to be stored under its new version. */
+/** The changes of a graph, to be stored under its new version. */
 interface GraphAdvance {
   readonly graph: LockedGraph;
   readonly version: number;
@@ -57,8 +57,8 @@ async function saveJobs(tx: Tx, advances: readonly GraphAdvance[]): Promise<void
     })),
   );
   if (rows.length === 0) return;
-  // A job that opens again begins its times anew; they tell of the latest run. One that
-  // is revived has its whole time to live again.
+  // A job that opens again starts its times again, which are those of the latest run. A revived job gets its whole time
+  // to live again.
   await tx.run(sql`
     update job
     set state = c.state, version = c.version, reason = c.reason, wanted = c.wanted,
@@ -142,8 +142,8 @@ async function saveEdges(tx: Tx, advances: readonly GraphAdvance[]): Promise<voi
 }
 
 /**
- * Stores where the graphs stand. Of one that another graph's job made, its end is marked for that job: each time that
- * it ends, since somebody may have retriggered a job of it.
+ * Stores the states of graphs. The end of a graph that a job of another graph made is marked for that job, each time
+ * that it ends, because a job in it may have been retriggered.
  */
 async function saveGraphs(tx: Tx, advances: readonly GraphAdvance[]): Promise<void> {
   const rows = advances.map(({ graph, version, advance }) => {

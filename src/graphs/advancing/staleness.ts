@@ -1,4 +1,4 @@
-/** What a job gives to those that wait for it. */
+/** The result that a job gives to the jobs that wait for it. */
 interface Source {
   /** Of its newest finished run: the outcome, and a digest of the outputs. Empty when it never ran. */
   readonly yield: string;

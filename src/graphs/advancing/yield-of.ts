@@ -5,10 +5,10 @@ import { digestOf } from "#cas/digest-of.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 
 /**
- * What a finished run gave to others, in one short text: equal texts, nothing new.
+ * Returns a short text of what a finished run gives to other jobs: equal texts mean that nothing changed.
  *
- * Its outcome and its outputs, but not its log or its times: those differ from run to run,
- * and nobody builds on them. `result` is an REv2 ActionResult, binary.
+ * It covers the outcome and the outputs, but not the log or the times, which differ from run to run and which no job
+ * uses. `result` is an REv2 ActionResult, binary.
  */
 export function yieldOf(outcome: RunOutcome, result: Uint8Array | undefined): string {
   if (result === undefined) return outcome;

@@ -25,16 +25,16 @@ const JobFacts = z.object({
   definition: z.custom<JobDefinition>((body) => typeof body === "object"),
   given: z.array(Given),
 });
-/** What of a job and its graph says which action it will be. */
+/** The facts about a job and its graph from which its action follows. */
 export type JobFacts = z.infer<typeof JobFacts>;
 
 /** Longer chains of jobs that find each other's inputs are prepared without a look ahead. */
 export const longestChain = 8;
 
 /**
- * Jobs, each followed by the one that finds its inputs, that one's finder, and so on.
+ * Returns jobs, each followed by the job that finds its inputs, the finder of that one, and so on.
  *
- * What a job that has run was given, is what it took then: what its list follows from.
+ * For a job that has run, the inputs are those of that run: its list follows from them.
  */
 export async function factsOf(
   tx: Tx,

@@ -67,11 +67,11 @@ export interface Approximated extends ApproximationKey {
 }
 
 /**
- * Keeps which actions have these approximations.
+ * Stores which actions have these approximations.
  *
- * Of an over-approximation, what its finder said last counts. Of a weak one the newest few are kept: a new
- * action takes a slot that is free, or that of the one that came up least lately. Who does so at the same time may take
- * the same; what is lost is a hint.
+ * For an over-approximation, the last answer of its finder counts. For a weak one, the newest few are kept: a new
+ * action takes a free slot, or that of the one that was used least recently. Two transactions may take the same slot;
+ * only a hint is lost.
  */
 export async function keepApproximations(tx: Tx, found: readonly Approximated[]): Promise<void> {
   if (found.length === 0) return;
@@ -99,7 +99,7 @@ export async function keepApproximations(tx: Tx, found: readonly Approximated[])
   `);
 }
 
-/** Forgets some of what nobody has used since a time. Answers how many. */
+/** Deletes some approximations that were not used since a time. Returns how many. */
 export function forgetApproximations(tx: Tx, unusedSince: Date): Promise<number> {
   return tx.run(sql`
     delete from approximation

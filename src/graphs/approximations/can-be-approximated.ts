@@ -1,10 +1,10 @@
 import { type JobFacts, longestChain } from "./approximation-facts.store.ts";
 
 /**
- * Whether a job's action follows from what is known of it and of those that find its inputs.
+ * Returns whether the action of a job follows from the known facts about it and the jobs that find its inputs.
  *
- * It does not where somebody changed one of them in this graph: what it has made may be by the other
- * definition. Nor where something else than commands says what is found: other machines, shared items, a pretence.
+ * It does not when somebody changed one of them in this graph: its result may be from the other definition. Nor when
+ * the list does not come from commands: from other machines, shared items or a dummy.
  */
 export function canBeApproximated(chain: readonly JobFacts[]): boolean {
   return (
@@ -25,9 +25,9 @@ export function canBeApproximated(chain: readonly JobFacts[]): boolean {
 }
 
 /**
- * Whether what these have found is what follows from their own commands and inputs as they are known.
+ * Returns whether the finders' results follow from their own commands and inputs as known.
  *
- * Of one that was itself known ahead, it is not known any more what its finder would have been given.
+ * For a finder whose result was itself known ahead, the inputs that its own finder would have found are unknown.
  */
 export function haveFound(finders: readonly JobFacts[]): boolean {
   return finders.every(

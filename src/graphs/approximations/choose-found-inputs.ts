@@ -7,7 +7,7 @@ interface HasPath {
   readonly path: string;
 }
 
-/** What a job reads in any case, and the bounds of what may be found for it. */
+/** The files that a job always reads, and those that may be found for it. */
 export interface FoundInputsRules {
   readonly inputs?: readonly string[] | undefined;
   readonly mayRead: readonly string[];
@@ -31,11 +31,10 @@ export function mayBeFound<Entry extends HasPath>(
 }
 
 /**
- * The files of a commit that a job reads, once another one has found them.
+ * Returns the files of a commit that a job reads, after another job has found them.
  *
- * They follow from the list and from the files that may be found, and from nothing else of the commit:
- * what a pattern means beyond these is not looked at. A name that means none of them is the
- * finder's mistake: throws `failed_precondition`.
+ * They follow from the list and the files that may be found, and from nothing else of the commit. A name in the list
+ * that matches none of them is a mistake of the finder: throws `failed_precondition`.
  */
 export function chooseFoundInputs<Entry extends HasPath>(
   entries: readonly Entry[],
@@ -61,7 +60,7 @@ interface Meaning {
 /** Some 100,000 names on as many files: each file asks for itself and its directories. */
 function compiled(list: InputList, within: readonly HasPath[], from: string): Meaning {
   const names = new Set(list.names);
-  // A file may be called what reads like a pattern; as a name it comes first.
+  // A file name may look like a pattern; an exact match comes first.
   const paths = new Set(within.map(({ path }) => path));
   const patterns = list.patterns.filter((pattern) => !paths.has(pattern));
   const literal = new Set(list.patterns.filter((pattern) => paths.has(pattern)));

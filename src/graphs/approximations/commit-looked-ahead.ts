@@ -7,10 +7,11 @@ import type { LookedAhead } from "./know-ahead.ts";
 import { closeApproximations, setFindersAside, stillWaiting } from "./looked-ahead.store.ts";
 
 /**
- * Ends jobs whose results are known before their inputs are found, and sets aside what was only to find these.
+ * Ends jobs whose results are known before their inputs are found, and sets aside the jobs that were only to find these
+ * inputs.
  *
- * The others wait for their finders, which are no longer held up; so do those about which something is otherwise now
- * than when it was looked. Jobs that were cancelled meanwhile are left alone.
+ * All other jobs wait for their finders, which now run; so do jobs whose facts have changed since the lookup. Jobs that
+ * were cancelled meanwhile are left alone.
  */
 export async function commitLookedAhead(tx: Tx, looked: readonly LookedAhead[]): Promise<void> {
   const graphs = await lockGraphs(

@@ -13,10 +13,10 @@ import { chainKey, factsOf, type JobFacts } from "./approximation-facts.store.ts
 import { canBeApproximated, haveFound } from "./can-be-approximated.ts";
 import { nameAhead, nameWeakly } from "./name-ahead.ts";
 
-/** What was looked up for a job that waits for nothing but its inputs. */
+/** The lookup for a job that waits only for its inputs. */
 export interface LookedAhead {
   readonly job: ReadyJob;
-  /** What the answer rests on: where it has changed, the answer counts for nothing. */
+  /** The facts that the result depends on: when they have changed, the result is not used. */
   readonly facts: readonly JobFacts[];
   /** A result that is right whatever will be found; undefined where none is known. */
   readonly known:
@@ -26,7 +26,10 @@ export interface LookedAhead {
   readonly hints: readonly AheadHint[];
 }
 
-/** What a worker fetches of one job ahead: mostly the newest has nearly all, and the others nothing that it lacks. */
+/**
+ * The most actions of one job whose inputs a worker prefetches: the newest mostly has nearly all inputs, and the others
+ * nothing that it lacks.
+ */
 const mostHints = 2;
 
 /** Names of a job's action that are known before its inputs are. */
@@ -69,7 +72,7 @@ export async function lookAhead(
   return { job, facts, known: { actionDigest, result, madeAt: hit.createdAt }, hints: [] };
 }
 
-/** What names the action of a job whose inputs were found, to be kept with it; undefined for any other job. */
+/** Returns the names to store with the action of a job whose inputs were found; undefined for any other job. */
 export async function approximationsOf(
   { db, inputs }: Pick<PreparationServices, "inputs"> & { readonly db: Tx },
   job: ReadyJob,

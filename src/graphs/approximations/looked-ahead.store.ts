@@ -28,7 +28,9 @@ export async function stillWaiting(tx: Tx, jobs: readonly Taken[]): Promise<Set<
   return new Set(rows.map(chainKey));
 }
 
-/** Notes what became of looking ahead. Who is known was ready at that moment. The graphs are locked. */
+/**
+ * Stores the outcome of lookups ahead. The jobs with a known result were ready at that moment. The graphs are locked.
+ */
 export async function closeApproximations(
   tx: Tx,
   hits: readonly JobKey[],
@@ -48,9 +50,9 @@ export async function closeApproximations(
 }
 
 /**
- * Sets aside the finders of these jobs that have not begun, when all that need them did without.
+ * Sets aside the finders of these jobs that have not started, when all jobs that need them did without.
  *
- * What is needed by anything else runs, and so does what a person asked for. The graphs are locked.
+ * A finder that another job needs, or that a person requested, runs. The graphs are locked.
  */
 export function setFindersAside(
   tx: Tx,

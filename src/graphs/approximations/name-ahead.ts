@@ -8,7 +8,10 @@ import { type ApproximatedJob, overApproximation } from "./over-approximation.ts
 import { rulesOf } from "./take-found-inputs.ts";
 import { weakApproximation } from "./weak-approximation.ts";
 
-/** The over-approximation of a job and of those that find its inputs: Git is asked what there is, no file is read. */
+/**
+ * Returns the over-approximation of a job and of the jobs that find its inputs. Asks Git for names of files and reads
+ * no file.
+ */
 export async function nameAhead(
   inputs: CommitInputReader,
   commit: CommitPlace,

@@ -1,7 +1,7 @@
 import { digestOf } from "#cas/digest-of.ts";
 import type { CommitEntry } from "#git/commit-tree.ts";
 
-/** Names files without reading one: Git's ids say what is in them. */
+/** Returns a digest of files without reading them: Git's ids name their content. */
 export function nameOfFiles(entries: readonly CommitEntry[]): string {
   const text = entries.map(
     ({ kind, path, gitId, executable }) => `${kind[0]}${executable ? "x" : "-"}${gitId}\t${path}\0`,

@@ -9,9 +9,9 @@ export interface ApproximatedJob {
   readonly definition: JobDefinition;
   /** Names the files of the commit that it reads in any case, by Git's ids. */
   readonly files: string;
-  /** Of one whose inputs are found, names the files that may be. */
+  /** For a job whose inputs are found: a digest of the files that may be found. */
   readonly mayRead: string | null;
-  /** What the jobs that it needs have given; without the one that finds its inputs. */
+  /** The results of the jobs that it needs, without the one that finds its inputs. */
   readonly given: readonly Given[];
 }
 
@@ -19,19 +19,19 @@ interface Given {
   readonly from: string;
   /** A yield: the outcome, and a digest of the outputs. */
   readonly gave: string;
-  /** What is missing of it is gone without. */
+  /** Whether it continues without a missing part. */
   readonly goesWithout: boolean;
 }
 
 const nothing = digestOf(new Uint8Array());
 
 /**
- * A name for an action, known before its inputs are: two that are equal mean equal actions.
+ * Returns a name for an action that is known before its inputs: equal names mean equal actions.
  *
- * It covers all that the inputs follow from: the files that may be found, and everything of the job that
- * finds them, up to the last of a `chain` (first the job itself, then its finder, then that one's). So a finder
- * that would say something else has another name, whatever it is that changed its mind. As with the action cache, a
- * command is trusted to make the same of the same.
+ * It covers everything that the inputs follow from: the files that may be found, and everything about the job that
+ * finds them, up to the last of a `chain` (first the job itself, then its finder, then the finder of that). So a finder
+ * that would find other files has another name, whatever the reason. As with the action cache, a command is trusted to
+ * give the same output for the same input.
  */
 export function overApproximation(chain: readonly ApproximatedJob[]): string {
   const text = canonicalJson(["over", 1, ...chain.map(partOf)]);
@@ -45,7 +45,7 @@ function partOf({ definition, files, mayRead, given }: ApproximatedJob) {
     files,
     mayRead,
     list: from?.output ?? null,
-    // Of the finder itself, what is taken; what it gives follows from the rest of the chain.
+    // For the finder itself, only what is taken; its result follows from the rest of the chain.
     takesOfFinder: from === undefined ? null : (needs[from.job] ?? null),
     takes: given.map((one) => ({ ...one, need: needs[one.from] ?? null })),
     sources: sources.map(({ repository, commit, at, inputs }) => ({

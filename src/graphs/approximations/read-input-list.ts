@@ -9,7 +9,7 @@ const mostLines = 100_000;
 /** As a path. */
 const maxPatternBytes = 2_048;
 
-/** What a finding job has listed. */
+/** The list of a job that finds inputs. */
 export interface InputList {
   /** Files and directories by name; each also stands for all below it. */
   readonly names: readonly string[];
@@ -57,7 +57,7 @@ function problemOfName(path: string): string | undefined {
   return problemOfPath(path.replace(/(?<=.)\/+$/, ""));
 }
 
-/** Whether it can be compiled is seen when it is used: a file may be called what is no pattern. */
+/** Returns the problem of a pattern. Whether it compiles is checked at its use: a file name may be no valid pattern. */
 function problemOfPattern(pattern: string): string | undefined {
   if (pattern.startsWith("!")) return "leaves something out; a list only names what is read";
   if (pattern.startsWith("/")) return "is absolute";

@@ -1,14 +1,13 @@
 import { sql } from "#db/sql.ts";
 
-/** Causes of runs that nobody wants executed for their own sake: what is known already serves them. */
+/** Causes of runs that need not be executed for their own sake: a known result serves them. */
 export const firstRunsRequested = sql`('first', 'backfill', 'bisect')`;
 
 /**
- * Whether a job, as `waiting`, waits for its inputs to be found and for nothing else, and nobody has looked yet
- * whether its result is known without.
+ * Whether a job, as `waiting`, waits only for its inputs to be found, and no lookup ahead was made for it yet.
  *
- * The finder has nothing to wait for either: what both were given is known. So that a finder is left alone
- * exactly as long as somebody can still look, this is the only place that says so.
+ * The finder waits for nothing either, so the inputs of both are known. This is the only place with this condition, so
+ * that a finder is held back exactly as long as a lookup is still possible.
  */
 export const waitsForItsInputs = sql`
   waiting.approximation = 'open' and waiting.state = 'blocked' and waiting.open_edges = 1

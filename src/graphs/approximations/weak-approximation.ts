@@ -10,10 +10,10 @@ export const mostCandidates = 8;
 const nothing = digestOf(new Uint8Array());
 
 /**
- * A name for actions that are alike: of the same job, by the same command, with inputs of the same names,
- * whatever is in them. `paths` names these.
+ * Returns a name for similar actions: of the same job, with the same command and inputs of the same names, whatever
+ * their content. `paths` is a digest of these names.
  *
- * It proves nothing. What such an action took, the next one mostly takes as well, and that is worth fetching.
+ * It proves nothing. But the next such action needs mostly the same inputs, which are worth prefetching.
  */
 export function weakApproximation(job: string, definition: JobDefinition, paths: string): string {
   const { action } = buildAction(definition, nothing);

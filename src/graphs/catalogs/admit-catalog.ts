@@ -9,9 +9,9 @@ import { type EntryToSign, signedDigestOf } from "./signed-digest.ts";
 import { entryKey, type TemplateCatalog } from "./template-catalog.ts";
 
 /**
- * Signed digests by the digest of the catalog, which names the same definitions for ever.
+ * The digests to sign, by the digest of the catalog, which always names the same definitions.
  *
- * Of 40,000 definitions it takes half a second, and most commits change none.
+ * Computing it takes half a second for 40,000 definitions, and most commits change none.
  */
 const signedDigests = recentlyUsed<string>(256);
 
@@ -49,11 +49,11 @@ export interface MadeOf {
 }
 
 /**
- * Lets the graph of a catalog onto its branch, or throws `permission_denied` with the refusal.
+ * Admits the graph of a catalog to its branch, or throws `permission_denied` with the reason.
  *
- * Signed is the catalog itself, or the templates that it was made of: a signature of these leaves to the
- * branch definition, and to nobody else, what they leave open. The rules and the signatures are read in the
- * transaction that stores the graph: a key that was revoked before counts no more.
+ * The catalog itself is signed, or the templates that it was made from: a signature of templates leaves their open
+ * values to the branch definition only. Rules and signatures are read in the transaction that stores the graph, so a
+ * key that was revoked before does not count.
  */
 export async function admitCatalog(
   tx: Tx,
@@ -77,7 +77,7 @@ export async function admitCatalog(
   return admission;
 }
 
-/** Who has signed the templates, when these alone say what runs; else who has signed just this catalog. */
+/** Returns who signed the templates, when these alone decide what runs; otherwise who signed this catalog. */
 async function signaturesFor(tx: Tx, catalog: CatalogToSign, made: MadeOf | undefined) {
   const ofTemplates = made === undefined ? [] : await signersOf(tx, made.templates);
   const chosen = made?.chosen ?? [];

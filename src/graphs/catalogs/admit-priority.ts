@@ -3,12 +3,12 @@ import { priorityCapOf } from "#access/priority-cap.ts";
 import { grantCommand } from "#access/require-grant.ts";
 import type { ResolvedBranch } from "#api/branch.ts";
 
-/** What a branch says about the graphs that run on it. */
+/** The rules of a branch for the graphs that run on it. */
 export type BranchRules = Pick<ResolvedBranch, "protected" | "customisable" | "priorityCap">;
 
 export interface WantedPriority {
   readonly branch: BranchRules;
-  /** Higher is sooner; undefined when nobody asked for one. */
+  /** Higher is sooner; undefined without a request. */
   readonly requestedPriority: number | undefined;
   /** Whether the one class that nothing overtakes was asked for. */
   readonly top: boolean;
@@ -22,20 +22,20 @@ export type PriorityAdmission =
       readonly priority: number;
       /** The highest that a job of the graph may reach; null for no cap. */
       readonly cap: number | null;
-      /** That less was given than asked for, and why. */
+      /** That the priority was lowered, and why. */
       readonly notice?: string;
     }
   | {
       readonly ok: false;
-      /** What is in the way, and what to do. */
+      /** The reason for the refusal, and what to do. */
       readonly refusal: string;
     };
 
 /**
- * How soon a graph may run: the least of what was asked, the branch's cap and the principal's.
+ * Returns the priority of a graph: the least of the requested one, the branch's cap and the principal's.
  *
- * What is too high is lowered with a word about it; on a protected branch it is refused, since there nobody
- * is to be surprised.
+ * A priority that is too high is lowered with a notice. On a protected branch it is refused, so that its users are not
+ * surprised.
  */
 export function admitPriority(wanted: WantedPriority): PriorityAdmission {
   const { branch, principal, where, requestedPriority } = wanted;

@@ -8,9 +8,9 @@ import { allBranches, resolveBranch } from "./branch-definition.ts";
 const Body = z.object({ branch: z.string(), body: BranchBody.nullable() });
 
 /**
- * What holds on a branch of a repository, by what is said of it and of all branches.
+ * Returns the definition of a branch of a repository, from its own entry and that of all branches.
  *
- * The empty branch is that of commits which no branch was named for: only what is said of all holds.
+ * The empty branch is that of commits without a named branch: only the entry of all branches applies.
  */
 export async function branchDefinition(
   tx: Tx,
@@ -21,7 +21,7 @@ export async function branchDefinition(
   return resolveBranch(generic, own);
 }
 
-/** What is said of a branch itself, and of all; undefined where nothing is. */
+/** Returns the entries of a branch itself and of all branches; undefined where there is none. */
 export async function saidOfBranch(
   tx: Tx,
   repository: string,
@@ -62,7 +62,7 @@ const Change = z.object({
   setAt: z.date().transform((date) => date.toISOString()),
 });
 
-/** Every change of what is said of a branch, the newest first. */
+/** Returns every change of a branch's entry, the newest first. */
 export function branchHistory(tx: Tx, repository: string, branch: string): Promise<BranchChange[]> {
   return tx.many(
     Change,
@@ -79,7 +79,7 @@ export function branchHistory(tx: Tx, repository: string, branch: string): Promi
 interface NewBranchDefinition {
   readonly repository: string;
   readonly branch: string;
-  /** Null takes back what was said. */
+  /** Null removes the entry. */
   readonly body: BranchBody | null;
   readonly setBy: string;
   readonly why: string | undefined;
@@ -87,7 +87,7 @@ interface NewBranchDefinition {
   readonly after: number | undefined;
 }
 
-/** Says something of a branch from now on. Throws `aborted` when somebody else was faster. */
+/** Stores the entry of a branch. Throws `aborted` when another change was faster. */
 export async function setBranchDefinition(tx: Tx, change: NewBranchDefinition): Promise<void> {
   const { repository, branch } = change;
   // Two at once would both be "after" the same one.

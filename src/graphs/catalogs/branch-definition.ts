@@ -4,10 +4,10 @@ import type { BranchBody, ResolvedBranch } from "#api/branch.ts";
 export const allBranches = "*";
 
 /**
- * What holds on a branch: what is said of it, and else what is said of all.
+ * Returns the definition of a branch: its own entry, with the values of all branches where it has none.
  *
- * Switches and parameters are inherited one by one. A branch that protects itself is not
- * customisable because all branches are: it has to say so in the same breath.
+ * Switches and parameters are inherited one by one. A branch whose own entry protects it is not customisable because
+ * all branches are: its own entry has to say so.
  */
 export function resolveBranch(
   generic: BranchBody | undefined,

@@ -61,7 +61,7 @@ async function knownBranches(tx: Tx, written: string): Promise<KnownBranch[]> {
   return branches;
 }
 
-/** What holds on a branch, what is said of it itself, who said so, and what its next submission will use. */
+/** Returns the definition of a branch, its own entry with its author, and what its next submission will use. */
 export async function showBranch(
   services: CatalogServices,
   written: string,
@@ -84,7 +84,7 @@ async function withNext(
   const isOfCommits = resolved.source.kind === "commit";
   if (isOfCommits && branch === allBranches) return { ...known, next: lastDefinitions(undefined) };
   const next = await nextDefinitions(services, place, by);
-  // Of a branch that is gone, or that was never one of Git's, the last commit is what is known.
+  // For a branch that is gone, or that Git never had, the last known commit is used.
   const isUnknown = isOfCommits && next.problem !== null;
   return { ...known, next: isUnknown ? lastDefinitions(catalog ?? undefined) : next };
 }
@@ -108,7 +108,7 @@ async function branchOf(tx: Tx, repository: string, branch: string): Promise<Kno
   };
 }
 
-/** Says something of a branch, or takes back what was said; answers what then holds. */
+/** Stores or removes the entry of a branch. Returns the definition that applies then. */
 export async function setBranch(
   services: CatalogServices,
   written: string,
@@ -118,13 +118,13 @@ export async function setBranch(
 ): Promise<Branch> {
   const { db } = services;
   const { body, why, after } = request;
-  // What was said under a name that is none can still be taken back.
+  // An entry under an invalid name can still be removed.
   if (body !== null) requireBranchName(branch);
   // Who may define nothing anywhere does not make the farm know a repository.
   requireGrantSomewhere(by, "define");
   const known = await db.transaction(async (tx) => {
     const name = await repositoryFor(tx, written);
-    // In the same transaction: who is refused must not take the name that another repository needs.
+    // In the same transaction: a refused caller must not reserve the name that another repository needs.
     requireGrant(by, "define", { repository: name, branch });
     return name;
   });

@@ -16,10 +16,10 @@ const mostPlannedJobs = 100_000;
 const mostCharacters = 64 * 1024 * 1024;
 
 /**
- * Catalogs at hand, and the files that they were read from.
+ * Caches catalogs and the files that they were read from.
  *
- * Neither can change: a catalog is named by its content, a file by Git's id of it. So what was
- * found out about a definition holds for every catalog that it is in.
+ * Neither can change: a catalog is named by its content, a file by its Git id. So facts about a definition hold for
+ * every catalog that contains it.
  */
 export class CatalogCache {
   readonly #catalogs = recentlyUsed<Promise<TemplateCatalog>>(
@@ -31,7 +31,7 @@ export class CatalogCache {
     (source) => source.length,
   );
 
-  /** What catalogs became for somebody's wishes: see `planTemplates`. */
+  /** The jobs of catalogs for given wishes: see `planTemplates`. */
   readonly plans: RecentlyUsed<Promise<PlannedTemplates>> = recentlyUsed<Promise<PlannedTemplates>>(
     mostPlannedJobs,
     ({ definitions }) => definitions.jobs.length,

@@ -12,7 +12,10 @@ export interface FilledSides {
   readonly after: ReadonlyMap<string, unknown>;
 }
 
-/** Whether the two differ in an expression that becomes jobs, such as a matrix: then only filled jobs tell what changes. */
+/**
+ * Returns whether the two differ in an expression that becomes jobs, such as a matrix: then only filled jobs show the
+ * changes.
+ */
 export function differsInExpressions(before: TemplateCatalog, after: TemplateCatalog): boolean {
   const was = entriesOf(before, "jobs");
   const is = entriesOf(after, "jobs");
@@ -20,9 +23,9 @@ export function differsInExpressions(before: TemplateCatalog, after: TemplateCat
 }
 
 /**
- * What differs between two catalogs, by job, edge, switch, parameter and graph. Of equal ones, nothing.
+ * Returns the differences of two catalogs by job, edge, switch, parameter and graph; none for equal catalogs.
  *
- * Jobs that an expression makes are compared as they are when filled; without `filled`, the expressions themselves are.
+ * Jobs that an expression makes are compared after filling; without `filled`, the expressions themselves are compared.
  */
 export function catalogDiff(
   before: TemplateCatalog,
@@ -63,7 +66,7 @@ export function catalogDiff(
 
 type Entries = ReadonlyMap<string, Pick<TemplateEntry, "digest" | "body">>;
 
-/** One side's jobs: as they were written where they stand plainly under their names on both sides, or on none else. */
+/** Returns one side's jobs: as written where they stand directly under their names on both sides, or on no side. */
 function jobsOf(
   plain: Entries,
   otherPlain: Entries,
@@ -105,7 +108,7 @@ function changesOf(before: Entries, after: Entries): Changes {
   };
 }
 
-/** What is on both sides, and is not the same. */
+/** Returns entries that are on both sides and differ. */
 function bothOf(before: Entries, after: Entries) {
   return [...before].flatMap(([name, was]) => {
     const is = after.get(name);

@@ -79,7 +79,7 @@ export function branchCatalogs(tx: Tx, repository: string): Promise<BranchCatalo
   );
 }
 
-/** What a catalog pushed for a branch was: the newest that came with no commit. */
+/** Returns the newest catalog that was pushed for a branch without a commit. */
 export async function pushedCatalog(
   tx: Tx,
   repository: string,

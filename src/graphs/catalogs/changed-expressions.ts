@@ -9,9 +9,10 @@ type Entries = ReadonlyMap<string, Pick<TemplateEntry, "body">>;
 const mostComparisons = 2_500;
 
 /**
- * What differs between expressions that become jobs. They have no names, so one is that other one which is most like it.
+ * Returns the differences of expressions that become jobs. They have no names, so each is compared with the most
+ * similar one of the other side.
  *
- * Among several, those that have nothing in common at their top are two: one was removed, the other was added.
+ * Two expressions without a common top-level key count as one that was removed and one that was added.
  */
 export function changedExpressions(before: Entries, after: Entries): Changes {
   const removed = new Map([...before].filter(([name]) => !after.has(name)));

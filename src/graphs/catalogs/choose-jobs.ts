@@ -7,9 +7,9 @@ import { needsOf } from "#definitions/needs-of.ts";
 type Jobs = ReadonlyMap<string, DefinedJob>;
 
 /**
- * The jobs that all selections mean, and with them what they need.
+ * Returns the jobs that all selections match, with the jobs that they need.
  *
- * What a job needs optionally comes along only when it is meant itself.
+ * An optional need is included only when a selection matches it.
  */
 export function selectedJobs(
   jobs: Jobs,
@@ -30,7 +30,7 @@ export function selectedJobs(
   return new Map([...jobs].filter(([name]) => chosen.has(name)));
 }
 
-/** The jobs that run only when somebody asks for them, and those that cannot run without one of these. */
+/** Returns the jobs that run only on request, and those that cannot run without one of these. */
 export function inactiveJobs(jobs: Jobs, inactive: string | undefined): Set<string> {
   if (inactive === undefined) return new Set();
   const selection = parseSelection(inactive);

@@ -3,9 +3,9 @@ import { chooseValues, type Requests } from "#definitions/choose-values.ts";
 import type { Templates } from "#definitions/templates.ts";
 
 /**
- * Which parameters and switches have another value than they would have on the branch anyway.
+ * Returns the parameters and switches that have another value than the branch gives them, by name.
  *
- * Who names a value that holds there already has chosen nothing. In the order of their names.
+ * A submitter that names the value of the branch has chosen nothing.
  */
 export function chosenValues(templates: Templates, wanted: Requests): string[] {
   const given = chooseValues(templates, wanted, []);

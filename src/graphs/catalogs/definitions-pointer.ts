@@ -29,10 +29,10 @@ const Pointer = z.strictObject({
 export type DefinitionsPointer = z.infer<typeof Pointer>;
 
 /**
- * Reads the pointer to definitions that a commit has; undefined where it has none.
+ * Reads a commit's pointer to definitions; returns undefined where it has none.
  *
- * Throws `DefinitionProblems` for one that cannot be read, and for a commit that has definitions beside it: which of both are
- * meant nobody could say.
+ * Throws `DefinitionProblems` for an unreadable pointer, and for a commit that also has definitions: it would be
+ * unclear which of both apply.
  */
 export async function definitionsPointer(
   git: Git,

@@ -22,11 +22,11 @@ interface Side {
 }
 
 /**
- * What differs between two catalogs, each written as a digest (or its beginning), a branch, or a revision.
+ * Compares two catalogs, each written as a digest (or its beginning), a branch, or a revision.
  *
- * A branch is the definitions that its next submission will use. Branches and revisions are of `repository`, or of
- * another one as `REPOSITORY@BRANCH`. Throws `permission_denied` for a revision, which has to be fetched, when
- * it is asked for by somebody who may submit nowhere.
+ * A branch means the definitions that its next submission will use. Branches and revisions are of `repository`, or of
+ * another one as `REPOSITORY@BRANCH`. Throws `permission_denied` for a revision, which has to be fetched, when the
+ * caller may not submit anywhere.
  */
 export async function diffCatalogs(
   services: CatalogServices,
@@ -106,10 +106,10 @@ async function sideOf(
 }
 
 /**
- * What the next submission for a branch will use; undefined when the farm knows no branch of this name.
+ * Returns what the next submission for a branch will use; undefined when the farm knows no branch of this name.
  *
- * Of a branch whose commits have the definitions, the last graph's where nothing newer can be had: the branch is gone, or
- * the principal may not make the farm fetch.
+ * When a branch's commits hold the definitions, and nothing newer can be fetched, it is the catalog of the last graph:
+ * the branch is gone, or the principal may not make the farm fetch.
  */
 async function catalogOfBranch(
   services: CatalogServices,
@@ -131,7 +131,7 @@ async function catalogOfBranch(
   }
 }
 
-/** Between two branches: the switches that have another value there, by what is said of them. */
+/** Returns the switches that differ between two branches, by their entries. */
 async function changedValues(
   services: CatalogServices,
   before: Side,

@@ -5,7 +5,7 @@ import type { TemplateEvaluator } from "#definitions/template-evaluator.ts";
 import { wantedOf } from "./graph-definitions.ts";
 import { type TemplateCatalog, templatesOf } from "./template-catalog.ts";
 
-/** For whom definitions are filled: the values of a branch, and of no commit. */
+/** The values with which definitions are filled: those of a branch, without a commit. */
 interface FilledFor {
   readonly repository: string;
   readonly branch: string;

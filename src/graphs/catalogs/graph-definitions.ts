@@ -51,7 +51,7 @@ export interface GraphDefinitions {
   readonly holds: FoundCatalog["holds"];
   /** The commit that they were read from; undefined where they are no commit's. */
   readonly commit?: string | undefined;
-  /** The same as they stand in files, for whoever has to mend them; undefined where that is them. */
+  /** Reads the same definitions from files, for people who correct them; undefined when they are from files already. */
   readonly reread: (() => Promise<Templates>) | undefined;
   /** Whether they are those of the commit that the graph is of. */
   readonly isOfCommit: boolean;
@@ -61,7 +61,7 @@ export interface GraphDefinitions {
   keep(tx: Tx): Promise<void>;
 }
 
-/** For what a graph is to be made. */
+/** The place for which a graph is made. */
 interface GraphPlace {
   /** The name of the repository. */
   readonly repository: string;
@@ -69,9 +69,9 @@ interface GraphPlace {
   readonly said: ResolvedBranch;
   /** Undefined where none is looked at. */
   readonly commit: FetchedCommit | undefined;
-  /** Who asks: where a commit points at another repository's definitions, they must be allowed to read that. */
+  /** The submitter: when a commit points to definitions of another repository, it must be allowed to read that. */
   readonly by: Principal;
-  /** Whether the commit is of somebody who may not write in the repository. */
+  /** Whether the author of the commit may not write in the repository. */
   readonly isOfOutsiders?: boolean;
 }
 
@@ -132,7 +132,7 @@ export async function definitionsAt(
   return ofCommit(services, name, other, undefined);
 }
 
-/** What is wanted of definitions, and what the branch says anyway. */
+/** Returns the wishes of the submitter and the values of the branch. */
 export function wantedOf(choice: GraphChoice, { parameters, switches }: ResolvedBranch): Requests {
   return {
     parameters: choice.parameters ?? {},
@@ -143,10 +143,10 @@ export function wantedOf(choice: GraphChoice, { parameters, switches }: Resolved
 }
 
 /**
- * Works with definitions; what is wrong with them is told of with its place in the files.
+ * Runs a function on definitions; reports its problems with their places in the files.
  *
- * A catalog that was stored has no places. So where there are files, they are read again: slow, and only
- * ever for somebody who has to wait for their next try anyway.
+ * A stored catalog has no places. Where there are files, they are read again: slow, but only after a problem, when the
+ * submitter has to change something anyway.
  */
 export async function withPlaces<Result>(
   { templates, reread }: GraphDefinitions,
@@ -207,9 +207,9 @@ async function ofFiles(
 }
 
 /**
- * Of a directory that was read before, Git's id of it and one row say which catalog it is.
+ * Finds the catalog of a directory that was read before by its Git id, with one row.
  *
- * `own`: for what a graph of the commit itself is to be made; undefined for another repository's commit.
+ * `own`: the place of a graph of the commit itself; undefined for a commit of another repository.
  */
 async function ofCommit(
   services: CatalogServices,
@@ -238,7 +238,7 @@ async function ofCommit(
       keep: async () => {},
     };
   }
-  // A directory with a pointer is never remembered: what it says is what the other commit says.
+  // A directory with a pointer is not cached: its content depends on the other commit.
   const pointer = await definitionsPointer(git, commit);
   if (pointer !== undefined) return pointedAt(services, pointer, own);
   const templates = await read();

@@ -19,10 +19,10 @@ const Asking = z.looseObject({
   commands: z.unknown().optional(),
 });
 
-/** For a job that never ran well here: else whoever renames jobs pays nothing for them. */
+/** The assumed duration of a job that never succeeded here, in ms: otherwise renamed jobs would cost nothing. */
 const unknownJobMs = 60_000;
 
-/** Whether somebody's graphs there are held to anything: reading their definitions may be spared. */
+/** Returns whether the graphs of a principal have limits there; otherwise their definitions need not be read. */
 export function isHeldToLimits(principal: Principal, verb: Verb, where: Where): boolean {
   return (
     jobLimits(principal, verb, where) !== undefined ||
@@ -30,7 +30,7 @@ export function isHeldToLimits(principal: Principal, verb: Verb, where: Where): 
   );
 }
 
-/** Throws `permission_denied` for jobs that ask for more than somebody's grants let them. */
+/** Throws `permission_denied` for jobs that require more than the grants of a principal allow. */
 export function holdJobsToLimits(
   principal: Principal,
   verb: Verb,

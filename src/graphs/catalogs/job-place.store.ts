@@ -6,8 +6,8 @@ import type { GraphId } from "../graph-id.ts";
 const JobPlace = z.object({ job: z.string(), file: z.string(), line: z.number().int() });
 
 /**
- * Where a graph's commit defines these jobs. Of a job that an expression made, where that is, if there is but one;
- * without those whose definitions are not the commit's own.
+ * Returns where a graph's commit defines these jobs. For a job of an expression, the place of the expression, if there
+ * is only one. Jobs whose definitions are not the commit's own are left out.
  */
 export async function placesOf(
   tx: Tx,

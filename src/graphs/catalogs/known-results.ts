@@ -22,10 +22,10 @@ const mostJobs = 300;
 const requestedAtOnce = 8;
 
 /**
- * Which jobs have a result in the action cache, as far as that can be known before anything runs.
+ * Returns which jobs have a result in the action cache, as far as that is known before anything runs.
  *
- * That is where a job reads nothing but the commit: what other jobs make, or other repositories hold,
- * is not known yet. Jobs about which nothing can be said are not in the answer.
+ * It is known for a job that reads only the commit: results of other jobs and files of other repositories are not known
+ * yet. Jobs that cannot be decided are not in the answer.
  */
 export async function knownResults(
   { db, trees, inputs, project }: ResultServices,
@@ -41,7 +41,7 @@ export async function knownResults(
       const key = { project, domain: commit.domain, actionDigest };
       return [[name, (await lookUpActionResult(db, trees, key)) !== undefined] as const];
     } catch (reason) {
-      // A job that names a file which is not there: it will fail, and that is for its run to say.
+      // A job that names a missing file will fail; its run reports that.
       if (reason instanceof Fault && reason.code === "invalid_argument") return [];
       throw reason;
     }

@@ -14,7 +14,7 @@ export function longestWayMs(
   }
   const ends = new Map<string, number>();
   let longest = 0;
-  // From the shallowest: what a job waits for is over before it is looked at.
+  // From low depth to high: the jobs that a job waits for are computed before it.
   for (const name of [...durations.keys()].toSorted(
     (a, b) => (depths.get(a) ?? 0) - (depths.get(b) ?? 0),
   )) {

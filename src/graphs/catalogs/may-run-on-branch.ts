@@ -7,7 +7,7 @@ import {
   type WantedPriority,
 } from "./admit-priority.ts";
 
-/** What somebody wants to run. */
+/** A graph that a principal wants to run. */
 export interface WantedOnBranch extends WantedPriority {
   /** Whose signature of the catalog counts. */
   readonly signers: readonly Signer[];
@@ -15,14 +15,14 @@ export interface WantedOnBranch extends WantedPriority {
   readonly customised: boolean;
   /** Of signed templates: parameters and switches that the branch does not give this value. */
   readonly chosen?: readonly string[];
-  /** The digest of the definitions with their holes filled, for the sentence that says what else to sign. */
+  /** The digest of the filled definitions, for the message that says what else can be signed. */
   readonly filled?: string;
-  /** Its digest, for the sentence that says what to sign. */
+  /** The digest to sign, for the message. */
   readonly catalog?: string;
 }
 
 /**
- * What may run on a branch, and with which priority: the one place that decides it.
+ * Decides what may run on a branch, and with which priority; the only place that does.
  *
  * A protected branch runs signed definitions, exactly as they were signed.
  */
@@ -44,7 +44,10 @@ function refusedDefinitions({
   );
 }
 
-/** What templates leave open, commands may be made of: on a protected branch its definition says it. */
+/**
+ * Returns why a choice is refused: commands may be made from values that templates leave open, so on a protected branch
+ * only its definition may set them.
+ */
 function refusedChoice(wanted: WantedOnBranch): string | undefined {
   const { branch, principal, where, chosen = [], filled = "CATALOG" } = wanted;
   if (!branch.protected || chosen.length === 0 || mayDo(principal, "define", where))

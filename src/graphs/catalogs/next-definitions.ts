@@ -17,10 +17,10 @@ interface BranchPlace {
 }
 
 /**
- * Reads the definitions that the next submission for a branch uses, from wherever its source is now.
+ * Reads the definitions that the next submission for a branch uses, from its present source.
  *
- * They are stored, so that their digest can be looked up. Throws `permission_denied` where they must be fetched, or read
- * from the server's machine, and the principal may submit nowhere; else what reading them throws.
+ * They are stored, so that their digest can be looked up. Throws `permission_denied` when they must be fetched, or read
+ * from the server's machine, and the principal may not submit anywhere; otherwise the errors of reading them.
  */
 export async function definitionsOfBranch(
   services: CatalogServices,
@@ -61,8 +61,8 @@ export async function nextDefinitions(
 }
 
 /**
- * What can be said without fetching anything of a branch whose commits have the definitions: those of the last commit
- * that a graph was made of. What was pushed meanwhile is not used there.
+ * Returns, without fetching, the definitions of a branch whose commits hold them: those of the last commit with a
+ * graph. Definitions pushed meanwhile are ignored there.
  */
 export function lastDefinitions(current: BranchCatalog | undefined): NextDefinitions {
   const known = current?.commit === null ? undefined : current;

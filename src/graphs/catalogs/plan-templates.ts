@@ -12,10 +12,9 @@ export interface PlannedTemplates {
 }
 
 /**
- * What definitions become for somebody's wishes, without asking anybody else.
+ * Plans definitions for given wishes.
  *
- * The same question has the same answer for ever, so it is remembered for a while: who looks at a
- * preview looks at it more than once.
+ * The answer never changes, so it is cached for a while: a preview is mostly looked at more than once.
  */
 export function planTemplates(
   services: CatalogServices,

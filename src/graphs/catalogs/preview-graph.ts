@@ -25,10 +25,10 @@ import { isKept, keepTemplates } from "./template-catalog.store.ts";
 export type PreviewServices = CatalogServices & ResultServices & WitnessServices;
 
 /**
- * What a graph would be, without running any of it. Of all that it reads only the definitions are kept.
+ * Returns what a graph would contain, without running it. Of everything that it reads, only the definitions are stored.
  *
- * Of a commit, or of the definitions that a branch has now, or of a catalog; then templates see
- * a commit without a name. Throws what submitting it would throw.
+ * Of a commit, of the present definitions of a branch, or of a catalog; in the last two cases, templates see a commit
+ * without a name. Throws the errors that submitting it would throw.
  */
 export async function previewGraph(
   services: PreviewServices,
@@ -95,7 +95,7 @@ export async function previewGraph(
     expectedMs: expected.get(name) ?? null,
     hasResult: results.get(name) ?? null,
   }));
-  // What has a result takes no time, and what nobody asked for takes none either.
+  // A job with a known result takes no time, and neither does an inactive one.
   const durations = new Map(
     jobs.map(({ name, state, expectedMs, hasResult }) => [
       name,
@@ -122,7 +122,9 @@ function isReadHere({ catalog, definitions }: PreviewGraph): boolean {
   return catalog === undefined && definitions === undefined;
 }
 
-/** Keeps definitions under their digest, by which the answer names them: who submits exactly these names them so. */
+/**
+ * Stores definitions under their digest, which the answer contains: a submission can name exactly these definitions.
+ */
 async function keepRead(
   { db, cache }: PreviewServices,
   { catalog, holds }: GraphDefinitions,

@@ -18,10 +18,10 @@ import { isKept, keepTemplates } from "./template-catalog.store.ts";
 import { templateCatalogOf } from "./template-catalog.ts";
 
 /**
- * Keeps definitions that come from nowhere but here, and lets a branch use them.
+ * Stores definitions that the caller sends, and makes a branch use them.
  *
- * Pushed twice without a change, they are one catalog. Throws `DefinitionProblems` for what can be
- * seen to be wrong before any hole is filled.
+ * The same definitions pushed twice are one catalog. Throws `DefinitionProblems` for problems that show before any hole
+ * is filled.
  */
 export async function pushCatalog(
   { db, cache }: CatalogServices,
@@ -73,7 +73,7 @@ export async function pushCatalog(
   return pushed;
 }
 
-/** What is wrong with jobs that have no holes: no graph can be made of those, whatever is filled in. */
+/** Returns the problems of jobs without holes: no graph can be made of these, whatever values are given. */
 function problemsSeen(templates: Templates): DefinitionProblem[] {
   return templates.jobs.flatMap((template) => {
     const shape = shapeOf(template);

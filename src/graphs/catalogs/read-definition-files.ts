@@ -56,7 +56,7 @@ export async function readDefinitionFiles(
   if (files.length > definitionLimits.files) throw tooMuch();
 
   const sources = new Map<string, SourceFile>();
-  // By path too: a problem names the file, and two may have one content.
+  // By path, too: a problem names the file, and two files may have the same content.
   const keyOf = (file: { readonly gitId: string; readonly path: string }) =>
     `${file.gitId} ${file.path}`;
   const unread = files.filter((file) => {

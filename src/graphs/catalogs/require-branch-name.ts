@@ -3,7 +3,7 @@ import { Fault } from "#core/fault.ts";
 import { allBranches } from "./branch-definition.ts";
 
 /**
- * Throws `invalid_argument` for what no graph can ever be on: what is said of it would hold nowhere.
+ * Throws `invalid_argument` for a name that no graph's branch can have, because its entry would never apply.
  *
  * `*` stands for all branches.
  */

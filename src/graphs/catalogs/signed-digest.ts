@@ -3,13 +3,13 @@ import { canonicalJson } from "#core/canonical-json.ts";
 import { digestKey } from "#core/digest.ts";
 
 /**
- * When and where a job runs first, not what it does: these may change without anybody signing again.
+ * Keys that say when and where a job runs, not what it does: these may change without a new signature.
  *
- * `on-expiry` is none of them: with `skip-good` and a short ttl, what needs a test would run without it.
+ * `on-expiry` is not one of them: with `skip-good` and a short ttl, jobs that need a test would run without it.
  */
 const unsignedKeys: ReadonlySet<string> = new Set(["priority", "ttl", "prefers"]);
 
-/** One part of a catalog, as it is signed. */
+/** One signed part of a catalog. */
 export interface EntryToSign {
   readonly name: string;
   readonly definition: unknown;
@@ -18,10 +18,10 @@ export interface EntryToSign {
 }
 
 /**
- * What a signature of a catalog is about: the digest, `<hash>/<size>`, of its definitions by name.
+ * Returns the digest that a signature of a catalog covers, `<hash>/<size>`: that of its definitions by name.
  *
- * Left out are priorities, deadlines and wishes for workers. People change those under way, and a
- * signature that broke with each change would soon be given without looking.
+ * Priorities, deadlines and preferred workers are left out. People change those often, and would soon sign each change
+ * without reading it.
  */
 export function signedDigestOf(entries: readonly EntryToSign[]): string {
   const signed = entries

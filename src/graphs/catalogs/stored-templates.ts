@@ -14,12 +14,14 @@ interface GraphOfTemplates {
   /** Null for a graph that was made of none. */
   readonly templateCatalog: string | null;
   readonly choice: SubmittedChoice;
-  /** What became of them: what counts where it was not kept how they were given. */
+  /** The values that applied, for a graph whose given values were not stored. */
   readonly parameters: NonNullable<SubmittedChoice["given"]>["parameters"];
   readonly switches: NonNullable<SubmittedChoice["given"]>["switches"];
 }
 
-/** The templates of a stored graph, and what was chosen besides what its branch says now. */
+/**
+ * Returns the templates of a stored graph, and the choices of its submitter besides the present values of its branch.
+ */
 export async function storedTemplates(
   tx: Tx,
   { repository, branch, templateCatalog, choice, parameters, switches }: GraphOfTemplates,

@@ -94,15 +94,15 @@ export function jobsOfCatalog(tx: Tx, digest: string): Promise<StoredJob[]> {
   );
 }
 
-/** What a catalog holds: definitions as they were written, or the jobs of a graph. */
+/** The content of a catalog: definitions as they were written, or the jobs of a graph. */
 const Holds = z.enum(["templates", "jobs"]);
 const FoundCatalog = z.object({ digest: z.string(), holds: Holds });
 export type FoundCatalog = z.infer<typeof FoundCatalog>;
 
 /**
- * Catalogs by a digest or its beginning; two at the most.
+ * Returns at most two catalogs by a digest or its beginning.
  *
- * Those of graphs' jobs only where no catalog of templates begins so: there are many more of them.
+ * Catalogs of jobs are returned only when no catalog of templates begins so, because there are many more of them.
  */
 export async function findCatalogs(tx: Tx, written: string): Promise<FoundCatalog[]> {
   if (!/^[0-9a-f]{4,64}(\/[0-9]*)?$/.test(written)) return [];

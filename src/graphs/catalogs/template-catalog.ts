@@ -8,7 +8,7 @@ import { mapInTurns } from "#scheduling/turns.ts";
 
 export type EntryKind = (typeof catalogEntryKinds)[number];
 
-/** One part of definitions, its holes unfilled. */
+/** One part of definitions with unfilled holes. */
 export interface TemplateEntry {
   readonly kind: EntryKind;
   /** Of an expression that becomes jobs: the beginning of its digest, for it has no name. */
@@ -25,9 +25,9 @@ export interface TemplateCatalog {
 }
 
 /**
- * Names each part of definitions, and all of them together.
+ * Computes the digest of each part of definitions, and of all together.
  *
- * In which file something stands, in which order, and beside which comments, is no part of it.
+ * Files, order and comments do not count.
  */
 export async function templateCatalogOf(templates: Templates): Promise<TemplateCatalog> {
   const declared = <Declaration>(
@@ -54,7 +54,7 @@ export function entryKey({ kind, name }: Pick<TemplateEntry, "kind" | "name">): 
   return `${kind}/${name}`;
 }
 
-/** What `entryKey` made, taken apart. */
+/** Splits a key of `entryKey`. */
 export function kindAndName(key: string): { readonly kind: EntryKind; readonly name: string } {
   const slash = key.indexOf("/");
   const kind = catalogEntryKinds.find((each) => each === key.slice(0, slash)) ?? "job";
@@ -90,7 +90,7 @@ function entryOf(kind: EntryKind, name: string | undefined, body: unknown): Temp
   return { kind, name: name ?? digest.slice(0, 16), digest, body };
 }
 
-/** What stands in a file that did not change is the same object as before. */
+/** A part of an unchanged file is the same object as before. */
 function digestOfBody(body: unknown): DefinitionDigest {
   if (typeof body !== "object" || body === null) return nameOf(body);
   const digest = digests.get(body) ?? nameOf(body);

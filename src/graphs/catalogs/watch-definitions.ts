@@ -6,11 +6,11 @@ import { keepListOfSources, noteSource, takeSourceToRead } from "./watched-defin
 export const watchEveryMs = 60_000;
 
 /**
- * Looks at the repositories that branches have as the source of their definitions, and stores the definitions of commits that
- * are new there: they are known, and can be compared and signed, before anybody submits a graph of them. Returns how many
- * sources it read.
+ * Reads the repositories that are the source of branches' definitions, and stores the definitions of new commits: they
+ * can be compared and signed before a graph of them is submitted. Returns how many sources it read.
  *
- * Any number of servers may do it at once. What is wrong with a source is noted for people, and is no failure of the look.
+ * Any number of servers may do it at the same time. A problem of a source is stored for people, and is no failure of
+ * the call.
  */
 export async function watchDefinitions(services: CatalogServices, now: Date): Promise<number> {
   const { db } = services;

@@ -73,7 +73,7 @@ export async function takeSourceToRead(
   return row;
 }
 
-/** Notes what a source is now; or, with a problem, that it cannot be read, while what was read last stays. */
+/** Stores the present state of a source; or, with a problem, that it cannot be read, and keeps what was read last. */
 export async function noteSource(
   tx: Tx,
   { repository, rev }: Pick<WatchedDefinitions, "repository" | "rev">,
@@ -105,7 +105,7 @@ const NoticedRow = z.object({
   problem: z.string().nullable(),
 });
 
-/** What was noticed of a source; undefined where it is not watched, or was not looked at yet. */
+/** Returns the stored state of a source; undefined when it is not watched, or was not read yet. */
 export async function noticedDefinitions(
   tx: Tx,
   { repository, rev }: Pick<WatchedDefinitions, "repository" | "rev">,

@@ -10,11 +10,10 @@ import type { JobKey } from "../run.store.ts";
 import { executionsOfNobody, type WaitingJob } from "./waiting-job.store.ts";
 
 /**
- * Ends the waiting of jobs that have not started. Answers how many it ended.
+ * Ends the waiting of jobs that have not started. Returns how many.
  *
- * `setAside` says, with all that is concerned locked, which of them it set aside; those that are
- * queued only when their execution is among those that nobody has begun. An
- * execution that other runs share goes on for them. `others`: graphs that it looks at, too.
+ * `setAside` returns, with all rows locked, the jobs that it set aside; queued jobs only when no worker has started
+ * their execution. An execution that other runs share continues for them. `others`: further graphs that it reads.
  */
 export async function endWaiting(
   db: Db,
@@ -30,7 +29,7 @@ export async function endWaiting(
     return db.transaction((tx) => setAsideAndAdvance(tx, graphs, () => setAside(tx, [])));
   }
   const { ended, after } = await queue.transaction(async (tx) => {
-    // Nobody joins or takes them from here on.
+    // From here on no run joins them and no worker gets them.
     await lockForCancelling(tx, executions);
     const unbegun = (await readExecutions(tx, executions))
       .filter(({ state }) => state.kind === "queued")

@@ -25,12 +25,11 @@ export function jobsToExpire(tx: Tx, now: Date, most: number): Promise<WaitingJo
 const ExpiredJob = z.object({ graphId: GraphId, job: z.string() });
 
 /**
- * Sets aside those of the jobs that still wait; each says what it waited for in vain.
+ * Sets aside those of the jobs that still wait, each with what it waited for.
  *
- * Their graphs are locked. Jobs in state `queued` expire only when their execution is among
- * `unbegun`: a worker may have taken it in the meantime. Their runs end as cancelled.
- * A job that was ready for a worker, and for which no execution was made yet, gets a run that ended so: it has waited
- * for a worker as the queued ones have, and measures of waiting read runs.
+ * Their graphs are locked. Jobs in state `queued` expire only when their execution is among `unbegun`: a worker may
+ * have taken it in the meantime. Their runs end as cancelled. A job that was ready but has no execution yet gets a run
+ * that ended so: it waited for a worker like the queued ones, and statistics of waiting read runs.
  */
 export function setExpiredAside(
   tx: Tx,

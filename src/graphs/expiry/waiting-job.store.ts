@@ -28,7 +28,7 @@ export function isQueuedWith(executions: readonly ExecutionId[]): Sql {
 
 const Execution = z.object({ id: ExecutionId });
 
-/** Those of the executions that no run needs any more. */
+/** Returns those of the executions that no run needs any more. */
 export async function executionsOfNobody(
   tx: Tx,
   ids: readonly ExecutionId[],

@@ -8,7 +8,7 @@ import type { ServerJobEnd, ServerJobKind } from "./server-job-end.ts";
 type ServerJobBegin =
   /** Until `dueAt`; null: until a person says so. */
   | { readonly kind: "waits"; readonly dueAt: Date | null }
-  /** `dueAt`: null when somebody else tells that it is over. */
+  /** `dueAt`: null when another event ends it. */
   | { readonly kind: "runs"; readonly dueAt: Date | null }
   | ({ readonly kind: "over" } & ServerJobEnd);
 

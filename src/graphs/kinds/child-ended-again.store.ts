@@ -11,16 +11,16 @@ const RunToFollow = z.object({
   run: z.number(),
   outcome: RunOutcome,
   inputRuns: z.record(z.string(), z.number()),
-  /** What its commands made: an REv2 ActionResult, binary. Null when it has no commands. */
+  /** The result of its commands: an REv2 ActionResult, binary. Null when it has no commands. */
   result: z.instanceof(Uint8Array).nullable(),
 });
 /** The run that made a graph, over before that graph ended again. */
 type RunToFollow = z.infer<typeof RunToFollow>;
 
 /**
- * The runs of graphs that have ended again, where they are their jobs' latest and nobody wants another.
+ * Returns the runs whose graphs have ended again, where they are their jobs' latest runs and no further run is wanted.
  *
- * Not those that somebody cancelled: their end is not the graph's. The graphs that wait are locked.
+ * Cancelled runs are left out: their end is not that of the graph. The waiting graphs are locked.
  */
 export function runsToFollow(tx: Tx, children: readonly GraphId[]): Promise<RunToFollow[]> {
   return tx.many(

@@ -16,7 +16,7 @@ const RunToPlan = z.object({
   job: z.string(),
   run: z.number(),
   definition: Definition,
-  /** What its commands made: an REv2 ActionResult, binary. Null when it has no commands. */
+  /** The result of its commands: an REv2 ActionResult, binary. Null when it has no commands. */
   result: z.instanceof(Uint8Array).nullable(),
   set: GraphId,
   repository: z.string(),
@@ -38,10 +38,10 @@ const RunToPlan = z.object({
   top: z.boolean(),
   submittedBy: z.string(),
 });
-/** A run whose graph is to be planned, with all that the graph takes over from its parent. */
+/** A run whose graph is to be planned, with everything that the graph inherits from its parent. */
 export type RunToPlan = z.infer<typeof RunToPlan>;
 
-/** Takes runs whose graphs are to be planned; nobody else does until `until`. */
+/** Takes runs whose graphs are to be planned; no other server takes them until `until`. */
 export function takeRunsToPlan(tx: Tx, now: Date, until: Date, most: number): Promise<RunToPlan[]> {
   return tx.many(
     RunToPlan,
@@ -78,9 +78,9 @@ export function takeRunsToPlan(tx: Tx, now: Date, until: Date, most: number): Pr
 const FamilySize = z.object({ depth: z.number(), jobs: z.number() });
 
 /**
- * How deep a graph lies below one that no job made, and how many jobs there are below that one and in it.
+ * Returns the depth of a graph below its root, which no job made, and the number of jobs in the root's whole set.
  *
- * Until the transaction ends, nobody else adds a child to a graph of the set.
+ * Until the transaction ends, no other transaction adds a graph to the set.
  */
 export async function sizeOfFamily(
   tx: Tx,
@@ -119,7 +119,7 @@ const Ancestor = z.object({
   switches: SwitchValues,
 });
 
-/** What the graphs are that a graph was made by, itself among them. */
+/** Returns the graphs that led to a graph, itself included. */
 export function ancestorsOf(tx: Tx, graphId: GraphId): Promise<z.infer<typeof Ancestor>[]> {
   return tx.many(
     Ancestor,
@@ -190,7 +190,7 @@ const EndedChild = z.object({
 });
 export type EndedChild = z.infer<typeof EndedChild>;
 
-/** Runs whose graphs have ended, and which have not learned it. */
+/** Returns runs whose graphs have ended and that have not been updated. */
 export function endedChildren(tx: Tx, most: number): Promise<EndedChild[]> {
   return tx.many(
     EndedChild,

@@ -30,7 +30,7 @@ export interface ChildDefinitionServices {
   readonly cache: CatalogCache;
 }
 
-/** What the graph of a graph job consists of. */
+/** The definitions of the graph of a graph job. */
 interface ChildDefinitions {
   readonly definitions: Definitions;
   /** The definitions before anything was filled in; undefined where it was made of jobs of another graph. */
@@ -38,10 +38,10 @@ interface ChildDefinitions {
 }
 
 /**
- * Reads the definitions of a graph job's graph, from wherever its own definition says.
+ * Reads the definitions of a graph job's graph, from the source that its own definition names.
  *
- * What commands have written is a stranger's, and is read within the limits of any commit's. Throws
- * `DefinitionProblems`, `failed_precondition` and `not_found` when the job is at fault.
+ * The output of commands is untrusted, and is read within the limits of any commit's definitions. Throws
+ * `DefinitionProblems`, `failed_precondition` and `not_found` for a mistake of the job.
  */
 export async function definitionsOfChild(
   services: ChildDefinitionServices,

@@ -15,7 +15,7 @@ const mostPerTurn = 32;
 /** Well above what one turn of tries can take. */
 const turnMs = 120_000;
 
-/** Tells what is to be told at `now`. Answers how much that was. */
+/** Sends the notifications that are due at `now`. Returns how many. */
 export async function deliverNotifications(
   { db, webhooks }: { readonly db: Db; readonly webhooks: Webhooks },
   now: Date,
@@ -31,7 +31,7 @@ export async function deliverNotifications(
   return taken.length;
 }
 
-/** What follows from a try: delivered, tried again later and later, or given up when a day is over. */
+/** Returns what follows from an attempt: delivered, tried again after growing pauses, or given up after a day. */
 export function afterTry(
   { attempts, giveUpAt }: Pick<Notification, "attempts" | "giveUpAt">,
   problem: string | undefined,

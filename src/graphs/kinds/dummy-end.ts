@@ -22,7 +22,7 @@ export function dummyEnd(name: string, definition: JobDefinition, run: number): 
   };
 }
 
-/** What a dummy makes: each of its outputs is a small file that names the job, and the run where runs differ. */
+/** Returns the outputs of a dummy: each is a small file with the name of the job, and of the run where runs differ. */
 export function dummyOutputs(
   name: string,
   definition: JobDefinition,

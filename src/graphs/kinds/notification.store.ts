@@ -11,7 +11,7 @@ const retryHours = 24;
 /** Names of awaited jobs that a notification lists; it is to stay below 64 KiB. */
 const mostNeeds = 200;
 
-/** Keeps what notify jobs that begin have to tell, with what became of the jobs before them. */
+/** Stores the notifications of notify jobs that begin, with the outcomes of the jobs before them. */
 export async function keepNotifications(
   tx: Tx,
   begun: readonly ReadyServerJob[],
@@ -74,7 +74,7 @@ interface RunKey {
   readonly run: number;
 }
 
-/** Of runs that have nothing left to tell, notes that they can end. */
+/** Marks runs without undelivered notifications as ready to end. */
 async function markToldRuns(tx: Tx, runs: readonly RunKey[], now: Date): Promise<void> {
   await tx.run(sql`
     update run set due_at = ${now}
@@ -104,10 +104,10 @@ const Notification = z.object({
 export type Notification = z.infer<typeof Notification>;
 
 /**
- * Takes notifications whose time has come.
+ * Takes due notifications.
  *
- * Until `until` nobody else takes them; when this server dies, another tells them then. So
- * a place may hear one twice, and knows it by its id.
+ * Until `until` no other server takes them; when this server dies, another sends them then. A receiver may therefore
+ * get one twice, and can recognise it by its id.
  */
 export function takeNotifications(
   tx: Tx,
@@ -132,7 +132,7 @@ export function takeNotifications(
   );
 }
 
-/** What became of a try. */
+/** The outcome of an attempt. */
 export type Told =
   | { readonly kind: "delivered" }
   | { readonly kind: "again"; readonly at: Date; readonly problem: string }
@@ -199,7 +199,7 @@ const ShownNotification = z.object({
     .nullable(),
 });
 
-/** What a notify job has told, and what it could not, the latest run first. */
+/** Returns what a notify job has sent, and what failed, the latest run first. */
 export function notificationsOf(tx: Tx, graphId: GraphId, job: string): Promise<ShownToPeople[]> {
   return tx.many(
     ShownNotification,

@@ -35,14 +35,14 @@ export type ChildGraphServices = ChildDefinitionServices &
 
 /** Graphs within graphs: enough for what people write, too few for what never ends. */
 const deepest = 4;
-/** Of a graph that somebody submitted, and of all graphs that its jobs made. */
+/** The most jobs of a submitted graph together with all graphs that its jobs make. */
 const mostJobs = 50_000;
 const mostPerTurn = 4;
 /** A server that dies leaves its turn to others after this long. */
 const turnMs = 60_000;
 const pauseMs = 5_000;
 
-/** Plans and stores the graphs of runs that have said what is in them. Answers how many it looked at. */
+/** Plans and stores the graphs of runs whose definitions are ready. Returns how many runs it looked at. */
 export async function planChildGraphs(services: ChildGraphServices, now: Date): Promise<number> {
   const until = new Date(now.getTime() + turnMs);
   const taken = await takeRunsToPlan(services.db, now, until, mostPerTurn);
@@ -94,7 +94,7 @@ async function storeChild(services: ChildGraphServices, run: RunToPlan): Promise
       begun,
     });
     await keepChild(tx, run, child);
-    // Of joins alone: it is over before it began, and nothing that happens to it will ever say so.
+    // A graph of joins alone has ended before it began, and no later event reports that.
     const [first] = begun.jobs;
     if (first === undefined || !begun.jobs.every(({ state }) => isOver(state))) return;
     const [graph] = await lockGraphs(tx, [child]);
@@ -109,7 +109,7 @@ async function admit(
   catalog: Catalog,
 ): Promise<void> {
   const { repository, branch } = run;
-  // What whoever submitted the first of them may not ask for, no graph of that one's graphs may.
+  // The submitter of the first graph limits what all graphs below it may require.
   const submitter = await submitterOf(tx, run);
   holdJobsToLimits(submitter, "submit", { repository, branch }, catalog.entries);
   const { definitions, graph } = run.definition;

@@ -23,10 +23,10 @@ interface ServerJobParts extends ServerJobServices, BatchServices, ChildGraphSer
 }
 
 /**
- * Serves the jobs that need no machine, and sees to those that need several, as long as it runs. Any number of servers may.
+ * Runs the jobs that need no worker, and looks after those that need several, until it is stopped. Any number of
+ * servers may do it.
  *
- * What is quick and what waits for others have loops of their own: a webhook that does not answer
- * holds up no timer.
+ * Fast work and work that waits for others run in separate loops: a webhook that does not answer delays no timer.
  */
 export async function serveServerJobs(parts: ServerJobParts): Promise<Service> {
   const { db, clock, logger, idle } = parts;

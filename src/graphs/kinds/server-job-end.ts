@@ -11,11 +11,11 @@ export type ServerJobKind = z.infer<typeof ServerJobKind>;
 /** How a run ended that the server itself executed. */
 export interface ServerJobEnd {
   readonly outcome: RunOutcome;
-  /** For people; null when there is nothing to say. */
+  /** For people; null without a message. */
   readonly message: string | null;
   readonly exitCode: number | null;
   readonly failureClass: string | null;
-  /** What it made: an REv2 ActionResult, binary. */
+  /** Its result: an REv2 ActionResult, binary. */
   readonly result: Uint8Array | null;
   /** Why its job counts as something else than the run's outcome says. */
   readonly setAside: SetAside | null;
@@ -36,7 +36,7 @@ export function endWhenDue(
     readonly kind: ServerJobKind;
     readonly name: string;
     readonly definition: JobDefinition;
-    /** Of a notification: why a place could not be told; null when all were. */
+    /** For a notification: why it could not be sent to an address; null when all were sent. */
     readonly undelivered: string | null;
   },
   run: number,

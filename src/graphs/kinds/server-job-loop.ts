@@ -7,9 +7,9 @@ import type { Db } from "#db/db.ts";
 
 /** Something that the farm does again and again, when there is something to do. */
 export interface Task {
-  /** For the log, when it fails. */
+  /** For the log message of a failure. */
   readonly name: string;
-  /** Does a batch of what is due; answers how much there was. Called until it answers 0. */
+  /** Does a batch of due work; returns how much there was. Called until it returns 0. */
   run(now: Date): Promise<number>;
   /** When there is something to do next, as far as is known. */
   next?(): Promise<Date | undefined>;

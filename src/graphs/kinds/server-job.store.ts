@@ -11,9 +11,9 @@ import { type ServerJobEnd, ServerJobKind } from "./server-job-end.ts";
 const Locked = z.object({ id: GraphId });
 
 /**
- * Locks graphs whose ready jobs the farm is to serve, those first whose jobs are ready the longest.
+ * Locks graphs with ready jobs of the server, those first whose jobs have been ready the longest.
  *
- * Those that others hold are passed over: any number of servers share the work.
+ * Graphs that other servers have locked are skipped, so any number of servers share the work.
  */
 export async function lockGraphsToServe(tx: Tx, most: number): Promise<GraphId[]> {
   const rows = await tx.many(

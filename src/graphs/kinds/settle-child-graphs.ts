@@ -57,10 +57,10 @@ export async function settleChildGraphs(db: Db): Promise<number> {
 }
 
 /**
- * Gives jobs a further run whose graphs have ended again, and otherwise: somebody retriggered a job within.
+ * Gives a further run to jobs whose graphs have ended again with another outcome: a job within was retriggered.
  *
- * The further run takes the graph over and is over at once. So what was skipped because of the job runs, what used its
- * earlier run is stale, and the graph that this one is part of hears of it in the same way.
+ * The further run takes the graph over and ends at once. So jobs that were skipped because of the job run, results that
+ * used its earlier run are stale, and the graph that contains this one is updated in the same way.
  */
 async function followChildren(
   tx: Tx,

@@ -28,10 +28,10 @@ import {
 type Report = z.output<typeof ReportRun>;
 
 /**
- * Takes what another machine tells of a run. Undefined when there is no such job.
+ * Accepts the report of another machine about a run. Returns undefined when there is no such job.
  *
- * The result is never put into the action cache: the farm has not executed it, and answers for nothing.
- * Throws `failed_precondition` when the job is not run outside, waits for something, or the run is over.
+ * The result is never put into the action cache, because the farm has not executed it. Throws `failed_precondition`
+ * when the job is not run outside, waits for something, or the run has ended.
  */
 export async function reportRun(
   services: { readonly db: Db; readonly blobs: BlobStore },

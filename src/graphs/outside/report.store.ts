@@ -72,7 +72,7 @@ export async function keepReport(
   `);
 }
 
-/** How a run ended, as somebody else tells it. */
+/** How a run ended, as another machine reported it. */
 export interface OutsideEnd {
   readonly outcome: RunOutcome;
   readonly exitCode: number | null;

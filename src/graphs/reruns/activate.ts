@@ -6,7 +6,7 @@ import { type ChangeServices, changeGraphs } from "./change-graphs.ts";
 import { chooseJobs } from "./choose-jobs.ts";
 import { planActivation, planDeactivation } from "./plan-activation.ts";
 
-/** Asks for jobs that nobody had asked for, with what they need; or says what that would do. */
+/** Activates jobs that nothing has requested, with the jobs that they need; or returns what that would change. */
 export function activate(
   services: ChangeServices,
   graphId: GraphId,

@@ -33,7 +33,7 @@ interface GraphChange {
   readonly dryRun: boolean;
   readonly token?: string | undefined;
   readonly reason?: string | undefined;
-  /** For the audit: what was asked, as it was asked. */
+  /** For the audit log: the request as it was made. */
   readonly detail: Readonly<Record<string, unknown>>;
   /** Names the wish, also in `detail`: it is done at most once. */
   readonly once?: string | undefined;
@@ -41,13 +41,13 @@ interface GraphChange {
   plan(graphs: readonly GraphSnapshot[]): readonly PlannedGraph[];
   /** In words, why a listed job runs. */
   whyOf(job: PlannedGraph["jobs"][number]): string;
-  /** Jobs whose customisation goes with it: in a dry run they still have it. */
+  /** Jobs that lose their customisation; in a dry run they still have it. */
   readonly uncustomises?: readonly string[];
-  /** Stores what the plan assumed besides wishes, such as a waiver; names the jobs concerned. */
+  /** Stores what the plan assumed besides its runs, such as a waiver; returns the names of the jobs concerned. */
   before?(tx: Tx, graph: LockedGraph): Promise<readonly string[]>;
 }
 
-/** Says what a change would do, or does it. Undefined when there is no such graph. */
+/** Returns what a change would do, or makes it. Undefined when there is no such graph. */
 export function changeGraphs(
   services: ChangeServices,
   change: GraphChange,
@@ -56,10 +56,10 @@ export function changeGraphs(
 }
 
 /**
- * The same inside of a transaction.
+ * Like `changeGraphs`, inside a transaction.
  *
- * What is done is planned anew under the graphs' locks, so that it is what the answer says; and
- * with a token, what was shown.
+ * The change is planned again under the graphs' locks, so that the answer is exact; with a token, it must equal the
+ * preview.
  */
 export async function changeGraphsIn(
   tx: Tx,
@@ -92,7 +92,7 @@ export async function changeGraphsIn(
   return { applied: true, ...answer };
 }
 
-/** What somebody runs again, or makes run, is held to the limits of their own grants, whoever submitted it. */
+/** Checks the limits of the principal that runs jobs again, whoever submitted the graph. */
 async function holdToLimits(
   tx: Tx,
   graph: GraphSnapshot,
@@ -138,7 +138,7 @@ async function applyPlan(
     detail: { ...detail, jobs: [...happened] },
     reason,
   });
-  // Only who wants more of the graph takes back that it was to end.
+  // Only a request for more jobs withdraws the cancellation of the graph.
   const cancelRequested = graph.cancelRequested && wanted.length + prolonged.length === 0;
   if (!cancelRequested) await forgetCancellation(tx, graph.id);
   await advanceStoredGraph(tx, { ...graph, cancelRequested }, [...happened]);

@@ -5,10 +5,10 @@ import { Fault } from "#core/fault.ts";
 import type { PlannedGraph } from "./planned-graph.ts";
 
 /**
- * Names exactly what was shown: `<digest>.<version>.<version>…`
+ * Returns a text that identifies a preview: `<digest>.<version>.<version>…`
  *
- * The digest is over the list; the versions, those of the graphs in order of their ids, tell
- * afterwards what has changed since, for the sentence that refuses.
+ * The digest covers the list of jobs. The versions, those of the graphs in the order of their ids, show afterwards what
+ * has changed, for the message of the refusal.
  */
 export function changeToken(plans: readonly PlannedGraph[]): string {
   const shown = plans.flatMap(({ jobs }) => jobs.map(asShown));

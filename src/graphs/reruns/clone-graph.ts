@@ -28,15 +28,17 @@ import type { PresentPlan } from "./plan-today.ts";
 
 interface CloneServices {
   readonly db: Db;
-  /** What the graph of this commit would be if it were submitted now; throws a `Fault` when it cannot be. */
+  /**
+   * Returns the graph that this commit would have if it were submitted now; throws a `Fault` when it cannot be planned.
+   */
   planToday(original: OriginalGraph, by: Principal): Promise<PresentPlan>;
 }
 
 /**
- * Makes a new graph like another one, whole or a portion of it; or says what it would be.
+ * Makes a new graph like another one, whole or in part; or returns what it would be.
  *
- * It takes definitions over, never runs: what ran before may answer for it from the action cache,
- * where the same would run. Undefined when there is no such graph.
+ * It takes over definitions, never runs: earlier results come from the action cache where the same action would run.
+ * Undefined when there is no such graph.
  */
 export async function cloneGraph(
   services: CloneServices,
@@ -72,7 +74,7 @@ export async function cloneGraph(
   return { applied: true, graph, ...answer };
 }
 
-/** The present plan, or why there is none; undefined where nobody needs to know. */
+/** Returns the present plan, or why there is none; undefined when it is not requested. */
 async function planTodayIfRequested(
   services: CloneServices,
   original: OriginalGraph,
@@ -146,7 +148,7 @@ async function storeClone(
   });
 }
 
-/** That of the original; what is somebody's own is written in by nobody else. */
+/** The domain of the original; except that nobody else may write into the domain of a user. */
 function domainOfClone({ domain }: OriginalGraph, by: Principal): TrustDomain {
   return domain.startsWith("user/") ? domainOfUser(by.name) : domain;
 }
@@ -158,7 +160,7 @@ async function admitClone(
 ) {
   const { digest } = whole.catalog;
   const templateCatalog = templateCatalogOf(original, definitions);
-  // Only a protected branch asks what the clone was made of, and reading it takes a while.
+  // Only a protected branch needs the source of the clone, and reading it takes a while.
   const { repository, branch } = original;
   const { protected: isRequested } = await branchDefinition(tx, repository, branch);
   if (isHeldToLimits(by, "clone", original)) {

@@ -57,9 +57,9 @@ const OriginalRow = z.object({
 const OriginalEdge = z.object({ job: z.string(), on: z.string(), condition: EdgeCondition });
 
 /**
- * All of a graph that a clone may have: definitions, edges, parameters, never what ran.
+ * The parts of a graph that a clone can take over: definitions, edges, parameters, but no runs.
  *
- * Definitions are kept under their digests for good, so a graph of any age can be cloned.
+ * Definitions are stored forever under their digests, so a graph of any age can be cloned.
  */
 export interface OriginalGraph extends z.infer<typeof OriginalRow> {
   readonly jobs: readonly OriginalJob[];

@@ -19,7 +19,7 @@ export function planAgain({ catalog, jobs, edges }: OriginalGraph): Plan {
   return { catalog: { digest: catalog, entries }, edges, inactive };
 }
 
-/** Of a plan what is chosen, with all that it needs. What was chosen is not inactive. */
+/** Returns the chosen part of a plan, with all jobs that it needs. A chosen job is not inactive. */
 export function portionOf(plan: Plan, choice: JobChoice): Plan {
   if (choice.selection === undefined && choice.jobs === undefined) return plan;
   const selectable = {

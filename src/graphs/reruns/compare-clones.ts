@@ -6,9 +6,9 @@ import { definitionChanges } from "./definition-changes.ts";
 import { jsonOf } from "./patched-definition.ts";
 
 /**
- * Jobs that would be different as they ran, without what people changed, and as of today.
+ * Returns the jobs that differ between the graph as it ran, without customisations, and as of today.
  *
- * Without a present plan, only what people changed is compared.
+ * Without a present plan, only customisations are compared.
  */
 export function compareClones(
   { jobs }: OriginalGraph,

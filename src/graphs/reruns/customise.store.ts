@@ -14,7 +14,7 @@ const CustomisableRow = z.object({
   state: JobState,
   runs: z.number(),
   isWanted: z.boolean(),
-  /** As the definitions said, before anybody changed it. */
+  /** The definition before any customisation. */
   template: Definition,
   templateDigest: z.string(),
   definition: Definition,
@@ -85,9 +85,9 @@ export interface NewDefinition {
 }
 
 /**
- * Gives jobs other definitions. The graph is locked, or new; advance the jobs afterwards.
+ * Replaces the definitions of jobs. The graph is locked, or new; advance the jobs afterwards.
  *
- * Who prepares one of them at this moment holds the old definition, and finds that it was taken away.
+ * A server that prepares one of them now holds the old definition, and finds that the job was taken away.
  */
 export async function setDefinitions(
   tx: Tx,

@@ -26,10 +26,9 @@ import { planRerun } from "./plan-rerun.ts";
 import { requireLatestRevision } from "./require-latest-revision.ts";
 
 /**
- * Changes a job's definition for its graph alone, or takes that back; or says what would be changed.
+ * Changes a job's definition for its graph only, or undoes that; or returns what would change.
  *
- * The patch is the mark and the difference: a job is customised exactly when it has one. Undefined when
- * there is no such graph or job.
+ * A job is customised exactly when it has a patch. Undefined when there is no such graph or job.
  */
 export function customise(
   services: ChangeServices,
@@ -77,7 +76,7 @@ async function assertAllowed(
   by: Principal,
 ): Promise<void> {
   requireGrant(by, "customise", job);
-  // What was allowed once may be taken back where it no longer is.
+  // A customisation can be undone even where the branch no longer allows customising.
   const branch = await branchDefinition(tx, job.repository, job.branch);
   const refusal =
     patch === null

@@ -6,10 +6,10 @@ import { showableDefinition } from "#core/hide-secrets.ts";
 export type Json = z.core.util.JSONType;
 
 /**
- * Where two definitions differ, by path: `commands`, `environment.LANG`.
+ * Returns the paths where two definitions differ: `commands`, `environment.LANG`.
  *
- * Lists are compared whole, as a merge patch replaces them whole. Of variables whose names look like secrets, the
- * values are hidden.
+ * Lists are compared as a whole, because a merge patch replaces them as a whole. The values of variables whose names
+ * look like secrets are hidden.
  */
 export function definitionChanges(was: Json, is: Json): DefinitionChange[] {
   return [...changesAt([], was, is)];

@@ -5,7 +5,7 @@ import { expectedDurations } from "../times/expected-durations.store.ts";
 import { expectationOf } from "./expectation.ts";
 import type { PlannedGraph } from "./planned-graph.ts";
 
-/** Adds to plans what people want to know before they agree: how much, how long, what it costs. */
+/** Adds to plans the facts that people need before they agree: the number of jobs, the time and the cost. */
 export async function describeChange(
   tx: Tx,
   plans: readonly PlannedGraph[],

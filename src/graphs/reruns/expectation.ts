@@ -1,10 +1,10 @@
 import type { PlannedChange, PlannedJob } from "#api/rerun.ts";
 
 /**
- * How long planned jobs take, and what they cost.
+ * Returns the expected duration and cost of planned jobs.
  *
- * `pricePerWorkerMinute` is in whatever currency the farm's owner counts; 0 for a farm that does not.
- * The jobs stand in the order in which they can run.
+ * `pricePerWorkerMinute` is in the currency of the farm's operator, 0 where there is none. The jobs are in an order in
+ * which they can run.
  */
 export function expectationOf(
   jobs: readonly PlannedJob[],

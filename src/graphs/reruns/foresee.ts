@@ -10,12 +10,12 @@ import {
   type SnapshotJob,
 } from "./graph-snapshot.ts";
 
-/** What is to be changed in a graph. */
+/** The requested change of a graph. */
 export interface Intent {
   /** Jobs that are wanted anew, and why. */
   readonly wants: ReadonlyMap<string, RunCause>;
   readonly setsAside: ReadonlyMap<string, SetAside>;
-  /** Jobs whose run is under way, and that run again after it. */
+  /** Jobs that run now and are to run again afterwards. */
   readonly prolongs: ReadonlySet<string>;
   /** Edges that are waived, or no longer; by `edgeKey`. */
   readonly waivers: ReadonlyMap<string, boolean>;
@@ -32,15 +32,15 @@ export function edgeKey({ job, on }: Pick<SnapshotEdge, "job" | "on">): string {
   return `${job}\n${on}`;
 }
 
-/** What becomes of a job when all that runs from now on ends well. */
+/** The outcome for a job when everything that runs from now on succeeds. */
 export type Fate =
-  /** It runs from now on, or runs already. */
+  /** It will run, or runs already. */
   | { readonly kind: "runs" }
   /** Nothing happens to it: it stays as it ended, or was set aside. */
   | { readonly kind: "stays"; readonly job: EndedJob }
-  /** It wants to run and cannot, because another job is in its way: it is skipped. */
+  /** It was to run and cannot, because another job prevents it: it is skipped. */
   | { readonly kind: "cannot"; readonly job: EndedJob; readonly because: string }
-  /** It was to be wanted anew, but could not run. It stays as it is. */
+  /** It was to be wanted again, but could not run. It keeps its state. */
   | { readonly kind: "refused"; readonly job: EndedJob; readonly because: string };
 
 type EndedJob = Pick<SnapshotJob, "state" | "latestRun" | "setAside">;

@@ -51,10 +51,10 @@ const SnapshotRow = z.object({
 });
 
 /**
- * Graphs as they stand, by id.
+ * Returns the present state of graphs by id.
  *
- * One statement for all of it, so that jobs and edges fit each other also where the graphs are
- * not locked: a preview must not hold up the farm.
+ * One statement for all of it, so that jobs and edges are consistent without locks: a preview must not delay other
+ * work.
  */
 export function snapshotsOf(tx: Tx, ids: readonly GraphId[]): Promise<GraphSnapshot[]> {
   return tx.many(

@@ -37,7 +37,7 @@ export interface GraphSnapshot {
   readonly repository: string;
   readonly branch: string;
   readonly version: number;
-  /** Lower depth first: what a job waits for stands before it. */
+  /** Lower depth first: a job comes after the jobs that it waits for. */
   readonly jobs: readonly SnapshotJob[];
   readonly edges: readonly SnapshotEdge[];
 }

@@ -1,11 +1,10 @@
 import type { GraphSnapshot, SnapshotJob } from "./graph-snapshot.ts";
 
 /**
- * Finds selected graph jobs whose graphs heal them: the latest run's graph is among those that are selected from, and all
- * that failed in it is selected, too. Run by itself such a job would make a second graph of the same jobs, while the
- * first one is being repaired.
+ * Finds selected graph jobs whose graphs repair them: the graph of the latest run is among the selected graphs, and all
+ * its failed jobs are selected, too. If such a job ran again itself, it would make a second graph of the same jobs.
  *
- * Answers for each graph its jobs of this kind, each with the reason for people.
+ * Returns for each graph its jobs of this kind, each with the reason for people.
  */
 export function leftToChildGraphs(
   chosen: ReadonlyMap<GraphSnapshot, ReadonlySet<string>>,

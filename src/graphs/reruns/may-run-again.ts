@@ -10,16 +10,16 @@ import type { GraphSnapshot } from "./graph-snapshot.ts";
 import { catalogsOfGraph, customisedAmong } from "./signed-by-now.store.ts";
 
 /**
- * Refuses more runs of a graph that its branch would not let in any more.
+ * Refuses further runs of a graph that its branch would no longer admit.
  *
- * It may be older than the protection of its branch, or signed with a key that was revoked since. What runs
- * already goes on: whoever revokes a key cancels what is to end. Throws `permission_denied`.
+ * The graph may be older than the protection of its branch, or signed with a key that was revoked. Present runs
+ * continue: revoking a key cancels nothing. Throws `permission_denied`.
  */
 export async function requireMayRunAgain(
   tx: Tx,
   graph: Pick<GraphSnapshot, "id" | "repository" | "branch">,
   jobs: readonly string[],
-  /** Of these: jobs that are about to be as their definitions say. */
+  /** Of these, the jobs whose customisation will be removed. */
   uncustomised: readonly string[] = [],
 ): Promise<void> {
   if (jobs.length === 0) return;
@@ -45,7 +45,7 @@ export async function requireMayRunAgain(
   );
 }
 
-/** What would have to be signed; undefined when it is. */
+/** Returns what would have to be signed; undefined when it is signed. */
 async function unsignedCatalog(tx: Tx, graphId: GraphId): Promise<string | undefined> {
   const of = await catalogsOfGraph(tx, graphId);
   if (of === undefined) return undefined;

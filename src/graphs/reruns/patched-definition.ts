@@ -9,7 +9,7 @@ import { parseJob } from "#definitions/parse-job.ts";
 import type { Json } from "./definition-changes.ts";
 import { type JsonObject, mergePatch } from "./json-merge-patch.ts";
 
-/** What makes a job that job in its graph: its edges are stored, and others count on its kind. */
+/** The keys that identify a job in its graph: its edges are stored, and other jobs depend on its kind. */
 const fixedKeys: Readonly<Record<string, string>> = {
   kind: "the kind of a job cannot be changed in a graph",
   needs: "the edges of a graph are fixed: waive one, or submit other definitions",
@@ -19,10 +19,10 @@ const fixedKeys: Readonly<Record<string, string>> = {
 };
 
 /**
- * A job's definition with what somebody changed, under its own name.
+ * Returns a job's definition with a patch, under its own name.
  *
- * Checked like any other definition: throws `DefinitionProblems`. Throws `permission_denied` for a
- * job that is protected, whoever asks.
+ * Checked like any definition: throws `DefinitionProblems`. Throws `permission_denied` for a protected job, whoever the
+ * caller is.
  */
 export function patchedDefinition(
   name: string,
@@ -58,7 +58,10 @@ export function patchedDefinition(
   return entry;
 }
 
-/** Whoever edits what a page shows would put the sign for a hidden value in the place of the value. */
+/**
+ * Returns the hidden variables: an edit of a shown definition would replace their values by the sign for a hidden
+ * value.
+ */
 function hiddenVariablesIn({ environment }: JsonObject): string[] {
   if (typeof environment !== "object" || environment === null) return [];
   return Object.entries(environment).flatMap(([name, value]) =>

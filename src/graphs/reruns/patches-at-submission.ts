@@ -6,7 +6,7 @@ import type { NewDefinition } from "./customise.store.ts";
 import type { JsonObject } from "./json-merge-patch.ts";
 import { patchedDefinition } from "./patched-definition.ts";
 
-/** What somebody changes of a graph's jobs while they submit it; throws `DefinitionProblems` with all that is wrong. */
+/** Returns the customisations that come with a submission; throws `DefinitionProblems` with all problems. */
 export function patchesAtSubmission(
   { entries }: Catalog,
   patches: Readonly<Record<string, JsonObject>> = {},

@@ -10,9 +10,9 @@ import {
 import { type PlannedGraph, planGraph, type Role } from "./planned-graph.ts";
 
 /**
- * What activating jobs comes to: they run, and so does what is inactive among all that they need.
+ * Plans the activation of jobs: they run, with all inactive jobs that they need.
  *
- * With `downstream` also what is inactive among all that depends on them.
+ * With `downstream`, also all inactive jobs that depend on them.
  */
 export function planActivation(
   graph: GraphSnapshot,
@@ -38,7 +38,7 @@ export function planActivation(
   return planGraph(graph, { intent: { ...noIntent, wants }, roles, asked: selected, times: 1 });
 }
 
-/** What never got to run, though it could: nobody asked, or it was cancelled or passed over while it waited. */
+/** Whether a job that could run has not: it was not requested, or it was cancelled or skipped while it waited. */
 function isDormant(job: SnapshotJob): boolean {
   return canRunAnew(job) && (job.setAside !== null || job.runs === 0);
 }
@@ -66,7 +66,7 @@ function neededBy(
   return needed;
 }
 
-/** What setting jobs inactive comes to. Only what has not started can be. */
+/** Plans to set jobs inactive. Only jobs that have not started can be. */
 export function planDeactivation(
   graph: GraphSnapshot,
   selected: ReadonlySet<string>,

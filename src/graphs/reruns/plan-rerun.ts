@@ -13,22 +13,21 @@ import { type PlannedGraph, planGraph, type Role } from "./planned-graph.ts";
 
 export interface RerunRequest {
   readonly mode: RerunMode;
-  /** What is stale among the selected and what hangs on them, instead of the selected. */
+  /** Retriggers only the stale jobs among the selected ones and those that depend on them. */
   readonly onlyStale: boolean;
   readonly times: number;
-  /** Whether jobs whose run is under way are to run again after it. */
+  /** Whether jobs that run now are to run again afterwards. */
   readonly another?: boolean;
   /** Selected jobs that do not run by themselves, with the reason. */
   readonly leftAlone?: ReadonlyMap<string, string> | undefined;
 }
 
 /**
- * What retriggering jobs of a graph comes to.
+ * Plans a retrigger of jobs.
  *
- * A run is added to the same job. What was skipped because of it reopens by itself, which is
- * listed, or (`alone`) set aside; what had run already runs again only when `downstream` is
- * wanted. Jobs that are not over are left alone, so that two who ask at once get one run; with `another`, those
- * whose run is under way get further ones after it.
+ * Each job gets a further run. Jobs that were skipped because of it open again and are listed, or are set aside
+ * (`alone`); jobs that ran already run again only with `downstream`. Unfinished jobs are left alone, so that two
+ * requests at once give one run; with `another`, running jobs get further runs afterwards.
  */
 export function planRerun(
   graph: GraphSnapshot,
@@ -71,17 +70,20 @@ export function planRerun(
   });
 }
 
-/** Whether a further run can be asked for while one is under way: what waits for a person or a time ends by them. */
+/**
+ * Whether a further run can be requested while one is in progress: a job that waits for a person or a time cannot get
+ * one.
+ */
 function canBeProlonged({ state, isEnding }: SnapshotJob): boolean {
   return (state === "queued" || state === "running") && isEnding !== true;
 }
 
-/** What never ran is begun, and may take its result from the cache; what ran is run again. */
+/** A job that never ran begins, and may take its result from the cache; a job that ran is executed again. */
 function causeFor({ runs, setAside }: SnapshotJob): RunCause {
   return runs === 0 || setAside !== null ? "activate" : "retrigger";
 }
 
-/** What was not needed to know the results of jobs, and is to run them. It is executed where they are. */
+/** Returns finders that were not needed because results were known, and that are needed to run these jobs. */
 function findersNeeded(
   graph: GraphSnapshot,
   wants: ReadonlyMap<string, RunCause>,
@@ -119,7 +121,7 @@ function downstreamOf(
   );
 }
 
-/** What nobody asked for yet stays so, however far a retrigger goes. */
+/** A job that was not requested before stays so, however far a retrigger reaches. */
 function hasEnded({ state }: SnapshotJob): boolean {
   return (
     state === "succeeded" || state === "failed" || state === "cancelled" || state === "expired"

@@ -12,7 +12,7 @@ import { resolveSources } from "../resolve-sources.ts";
 import type { SubmissionServices } from "../submitting/submission.ts";
 import type { OriginalGraph } from "./clone.store.ts";
 
-/** What the graph of an old commit would be now. */
+/** The graph that an old commit would have now. */
 export interface PresentPlan {
   readonly plan: Plan;
   readonly templateCatalog: string;
@@ -22,11 +22,10 @@ export interface PresentPlan {
 }
 
 /**
- * Plans graphs anew from the definitions that their branches have now.
+ * Plans graphs again from the present definitions of their branches.
  *
- * Parameters and switches stay as they were given, where today's definitions still declare them;
- * what nobody had asked for is still not asked for; what outsiders may ask for is what they may still. Throws a
- * `Fault` where there are no such definitions.
+ * Given parameters and switches stay where today's definitions still declare them. Jobs that were not requested stay
+ * inactive. The limits for outsiders apply as before. Throws a `Fault` when there are no such definitions.
  */
 export function planToday(
   services: SubmissionServices,
@@ -80,7 +79,10 @@ function declaredOnly<Value>(
   return Object.fromEntries(Object.entries(values).filter(([name]) => declared.has(name)));
 }
 
-/** Of jobs that the original had, those that nobody asked for until now; of new ones, those that are inactive by the definitions. */
+/**
+ * Returns, of the original's jobs, those that were not requested until now; of new jobs, those that the definitions set
+ * inactive.
+ */
 function stillInactive({ jobs }: OriginalGraph, { inactive }: Plan): Set<string> {
   const then = new Map(jobs.map(({ name, isInactive }) => [name, isInactive]));
   const added = [...inactive].filter((name) => !then.has(name));

@@ -12,7 +12,7 @@ interface Waiver {
   readonly undo: boolean;
 }
 
-/** What waiving an edge comes to; throws a `Fault` that says why it cannot be waived. */
+/** Plans the waiver of an edge; throws a `Fault` with the reason when it cannot be waived. */
 export function planWaiver(graph: GraphSnapshot, { job, on, undo }: Waiver): PlannedGraph {
   const waiting = graph.jobs.find(({ name }) => name === job);
   if (waiting === undefined) {
@@ -41,7 +41,7 @@ function assertPossible({ name, state }: SnapshotJob, edge: SnapshotEdge, undo: 
   };
   if (undo) {
     if (!edge.waived) refuse("this edge is not waived");
-    // A ready job is in the hands of whoever prepares it: it starts.
+    // A ready job is being prepared by a server: it starts.
     if (state !== "blocked" && !isOver(state)) {
       refuse(
         `${name} is ${state}; a waiver is taken back before the job starts, or when it is over`,

@@ -11,7 +11,7 @@ export type Role = Extract<
 
 export interface PlannedGraph {
   readonly graph: GraphSnapshot;
-  /** What is to be stored; without what would be in vain. */
+  /** The change to store, without the parts that would have no effect. */
   readonly intent: Intent;
   /** In the order in which jobs can run. */
   readonly jobs: readonly Omit<PlannedJob, "expectedMs">[];
@@ -29,10 +29,10 @@ interface Draft {
 }
 
 /**
- * The list that is shown before anything is done.
+ * The list that is shown before anything is changed.
  *
- * It holds what runs, or no longer runs, because of the intent, given that all goes well; what
- * goes on as it would have anyway is not in it. Joins need no machine and go along unsaid.
+ * It holds the jobs that run, or no longer run, because of the change, if all goes well. Jobs that continue as before
+ * are not in it. Joins need no worker and are not listed.
  */
 export function planGraph(graph: GraphSnapshot, draft: Draft): PlannedGraph {
   const before = foresee(graph, noIntent);
@@ -98,7 +98,7 @@ function actionFor(
   };
 }
 
-/** For each job, which listed jobs run before it: joins between them are passed through. */
+/** Returns, for each listed job, the listed jobs that run before it; joins between them are followed. */
 function waitsAmong(
   graph: GraphSnapshot,
   after: ReadonlyMap<string, Fate>,

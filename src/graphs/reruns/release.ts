@@ -15,10 +15,10 @@ import { passOnEndedRuns } from "../queue-events.ts";
 import { releasableJob } from "./release.store.ts";
 
 /**
- * Ends the waiting of a breakpoint: what needs it goes on, or is skipped.
+ * Ends the waiting of a breakpoint: the jobs that need it continue, or are skipped.
  *
- * Who releases needs the grant, and to be on the breakpoint's own list where it has one.
- * Undefined when there is no such graph or job.
+ * The caller needs the grant, and must be on the breakpoint's own list where there is one. Undefined when there is no
+ * such graph or job.
  */
 export function release(
   db: Db,

@@ -4,7 +4,7 @@ import { sql } from "#db/sql.ts";
 import type { SetAside } from "../advancing/job-progress.ts";
 import type { GraphId } from "../graph-id.ts";
 
-/** A run that somebody asks for. */
+/** A requested run. */
 export interface Request {
   readonly job: string;
   readonly cause: RunCause;
@@ -15,9 +15,9 @@ export interface Request {
 }
 
 /**
- * Asks for runs of jobs that want none. The graph is locked; advance it afterwards.
+ * Requests runs of jobs that want none. The graph is locked; advance it afterwards.
  *
- * What was used of the budget for automatic retries stays used, and what is left stays left.
+ * The used part of the budget for automatic retries stays used.
  */
 export async function wantRuns(
   tx: Tx,
@@ -39,7 +39,7 @@ export async function wantRuns(
   `);
 }
 
-/** Sets jobs aside, so that they run only when somebody asks. The graph is locked; advance it afterwards. */
+/** Sets jobs aside, so that they run only on request. The graph is locked; advance it afterwards. */
 export async function setJobsAside(
   tx: Tx,
   graphId: GraphId,
@@ -56,7 +56,7 @@ export async function setJobsAside(
   `);
 }
 
-/** Whoever asks for more runs takes back that the graph was to end. */
+/** Withdraws the cancellation of a graph, because further runs were requested. */
 export async function forgetCancellation(tx: Tx, graphId: GraphId): Promise<void> {
   await tx.run(sql`
     update graph set cancel_asked_at = null where id = ${graphId} and cancel_asked_at is not null

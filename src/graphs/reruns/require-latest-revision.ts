@@ -15,9 +15,8 @@ const mostListed = 5;
 /**
  * Throws `Fault("aborted")` when a change would overwrite one that its author has not seen.
  *
- * A patch replaces the one before it, so that two people who change one job at once would
- * lose the first change. The same patch once more overwrites nothing: a client whose answer was
- * lost may repeat it. Call it while the graph is locked.
+ * A patch replaces the earlier one: when two people change one job at once, the first change would be lost. The same
+ * patch again overwrites nothing, so a client whose answer was lost may repeat it. Call it while the graph is locked.
  */
 export async function requireLatestRevision(
   tx: Tx,

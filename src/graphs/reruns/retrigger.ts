@@ -8,9 +8,9 @@ import { leftToChildGraphs } from "./left-to-child-graphs.ts";
 import { planRerun } from "./plan-rerun.ts";
 
 /**
- * Runs jobs of a graph, or of its set, again; or says what that would do. Undefined: no such graph.
+ * Runs jobs of a graph, or of its set, again; or returns what that would do. Undefined: no such graph.
  *
- * `once` names the wish: what was done under that name is not done again (`aborted`).
+ * `once` names the request: a second one with the same name is refused (`aborted`).
  */
 export function retrigger(
   services: ChangeServices,

@@ -45,10 +45,10 @@ export function goOnWithSeries(
 }
 
 /**
- * Asks for further runs of jobs after the one that is under way. The graph is locked.
+ * Requests further runs of jobs after the present one. The graph is locked.
  *
- * The run under way becomes the first of a series, or the series that it belongs to longer. A job whose
- * run has ended meanwhile is passed over: the plan was made under the same lock, so there is none.
+ * The present run becomes the first of a series, or its series becomes longer. The plan was made under the same lock,
+ * so each job still has a run.
  */
 export async function prolongSeries(
   tx: Tx,

@@ -10,7 +10,10 @@ const CatalogsRow = z.object({
   within: GraphId.nullable(),
 });
 
-/** What has to be signed for a graph: its definitions, their templates, or the graph that they stand in. */
+/**
+ * Returns the digests of which one must be signed for a graph: its definitions, their templates, or the graph that
+ * contains them.
+ */
 export async function catalogsOfGraph(
   tx: Tx,
   graphId: GraphId,

@@ -32,7 +32,7 @@ export async function waiveEdge(
   `);
 }
 
-/** Takes a waiver back: the edge asks again what the other job did. */
+/** Removes a waiver: the edge depends on the other job again. */
 export async function unwaiveEdge(
   tx: Tx,
   graphId: GraphId,

@@ -8,9 +8,9 @@ import { planWaiver } from "./plan-waiver.ts";
 import { unwaiveEdge, waiveEdge } from "./waive.store.ts";
 
 /**
- * Lets a job go on without another, by name and with a reason; or says what that would do.
+ * Lets a job run without another one, by name and with a reason; or returns what that would do.
  *
- * What it would have taken of the other, and is not there, it goes without.
+ * It runs without the outputs of the other job that do not exist.
  */
 export function waive(
   services: ChangeServices,

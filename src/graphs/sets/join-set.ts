@@ -11,12 +11,11 @@ import { nameSet, placesOfSet, setOfGraph, setOfName } from "./named-set.store.t
 const mostGraphs = 1_000;
 
 /**
- * The set that a new graph joins, by what was written: a name, or a graph of the set.
+ * Returns the set that a new graph joins: by a name, or by a graph of the set.
  *
- * A name that nobody took yet is that of the set which the new graph begins. Of two who take it at once, the
- * second waits for the first, and joins. Whoever joins needs the right to submit wherever the set has graphs:
- * what is done to a whole set is done to all of them. Throws `not_found` for a graph that is not there,
- * `permission_denied`, and `resource_exhausted` for a set that is full.
+ * An unused name is that of a new set. When two graphs take it at once, the second waits for the first and joins it.
+ * The caller needs the right to submit wherever the set has graphs, because a change of a set applies to all of them.
+ * Throws `not_found` for an unknown graph, `permission_denied`, and `resource_exhausted` for a full set.
  */
 export async function joinSet(
   tx: Tx,

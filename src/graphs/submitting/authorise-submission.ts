@@ -19,9 +19,10 @@ export interface AuthorisedSubmission extends Submission {
 }
 
 /**
- * Fetches the commit, and checks the rights of who submits.
+ * Fetches the commit and checks the rights of the submitter.
  *
- * What is allowed at the very place is known only after the fetch. Throws `permission_denied`, and what fetching throws.
+ * The rights for the exact branch can only be checked after the fetch. Throws `permission_denied`, and the errors of
+ * fetching.
  */
 export async function authoriseSubmission(
   services: SubmissionServices,
@@ -36,14 +37,14 @@ export async function authoriseSubmission(
   const branch = request.branch ?? commit.branch ?? "";
   const repository = await services.db.transaction(async (tx) => {
     const name = await nameRepository(tx, commit.repository);
-    // In the same transaction: who is refused must not take the name that another repository needs.
+    // In the same transaction: a refused caller must not reserve the name that another repository needs.
     requireGrant(by, "submit", { repository: name, branch });
     return name;
   });
   const where = { repository, branch };
   const wanted = { commit, address, repository, branch, ref: origin.ref, by };
   const domain = await domainOfCommit(services, wanted);
-  // Whoever says what is read on the server's machine defines more than a graph.
+  // A caller that chooses a directory of the server's machine defines more than a graph.
   if (request.definitionsFrom?.kind === "directory") requireGrant(by, "define", where);
   await requireMayReadDefinitions(services.access, by, request.definitionsFrom);
   return { ...submission, rev, commit, where, domain };

@@ -19,20 +19,20 @@ import type { PlannedSubmission } from "./plan-submission.ts";
 export interface StoredSubmission {
   readonly graph: GraphSummary;
   readonly isNew: boolean;
-  /** That less was given than asked for, and why. */
+  /** That the priority was lowered, and why. */
   readonly notice?: string | undefined;
 }
 
 /**
- * Stores the graph; it then runs by itself.
+ * Stores the graph; it then runs.
  *
- * Throws `permission_denied` for what the branch does not allow, such as definitions that nobody has signed.
+ * Throws `permission_denied` for what the branch does not allow, such as unsigned definitions.
  */
 export async function storeSubmission(
   db: Db,
   submission: PlannedSubmission,
 ): Promise<StoredSubmission> {
-  // For itself: what is refused below, because nobody has signed it, must be there to be signed.
+  // In a transaction of its own: a catalog that is refused below for lack of a signature must exist to be signed.
   await db.transaction(async (tx) => {
     await submission.from.keep(tx);
     await keepCatalog(tx, submission.plan.catalog);
@@ -95,10 +95,10 @@ async function storeIn(tx: Tx, submission: PlannedSubmission): Promise<StoredSub
 }
 
 /**
- * Lets the branch use the commit's own definitions from now on.
+ * Makes the branch use the commit's own definitions from now on.
  *
- * A search goes through the past; what it reads there is not what the branch says now.
- * Nor is what came from outside, whatever branch it was submitted for.
+ * A search reads old commits, whose definitions are not the present ones of the branch. Neither are definitions of
+ * outsiders, whatever branch they were submitted for.
  */
 async function pointBranch(
   tx: Tx,
@@ -114,7 +114,7 @@ function choiceOf({ graph, select, parameters = {}, switches = {} }: SubmitGraph
   return { named: graph ?? null, selection: select ?? null, given: { parameters, switches } };
 }
 
-/** Of what was given, the names: values are kept with the graph, and patches with their jobs. */
+/** The names of the given values only: values are stored with the graph, and patches with their jobs. */
 function auditOf({ id, request, where, by }: PlannedSubmission): AuditEntry {
   const { rev, parameters = {}, switches = {}, patches = {}, definitions } = request;
   const given = [...Object.keys(parameters), ...Object.keys(switches)].toSorted();

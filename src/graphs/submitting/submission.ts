@@ -19,23 +19,23 @@ export interface SubmissionServices extends WitnessServices {
   readonly cache: CatalogCache;
 }
 
-/** Of a graph that something else is the reason for: its set, where it comes from, why its jobs run first. */
+/** The origin of a graph that something else caused: its set, its source, and why its jobs run first. */
 export interface GraphOrigin {
   /**
-   * In full, the ref by which the farm itself found the commit: `refs/heads/main`, `refs/pull/7/head`. From
-   * it follows the trust domain; no request names it.
+   * The full ref by which the farm itself found the commit: `refs/heads/main`, `refs/pull/7/head`. It decides the trust
+   * domain; no request contains it.
    */
   readonly ref?: string;
-  /** What its definitions may ask for, when somebody wrote them who may not write in the repository. */
+  /** The limits for definitions of authors who may not write in the repository. */
   readonly outsiders?: OutsiderRules;
   readonly set?: GraphId;
   readonly parent?: GraphParent;
   readonly cause?: RunCause;
 }
 
-/** What somebody asks for, before anything of it was looked at. */
+/** A request, before any part of it was checked. */
 export interface Submission {
-  /** Of the graph that it becomes. */
+  /** The id of the graph that it becomes. */
   readonly id: GraphId;
   readonly request: SubmitGraph;
   readonly by: Principal;

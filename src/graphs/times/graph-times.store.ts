@@ -70,7 +70,7 @@ const TimedJobRow = z.object({
 });
 const EdgeRow = z.object({ job: z.string(), on: z.string() });
 
-/** What the jobs took that a graph's end had to wait for: as long as it would have run on a farm without queues. */
+/** Returns the duration of the jobs on the critical path: how long the graph would have taken without queues. */
 async function criticalPathMs(tx: Tx, id: GraphId, now: Date): Promise<number> {
   const jobs = await tx.many(
     TimedJobRow,

@@ -13,7 +13,7 @@ export async function jobWaiting(
   job: string,
   now: Date,
   times: Pick<QueueTimes, "leaseMs" | "overdueAfterMs">,
-  /** What workers would offer that may be started. */
+  /** The offers of workers that may be started. */
   declared: readonly SeenOffer[] = [],
 ): Promise<WaitingReason | null | undefined> {
   const facts = await db.transaction((tx) => waitingFacts(tx, graphId, job, now, times));

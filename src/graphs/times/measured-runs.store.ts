@@ -5,7 +5,7 @@ import { type Sql, sql } from "#db/sql.ts";
 export interface Measured {
   readonly repository?: string | undefined;
   readonly branch?: string | undefined;
-  /** Of what ended after `from`, until `until`. */
+  /** Runs that ended after `from`, until `until`. */
   readonly from: Date;
   readonly until: Date;
 }
@@ -18,11 +18,12 @@ export function durationsOf(ms: Sql): Sql {
 }
 
 /**
- * Runs with how long they waited and ran: `name`, `wait_ms`, `run_ms`, `is_open`.
+ * Runs with their waiting and running times: `name`, `wait_ms`, `run_ms`, `is_open`.
  *
- * Blocked time is in neither: a run's clock starts when nothing is in its way any more. It stops when the run starts; or
- * when it ends without a start, cancelled or expired; or at the end of the window, when it waits still (`is_open`), so that
- * what no worker ever takes is seen; so does a job that is ready and has no run yet. Only workers let runs wait; a breakpoint's run waits for a person, and a hit for nothing.
+ * Blocked time is in neither: the wait begins when nothing prevents the run any more. It ends when the run starts; when
+ * it ends without a start, cancelled or expired; or at the end of the window when it still waits (`is_open`), so that
+ * runs that no worker ever takes are visible. The same holds for a ready job without a run. Only runs that wait for
+ * workers count; a breakpoint's run waits for a person, and a cache hit for nothing.
  */
 export function measuredRuns(of: Measured, group: TimesGrouping | null, which: Sql): Sql {
   const runs = (name: Sql) => sql`
@@ -67,7 +68,7 @@ const columnsOfRun = sql`
   run.graph_id, run.job, run.state, run.served_by, run.ready_at, run.started_at, run.finished_at
 `;
 
-/** The share of what is measured that lies within a time. What waits still, and not longer, is not decided yet. */
+/** The share of measurements within a time. A run that still waits, and not longer than that, is undecided. */
 export function shareWithin(ms: Sql, withinMs: number): Sql {
   return sql`(count(*) filter (where ${ms} <= ${withinMs} and not is_open))::double precision
     / nullif(count(${ms}) filter (where not is_open or ${ms} > ${withinMs}), 0)`;

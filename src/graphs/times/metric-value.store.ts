@@ -13,7 +13,7 @@ const ValueRow = z.object({
   count: z.number(),
 });
 
-/** What a metric says at a time, all of it computed from runs: a metric that is new holds for the past, too. */
+/** Returns the value of a metric at a time. It is computed from runs, so a new metric has values for the past, too. */
 export async function metricValue(
   tx: Tx,
   metric: MetricDefinition,

@@ -21,7 +21,7 @@ const MetricRow = z
     return { ...row, figure: { kind: "share", withinSeconds: withinSeconds ?? 0, goal } };
   });
 
-/** All metrics by name, the one of record first. */
+/** Returns all metrics by name, the one of record first. */
 export function metricDefinitions(tx: Tx): Promise<MetricDefinition[]> {
   return tx.many(
     MetricRow,

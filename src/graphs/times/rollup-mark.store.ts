@@ -3,13 +3,14 @@ import type { Tx } from "#db/db.ts";
 import { type Sql, sql } from "#db/sql.ts";
 
 /**
- * Until when we count, at most: what ends now may carry a time that is a little past, and commit a little later.
+ * How far before now counting stops, in ms: a run that ends now may have a slightly earlier end time and commit
+ * slightly later.
  *
- * What needs longer than this from its end to its commit is missing from the history, and nowhere else.
+ * A run that takes longer from its end to its commit is missing in the history, and nowhere else.
  */
 const settledAfterMs = 10_000;
 
-/** What lies between two counts. As text, since dates here have no microseconds: some would be counted twice. */
+/** The time between two counts. As text, because dates have no microseconds here: some runs would be counted twice. */
 export interface Span {
   readonly after: string;
   readonly until: string;
@@ -19,9 +20,10 @@ const Mark = z.object({ until: z.string() });
 const Batch = z.object({ until: z.string().nullable(), found: z.number() });
 
 /**
- * Takes the right to count what ended since the last time; undefined when another server counts, or nothing is new.
+ * Takes the right to count the runs that ended since the last count; undefined when another server counts, or nothing
+ * is new.
  *
- * `ended` gives the times of what ended, as `at`; the batch is cut between two times.
+ * `ended` selects the end times, as `at`; a batch ends between two times.
  */
 export async function spanToCount(
   tx: Tx,

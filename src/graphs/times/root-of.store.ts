@@ -6,13 +6,13 @@ import type { GraphId } from "../graph-id.ts";
 /** A graph of 10,000 jobs may have 100,000 edges; to follow all of them would take too long. */
 const mostFollowed = 2_000;
 
-/** Where there are several, the one whose end is furthest: a person's word before what only has to run. */
+/** Of several, the furthest one comes first: a job that waits for a person before a job that only has to run. */
 const furthestFirst = sql`array_position(array['waiting', 'ready', 'queued', 'running'], job.state)`;
 
 /**
- * Of all jobs before a blocked one, along open edges, one that is not blocked itself.
+ * Returns, of all jobs before a blocked one along open edges, one that is not blocked itself.
  *
- * In a graph too large for that it is sought along one way only, that of the longest chain.
+ * In a graph that is too large for that, it follows only the longest chain.
  */
 export async function rootOf(tx: Tx, graphId: GraphId, name: string): Promise<string | undefined> {
   return (await amongNearest(tx, graphId, name)) ?? (await alongLongest(tx, graphId, name));

@@ -30,7 +30,7 @@ export function rollUpRuns(db: Db, now: Date): Promise<boolean> {
   });
 }
 
-/** What came from the cache took no time, and says nothing about how long the job runs. */
+/** Cache hits take no time and say nothing about the duration of the job. */
 async function countIntoHistory(tx: Tx, { after, until }: Span): Promise<void> {
   await tx.run(sql`
     with ended as (

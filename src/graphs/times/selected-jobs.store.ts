@@ -2,9 +2,9 @@ import type { Selection, WordPattern } from "#api/selection/selection.ts";
 import { type Sql, sql } from "#db/sql.ts";
 
 /**
- * A selection as a condition on the table `job`; says the same as `matches` in #api/selection.
+ * A selection as a condition on the table `job`, equal to `matches` in #api/selection.
  *
- * For what is counted in the database. Whoever has the jobs at hand asks `matches`.
+ * For counting in the database; code that has the jobs in memory calls `matches`.
  */
 export function selectedJobs(selection: Selection): Sql {
   switch (selection.op) {

@@ -8,7 +8,7 @@ import { Fault } from "#core/fault.ts";
 import type { Db } from "#db/db.ts";
 import { keepMetric, metricDefinitions } from "./metric.store.ts";
 
-/** Sets a metric, or changes what it measures; what it says changes for the past, too. */
+/** Creates a metric, or changes what it measures; its values for the past change, too. */
 export async function setMetric(db: Db, metric: MetricDefinition, by: Principal): Promise<void> {
   requireGrant(by, "administer", wholeFarm);
   assertMeasurable(metric);

@@ -32,7 +32,7 @@ const RunsRow = z.object({
   withinGoal: z.number().nullable(),
 });
 
-/** Of all, and of each group of it. */
+/** A value for all, and for each group. */
 interface Grouped<T> {
   readonly all: T;
   readonly groups: readonly T[];

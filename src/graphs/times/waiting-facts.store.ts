@@ -34,15 +34,15 @@ type Times = Pick<QueueTimes, "leaseMs" | "overdueAfterMs">;
 
 /** How ready-job.store.ts begins the reason of a job that it postpones. */
 const postponed = /^cannot be prepared, trying again: /;
-/** What a reason names at most. */
+/** The most names in one reason. */
 const mostNamed = 10;
 /** Ready jobs ahead are counted no further. */
 const mostCounted = 1_000;
 
 /**
- * What is known of why a job does not run: null when it runs or is over, undefined when there is no such job.
+ * Returns the facts about why a job does not run: null when it runs or has ended, undefined when there is no such job.
  *
- * Run it in a transaction. A blocked job is asked about once more, for the one before it that moves first.
+ * Run it in a transaction. For a blocked job, the facts of the job before it that moves first are read, too.
  */
 export async function waitingFacts(
   tx: Tx,
@@ -71,7 +71,7 @@ export async function waitingFacts(
   };
 }
 
-/** Of a job that waits for no other one. */
+/** Returns the facts of a job that waits for no other one. */
 async function factsOf(
   tx: Tx,
   graphId: GraphId,
@@ -131,7 +131,7 @@ async function jobRow(tx: Tx, graphId: GraphId, name: string): Promise<JobRow | 
   return row;
 }
 
-/** Of a job whose items workers share, none of which has begun: what is first in the queue. */
+/** Returns the first queued batch of a job whose items workers share, when none has started. */
 async function firstBatch(tx: Tx, graphId: GraphId, job: string): Promise<ExecutionId | undefined> {
   const [row] = await tx.many(
     z.object({ id: ExecutionId }),

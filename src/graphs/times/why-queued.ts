@@ -15,7 +15,7 @@ type Queued = Extract<QueuePosition, { kind: "queued" }>;
 export interface WaitingNames {
   readonly one: string;
   readonly whole: string;
-  /** What helps when its worker is gone. */
+  /** The advice for a job whose worker is gone. */
   readonly again: string;
 }
 
@@ -30,7 +30,7 @@ export function whyQueued(
   position: QueuePosition,
   now: Date,
   names: WaitingNames = ofJobs,
-  /** What workers would offer that may be started. */
+  /** The offers of workers that may be started. */
   declared: readonly SeenOffer[] = [],
 ): WaitingReason {
   if (position.kind === "leased") return whyNotBegun(position, now, names);

@@ -11,7 +11,7 @@ export interface JobStanding {
   readonly state: JobState;
 }
 
-/** What is known of a job that has not begun. */
+/** The facts about a job that has not started. */
 export type WaitingFacts =
   | {
       readonly kind: "blocked";
@@ -28,7 +28,7 @@ export type WaitingFacts =
       readonly dueAt: Date | null;
       readonly repository: string;
       readonly branch: string;
-      /** Of a breakpoint: who may release it, where not anybody with the grant may; and what to look at. */
+      /** For a breakpoint: who may release it, if not everybody with the grant; and what to look at. */
       readonly release: readonly string[];
       readonly message: string | null;
     }
@@ -49,7 +49,7 @@ export type WaitingFacts =
 export function whyWaiting(
   facts: WaitingFacts,
   now: Date,
-  /** What workers would offer that may be started. */
+  /** The offers of workers that may be started. */
   declared: readonly SeenOffer[] = [],
 ): WaitingReason {
   switch (facts.kind) {
