@@ -53,7 +53,7 @@ export interface CacheOptions {
   readonly fetchBlob?: (digest: string, signal: AbortSignal) => AsyncIterable<Uint8Array>;
 }
 
-/** What is got, and how. Equal keys are equal folders. */
+/** The content that is wanted, and how it is made. Equal keys mean equal folders. */
 interface Wanted {
   readonly key: unknown;
   readonly make: (folder: string) => Promise<void>;

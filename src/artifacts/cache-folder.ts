@@ -15,7 +15,7 @@ import { makePrivateDirectory } from "#machine/make-directory.ts";
 import { isAlive, ownOwner } from "#machine/owner.ts";
 import { holdingLock } from "./hold-lock.ts";
 
-/** A folder of a key, whole. It stays until it is let go. */
+/** A complete folder of a key. It is not removed until it is released. */
 export interface HeldFolder {
   readonly directory: string;
   letGo(): Promise<void>;
@@ -56,7 +56,7 @@ export async function openCacheFolder(directory: string, limitBytes: number): Pr
         const held = await alone(signal, () => holdIfKept(key));
         if (held !== undefined) return held;
         const made = await holdingLock(at("locks", key), signal, async () => {
-          // Whoever had the lock before us may have made it.
+          // The process that held the lock before may have made it.
           if (await exists(at("kept", key))) return undefined;
           return makeAndHold(key, make, signal);
         });
@@ -110,7 +110,10 @@ export async function openCacheFolder(directory: string, limitBytes: number): Pr
     await utimes(at("kept", key, "bytes"), now, now).catch(() => {});
   }
 
-  /** Under the lock of the cache. The least recently used go first; what somebody holds stays, whatever the limit. */
+  /**
+   * Removes the least recently used folders above the limit; held folders stay, whatever the limit. The lock of the
+   * cache is held.
+   */
   async function keepWithinLimit(): Promise<void> {
     const kept = await Promise.all(
       (await readdir(at("kept"))).map(async (key) => {
@@ -124,7 +127,7 @@ export async function openCacheFolder(directory: string, limitBytes: number): Pr
       if (total <= limitBytes) return;
       if (await isHeld(at("held", key))) continue;
       total -= bytes;
-      // Out of sight at once, as rubbish of ours, so that nobody finds half of it.
+      // Moved away at once, to the folders of this process, so that no other process finds a part of it.
       const away = at("making", `${own}-${count++}`);
       await rename(at("kept", key), away);
       await rm(away, { recursive: true, force: true });

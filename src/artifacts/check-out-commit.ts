@@ -75,7 +75,7 @@ async function checkOut(
   await must(["checkout", "--quiet", "--detach", "--force", commit]);
 }
 
-/** The end of what a build said is shown when it fails. */
+/** How much of the end of a build's output is shown when it fails, in characters. */
 const mostSaid = 4_000;
 
 function build(
@@ -90,7 +90,7 @@ function build(
       cause,
     });
   return new Promise((done, reject) => {
-    // Its own process group: what it started ends with it.
+    // In a process group of its own, so that its children end with it.
     const child = spawn(program, args, {
       cwd: folder,
       env: buildEnvironment(),

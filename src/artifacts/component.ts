@@ -19,6 +19,6 @@ export const Component = z.discriminatedUnion("kind", [
 ]);
 export type Component = z.infer<typeof Component>;
 
-/** Backend → what serves it. A backend that an artifact does not have is not there. */
+/** Backend → the component that serves it. A backend that an artifact does not have is absent. */
 export const Components = z.record(z.string(), Component);
 export type Components = z.infer<typeof Components>;

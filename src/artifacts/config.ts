@@ -1,6 +1,6 @@
 /**
- * What a build of an artifact may see of our own environment: the way to programs, temporary files, proxies
- * and npm's settings. Built up, not stripped down: a token of ours is none of its business.
+ * Returns the environment variables of a build of an artifact: the paths of programs, temporary files, proxies and
+ * npm's settings. A list of allowed variables, so that no token gets into the build.
  */
 export function buildEnvironment(): Readonly<Record<string, string>> {
   const passedOn =

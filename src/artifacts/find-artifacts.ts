@@ -14,11 +14,11 @@ import { resolveTag } from "./resolve-tag.ts";
 
 interface FindOptions {
   readonly signal?: AbortSignal;
-  /** Where Git may go on private addresses; anywhere without, as the user who asks. */
+  /** The hosts on private addresses that Git may contact; all hosts when absent, for commands of a user. */
   readonly privateHosts?: PrivateHosts | undefined;
 }
 
-/** What a suite's source holds now, as far as one look says. */
+/** The present content of a suite's source, as far as one look shows. */
 export interface FoundArtifacts {
   /** The main line and the releases, each oldest first. */
   readonly artifacts: readonly KnownArtifact[];
@@ -29,7 +29,7 @@ export interface FoundArtifacts {
   resolve(tag: string): KnownArtifact;
 }
 
-/** Asks npm or Git what artifacts there are. `unavailable` when it could not be asked. */
+/** Asks npm or Git for the available artifacts. Throws `unavailable` when the source cannot be reached. */
 export async function findArtifacts(
   suite: Suite,
   { signal, privateHosts }: FindOptions = {},

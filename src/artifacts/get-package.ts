@@ -8,7 +8,7 @@ import { unpackTarball } from "./unpack-tarball.ts";
 interface WantedPackage {
   readonly npm: string;
   readonly version: string;
-  /** `sha512-…`; without it, what the registry says holds. */
+  /** `sha512-…`; when absent, the registry's own value applies. */
   readonly integrity?: string | undefined;
 }
 

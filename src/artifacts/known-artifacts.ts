@@ -4,7 +4,7 @@ import { type SuitePattern, suitePattern } from "#suites/suite-pattern.ts";
 import type { Component, Components } from "./component.ts";
 import { dateOfDay } from "./date-of-day.ts";
 
-/** What a registry says of a package. */
+/** The registry's information about a package. */
 export interface PublishedPackage {
   readonly package: string;
   readonly versions: readonly string[];
@@ -16,7 +16,7 @@ export interface PublishedPackage {
 export interface KnownArtifact {
   readonly tag: string;
   readonly kind: "master" | "release" | "try";
-  /** Of a day: that its name says. Of a release: when it was uploaded. */
+  /** For a day's artifact, the day in its name; for a release, the time of its upload. */
   readonly datedAt: Date;
   /** The tag of the nearest before it that shares a backend with it. */
   readonly parent: string | null;

@@ -13,7 +13,7 @@ const tagLength = 12;
 export function knownCommits(suite: Suite, { line, tags }: ListedCommits): KnownArtifact[] {
   let last: KnownArtifact | undefined;
   const masters = line.toReversed().map(({ sha, committedAt }): KnownArtifact => {
-    // Clocks of those who commit differ. The line is ordered by its dates, so these must rise.
+    // Clocks of committers differ. The order follows the dates, so they must increase.
     const least = last === undefined ? 0 : last.datedAt.getTime() + 1;
     last = {
       tag: sha.slice(0, tagLength),

@@ -29,9 +29,9 @@ const mostCommits = 2_000;
 const mostTags = 100;
 
 /**
- * The commits of a branch and of tags. Of a repository elsewhere only commits are fetched, no files, where
- * its server can leave those out; `folder` is ours alone, and thrown away afterwards. Throws `permission_denied`
- * where Git may not go.
+ * Returns the commits of a branch and of tags. Of a remote repository only commits are fetched and no files, where its
+ * server supports that; `folder` is temporary and private. Throws `permission_denied` for a host that Git may not
+ * contact.
  */
 export async function listCommits(
   git: Git,

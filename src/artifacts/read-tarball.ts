@@ -20,11 +20,10 @@ const packageLimits: TarLimits = { bytes: 256 * 2 ** 20, files: 50_000 };
 const block = 512;
 
 /**
- * Reads a gzipped tar that nobody vouches for, without its first folder (`package/`).
+ * Reads an untrusted gzipped tar, without its first folder (`package/`).
  *
- * Takes regular files only. Links, devices and paths that lead out are refused
- * rather than left out: a package that has them is not what it says it is. Format:
- * POSIX.1-2017 pax, and GNU's long names.
+ * Accepts regular files only. Links, devices and paths that lead out are refused and not skipped: a package that
+ * contains them is not what it claims to be. Format: POSIX.1-2017 pax, and GNU's long names.
  */
 export async function readTarball(
   compressed: Uint8Array,

@@ -10,7 +10,7 @@ const usualTimeoutMs = 5 * 60_000;
 /** A package with 3,500 versions has 300 KB of them, with their times. */
 const mostOutputBytes = 32 * 1024 * 1024;
 
-/** What npm's codes mean for whoever asked. All else is npm's own business: `failed_precondition`. */
+/** The meaning of npm's error codes. All others are `failed_precondition`. */
 const meanings: readonly {
   readonly code: RegExp;
   readonly fault: FaultCode;

@@ -12,7 +12,7 @@ const toolchainLimits: TarLimits = { bytes: 1024 * 2 ** 20, files: 100_000 };
  */
 export async function unpackTarball(bytes: Uint8Array, folder: string): Promise<void> {
   const files = await readTarball(bytes, toolchainLimits).catch((cause: unknown) => {
-    // What is refused today is refused tomorrow.
+    // The same tarball would be refused again.
     throw Fault.from(cause, "the tarball cannot be unpacked");
   });
   const folders = new Set(files.map(({ path }) => dirname(join(folder, path))));

@@ -2,8 +2,8 @@ import { createBLAKE3, type IHasher } from "hash-wasm";
 import type { Hashing } from "./digest-of.ts";
 
 /**
- * One for the whole process: each would be a WebAssembly of its own. Between two chunks the
- * state of a hash, 2 KB, is kept aside, so that any number can be under way.
+ * One WebAssembly instance for the whole process. Between two chunks the state of a hash, 2 KB, is saved, so that any
+ * number of hashes can be in progress.
  */
 const machine: IHasher = await createBLAKE3();
 const initial = machine.init().save();

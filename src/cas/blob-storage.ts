@@ -5,9 +5,9 @@ import type { Namespace } from "./namespaces/namespace.ts";
 import type { UploadStore } from "./upload-store.ts";
 
 /**
- * Where a server keeps the blobs of all projects. The disk is one implementation.
+ * The storage of the blobs of all projects. The disk is one implementation.
  *
- * What is laid over it (checking of bytes, memory of what is here, limits of projects) is the same for all.
+ * The layers above it (checking of bytes, caching of existence, limits of projects) are the same for all.
  */
 export interface BlobStorage {
   /** The id of the farm whose blobs these are; undefined where no farm has taken the storage yet. */
@@ -23,8 +23,8 @@ export interface BlobStorage {
   /** Counts every blob: for an operator's command, not for a loop. */
   usage(namespace: Namespace): Promise<NamespaceUsage>;
   /**
-   * Removes those blobs of a namespace that nobody asked for since `before`, if that is given; then the namespace, if
-   * nothing is left in it. Returns what is left. A blob that arrives in between is kept.
+   * Removes the blobs of a namespace that were not used since `before`, if given; then the namespace, if it is empty.
+   * Returns what is left. A blob that arrives in between is kept.
    */
   remove(namespace: Namespace, before: Date | undefined): Promise<NamespaceUsage>;
   /** Gives up uploads that were broken off too long ago. */
@@ -35,18 +35,18 @@ export interface BlobStorage {
 /** The blobs of one namespace. */
 export interface NamespaceStorage {
   readonly blobs: BlobStore & {
-    /** Forgets a blob. Those who have begun to read it read on. */
+    /** Removes a blob. Readers that have begun can read it to its end. */
     remove(digest: Digest): Promise<void>;
   };
   readonly uploads: Pick<UploadStore, "committed" | "receive">;
   readonly unnamed: UnnamedBlobs;
 }
 
-/** For clients that do not know the digest of what they send, or the size of what they ask for. */
+/** For clients that do not know the digest of their upload, or the size of the blob that they request. */
 export interface UnnamedBlobs {
   /** Keeps bytes of which nobody knows the digest before their end; returns it. */
   take(chunks: AsyncIterable<Uint8Array>): Promise<Digest>;
-  /** The digest of a blob whose hash alone is known; undefined when it is not here. */
+  /** Returns the digest of a blob whose hash alone is known; undefined when it is absent. */
   withHash(hash: string): Promise<Digest | undefined>;
 }
 

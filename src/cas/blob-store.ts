@@ -17,10 +17,10 @@ export interface BlobStore {
   /** The whole blob, for those known to be small; undefined when it is not here. */
   get(digest: Digest): Promise<Uint8Array | undefined>;
   /**
-   * The blob as a stream of chunks; undefined when it is not here.
+   * Returns the blob as a stream of chunks; undefined when it is absent.
    *
-   * Nothing is held for whoever takes no chunk. A blob that is removed before the first fails with
-   * `not_found`; who has that gets all.
+   * Nothing is opened before the first chunk is read. When the blob is removed before that, reading fails with
+   * `not_found`; a reader that has the first chunk gets all.
    */
   read(digest: Digest, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined>;
   /** Keeps a blob. Throws `invalid_argument`, and keeps nothing, when the bytes are not those of the digest. */
@@ -30,6 +30,6 @@ export interface BlobStore {
    * upload up when the signal is aborted, and throws `cancelled`; others may ignore it.
    */
   write(digest: Digest, chunks: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<void>;
-  /** Those of the digests that are not here, each once. Asking extends the life of those that are. */
+  /** Returns those of the digests, each once, that are absent. Extends the life of the others. */
   findMissing(digests: readonly Digest[]): Promise<Digest[]>;
 }

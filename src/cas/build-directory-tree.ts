@@ -28,13 +28,13 @@ export interface DirectoryTree {
 }
 
 /**
- * Builds the directories that hold these entries, in whatever order they come.
+ * Builds the directories that contain these entries, which may be in any order.
  *
- * Throws `invalid_argument` for an illegal path or symlink, for a path that comes
- * twice, and for one that is a file here and a directory there.
+ * Throws `invalid_argument` for an illegal path or symlink, for a duplicate path, and for a path that is both a file
+ * and a directory.
  *
- * @param by The function of every digest in the tree, those of the entries among them.
- * @param at Where the tree lies below the root that its symlinks may not leave.
+ * @param by The function of every digest in the tree, including those of the entries. @param at The place of the tree
+ * below the root that its symlinks may not leave.
  */
 export function buildDirectoryTree(
   entries: readonly TreePart[],

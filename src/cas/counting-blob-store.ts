@@ -1,6 +1,6 @@
 import type { BlobStore } from "./blob-store.ts";
 
-/** What has gone through a store since it was opened. Numbers only go up. */
+/** The traffic of a store since it was opened. The numbers only increase. */
 interface BlobTraffic {
   /** `get` and `read` that found their blob, that found none, and that broke off. */
   reads: number;
@@ -12,7 +12,7 @@ interface BlobTraffic {
   writeFailures: number;
   /** Bytes of the blobs that were kept. */
   bytesWritten: number;
-  /** Digests that `findMissing` was asked about, and how many of them were not here. */
+  /** The number of digests in calls of `findMissing`, and how many of them were absent. */
   asked: number;
   missing: number;
 }
@@ -31,7 +31,7 @@ export function noTraffic(): BlobTraffic {
   };
 }
 
-/** Counts what passes. `traffic` is written here, and read by whoever shows it. */
+/** Counts the traffic of a store in `traffic`. */
 export function counting(base: BlobStore, traffic: BlobTraffic): BlobStore {
   async function countRead<T>(read: () => Promise<T | undefined>): Promise<T | undefined> {
     try {

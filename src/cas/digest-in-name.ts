@@ -15,7 +15,7 @@ interface DigestInName {
   readonly next: number;
 }
 
-/** One way to write each: a blob has one name. */
+/** There is one way to write each number, so that a blob has one name. */
 const wholeNumber = /^(?:0|[1-9]\d{0,15})$/;
 
 /**

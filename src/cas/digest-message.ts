@@ -46,11 +46,10 @@ export function toDigestMessage(digest: Digest): DigestMessage {
 }
 
 /**
- * Takes in a digest from REv2. `whose` begins the sentence that refuses a wrong or absent one.
+ * Parses a digest of REv2. `whose` begins the message that refuses a wrong or absent one.
  *
- * @param digestFunction The `digest_function` of the request; for a digest inside of a blob,
- *   the function of the digest that named the blob. Without, and when a request leaves it
- *   unknown, the hash's length decides, as REv2 has it.
+ * @param digestFunction The `digest_function` of the request; for a digest inside of a blob, the function of the digest
+ * that named the blob. Without it, and when a request leaves it unknown, the length of the hash decides, as in REv2.
  */
 export function fromDigestMessage(
   message: DigestMessage | undefined,

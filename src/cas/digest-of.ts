@@ -54,7 +54,7 @@ export async function* hashedOnTheWay(chunks: AsyncIterable<Uint8Array>, running
  */
 const offThreadFromBytes = 1024 * 1024;
 
-/** Those that WebCrypto hashes off the main thread, under its names. */
+/** The functions that WebCrypto computes off the main thread, under its names. */
 const webNames: Partial<Record<DigestFunction, string>> = {
   sha256: "SHA-256",
   sha1: "SHA-1",

@@ -36,7 +36,7 @@ export function encodeDirectory(
 /** A file with its digest and properties is a few. */
 const mostParts = 500_000;
 
-/** Decodes a Directory that somebody else made. Throws `invalid_argument` when it is not one. */
+/** Decodes an untrusted Directory. Throws `invalid_argument` when it is not one. */
 export function decodeDirectory(bytes: Uint8Array): Directory {
   assertFewParts(DirectorySchema, bytes, mostParts);
   let message: Directory;
@@ -49,7 +49,7 @@ export function decodeDirectory(bytes: Uint8Array): Directory {
   return message;
 }
 
-/** What is wrong with bytes that are no Directory: often a name that is not UTF-8, which protobuf cannot carry. */
+/** Returns the fault for bytes that are no Directory: often a name is not UTF-8, which protobuf cannot carry. */
 export function undecodable(bytes: Uint8Array, cause: unknown): Fault {
   const name = nameNotUtf8(bytes);
   const why =

@@ -16,11 +16,11 @@ export interface NamespacedBlob extends StoredBlob {
 export interface Evictable {
   /** Every blob, in no order, while others come and go. */
   list(): AsyncIterable<NamespacedBlob>;
-  /** What is known of a blob, without taking that for a use of it. */
+  /** Returns the facts about a blob without counting as a use of it. */
   look(namespace: Namespace, digest: Digest): Promise<StoredBlob | undefined>;
   /**
-   * Removes a blob unless it was asked for since `before`; returns whether it did. Whoever is told meanwhile that
-   * the blob is here finds it.
+   * Removes a blob unless it was used since `before`; returns whether it did. A client that is told meanwhile that the
+   * blob exists can read it.
    */
   removeUnused(namespace: Namespace, digest: Digest, before: Date): Promise<boolean>;
   /** Puts back what a process that died was removing. */

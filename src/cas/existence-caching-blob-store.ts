@@ -18,14 +18,14 @@ interface ExistenceCachingStore extends BlobStore {
 }
 
 /**
- * Remembers for a while which blobs exist.
+ * Caches for a while which blobs exist.
  *
- * Build clients ask for the same digests again and again. Only presence is
- * remembered: a blob that was missing may have been uploaded since. A read that
- * finds none, or a corrupt one, makes its digest unsure again. What others remove
- * behind this process is claimed for `ttlMs` at most: a claim is not renewed by being asked for.
+ * Build clients check the same digests again and again. Only presence is cached: a missing blob may have been uploaded
+ * since. A read that finds no blob, or a corrupt one, removes its digest from the cache. A blob that another process
+ * removes is reported as present for at most `ttlMs`: a check does not renew an entry.
  *
- * @param seen Until when which blobs are taken to be here; shared by stores, whose `name` tells their blobs apart.
+ * @param seen The blobs that count as present, with the end of that time; shared by stores, whose `name` keeps their
+ * blobs apart.
  */
 export function cachingExistence(
   base: BlobStore,
@@ -34,7 +34,7 @@ export function cachingExistence(
   seen = new Map<string, number>(),
   name = "",
 ): ExistenceCachingStore {
-  /** Goes up with every loss: what was asked before one says nothing after it. */
+  /** Incremented at every loss: an answer from before a loss is not cached after it. */
   let losses = 0;
   const keyOf = (digest: Digest) => name + digestKey(digest);
 
@@ -52,7 +52,7 @@ export function cachingExistence(
     seen.delete(keyOf(digest));
   }
 
-  /** Asks below, and remembers what is there. */
+  /** Checks the store below, and caches the present blobs. */
   async function ask(digests: readonly Digest[]): Promise<Digest[]> {
     const now = clock.now().getTime();
     const before = losses;

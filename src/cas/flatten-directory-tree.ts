@@ -9,7 +9,7 @@ import { decodeDirectory } from "./directory-message.ts";
 import { joined, problemOfPath, problemOfTarget, quotePath, refuse } from "./path-rules.ts";
 import { sortedByPath, type TreeEntry } from "./tree-entry.ts";
 
-/** How much a tree that somebody else made may ask of us. */
+/** Limits for a tree that somebody else made. */
 export interface TreeLimits {
   /** Files, symlinks and directories, counted at every place where they appear. */
   readonly maxEntries: number;
@@ -50,11 +50,10 @@ export async function flattenDirectoryTree(
 }
 
 /**
- * Walks down from a directory, level by level; `load` gives a checked Directory.
+ * Walks down from a directory, level by level; `load` returns a checked Directory.
  *
- * A few small messages can name each other such that the whole is without end, or
- * twice as large at each level. What counts is therefore how often something
- * appears, and it is counted before anything is loaded.
+ * A few small messages can name each other so that the whole tree is endless, or twice as large at each level. So the
+ * number of appearances counts, and it is checked before a directory is loaded.
  */
 export async function flattenDirectories(
   root: Directory,
@@ -94,9 +93,9 @@ export async function flattenDirectories(
 }
 
 /**
- * Counts a tree without laying it out: each directory once per level, with how often it is there.
+ * Counts a tree without expanding it: each directory once per level, with the number of its appearances.
  *
- * What a tree of twice as many at each level costs is then what its messages cost.
+ * A tree that doubles at each level then costs only its messages.
  */
 async function assertWithin(
   root: Directory,

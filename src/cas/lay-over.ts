@@ -4,10 +4,10 @@ import { mergeTrees, type Overlay, placedAt } from "./merge-trees.ts";
 import type { Subtree, TreeEntry, TreePart } from "./tree-entry.ts";
 
 /**
- * Lays overlays over a tree as `mergeTrees` does, and leaves whole what nothing else
- * touches: a directory of 36,000 files at a place of its own is then one part.
+ * Lays overlays over a tree like `mergeTrees`, and keeps untouched subtrees whole: a directory of 36,000 files at a
+ * place of its own is then one part.
  *
- * What is built of the parts has the same root as if all had been taken apart.
+ * The tree that is built from the parts has the same root as without this.
  */
 export async function layOver(
   store: BlobStore,
@@ -32,7 +32,7 @@ export async function layOver(
   return mergeTrees(base, apart);
 }
 
-/** Those subtrees at or below whose path there is something else, and that too when it is one. */
+/** Returns the subtrees that contain the path of another part, or lie below one. */
 function touchedSubtrees(parts: readonly TreePart[]): ReadonlySet<Subtree> {
   const touched = new Set<Subtree>();
   const byPath = new Map<string, Subtree>();

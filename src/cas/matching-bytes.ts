@@ -3,8 +3,8 @@ import { Fault, type FaultCode } from "#core/fault.ts";
 import { digestOfMany, startDigest } from "./digest-of.ts";
 
 /**
- * What a mismatch means depends on who brought the bytes: `invalid_argument`
- * when a caller did, `data_loss` when our own disk did.
+ * The meaning of a mismatch depends on the source of the bytes: `invalid_argument` for a caller's, `data_loss` for
+ * those of our own disk.
  */
 type MismatchCode = Extract<FaultCode, "invalid_argument" | "data_loss">;
 

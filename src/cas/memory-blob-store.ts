@@ -3,7 +3,7 @@ import type { BlobStore } from "./blob-store.ts";
 import { spanIn } from "./byte-span.ts";
 import { assertBytesMatch, matchingBytes } from "./matching-bytes.ts";
 
-/** Blobs in this process. For tests, and for small things that need not outlive it. */
+/** A blob store in memory. For tests, and for small data that need not outlive the process. */
 export function memoryBlobStore(): BlobStore {
   const blobs = new Map<string, Uint8Array>();
   const bytesOf = (digest: Digest) =>

@@ -14,11 +14,10 @@ export interface Overlay {
 /**
  * Lays overlays over a tree: outputs of other jobs over the files of a commit.
  *
- * An overlay wins over the tree below it. Two overlays that bring different
- * things to one path are refused with `invalid_argument`: which of them won would
- * depend on their order alone. That a path is not both file and directory is
- * checked when the tree is built. Subtrees are compared as one thing: those that
- * meet others are taken apart before (`layOver`).
+ * An overlay replaces the tree below it. Two overlays with different content at one path are refused with
+ * `invalid_argument`: which one wins would depend only on their order. A path that is both file and directory is
+ * refused when the tree is built. Subtrees are compared as a whole: those that overlap with others are taken apart
+ * before (`layOver`).
  */
 export function mergeTrees(base: readonly TreePart[], overlays: readonly Overlay[]): TreePart[] {
   const merged = new Map(base.map((entry) => [entry.path, entry]));

@@ -12,7 +12,7 @@ export interface UploadStore {
 }
 
 export interface Upload {
-  /** Unlike every other upload's; who says it again goes on with the same one. */
+  /** Unique among uploads; the same name again continues the same upload. */
   readonly name: string;
   readonly digest: Digest;
   readonly offset: number;
@@ -21,7 +21,7 @@ export interface Upload {
   readonly interrupt: () => void;
 }
 
-/** What a client is told that goes on further than its upload is here. */
+/** The fault for a client that continues behind the received part of its upload. */
 export function notSoFar(digest: Digest, offset: number, hereBytes: number): Fault {
   return new Fault(
     "out_of_range",

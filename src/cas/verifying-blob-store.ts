@@ -8,12 +8,11 @@ import { assertBytesMatch, matchingBytes } from "./matching-bytes.ts";
 const rememberedChecks = 10_000;
 
 /**
- * Lets nobody receive bytes that differ from their digest (P5).
+ * Wraps a store so that no reader receives bytes that differ from their digest (P5).
  *
- * A part cannot be checked by itself, so the first read of a part reads the whole
- * blob once. A corrupt blob is told to `onCorrupt`, which is to remove it, and
- * fails the read with `data_loss`; from then on it is missing, and whoever can
- * make it again will.
+ * A part cannot be checked by itself, so the first read of a part reads the whole blob once. A corrupt blob is passed
+ * to `onCorrupt`, which has to remove it, and the read fails with `data_loss`. From then on the blob is missing, and a
+ * client can upload it again.
  */
 export function verifying(
   base: BlobStore,

@@ -4,9 +4,9 @@ import { Fault } from "#core/fault.ts";
 interface ByteReader {
   /** Up to the next line feed, without it; undefined at the end. */
   line(): Promise<string | undefined>;
-  /** That many bytes as they come. To be read to the end before anything else is. */
+  /** Yields so many bytes as they arrive. Must be read to the end before the next call. */
   stream(count: number): AsyncGenerator<Buffer, void, undefined>;
-  /** That many bytes in one piece. */
+  /** Returns so many bytes in one piece. */
   take(count: number): Promise<Buffer>;
 }
 

@@ -3,7 +3,7 @@ import { CommitSha } from "#core/commit-sha.ts";
 import { gitFault } from "./git-fault.ts";
 import type { Git } from "./run-git.ts";
 
-/** What a commit says of itself. All of it is text that somebody else wrote. */
+/** The text of a commit. All of it was written by somebody else. */
 export const Commit = z.object({
   sha: CommitSha,
   /** First parent first; none for a root. */
@@ -14,7 +14,7 @@ export const Commit = z.object({
 });
 export type Commit = z.infer<typeof Commit>;
 
-/** A subject may be a novel; nobody shows more of it. */
+/** A subject may be very long; no page shows more of it. In characters. */
 const maxSubjectLength = 1_000;
 
 /** Reads a commit from a mirror that has it. */

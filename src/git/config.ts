@@ -1,4 +1,4 @@
-/** What a Git process may take from our own environment: the way to programs, keys, proxies. */
+/** The environment variables that a Git process gets: paths of programs, keys, proxies. */
 const passedOn = [
   "PATH",
   "HOME",

@@ -30,7 +30,7 @@ export interface Mirrors {
    * `not_found`, `failed_precondition` (no commits), `unavailable`, `unauthenticated`.
    */
   fetchCommit(repository: string, revision: string, signal?: AbortSignal): Promise<FetchedCommit>;
-  /** Whether a commit, by its full id, is in our mirror. Asks nobody else. */
+  /** Returns whether a commit, by its full id, is in the mirror. Contacts no other machine. */
   hasCommit(repository: string, sha: string): Promise<boolean>;
 }
 
@@ -38,7 +38,7 @@ interface MirrorsOptions {
   readonly git: Git;
   /** Holds one mirror per repository. Several processes may share it. */
   readonly directory: string;
-  /** What relative paths of repositories are relative to. */
+  /** The directory to which relative paths of repositories are relative. */
   readonly workingDirectory: string;
 }
 
@@ -55,7 +55,7 @@ export function openMirrors({ git, directory, workingDirectory }: MirrorsOptions
     return opened;
   }
 
-  /** One at a time for each mirror: the second then finds what the first has fetched. */
+  /** Fetches one at a time for each mirror: the second fetch then finds what the first has fetched. */
   function inTurn<T>(source: string, work: () => Promise<T>): Promise<T> {
     const key = withoutPassword(source);
     const before = turns.get(key) ?? Promise.resolve();

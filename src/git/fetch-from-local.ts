@@ -34,7 +34,7 @@ export async function repositoryAt(git: Git, path: string): Promise<string> {
 }
 
 interface LocalFetch {
-  /** What the user named: HEAD is the HEAD of this worktree. */
+  /** The path as the user named it: HEAD is the HEAD of this worktree. */
   readonly path: string;
   /** Where its objects are: see `repositoryAt`. */
   readonly repository: string;

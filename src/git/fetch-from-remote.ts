@@ -33,7 +33,7 @@ export async function fetchFromRemote(
   const shown = withoutPassword(url);
   const { name, steps } = splitRevision(revision);
 
-  // A full id means the same for ever: when it is here, nobody needs to be asked.
+  // A full id never changes its meaning: when it is in the mirror, nothing is fetched.
   const isFullId = CommitSha.safeParse(name).success;
   if (isFullId && ((await isHere(name)) || (await mirror.fetch(url, name, signal)))) {
     return { sha: await step(name) };

@@ -1,7 +1,7 @@
 import { Fault, type FaultCode } from "#core/fault.ts";
 import { withoutPassword } from "./repository-address.ts";
 
-/** What Git's complaints mean, and what a user can do. The first that fits counts. */
+/** The meaning of Git's error messages, and what a user can do. The first that matches counts. */
 const meanings: readonly {
   readonly sign: RegExp;
   readonly code: FaultCode;

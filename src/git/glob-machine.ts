@@ -14,12 +14,10 @@ const isNoSlash = (codePoint: number): boolean => codePoint !== slash;
 const isAny = (): boolean => true;
 
 /**
- * Makes a matcher for a glob; `below` says whether it also, or only, means what lies
- * below a directory that it names.
+ * Returns a matcher for a glob; `below` says whether it also, or only, matches paths below a directory that it names.
  *
- * It is a nondeterministic machine (Thompson, 1968) that is in all of its possible
- * states at once: no pattern makes it try again. The cost of a path is at most its
- * length times that of the pattern.
+ * It is a nondeterministic automaton (Thompson, 1968) that is in all of its possible states at once, so there is no
+ * backtracking. A path costs at most its length times that of the pattern.
  */
 export function compileGlob(
   parts: readonly GlobPart[],

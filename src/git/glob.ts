@@ -6,16 +6,15 @@ import { type GlobPart, parseGlob } from "./glob-syntax.ts";
 const maxCharacters = 16_384;
 
 /**
- * Says which paths of a commit a list of patterns means.
+ * Returns which paths of a commit a list of patterns matches.
  *
- * `*`, `?` and `[a-z]` stay within a name, `**` stands for any directories, `{a,b}` for
- * either, a backslash takes the next character as it is. A pattern begins at the root.
- * One whose last name is plain means all below it, if it is a directory; one that ends
- * with a slash means only that. `!` takes away what earlier patterns gave; the last
- * pattern that fits decides. No pattern means everything, and so does a first `!`.
+ * `*`, `?` and `[a-z]` match within a name, `**` matches any directories, `{a,b}` either text; a backslash escapes the
+ * next character. A pattern begins at the root. When its last name has no wildcard, it also matches everything below
+ * that directory; with a slash at its end, only that. `!` removes paths that earlier patterns matched; the last pattern
+ * that matches decides. An empty list matches everything, and so does a list that begins with `!`.
  *
- * Throws `invalid_argument` with the pattern and the reason. Patterns come from
- * anybody, so there is no regular expression, and time is linear in pattern and path.
+ * Throws `invalid_argument` with the pattern and the reason. Patterns are untrusted, so there is no regular expression,
+ * and time is linear in pattern and path.
  */
 export function compileGlobs(patterns: readonly string[]): (path: string) => boolean {
   const total = patterns.reduce((sum, pattern) => sum + pattern.length, 0);
@@ -54,8 +53,7 @@ function compilePattern(pattern: string): (path: string) => boolean {
 }
 
 /**
- * Whether the last name has no wildcard, and can therefore be the name of a
- * directory. With braces, all that they stand for must be so.
+ * Returns whether the last name has no wildcard and so may be a directory. With braces, all alternatives must be so.
  */
 function endsPlainly(parts: readonly GlobPart[]): boolean {
   for (const part of parts.toReversed()) {

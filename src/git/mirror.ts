@@ -69,8 +69,8 @@ export async function openMirror(git: Git, directory: string, source: string): P
     },
 
     async fetch(source, revision, signal) {
-      // A name of its own for each fetch: two at once never wait for one lock, and
-      // a lock that a killed one leaves is in nobody's way.
+      // Each fetch has a ref of its own: two fetches never wait for one lock, and the lock of a killed fetch blocks no
+      // other.
       const kept = `refs/grange/fetched/${randomUUID()}`;
       const fetched = await fetchInto(source, [`+${revision}:${kept}`], signal);
       if (fetched.done) {

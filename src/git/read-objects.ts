@@ -14,7 +14,7 @@ interface ReadObject {
 
 const timeoutMs = 30 * 60_000;
 
-/** Reads blobs with one process, in the order of their ids. What is not taken is passed over. */
+/** Reads blobs with one process, in the order of their ids. Content that is not read is skipped. */
 export async function* readObjects(
   git: Git,
   mirror: string,
@@ -26,7 +26,7 @@ export async function* readObjects(
     input: gitIds.map((id) => `${id}\n`).join(""),
     timeoutMs,
   });
-  // It is awaited below, but may fail before.
+  // It is awaited below, but may reject before.
   process.ended.catch(() => {});
   try {
     const reader = byteReader(process.stdout);

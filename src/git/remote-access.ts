@@ -7,10 +7,10 @@ import { parseRepositoryAddress, withoutPassword } from "./repository-address.ts
 import { isMachinesOwn, isPrivateAddress } from "./special-address.ts";
 
 /**
- * Which hosts on private addresses Git may be sent to: their names or addresses, `*` for any characters.
+ * The hosts on private addresses that Git may contact: names or addresses, with `*` for any characters.
  *
- * Whoever may submit names an address, and the farm goes there: without this, into the network that it
- * stands in. Where a machine's own keys are told is in no pattern but by its address itself.
+ * A submitter names an address, and the farm contacts it: without this list, it could reach the farm's own network.
+ * Addresses that reveal a machine's own keys match no pattern with a `*`.
  */
 export type PrivateHosts = readonly string[];
 
@@ -103,7 +103,7 @@ async function networkSettings(
     );
   }
   if (!isHttp) return [];
-  // An address is looked up nowhere, and what nobody knows leads nowhere.
+  // An IP address needs no lookup, and an unknown name leads nowhere.
   if (isIP(withoutBrackets(host)) !== 0 || allowed.length === 0) return noRedirects;
   const resolved = `${host}:${port}:${allowed.map(inBrackets).join(",")}`;
   return [...noRedirects, ["http.curloptResolve", resolved]];
@@ -111,7 +111,10 @@ async function networkSettings(
 
 const noRedirects: Settings = [["http.followRedirects", "false"]];
 
-/** None where nobody knows the name: Git then says so, and SSH may have a name of its own for it. */
+/**
+ * Returns the addresses of a host; none for an unknown name: Git then reports it, and SSH may have a name of its own
+ * for it.
+ */
 async function addressesOf(host: string, lookup: LookUp): Promise<readonly string[]> {
   const bare = withoutBrackets(host);
   if (isIP(bare) !== 0) return [bare];
@@ -148,7 +151,7 @@ function withoutBrackets(host: string): string {
   return host.replace(/^\[|\]$/g, "");
 }
 
-/** As curl wants them. */
+/** Returns an address in curl's notation. */
 function inBrackets(address: string): string {
   return isIP(address) === 6 ? `[${address}]` : address;
 }

@@ -8,10 +8,10 @@ type RepositoryAddress =
   | { readonly kind: "remote"; readonly url: string };
 
 /**
- * Reads what a user wrote for a repository: a path, or a URL with `file`, `https`,
- * `http`, `ssh` or `git`, or ssh's short form `git@host:owner/name`.
+ * Parses a repository as a user wrote it: a path, or a URL with `file`, `https`, `http`, `ssh` or `git`, or ssh's short
+ * form `git@host:owner/name`.
  *
- * All else is refused, above all Git's `ext::` and its like, which run programs.
+ * Everything else is refused, above all Git's `ext::` and similar, which run programs.
  */
 export function parseRepositoryAddress(text: string, workingDirectory: string): RepositoryAddress {
   const refused = (why: string) =>

@@ -70,7 +70,7 @@ export function ambiguousRevision(repository: string, revision: string): Fault {
   );
 }
 
-/** What a revision turned out to be. */
+/** The commit that a revision names. */
 export interface FoundRevision {
   readonly sha: CommitSha;
   /** The branch that it named, directly or as HEAD. */

@@ -50,9 +50,10 @@ const usualMaxOutputBytes = 64 * 1024 * 1024;
 const maxErrorBytes = 64 * 1024;
 
 /**
- * The repositories that a call names must work, also those of another user: only objects are read there, and what
- * their own configuration could run is switched off below. All others stay refused. Git before 2.38 believes this
- * setting only in a file, and no Git passes another one on to the process that reads a local source.
+ * Returns the configuration that makes Git accept the repositories of a call, also those of another user: only objects
+ * are read there, and everything that their configuration could run is disabled below. Other repositories stay refused.
+ * Git before 2.38 reads this setting only from a file, and no version passes another one on to the process that reads a
+ * local source.
  */
 function configTextFor(directories: readonly string[]): string {
   const entries = directories.map((directory) => `\tdirectory = ${JSON.stringify(directory)}\n`);
@@ -121,7 +122,7 @@ export async function openGit(
       detached: true,
       stdio: ["pipe", "pipe", "pipe"],
     });
-    // It may end before it has read all; its exit code then says why.
+    // It may end before it has read everything; its exit code then gives the reason.
     child.stdin.on("error", () => {});
     child.stdin.end(options.input ?? "");
 

@@ -1,7 +1,7 @@
 /** Names compared at most: enough for a hint, and bounded in time. */
 const considered = 2_000;
 
-/** Those of the names that somebody may have meant, likeliest first; three at most. */
+/** Returns at most three names that may have been meant, the likeliest first. */
 export function similarNames(wanted: string, names: readonly string[]): string[] {
   const asked = wanted.toLowerCase().slice(0, 100);
   return names

@@ -28,7 +28,7 @@ const special = blockList(
   ],
 );
 
-/** Where clouds tell a machine its own keys: nobody's repository is there. */
+/** The addresses where clouds give a machine its own keys: no repository is there. */
 const ofTheMachine = blockList(
   [
     ["169.254.0.0", 16],
@@ -42,7 +42,10 @@ const ofTheMachine = blockList(
 
 const loopback = blockList([["127.0.0.0", 8]], [["::1", 128]]);
 
-/** An IPv4 address in IPv6's clothes is judged as what it is. What is no address is nobody's to trust. */
+/**
+ * Returns whether an address is private. An IPv4 address inside an IPv6 address counts as IPv4. A text that is no
+ * address counts as private.
+ */
 export function isPrivateAddress(address: string): boolean {
   return isIP(address) === 0 || isIn(special, address);
 }

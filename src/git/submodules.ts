@@ -11,7 +11,7 @@ export interface Submodule {
   readonly repository: string | Fault;
 }
 
-/** What a commit's `.gitmodules` says: path → URL as written; undefined where the commit has no such file. */
+/** Returns a commit's `.gitmodules`: path → URL as written; undefined where the commit has no such file. */
 export async function readSubmoduleUrls(
   git: Git,
   mirror: string,
@@ -67,7 +67,7 @@ export function submoduleAddress(repository: string, url: string): string {
     if (rest.startsWith("./")) rest = rest.slice(2);
     else if (rest.startsWith("../")) {
       rest = rest.slice(3);
-      // Of `git@host:name`, what stands behind the colon.
+      // In `git@host:name`, the part after the colon.
       base = base.replace(/([/:])[^/:]*$/, (_, mark: string) => (mark === ":" ? ":" : ""));
     } else break;
   }

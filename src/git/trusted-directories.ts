@@ -20,7 +20,7 @@ export function trustedDirectories(path: string): string[] {
   return unique([path, real, top, realPath(dotGit), ...linkedFrom(top, dotGit)]);
 }
 
-/** Of a worktree: its own place in the repository, the repository, and the checkout that it belongs to. */
+/** For a worktree: its own directory in the repository, the repository, and the checkout that it belongs to. */
 function linkedFrom(top: string, dotGit: string): string[] {
   if (statSync(dotGit, { throwIfNoEntry: false })?.isFile() !== true) return [];
   const target = /^gitdir: (.+)$/m.exec(textOf(dotGit))?.[1];

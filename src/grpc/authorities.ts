@@ -4,8 +4,8 @@ import { rootCertificates } from "node:tls";
 import { Fault, messageOf } from "#core/fault.ts";
 
 /**
- * Reads a file of authorities, which are then trusted beside those that every program trusts:
- * for farms whose certificate an authority of one's own has signed, or nobody but itself.
+ * Reads a file of authorities, which are trusted in addition to the usual ones: for farms whose certificate is signed
+ * by a private authority or by itself.
  */
 export function readAuthorities(file: string): string {
   try {
@@ -29,14 +29,16 @@ const untrusted: ReadonlySet<string> = new Set([
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
 ]);
 
-/** What helps when a connection failed with this code of Node's; undefined when that is not about trust. */
+/**
+ * Returns advice for a connection that failed with this error code of Node; undefined when the code is not about trust.
+ */
 export function adviceOnTrust(code: string | undefined): string | undefined {
   return code !== undefined && untrusted.has(code)
     ? "its certificate is of no authority that is trusted here; GRANGE_CA names the file of one"
     : undefined;
 }
 
-/** What `ca` of a TLS connection is to be. */
+/** Returns the value of `ca` for a TLS connection. */
 export function withUsualAuthorities(ca: string): string[] {
   return [...rootCertificates, ca];
 }

@@ -1,4 +1,4 @@
-/** What is small enough to share a call with others. */
+/** Limits for items that share a call. */
 interface BatchLimits {
   readonly mostBytes: number;
   readonly mostItems: number;
@@ -14,10 +14,10 @@ interface Waiting<Item, Result> {
 }
 
 /**
- * Gathers what is asked within one turn of the event loop.
+ * Batches the items of one turn of the event loop.
  *
- * `run` answers for all items of a batch, in their order; when it throws, all of
- * them have failed. An item over `mostBytes` gets a batch of its own.
+ * `run` returns an answer for each item, in their order; when it throws, all items fail. An item over `mostBytes` gets
+ * a batch of its own.
  */
 export function batched<Item, Result>(
   limits: BatchLimits,

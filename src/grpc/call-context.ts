@@ -1,7 +1,7 @@
 import type { Fault } from "#core/fault.ts";
 import { type Metadata, noMetadata } from "./metadata.ts";
 
-/** What a handler knows of its call beside the messages. */
+/** The facts about a call that a handler has besides the messages. */
 export interface CallContext {
   /** Service and method: `/google.bytestream.ByteStream/Read`. */
   readonly path: string;
@@ -12,7 +12,7 @@ export interface CallContext {
   readonly peer: string;
   /** Whether nobody can listen on the way: it is under TLS, or stays on this machine. */
   readonly isPrivate: boolean;
-  /** To whom the certificate was issued with which the client made its connection: one of an authority of ours. */
+  /** The name in the client's certificate, when one of our authorities issued it. */
   readonly certificateOf?: string | undefined;
   /** Aborted, with a Fault as its reason, when the client cancels or the deadline is over. */
   readonly signal: AbortSignal;

@@ -8,15 +8,15 @@ const roundsOfACall = 12;
 type Begin = () => boolean;
 
 /**
- * The line in which calls begin while more than one connection makes them, by turns of the connections.
+ * The queue in which calls begin while more than one connection makes calls, in turns of the connections.
  *
- * Whoever has a thousand calls on the way may begin one while another, who makes one at a time, has that
- * answered. The line counts rounds of the event loop and not time: while nobody has anything to do they
- * pass in microseconds, so that a call that waits for a disk holds up nobody.
+ * A connection with a thousand calls may begin one while a call of another connection is answered. Rounds of the event
+ * loop are counted and not time: they take microseconds while there is nothing to do, so a call that waits for a disk
+ * delays no other.
  */
 export class CallLine {
   readonly #roundsPerCall: number;
-  /** By connection, the one whose turn is next first; without any calls, those that began one just now. */
+  /** By connection, the one with the next turn first; without calls, for connections that began one just now. */
   readonly #lines = new Map<string, Begin[]>();
   #rounds = 0;
   #due = false;
@@ -25,7 +25,7 @@ export class CallLine {
     this.#roundsPerCall = roundsPerCall;
   }
 
-  /** Begins a call in its connection's turn: at once where nobody else makes any, or it is the first. */
+  /** Begins a call in its connection's turn: at once when no other connection makes calls, or it is the first. */
   begin(who: string, begin: Begin): void {
     const line = this.#lines.get(who);
     if (line !== undefined) {
@@ -62,7 +62,7 @@ export class CallLine {
       this.#lines.delete(who);
       for (let next = line.shift(); next !== undefined; next = line.shift()) {
         if (!next()) continue;
-        // To the end of those who wait.
+        // Moves the connection to the end of the line.
         this.#lines.set(who, line);
         return;
       }

@@ -22,7 +22,7 @@ import { type Metadata, noMetadata } from "./metadata.ts";
 import { pathOf } from "./method.ts";
 import { writeFramed } from "./write-framed.ts";
 
-/** One for all: calls that end well have it, too, and it is costly to make. */
+/** One object for all, because it is costly to make and is needed also by calls that end well. */
 const stoppedReading = new Fault("cancelled", "the caller stopped reading");
 
 interface ChannelOptions extends ConnectionOptions {
@@ -161,7 +161,7 @@ export class GrpcChannel implements Service {
     });
   }
 
-  /** Ends the call when its time is over or its signal says so. Returns what lifts the guard. */
+  /** Ends the call at its deadline or when its signal is aborted. Returns a function that removes this guard. */
   #guard(call: ClientCall, { signal, timeoutMs }: CallOptions): () => void {
     const abort = () =>
       call.cancel(new Fault("cancelled", "the caller gave up", { cause: signal?.reason }));

@@ -59,7 +59,7 @@ export function openCall(session: ClientHttp2Session, options: ClientCallOptions
     else if (end === undefined) responses.fail(faultOfReset(stream.rstCode));
     else if (end.kind === "failed") responses.failAfter(end.fault);
     else responses.finish();
-    // The server has answered early: what we still send, nobody reads.
+    // The server has answered early and reads no more of the request.
     if (!stream.writableEnded && !stream.closed) stream.close(constants.NGHTTP2_CANCEL);
   };
 
@@ -92,7 +92,7 @@ export function openCall(session: ClientHttp2Session, options: ClientCallOptions
   };
 }
 
-/** What a stream that ended without a status means. Source: gRPC over HTTP/2, "Errors". */
+/** Returns the meaning of a stream that ended without a status. Source: gRPC over HTTP/2, "Errors". */
 function faultOfReset(rstCode: number | undefined): Fault {
   return (
     resetFaults.get(rstCode)?.() ??
@@ -115,7 +115,10 @@ const resetFaults = new Map<number | undefined, () => Fault>([
   ],
 ]);
 
-/** What a proxy or a web server answers that is not gRPC. Source: gRPC, "HTTP to gRPC status mapping". */
+/**
+ * Returns the meaning of an answer of a proxy or web server that is not gRPC. Source: gRPC, "HTTP to gRPC status
+ * mapping".
+ */
 function faultOfHttp(headers: IncomingHttpHeaders): Fault | undefined {
   const status = Number(headers[":status"]);
   if (status === 200) {

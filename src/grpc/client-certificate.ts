@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { Fault, messageOf } from "#core/fault.ts";
 
-/** What a machine shows of itself when it connects, in PEM. */
+/** The certificate of a machine and its key, in PEM. */
 export interface ClientCertificate {
   readonly cert: string;
   readonly key: string;

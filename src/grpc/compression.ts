@@ -4,7 +4,7 @@ import { Fault } from "#core/fault.ts";
 
 export type Decompress = (bytes: Uint8Array, mostBytes: number) => Promise<Uint8Array>;
 
-/** What a peer may send us; we ourselves send everything as it is. */
+/** The encodings that a peer may send; we send everything uncompressed. */
 export const acceptedEncodings = "identity,gzip,deflate";
 
 const decompressors = new Map<string, Decompress>([

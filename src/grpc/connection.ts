@@ -125,7 +125,7 @@ export class Connection implements Service {
   }
 }
 
-/** As Node's HTTP/2 does it, but without naming an address in the handshake, which it warns of. */
+/** Connects like Node's HTTP/2, but without an IP address as the server name, about which Node warns. */
 function connectTls(url: string, tls: ConnectionOptions["tls"]): TLSSocket {
   const { hostname, port } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, "");
@@ -141,8 +141,8 @@ function connectTls(url: string, tls: ConnectionOptions["tls"]): TLSSocket {
 /**
  * Resolves once the session can be used, or is destroyed.
  *
- * Not at 'connect' but at the server's first SETTINGS: until then Node allows 100
- * streams, and a server that speaks something else has not shown itself.
+ * Not at 'connect' but at the server's first SETTINGS: until then Node allows 100 streams, and a server of another
+ * protocol has not been noticed.
  */
 function connected(session: ClientHttp2Session, timeoutMs: number): Promise<void> {
   return new Promise((resolve) => {

@@ -12,8 +12,8 @@ import { Fault } from "#core/fault.ts";
 import { takingTurns } from "#scheduling/take-turns.ts";
 
 /**
- * What a message may be made of. As many digests as fit into one are far fewer; a message of that
- * size may also claim to be millions of empty ones, each an object.
+ * The most parts of a message. As many digests as fit into one message are far fewer; a message of that size could also
+ * contain millions of empty parts, each of which becomes an object.
  */
 const mostParts = 250_000;
 

@@ -14,7 +14,7 @@ export function errorRateLimit(session: Http2Session, mostInWindow: number): () 
     }
     count++;
     if (count <= mostInWindow || session.destroyed) return;
-    // By itself, `destroy` says a code only together with an error for each stream.
+    // `destroy` alone sends a code only together with an error for each stream.
     session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM);
     session.destroy();
   };

@@ -8,13 +8,13 @@ export interface Frame {
 
 const frameHeaderBytes = 5;
 
-/** One message, or the parts that make one when laid end to end. */
+/** One message, or the parts that form one when they are concatenated. */
 export type Payload = Uint8Array | readonly Uint8Array[];
 
 /** Below this, copying a message behind its header costs less than a second write. */
 const copyBelowBytes = 16_384;
 
-/** What to write, in order, to send a message. Large parts are not copied. */
+/** Returns the chunks to write, in order, to send a message. Large parts are not copied. */
 export function framed(payload: Payload): Uint8Array[] {
   const parts = payload instanceof Uint8Array ? [payload] : payload;
   const length = parts.reduce((sum, part) => sum + part.byteLength, 0);
@@ -27,9 +27,8 @@ export function framed(payload: Payload): Uint8Array[] {
 /**
  * Cuts incoming chunks into messages.
  *
- * A message that lies within one chunk is a view of it. Others are put together
- * once, when their last byte is here: memory is never set aside on the word of a
- * length that a peer only claims.
+ * A message within one chunk is a view of it. Other messages are assembled once, when their last byte has arrived:
+ * memory is never allocated because of a length that a peer claims.
  */
 export class FrameCutter {
   readonly #mostBytes: number;

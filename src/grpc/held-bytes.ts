@@ -1,6 +1,6 @@
 import { Fault } from "#core/fault.ts";
 
-/** What all connections hold together. */
+/** The bytes that all connections hold together. */
 export class SharedBytes {
   readonly #most: number;
   readonly #holders = new Map<HeldBytes, number>();
@@ -16,16 +16,16 @@ export class SharedBytes {
     this.#now += bytes - before;
     if (bytes === 0) this.#holders.delete(holder);
     else this.#holders.set(holder, bytes);
-    // Whoever holds little is not made to pay for those who hold much.
+    // A connection that holds little does not suffer for those that hold much.
     return this.#now > this.#most && bytes > this.#most / this.#holders.size;
   }
 }
 
 /**
- * What one connection makes us hold: unread and unfinished messages, or answers that it does not read.
+ * The bytes that one connection makes us hold: unread and unfinished messages, or answers that it does not read.
  *
- * Each stream alone may hold a message; a thousand streams that each send all of
- * one but its last byte would hold gigabytes. So may a thousand connections together.
+ * Each stream alone may hold a message. A thousand streams, each with a message without its last byte, would hold
+ * gigabytes; so would a thousand connections.
  */
 export class HeldBytes {
   readonly #most: number;

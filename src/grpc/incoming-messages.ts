@@ -13,7 +13,7 @@ interface IncomingOptions {
   readonly maxMessageBytes: number;
   readonly decompress: Decompress;
   readonly held: HeldBytes;
-  /** For how long a peer may be silent that has a message to send. Without, for ever. */
+  /** How long a peer that has to send a message may be silent, in ms. Without a limit when absent. */
   readonly waitLimitMs?: number | undefined;
 }
 
@@ -29,7 +29,7 @@ export class IncomingMessages implements AsyncIterable<Uint8Array> {
   readonly #cutter: FrameCutter;
   readonly #frames: Frame[] = [];
   #queuedBytes = 0;
-  /** Of the one message of a call that has one: its handler works with it. */
+  /** The bytes of the one message of a unary call, which its handler uses. */
   #keptBytes = 0;
   #heldBytes = 0;
   #receivedBytes = 0;
@@ -44,7 +44,7 @@ export class IncomingMessages implements AsyncIterable<Uint8Array> {
     stream.on("data", (chunk: Uint8Array) => this.#receive(chunk));
   }
 
-  /** What has come so far, of all messages. */
+  /** The received bytes of all messages. */
   get receivedBytes(): number {
     return this.#receivedBytes;
   }
@@ -89,7 +89,7 @@ export class IncomingMessages implements AsyncIterable<Uint8Array> {
     }
   }
 
-  /** The one message of a call that has exactly one. It counts as held until the call is over. */
+  /** Returns the one message of a unary call. It counts as held until the call ends. */
   async only(): Promise<Uint8Array> {
     const message = await this.soon();
     if (message === undefined) throw new Fault("internal", "the call has no message");
@@ -107,13 +107,13 @@ export class IncomingMessages implements AsyncIterable<Uint8Array> {
     }
   }
 
-  /** No more will come. What is here already can still be read. */
+  /** No more messages will come. Those that have arrived can still be read. */
   finish(): void {
     const whole = this.#cutter.isBetweenMessages();
     this.#finish(whole ? undefined : new Fault("internal", "the last message was cut short"));
   }
 
-  /** No more will come, and it ends badly; what is here already is still read first. */
+  /** The call fails after the messages that have arrived were read. */
   failAfter(fault: Fault): void {
     this.#finish(fault);
   }
@@ -124,7 +124,7 @@ export class IncomingMessages implements AsyncIterable<Uint8Array> {
     this.#queuedBytes = 0;
     this.#isOver = true;
     this.#finish(fault);
-    // What else arrives is thrown away; unread bytes would keep the stream from closing.
+    // Later data is dropped; unread bytes would keep the stream from closing.
     this.#stream.resume();
   }
 

@@ -10,11 +10,11 @@ type Shown = { readonly name: string } | { readonly refused: string };
 const longestName = 256;
 
 /**
- * Looks at the certificate with which a client made its connection, and notes whose it is, or why it is not taken.
- * Who shows none is told from the others by what it sends.
+ * Checks the client's certificate of a connection, and records its name, or why it is refused. Clients without a
+ * certificate are identified by what they send.
  *
- * A connection with one that is not taken is not cut: all that is asked on it is refused, with the reason. Who is
- * cut off learns nothing, and looks for a farm that is down.
+ * A connection with a refused certificate stays open, and all its requests are refused with the reason. A client whose
+ * connection is cut would not learn the reason.
  */
 export function noteCertificate(socket: TLSSocket): void {
   // Null once the socket is gone.
@@ -29,13 +29,13 @@ function judged(
 ): Shown {
   if (!authorized) return { refused: whyNot(String(authorizationError), valid_to) };
   const name: unknown = subject.CN;
-  // Several common names, or none: nobody can say which one the authority vouches for.
+  // With several common names, or none, it is unclear which one the authority certifies.
   if (typeof name !== "string" || name.length > longestName)
     return { refused: "has no common name, or several: it must name one machine" };
   return { name };
 }
 
-/** By OpenSSL's names for what may be wrong. */
+/** Returns the reason for a refusal by OpenSSL's error name. */
 function whyNot(code: string, until: string): string {
   switch (code) {
     case "CERT_HAS_EXPIRED":
@@ -49,7 +49,9 @@ function whyNot(code: string, until: string): string {
   }
 }
 
-/** Whose certificate a connection's other side showed, or why what it showed is not taken; neither when it showed none. */
+/**
+ * Returns the name in the certificate of the other side, or why the certificate is refused; neither when it has none.
+ */
 export function certificateOn(socket: object | undefined): {
   readonly issuedTo?: string;
   readonly notTaken?: Fault;

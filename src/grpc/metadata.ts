@@ -1,10 +1,9 @@
 import type { IncomingHttpHeaders } from "node:http2";
 
 /**
- * What a call carries beside its messages: lower-case names, text values; bytes
- * where the name ends in `-bin`.
+ * The metadata of a call: lower-case names, text values; bytes where the name ends in `-bin`.
  *
- * A name given twice has its texts joined by ", ", as in HTTP; of bytes, the first counts.
+ * The texts of a repeated name are joined by ", ", as in HTTP; of bytes, the first value counts.
  */
 export type Metadata = Readonly<Record<string, string | Uint8Array>>;
 

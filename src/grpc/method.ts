@@ -21,13 +21,13 @@ export interface ServerCall {
   /** Does work on so many bytes: at once when they are few, else when this connection's turn comes. */
   readonly inTurn: <T>(bytes: number, work: () => T | Promise<T>) => T | Promise<T>;
   /**
-   * Makes and sends an answer of about so many bytes: at once when they are few, else when this
-   * connection's turn comes and it has taken most of what it asked for before.
+   * Makes and sends an answer of about so many bytes: at once when it is small, otherwise when the connection has its
+   * turn and has read most of its earlier answers.
    */
   readonly sendInTurn: (bytes: number, make: () => Promise<Payload>) => Promise<void>;
 }
 
-/** What serves one method. Resolving ends the call well; throwing ends it with a status. */
+/** A method of a service. When `serve` resolves, the call succeeds; when it throws, the call ends with a status. */
 export interface Method {
   /** `/package.Service/Method`. */
   readonly path: string;
@@ -65,7 +65,7 @@ interface ServiceShape {
   readonly method: Readonly<Record<string, Pick<DescMethod, "input" | "output" | "methodKind">>>;
 }
 
-/** Handlers by method name. Those left out answer `unimplemented`. */
+/** Handlers by method name. A method without a handler answers `unimplemented`. */
 type HandlersOf<S extends ServiceShape> = {
   readonly [K in keyof S["method"]]?: HandlerOf<S["method"][K]>;
 };
@@ -82,9 +82,9 @@ export function methodsOf<S extends ServiceShape>(service: S, handlers: Handlers
 }
 
 /**
- * A method whose handler sees encoded messages.
+ * Returns a method whose handler gets encoded messages.
  *
- * For those that move blobs: their messages need no object each, and their bytes no copy.
+ * For methods that transfer blobs: no object for each message, and no copy of the bytes.
  */
 export function rawMethod(method: DescMethod, serve: (call: ServerCall) => Promise<void>): Method {
   return { path: pathOf(method), serve };

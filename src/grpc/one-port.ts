@@ -5,10 +5,10 @@ import { PendingConnections } from "./pending-connections.ts";
 import { type TlsIdentity, tlsHandshakes } from "./tls-handshakes.ts";
 import { UndecidedSockets } from "./undecided-sockets.ts";
 
-/** What every HTTP/2 connection without ALPN begins with. Source: RFC 9113, section 3.4. */
+/** The first bytes of every HTTP/2 connection without ALPN. Source: RFC 9113, section 3.4. */
 const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 
-/** What the bytes so far tell of a connection. A prefix of the preface tells nothing yet. */
+/** Returns the protocol of a connection by its first bytes; unknown while they are a prefix of the preface. */
 export function protocolOf(bytes: Buffer): "http1" | "http2" | "unknown" {
   const length = Math.min(bytes.length, preface.length);
   if (!bytes.subarray(0, length).equals(preface.subarray(0, length))) return "http1";
@@ -16,18 +16,17 @@ export function protocolOf(bytes: Buffer): "http1" | "http2" | "unknown" {
 }
 
 interface OnePortOptions {
-  /** A connection that has not said what it speaks within this time is closed; handshakes count. */
+  /** A connection that has not shown its protocol within this time, in ms, is closed; handshakes count. */
   readonly silenceMs?: number;
   /** Speaks TLS only, with what this gives at the moment: certificates are renewed. */
   readonly identity?: (() => TlsIdentity) | undefined;
 }
 
 /**
- * One TCP port for HTTP/1.1 and HTTP/2, in the clear or under TLS.
+ * One TCP port for HTTP/1.1 and HTTP/2, with or without TLS.
  *
- * Neither server listens itself; each gets the connections that speak its protocol.
- * Closing the returned server closes those that are still undecided; the two servers
- * end their own.
+ * Neither server listens itself; each gets the connections of its protocol. Closing the returned server closes
+ * connections whose protocol is unknown; the two servers close their own.
  */
 export function onePort(
   http1: HttpServer,

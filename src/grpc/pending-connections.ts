@@ -10,10 +10,10 @@ interface PendingConnection {
 }
 
 /**
- * Connections that are to be served from now on.
+ * Connections that wait to be served.
  *
- * They take turns with all else that is long, and together stand in that line once: whoever opens
- * a thousand of them in a second delays other newcomers, but hardly those who are here already.
+ * They take turns with other long work, all together as one owner: a client that opens a thousand connections in a
+ * second delays other new connections, but hardly the existing ones.
  */
 export class PendingConnections {
   readonly #waiting: PendingConnection[] = [];
@@ -26,7 +26,7 @@ export class PendingConnections {
     if (this.#waiting.length === 1) void this.#letAllIn();
   }
 
-  /** Nobody who waits is let in any more. */
+  /** Drops the connections that wait. */
   destroy(): void {
     for (const { socket } of this.#waiting) socket.destroy();
   }

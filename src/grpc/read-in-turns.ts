@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { bytesOfAPiece, bytesPerMs, turnBytes } from "#scheduling/pieces-in-turns.ts";
 import { isSomebodyElseWaiting, myTurn } from "#scheduling/take-turns.ts";
 
-/** What a session reads from, without the socket's knowing: no public call makes it wait. */
+/** The handle from which a session reads; no public function pauses it. */
 interface Handle {
   readonly bytesRead: number;
   /** Above 0 while the session's answers wait for its peer. */
@@ -18,11 +18,10 @@ export function peerOf(socket: Pick<Socket, "remoteAddress" | "remotePort"> | un
 }
 
 /**
- * Reads a session's connection by turns while somebody else has something short in hand: to receive and
- * cut 4 MiB into frames holds the event loop for as long as to decode them. Answers a function to be
- * called whenever bytes have come.
+ * Reads a session's connection in turns with short work of others: receiving 4 MiB and cutting them into frames takes
+ * the event loop as long as decoding them. Returns a function to call whenever bytes have arrived.
  *
- * What is not read waits with whoever sends it, so that this holds no memory.
+ * Unread bytes wait at the sender, so this holds no memory.
  */
 export function readInTurns(session: Http2Session): () => void {
   const { socket } = session;

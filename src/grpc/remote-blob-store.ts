@@ -20,7 +20,7 @@ import type { CallOptions, GrpcChannel } from "./channel.ts";
 import { remoteByteStream } from "./remote-byte-stream.ts";
 import { faultOf } from "./status.ts";
 
-/** What servers take in one batch, unless they say otherwise; some count the message, not the blobs alone. */
+/** The usual limit of servers for one batch, in bytes; some count the message and not only the blobs. */
 const mostBatchBytes = 4_000_000;
 /** Digest, status and tags around each blob of a batch. */
 const aroundEachBytes = 160;
@@ -31,8 +31,8 @@ const { findMissingBlobs, batchReadBlobs, batchUpdateBlobs } = ContentAddressabl
 /**
  * The blobs of another server, by REv2's CAS and ByteStream.
  *
- * Small blobs that are asked for at the same time share calls. What arrives is
- * not checked against its digest here: lay a verifying store over it.
+ * Small blobs that are requested at the same time share calls. Received bytes are not checked against their digest
+ * here: wrap it with a verifying store.
  */
 export function remoteBlobStore(
   channel: GrpcChannel,

@@ -51,7 +51,7 @@ export function remoteByteStream(
     const resourceName = `${prefix}uploads/${randomUUID()}/blobs/${digestForName(digest)}`;
     const response = await channel.rawClientStream(
       ByteStream.method.write,
-      // Checked here, too: of a blob that it has, the server does not read what we send.
+      // Checked here, too: a server does not read the bytes of a blob that it has.
       uploadOf(resourceName, matchingBytes(digest, chunks, "invalid_argument")),
       signal === undefined ? options : { ...options, signal },
     );

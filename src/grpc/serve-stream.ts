@@ -18,22 +18,22 @@ import { peerOf } from "./read-in-turns.ts";
 import { okHeaders, type StatusHeaders, statusHeaders } from "./status.ts";
 import { writeFramed } from "./write-framed.ts";
 
-/** What surrounds every handler: a check of who calls, a count, a log line. */
+/** Wraps every handler: checks the caller, counts, and logs. */
 export type Around = (context: CallContext, next: () => Promise<void>) => Promise<void>;
 
 interface StreamOptions {
   readonly methods: ReadonlyMap<string, Method>;
   readonly maxMessageBytes: number;
   readonly around: Around;
-  /** Told of what was thrown that is not a Fault. */
+  /** Called with errors that are no Fault. */
   readonly onUnexpected: (reason: unknown, path: string) => void;
-  /** Told whenever bytes have come. */
+  /** Called whenever bytes have arrived. */
   readonly onData: () => void;
-  /** Told of each call that is wrong in itself. */
+  /** Called for each invalid call. */
   readonly onRefused: () => void;
-  /** What the connection has sent. */
+  /** The bytes that the connection has sent. */
   readonly held: HeldBytes;
-  /** What it does not read. */
+  /** The bytes of answers that it does not read. */
   readonly unsent: HeldBytes;
   /** In which calls begin. */
   readonly line: CallLine;
@@ -41,16 +41,16 @@ interface StreamOptions {
   readonly large: FairGate;
   /** For large answers, of which only a few are made at a time. */
   readonly largeAnswers: FairGate;
-  /** For those of the connection: none is made before earlier ones are taken. */
+  /** Limits the answers of the connection: none is made before earlier ones were read. */
   readonly unreadAnswers: FairGate;
-  /** For how long the client may be silent where it is its turn. */
+  /** How long the client may be silent when it has to send or read, in ms. */
   readonly waitLimitMs: number;
 }
 
 /** Decoded, such a message may be many times as large, and holds the event loop for a while. */
 const largeBytes = 65_536;
 
-/** One for all: to make a fault takes 30 µs, mostly for its trace, and each call that ends well has one. */
+/** One object for all: making a fault takes 30 µs, mostly for its stack trace, and every successful call needs one. */
 const callIsOver = new Fault("cancelled", "the call is over");
 
 const responseHeaders = { ":status": 200, "content-type": "application/grpc+proto" } as const;
@@ -91,7 +91,7 @@ export function serveStream(
     shortOver();
     try {
       endStream(stream, context, status);
-      // What is still to be sent goes when it is read, or with the stream.
+      // The rest is sent when the client reads it, or dropped with the stream.
       stream.setTimeout(options.waitLimitMs, () => stream.close(constants.NGHTTP2_CANCEL));
     } catch (reason) {
       // Metadata of a handler that HTTP cannot carry, or a stream that closed just now.
@@ -112,7 +112,7 @@ export function serveStream(
 
   // Without a listener, a peer's reset would end the process.
   stream.on("error", () => {});
-  // Of what nobody serves, too: to throw bytes away takes as long as to take them.
+  // For unknown methods, too: dropping bytes takes as long as reading them.
   stream.on("data", options.onData);
   stream.on("close", () => {
     if (!over) abort(new Fault("cancelled", "the client has gone"));
@@ -197,7 +197,7 @@ export function serveStream(
   });
 }
 
-/** Whether the request would be wrong at any time: it is none, or asks for what cannot be. */
+/** Returns whether the request is invalid at any time: malformed, or for something impossible. */
 function isClientsFault(reason: unknown): boolean {
   const isFault = reason instanceof Fault;
   return isFault && (reason instanceof MalformedRequest || reason.code === "invalid_argument");
@@ -257,7 +257,7 @@ function endStream(
   hushAfterEnd(stream);
 }
 
-/** Tells a client that still sends that nobody listens, once it has its answer. */
+/** Resets the stream of a client that keeps sending after its answer. */
 function hushAfterEnd(stream: ServerHttp2Stream): void {
   if (stream.readableEnded) return;
   setImmediate(() => {
@@ -272,7 +272,7 @@ function notGrpc(headers: IncomingHttpHeaders): number | undefined {
   return /^application\/grpc($|[+;])/.test(headers["content-type"] ?? "") ? undefined : 415;
 }
 
-/** As a socket says it: IPv4 over a socket of both kinds has a prefix. */
+/** Returns whether an address of a socket is loopback; IPv4 on a dual-stack socket has a prefix. */
 function isLoopbackAddress(address: string | undefined): boolean {
   return address === "::1" || /^(::ffff:)?127(\.\d{1,3}){3}$/.test(address ?? "");
 }

@@ -23,13 +23,13 @@ export interface GrpcServerOptions {
   readonly methods: readonly Method[];
   /** Default: 4 MiB, which clients take for granted, and room for what surrounds a blob of that size. */
   readonly maxMessageBytes?: number;
-  /** Of one connection. */
+  /** For one connection. */
   readonly maxConcurrentStreams?: number;
-  /** What the messages of one connection may hold that are unfinished, unread or being dealt with. */
+  /** The most bytes of one connection's messages that are unfinished, unread or in use. */
   readonly maxHeldBytes?: number;
   /** The same of all connections together; and once more for answers that nobody reads. */
   readonly maxSharedBytes?: number;
-  /** For how long a client may be silent that is to send something, or leave unread what it asked for. */
+  /** How long a client may be silent when it has to send or read, in ms. */
   readonly waitLimitMs?: number;
   readonly around?: Around;
   readonly onUnexpected?: (reason: unknown, path: string) => void;
@@ -38,7 +38,7 @@ export interface GrpcServerOptions {
   readonly graceMs?: number;
 }
 
-/** What all connections' messages may hold, where nothing else is said. */
+/** The default limit for the messages of all connections, in bytes. */
 export const mostSharedBytes = 256 * 1_048_576;
 
 /** Calls that are wrong in themselves, within 10 s. No program that works makes so many; each costs up to 4 MiB. */
@@ -48,11 +48,11 @@ const mostRefused = 200;
 const largeAtOnce = 2;
 /** Large answers that are read and put together at the same time: one waits for the disk meanwhile. */
 const largeAnswersAtOnce = 2;
-/** Those of one connection that are made or not taken yet: as many batches of 4 MiB as its window holds. */
+/** The most answers of one connection that are made and not read: as many batches of 4 MiB as its window holds. */
 const mostUnreadAnswers = 4;
 
 export interface GrpcServer extends Service {
-  /** Not listening yet: it is given a port with `listen`, or connections by `onePort`. */
+  /** Does not listen itself: call `listen`, or use `onePort`. */
   readonly http2: Http2Server;
 }
 
@@ -123,9 +123,9 @@ async function stopServer(
   const ended = [...sessions].map(
     (session) => new Promise<void>((resolve) => session.once("close", () => resolve())),
   );
-  // One GOAWAY, with the last stream that is served: a call that crosses it was never begun, and
-  // its client may send it elsewhere. Two of them, the first without a last stream, would spare
-  // that; Node 24's client takes the second for a protocol error.
+  // One GOAWAY with the last stream that is served: a call that crosses it was never begun, and its client may send it
+  // to another server. Two GOAWAYs, the first without a last stream, would avoid that; but Node 24's client takes the
+  // second for a protocol error.
   for (const session of sessions) session.close();
   const grace = setTimeout(() => {
     for (const session of sessions) session.destroy();

@@ -33,10 +33,9 @@ const mostDetailBytes = 4_096;
 const mostMessageChars = 1_024;
 
 /**
- * A failure as gRPC says it, in trailers or for one blob of a batch.
+ * Returns a failure as gRPC reports it, in trailers or for one blob of a batch.
  *
- * Only a Fault's sentence is meant for the other side. What else was thrown may
- * name files or tables: it goes to the log, not over the wire.
+ * Only the message of a Fault is sent. Other errors may name files or tables: they are logged and not sent.
  */
 export function statusOf(reason: unknown): Status {
   const known = reason instanceof Fault;
@@ -77,7 +76,7 @@ export function statusHeaders(reason: unknown): StatusHeaders {
   return headers;
 }
 
-/** What headers or trailers say of a call's end: nothing, that it went well, or why it did not. */
+/** Returns the status in headers or trailers; undefined without one. */
 export function endOf(
   headers: Readonly<Record<string, unknown>>,
 ): { readonly kind: "ok" } | { readonly kind: "failed"; readonly fault: Fault } | undefined {

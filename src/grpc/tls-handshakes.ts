@@ -7,7 +7,7 @@ import type { UndecidedSockets } from "./undecided-sockets.ts";
 export interface TlsIdentity {
   readonly cert: string;
   readonly key: string;
-  /** Authorities in PEM whose certificates tell clients apart. Clients are asked for none when absent. */
+  /** Authorities in PEM whose client certificates are accepted. No certificate is requested when absent. */
   readonly clientCa?: string | undefined;
 }
 
@@ -31,7 +31,7 @@ export function tlsHandshakes(
       minVersion: "TLSv1.2",
       ...(clientCa === undefined ? {} : { ca: clientCa }),
     }) as const;
-  // It never listens. The server of Node's is the one way to all that a handshake needs.
+  // It never listens. Node's server is the only access to everything that a handshake needs.
   const server = createServer({
     ...contextOf(shown),
     ALPNProtocols: offered,

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 
-/** Connections of which nobody knows yet who is to have them. They are closed when that takes too long. */
+/** Connections whose protocol is not known yet. They are closed after a time limit. */
 export class UndecidedSockets {
   readonly #sockets = new Set<Socket>();
   readonly #silenceMs: number;
@@ -9,7 +9,7 @@ export class UndecidedSockets {
     this.#silenceMs = silenceMs;
   }
 
-  /** Counts a connection as undecided. What it returns is called when that is over. */
+  /** Counts a connection as undecided. Call the returned function when it is decided. */
   add(socket: Socket): () => void {
     this.#sockets.add(socket);
     const timer = setTimeout(() => socket.destroy(), this.#silenceMs);
@@ -23,8 +23,8 @@ export class UndecidedSockets {
   }
 
   /**
-   * Reads the first bytes of a connection until `judge` knows whose they are. They are put
-   * back before the socket is handed over.
+   * Reads the first bytes of a connection until `judge` knows its server. The bytes are put back before the socket is
+   * handed over.
    */
   listen(socket: Socket, judge: (bytes: Buffer) => (() => void) | undefined): void {
     const settled = this.add(socket);

@@ -1,4 +1,4 @@
-/** The user whom jobs and benchmarks of root belong to, as the process was told at its start: see `job-owner.ts`. */
+/** The configured owner of jobs and benchmarks of a worker that runs as root: see `job-owner.ts`. */
 export function wantedJobUid(): string | undefined {
   return process.env["GRANGE_JOB_UID"];
 }

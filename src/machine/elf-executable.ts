@@ -7,9 +7,9 @@ export interface MachineCode {
 }
 
 /**
- * Returns the bytes of a static ELF executable: the instructions, and `data` behind the last of them.
+ * Returns the bytes of a static ELF executable: the instructions, and `data` after them.
  *
- * For system calls that Node has no function for. The instructions must not depend on where they are loaded.
+ * For system calls for which Node has no function. The instructions must be position-independent.
  */
 export function elfExecutable(machine: MachineCode, data: Buffer = Buffer.alloc(0)): Buffer {
   const code = Buffer.from(machine.code.map(([bytes]) => bytes).join(""), "hex");

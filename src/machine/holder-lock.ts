@@ -19,7 +19,9 @@ import {
 export type { Holder } from "./lock-record.ts";
 
 export interface HeldLock {
-  /** Aborted when somebody else has the lock, or its file was removed. What it guards must not be written any more. */
+  /**
+   * Aborted when another process has the lock, or its file was removed. The guarded data must not be written any more.
+   */
   readonly lost: AbortSignal;
   release(): Promise<void>;
 }
@@ -27,9 +29,9 @@ export interface HeldLock {
 export interface LockTimes {
   /** How often a holder says that it lives. */
   readonly beatMs: number;
-  /** For how long a holder that the kernel says nothing about is watched before its lock is taken. */
+  /** How long a holder is watched before its lock is taken, in ms, when the kernel has no information about it. */
   readonly silenceMs: number;
-  /** How long somebody else may take to write into the file what he decided to write. */
+  /** How long another process may take to write into the file what it decided to write, in ms. */
   readonly settleMs: number;
 }
 
@@ -39,7 +41,7 @@ const watchEveryMs = 250;
 const recordWithinMs = 1_000;
 
 export interface LockOptions {
-  /** Told when the last holder's silence is waited for, with how long. */
+  /** Called when the silence of the last holder is waited for, with the time in ms. */
   readonly waits?: (holder: Holder, ms: number) => void;
   readonly times?: LockTimes;
   /** The kernel's lock; file systems without one are tested with another. */
@@ -47,13 +49,13 @@ export interface LockOptions {
 }
 
 /**
- * A lock on disk that ends with the process that holds it, also by kill -9. Answers who has it when it is taken.
+ * A lock on disk that ends with its process, also after kill -9. Returns the holder when it is taken.
  *
- * It is the kernel's lock on the open file, so no process is ever judged by its number, which means
- * nothing in another container. Where the last holder ran under another kernel, whose locks may not reach here, or
- * the file system has no locks, its heartbeat decides: it touches the file, and one who wants the lock watches
- * by his own clock whether that goes on. A holder that was taken for dead, such as a machine that was suspended, sees it
- * at its next heartbeat (`lost`).
+ * It is the kernel's lock on the open file, so no process is judged by its number, which means nothing in another
+ * container. When the last holder ran under another kernel, whose locks may not be visible here, or the file system has
+ * no locks, its heartbeat decides: the holder touches the file, and a process that wants the lock watches with its own
+ * clock whether that continues. A holder that was wrongly taken for dead, such as a suspended machine, notices it at
+ * its next heartbeat (`lost`).
  */
 export async function takeLock(
   path: string,
@@ -62,7 +64,7 @@ export async function takeLock(
 ): Promise<{ readonly lock: HeldLock } | { readonly holder: Holder }> {
   try {
     for (;;) {
-      // Spares a process for each look of those who wait.
+      // Avoids starting a process for each check of a waiting process.
       const seen = recordAt(path);
       if (seen && isSeenAlive(seen)) return { holder: holderIn(seen) };
       const file = openLockFile(path);
@@ -82,9 +84,10 @@ export async function takeLock(
 }
 
 /**
- * Undefined when nobody alive has the lock. Takes nothing and starts nothing; cheap where there is no lock.
+ * Returns the holder; undefined when no living process has the lock. Takes nothing and starts nothing; fast where there
+ * is no lock.
  *
- * Of a process that cannot be seen from here, the time of its last heartbeat is compared with this machine's clock.
+ * For a process that is not visible from here, the time of its last heartbeat is compared with this machine's clock.
  */
 export function holderOf(path: string): Holder | undefined {
   if (!existsSync(path)) return undefined;
@@ -94,7 +97,7 @@ export function holderOf(path: string): Holder | undefined {
   return lives ? holderIn(record) : undefined;
 }
 
-/** Resolves, with a sentence, when somebody else has what the lock guards. */
+/** Resolves, with a sentence, when another process has the guarded data. */
 export function untilLost(lost: AbortSignal, guarded: string): Promise<string> {
   return new Promise((resolve) => {
     const told = () => resolve(`another process has taken ${guarded}`);
@@ -158,7 +161,7 @@ function holding(file: number, path: string, record: LockRecord, times: LockTime
   const release = async () => {
     clearInterval(timer);
     await beating;
-    // While the lock is held: whoever has the file open already sees that it is not there any more.
+    // While the lock is held: a process that has the file open notices that it was removed.
     if (recordAt(path)?.id === record.id) await rm(path, { force: true });
     closeSync(file);
   };
@@ -172,11 +175,11 @@ function holding(file: number, path: string, record: LockRecord, times: LockTime
 }
 
 /**
- * Touches the file, which says that the holder lives. Returns the time that it set, and undefined when it could not look.
+ * Touches the file, which shows that the holder lives. Returns the time that it set; undefined when it could not check.
  *
- * Returns "lost" when the lock is not its own any more. Only the time of the file is changed: that needs no room on a
- * full disk. The file is read only if its time is not that of the last heartbeat: whoever takes the lock writes into it,
- * and each read takes five turns of Node's thread pool.
+ * Returns "lost" when another process has the lock. Only the time of the file is changed, which needs no space on a
+ * full disk. The file is read only if its time is not that of the last heartbeat: a process that takes the lock writes
+ * into it, and each read takes five turns of Node's thread pool.
  */
 async function beat(
   path: string,
@@ -193,7 +196,7 @@ async function beat(
     await utimes(path, now, now);
     return now;
   } catch (cause) {
-    // A disk that cannot be read now says nothing of whose the lock is.
+    // An unreadable disk says nothing about the lock.
     return (cause as NodeJS.ErrnoException).code === "ENOENT" ? "lost" : undefined;
   }
 }
@@ -224,7 +227,7 @@ async function lookAt(path: string): Promise<string | undefined> {
   }
 }
 
-/** Who holds a lock that the kernel says is held. */
+/** Returns the holder of a lock that the kernel reports as held. */
 async function heldBy(path: string): Promise<{ readonly holder: Holder } | "again"> {
   const until = performance.now() + recordWithinMs;
   for (;;) {
@@ -240,16 +243,16 @@ async function heldBy(path: string): Promise<{ readonly holder: Holder } | "agai
 }
 
 /**
- * Opens the lock's file, which is made where there is none; undefined when somebody else made or removed it meanwhile.
+ * Opens the lock's file and creates it if necessary; undefined when another process created or removed it meanwhile.
  *
- * Not with `O_CREAT` for one that is there: in a sticky directory, the kernel refuses that for another user's file.
+ * Without `O_CREAT` for an existing file: in a sticky directory, the kernel refuses that for another user's file.
  */
 function openLockFile(path: string): number | undefined {
   try {
     return openSync(path, "r+");
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    // Another user's: it can be locked, and it can be seen who has it.
+    // The file of another user: it can be locked, and its holder can be read.
     if (code === "EACCES") return openSync(path, "r");
     if (code !== "ENOENT") throw cause;
   }

@@ -6,8 +6,8 @@ let inherited: readonly number[] | undefined;
 let nothing: number | undefined;
 
 /**
- * What stands, from file `first` on, for the files that this process was given open by who started it, such as
- * the pipes of a terminal or a supervisor. A program that it starts would get them, too, and could write to them.
+ * Returns what replaces, from file `first` on, the open files that this process inherited, such as the pipes of a
+ * terminal or a supervisor. A started program would inherit them, too, and could write to them.
  */
 export function insteadOfInherited(first: number): ("ignore" | number)[] {
   inherited ??= readdirSync("/proc/self/fd")

@@ -10,10 +10,10 @@ interface JobOwner {
   readonly gid: number;
 }
 
-/** Below what `useradd` gives out last, and above what anybody has reached. */
+/** Below the last ids of `useradd`, and above those in use. */
 const usualUid = 59_980;
 
-/** What decides it: who this process is, which users its user namespace has, and the setting. */
+/** The facts that decide it: this process's user, the users of its user namespace, and the setting. */
 interface OwnIdentity {
   readonly uid: number | undefined;
   /** The text of /proc/self/uid_map; empty where there is none. */
@@ -23,10 +23,11 @@ interface OwnIdentity {
 }
 
 /**
- * Whom jobs of a worker, and benchmarks of a collector, that runs as root belong to; undefined where they belong to its own user.
+ * Returns the user of jobs of a worker, and of benchmarks of a collector, that runs as root; undefined where they run
+ * as its own user.
  *
- * To the kernel a job of root is root, whatever it is called in its user namespace: it reads what only root may read,
- * and changes settings of the machine. Who is root of a user namespace that has no other users is an ordinary user.
+ * To the kernel a job of root is root, whatever its name in the user namespace: it can read what only root may read,
+ * and change settings of the machine. Root of a user namespace without other users is an ordinary user.
  */
 export function jobOwnerFor({ uid, uidMap, wanted }: OwnIdentity): JobOwner | undefined {
   if (uid !== 0) return undefined;
@@ -59,7 +60,7 @@ function holds(uidMap: string, uid: number): boolean {
     .some(([first = 0, , count = 0]) => first <= uid && uid < first + count);
 }
 
-/** Of this process: it does not change while that lives. */
+/** For this process: it does not change while the process lives. */
 export const jobOwner = jobOwnerFor({
   uid: process.getuid?.(),
   uidMap: readUidMap(),
@@ -76,7 +77,7 @@ export function giveOpenFileToJobs(file: number): void {
   if (jobOwner !== undefined) fchownSync(file, jobOwner.uid, jobOwner.gid);
 }
 
-/** The same for a tree, apart from what in it belongs to them already. */
+/** Gives a tree to the jobs' user, except the parts that it owns already. */
 export function giveTreeToJobs(path: string): void {
   if (jobOwner === undefined) return;
   const entry = lstatSync(path);
@@ -87,12 +88,12 @@ export function giveTreeToJobs(path: string): void {
 /** Nobody in particular, but somebody: PostgreSQL, for one, refuses to be root. */
 export const jobUser = { name: "grange", uid: 1000, gid: 1000 } as const;
 
-/** As util-linux names it everywhere; looked up in no PATH of a job. */
+/** The path of util-linux on all distributions; not looked up in the PATH of a job. */
 export const setpriv = "/usr/bin/setpriv";
 
 /**
- * What goes before a command, as the last thing that root does: it becomes the user whom jobs belong to, called
- * `jobUser` in a user namespace without any other user.
+ * Returns the words before a command that make root become the jobs' user, called `jobUser`, in a user namespace
+ * without any other user.
  */
 export function asJobOwner({ uid, gid }: JobOwner): string[] {
   return [

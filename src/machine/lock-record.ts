@@ -4,20 +4,20 @@ import { hostname } from "node:os";
 import { z } from "zod";
 import { isAlive, ownOwner, pidNamespaceOf } from "./owner.ts";
 
-/** What the holder of a lock writes into its file. */
+/** The content that the holder of a lock writes into its file. */
 const Record = z.object({
-  /** Of this one holding. */
+  /** Unique for each time that the lock is held. */
   id: z.string(),
   name: z.string(),
   owner: z.string().regex(/^\d+-\w+-\d+$/),
   host: z.string(),
-  /** Of the running kernel: it ends with all its processes. */
+  /** The boot id of the running kernel. */
   boot: z.string(),
   since: z.string(),
 });
 export type LockRecord = z.infer<typeof Record>;
 
-/** Who holds a lock: what it said of itself, and its process. */
+/** The holder of a lock: its description, and its process. */
 export interface Holder {
   readonly name: string;
   readonly pid: number;
@@ -35,7 +35,7 @@ export function ownRecord(name: string): LockRecord {
   return { id: randomUUID(), name, owner: ownOwner(), host: hostname(), boot: ownBoot, since };
 }
 
-/** Undefined for an empty file, and for what nobody of ours wrote. */
+/** Returns undefined for an empty file, and for other content. */
 export function parseLockRecord(text: string): LockRecord | undefined {
   try {
     return Record.safeParse(JSON.parse(text)).data;

@@ -2,10 +2,10 @@ import { chmodSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
- * Makes a directory, and those above it; one that is there is as good.
+ * Makes a directory, and those above it; an existing one is accepted.
  *
- * Not by Node's own `recursive`: where a file system takes none (`/proc`), that tries for ever, without a turn for
- * anybody else, and no signal ends it.
+ * Not with Node's `recursive`: in a file system that refuses directories (`/proc`), that retries forever without
+ * yielding, and no signal ends it.
  */
 export function makeDirectory(path: string, mode = 0o777): void {
   try {

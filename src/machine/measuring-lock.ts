@@ -2,7 +2,7 @@ import { rest } from "#core/resting.ts";
 import { type HeldLock, type Holder, takeLock } from "./holder-lock.ts";
 
 /**
- * Where all of a machine look who measures, whatever user they are. Who measures holds it: collectors take turns, and
+ * The lock of the machine's measuring process, for all of its users. Its holder measures: collectors take turns, and
  * workers claim nothing meanwhile.
  */
 export const usualMeasuringLock = "/tmp/grange-measuring.lock";
@@ -20,7 +20,7 @@ export class MeasuringLock {
     this.#name = name;
   }
 
-  /** Undefined when the signal comes first. `waits` is told once, of whoever has it. */
+  /** Returns undefined when the signal is aborted first. `waits` is called once, with the holder. */
   async take(
     signal: AbortSignal,
     waits: (holder: Holder) => void = () => {},

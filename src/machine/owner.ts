@@ -2,9 +2,8 @@ import { readFileSync, readlinkSync } from "node:fs";
 import { numberOfThisProcess } from "./process-numbers.ts";
 
 /**
- * Who owns something on disk: a process, told from a later one with the same id
- * by its start time, and from one of another pid namespace, about which nothing
- * can be asked.
+ * Returns a text that identifies this process as an owner on disk: distinct from a later process with the same id, by
+ * its start time, and from processes of other pid namespaces, which cannot be looked up.
  */
 export function ownOwner(): string {
   if (own === undefined) {
@@ -18,7 +17,7 @@ export function ownOwner(): string {
 /** None of it changes while the process lives, and reading it takes half a millisecond. */
 let own: string | undefined;
 
-/** False only when the owner is known to be gone. What follows it after another `-` is not looked at. */
+/** Returns false only when the owner is known to be gone. The text after a further `-` is ignored. */
 export function isAlive(owner: string): boolean {
   const [pid, startTime, namespace] = owner.split("-");
   if (namespace !== pidNamespace()) return true;
@@ -31,8 +30,8 @@ export function pidNamespaceOf(owner: string): string {
 }
 
 /**
- * In clock ticks since boot; undefined when there is no such process. Where there is no /proc, that it lives
- * must do.
+ * Returns the start time of a process in clock ticks since boot; undefined when there is no such process. Without
+ * /proc, only checks that it lives.
  */
 export function startTimeOf(pid: number): string | undefined {
   if (process.platform !== "linux") return lives(pid) ? "alive" : undefined;

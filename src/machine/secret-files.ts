@@ -9,8 +9,8 @@ const listName = "secret-files.json";
 const List = z.array(z.string());
 
 /**
- * Writes down in a farm's data directory which files elsewhere hold its keys, for the workers of this machine: their
- * jobs run as their user, and must not see them. Replaces what was there.
+ * Records in a farm's data directory which files elsewhere hold its keys, for the workers of this machine: their jobs
+ * run as the same user, and must not see them. Replaces the earlier record.
  */
 export async function noteSecretFiles(
   dataDir: string,
@@ -23,7 +23,7 @@ export async function noteSecretFiles(
   await rename(aside, list);
 }
 
-/** Those that a server wrote down there; none where nobody did, or where we may not look. */
+/** Returns the files that a server recorded there; none without a record, or where it may not be read. */
 export function secretFilesOf(dataDir: string): readonly string[] {
   try {
     return List.parse(JSON.parse(readFileSync(join(dataDir, listName), "utf8")));
@@ -38,7 +38,7 @@ export function realPlaces(files: readonly string[]): string[] {
     try {
       return [realpathSync(file)];
     } catch {
-      // What we cannot reach, no job of ours can.
+      // A file that we cannot read, our jobs cannot read either.
       return [];
     }
   });

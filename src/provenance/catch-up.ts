@@ -20,10 +20,10 @@ const mostAtOnce = 2_000;
 const overlapMs = 10 * 60_000;
 
 /**
- * Takes down what runs have made since somebody asked last.
+ * Records the outputs of runs since the last call.
  *
- * Asked for when somebody asks for provenance, which is seldom: runs pay nothing for it. By batches, so that
- * the first time, after a year, holds nothing up.
+ * Called when provenance is requested, which is rare: runs do no work for it. In batches, so that the first call, after
+ * a year, blocks nothing.
  */
 export async function catchUp(db: Db, finishedSince: FinishedSince): Promise<void> {
   let from: Date | undefined;
@@ -37,7 +37,7 @@ export async function catchUp(db: Db, finishedSince: FinishedSince): Promise<voi
       if (last === undefined) return undefined;
       await addSubjects(tx, runs.flatMap(subjectsOf));
       if (mark === undefined || last > mark) await setMark(tx, last);
-      // Of the last one's moment there may be more; one step on when all were of one moment.
+      // More runs may have the time of the last one; the time is increased when all had the same.
       if (runs.length < mostAtOnce) return undefined;
       return last > since ? last : new Date(last.getTime() + 1);
     });

@@ -11,7 +11,7 @@ const Envelope = z.object({
 });
 type Envelope = z.infer<typeof Envelope>;
 
-/** What a signature is over: type and body with their lengths, so that no other reading of the bytes has it too. */
+/** Returns the bytes that are signed: type and body with their lengths, so that they can be read in one way only. */
 function preAuthEncoding(type: string, body: Uint8Array): Uint8Array {
   const typeBytes = Buffer.from(type);
   return Buffer.concat([
@@ -32,7 +32,7 @@ export function sealEnvelope(key: Pick<FarmKey, "id" | "sign">, statement: objec
   };
 }
 
-/** What an envelope holds, if one of its signatures is of a key that `verify` knows; undefined otherwise. */
+/** Returns the content of an envelope if a key that `verify` knows has signed it; undefined otherwise. */
 export function openEnvelope(
   verify: FarmKey["verify"],
   { payloadType, payload, signatures }: Envelope,
@@ -43,6 +43,6 @@ export function openEnvelope(
   const isSigned = signatures.some(({ keyid, sig }) =>
     verify(keyid, signed, Buffer.from(sig, "base64")),
   );
-  // Parsed only now: what nobody signed is only bytes.
+  // Parsed only now: unsigned bytes are not trusted.
   return isSigned ? (JSON.parse(body.toString()) as unknown) : undefined;
 }

@@ -35,10 +35,10 @@ const predicateType = "https://slsa.dev/provenance/v1";
 const buildType = "https://grange.invalid/provenance/job/v1";
 
 /**
- * The in-toto statement of a run, with SLSA's provenance as its predicate.
+ * Returns the in-toto statement of a run, with SLSA's provenance as its predicate.
  *
- * `externalParameters` is all that a user could say; what follows from it stands in `internalParameters`. Secrets
- * are there by name and version, as part of the platform.
+ * `externalParameters` contains everything that a user could set; the derived values are in `internalParameters`.
+ * Secrets appear by name and version, as part of the platform.
  */
 export function statementOf(run: AttestedRun) {
   const { graph, farm } = run;

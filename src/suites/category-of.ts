@@ -1,7 +1,10 @@
 import type { TestCase } from "#core/test-case.ts";
 import type { Suite } from "./suite.ts";
 
-/** What a benchmark is for: `primary` ones stand for real use. One that the suite no longer has is secondary. */
+/**
+ * Returns the category of a benchmark: `primary` ones stand for real use. One that the suite no longer contains is
+ * secondary.
+ */
 export function categoryOf(
   suite: Suite,
   { section, benchmark }: Pick<TestCase, "section" | "benchmark">,

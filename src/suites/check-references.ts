@@ -7,7 +7,7 @@ import type { Finding } from "./suite-problems.ts";
 
 const sections: readonly Section[] = ["compile", "runtime", "toolchain"];
 
-/** What a schema cannot see: names that lead nowhere, patterns that cannot be used, and what could never be measured. */
+/** Checks what a schema cannot: unknown names, invalid patterns, and benchmarks that could never be measured. */
 export function checkReferences(suite: Suite): Finding[] {
   return [
     ...checkCounts(suite),

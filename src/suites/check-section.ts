@@ -4,7 +4,7 @@ import type { Benchmark, SuiteSection } from "./suite.ts";
 import { suiteLimits } from "./suite-limits.ts";
 import type { Finding } from "./suite-problems.ts";
 
-/** What is wrong within a section. */
+/** Returns the problems within a section. */
 export function checkSection(
   name: Section,
   section: SuiteSection,

@@ -27,7 +27,7 @@ export function known(words: Readonly<Record<string, unknown>>, what: string): s
   return `${what} are ${shown}${names.length > 20 ? ", …" : ""}`;
 }
 
-/** That a pattern cannot be used, or what it lacks. */
+/** Returns the problem of a pattern, if it has one. */
 export function checkPattern(
   path: readonly PropertyKey[],
   text: string,

@@ -30,8 +30,8 @@ export function inDirectory<T>(files: BlobFiles, work: () => Promise<T>): Promis
 }
 
 /**
- * Looks for a file to read where it lies, where it is put while it is being removed, and, as it may have been
- * put back meanwhile, once more where it lies: who was told that a blob is here is not to find it gone.
+ * Looks for a file at its place, then at the place to which it is moved while it is being removed, and then once more
+ * at its own place, because it may have been put back: a client that was told that a blob exists must find it.
  */
 export async function whereverItIs<T>(
   files: BlobFiles,
@@ -69,7 +69,7 @@ export async function isHere(files: BlobFiles, digest: Digest): Promise<boolean>
   return true;
 }
 
-/** Whether the blob is here with these bytes. One whose bytes have changed is to be replaced. */
+/** Returns whether the blob exists with these bytes. A file whose bytes have changed is to be replaced. */
 export async function isHereAs(
   files: BlobFiles,
   digest: Digest,
@@ -96,7 +96,7 @@ export async function isHereIntact(files: BlobFiles, digest: Digest): Promise<bo
   }
 }
 
-/** Opened by the first who takes a chunk: what is read and never looked at holds no file open. */
+/** Yields a range of a file. Opens it at the first chunk, so that a stream that is never read holds no file open. */
 export async function* chunksOf(files: BlobFiles, digest: Digest, { start, end }: ByteSpan) {
   if (start === end) return;
   const file = await inDirectory(files, () => openBlob(files, digest));

@@ -6,11 +6,11 @@ import { diskFault, errnoOf } from "./disk-fault.ts";
 import { digestOfFile, diskLayout } from "./disk-layout.ts";
 import { storedBlobs } from "./disk-usage.ts";
 
-/** A directory of blobs, as whoever makes room in it sees it. */
+/** The eviction of blobs from a directory. */
 export interface DiskEviction {
   /** Every blob, in no order, while others come and go. */
   list(): AsyncIterable<StoredBlob>;
-  /** What is known of a blob, without taking that for a use of it. */
+  /** Returns the facts about a blob without counting as a use of it. */
   look(digest: Digest): Promise<StoredBlob | undefined>;
   /** Removes a blob unless it was asked for since `before`; answers whether it did. */
   removeUnused(digest: Digest, before: Date): Promise<boolean>;
@@ -19,11 +19,11 @@ export interface DiskEviction {
 }
 
 /**
- * Makes room in the directory of a `DiskBlobStore`, of which any number of processes say meanwhile what is here.
+ * Evicts from the directory of a `DiskBlobStore` while any number of processes serve it.
  *
- * Who says that a blob is here sets its access time first, by its name. So a blob is moved away from that name, and
- * looked at then: either its time is new, and it is put back; or whoever comes later finds no such name, and
- * says that it is missing. Readers look in the place in between, too.
+ * A process that reports a blob as present sets its access time first, by its name. So a blob is first moved away from
+ * that name and then checked. If its time is new, it is put back. Otherwise later processes do not find the name and
+ * report the blob as missing. Readers also look at the place in between.
  */
 export async function openDiskEviction(directory: string): Promise<DiskEviction> {
   const { blobs, path, leaving, leavingPath } = diskLayout(directory);

@@ -6,7 +6,7 @@ export function errnoOf(reason: unknown): string | undefined {
   return typeof reason.code === "string" ? reason.code : undefined;
 }
 
-/** Says in words what a file system refused, and what can be done. Faults pass unchanged. */
+/** Returns a fault that explains an error of the file system and what to do. Faults are returned unchanged. */
 export function diskFault(reason: unknown, directory: string): Fault {
   if (reason instanceof Fault) return reason;
   const cause = { cause: reason };

@@ -14,8 +14,8 @@ import { readStoreOwner, writeStoreOwner } from "./store-owner.ts";
 const mostAttempts = 10;
 
 /**
- * Blobs in one directory: those of the default project as they always lay, those of each namespace in a store of its own
- * below it. What is being written, and uploads that were broken off, they share.
+ * Opens blobs in one directory: those of the default project at the top, as before, and those of each namespace in a
+ * store of its own below. All share the directories of temporary files and of interrupted uploads.
  */
 export async function openDiskStorage(directory: string): Promise<BlobStorage> {
   const ownDisk = await openDiskBlobStore(directory);

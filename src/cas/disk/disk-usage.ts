@@ -7,11 +7,11 @@ export interface DiskUsage {
   readonly blobs: number;
   /** Sum of the blobs' own sizes; the file system rounds each up to its blocks. */
   readonly bytes: number;
-  /** What the file system leaves to a process that is not root's. */
+  /** The free bytes that a process without root's rights can use. */
   readonly freeBytes: number;
 }
 
-/** Walks all shards. What is removed meanwhile is passed over. */
+/** Yields the blobs of all shards. Blobs that are removed meanwhile are skipped. */
 export async function* storedBlobs(blobs: string): AsyncGenerator<StoredBlob, void, undefined> {
   for (const shard of await readdir(blobs)) {
     for (const name of await readdir(join(blobs, shard)).catch(() => [])) {

@@ -28,11 +28,11 @@ export async function usageOfNamespace(
 }
 
 /**
- * Removes those blobs of a namespace that nobody asked for since `before`, if that is given; then its directory, if
- * nothing is left in it. Returns what is left: 0 blobs when the directory is gone.
+ * Removes the blobs of a namespace that were not used since `before`, if given; then its directory, if it is empty.
+ * Returns what is left: 0 blobs when the directory is gone.
  *
- * A blob that arrives in between is kept: the directory is moved aside first, and what is found in it then is put
- * back. Readers may miss such a blob for that moment, and are answered as for any that is missing.
+ * A blob that arrives in between is kept: the directory is first moved away, and blobs found in it then are put back.
+ * In that moment readers may get such a blob as missing.
  */
 export async function removeNamespace(
   directory: string,

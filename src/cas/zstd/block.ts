@@ -13,7 +13,7 @@ import {
   usualOffsets,
 } from "./sequence-codes.ts";
 
-/** What one block of a frame leaves to the next. */
+/** The state that one block of a frame leaves to the next. */
 export interface BlockHistory {
   huffman: HuffmanTable | undefined;
   literalLengths: FseTable | undefined;

@@ -5,8 +5,8 @@ export const mostBlockBytes = 128 * 1024;
 export const paddingBytes = 32;
 
 /**
- * Where a block lies while it is decoded. One for all streams: decoding a block is one
- * step of the event loop.
+ * The buffer of the block that is being decoded. One for all streams, because a block is decoded in one step of the
+ * event loop.
  */
 export const scratch = new Uint8Array(paddingBytes + mostBlockBytes + paddingBytes);
 export const scratchView = new DataView(scratch.buffer);

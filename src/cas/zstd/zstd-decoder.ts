@@ -4,7 +4,7 @@ import { corrupt } from "./corrupt.ts";
 import { InputBytes } from "./input-bytes.ts";
 import { mostBlockBytes, paddingBytes, scratch } from "./scratch.ts";
 
-/** What RFC 8878 asks every decoder to take; level 19 asks for as much, and only "ultra" for more. */
+/** The window that RFC 8878 requires every decoder to accept. Level 19 needs as much, and only "ultra" needs more. */
 export const mostWindowBytes = 8 * 1024 * 1024;
 
 const frameMagic = 0xfd2fb528;
@@ -45,12 +45,12 @@ export class ZstdDecoder {
     this.#mostBytes = mostBytes;
   }
 
-  /** What is held for later: the window, and a block that is not whole. */
+  /** The bytes that are held for later: the window, and an incomplete block. */
   get heldBytes(): number {
     return this.#out.byteLength + this.#input.length;
   }
 
-  /** Takes in a chunk; gives what each block becomes, which may be nothing. */
+  /** Adds a chunk; yields the content of each block, which may be empty. */
   *push(chunk: Uint8Array): Generator<Uint8Array, void, undefined> {
     this.#input.add(chunk);
     for (;;) {
@@ -66,7 +66,7 @@ export class ZstdDecoder {
     throw corrupt("it is cut short");
   }
 
-  /** One step; undefined when it needs more bytes than are here. */
+  /** Does one step; returns undefined when it needs more bytes. */
   #step(): Uint8Array | undefined {
     const expected = this.#expected;
     switch (expected.kind) {
@@ -194,10 +194,10 @@ export class ZstdDecoder {
   }
 
   /**
-   * Sees to it that a block has room behind the window.
+   * Makes room for a block behind the window.
    *
-   * The buffer grows with what came out, never on the word of a header. Once it holds
-   * two windows its second half is moved down, so that a byte is moved once.
+   * The buffer grows with the decoded bytes, never because of a header's claim. Once it holds two windows, its second
+   * half is moved down, so that each byte is moved once.
    */
   #makeRoom(frame: Frame, bytes: number): void {
     const windowStart = Math.max(frame.since, this.#at - frame.windowBytes);

@@ -11,7 +11,7 @@ type ZstdCompress = (
   done: (reason: Error | null, packed: Uint8Array) => void,
 ) => void;
 
-/** What Node has from 22.15 on; the types of older ones do not know it. */
+/** Functions that Node has since 22.15; the types of older versions lack them. */
 const native = zlib as unknown as {
   readonly zstdCompress?: ZstdCompress;
   readonly constants: { readonly ZSTD_c_compressionLevel?: number };

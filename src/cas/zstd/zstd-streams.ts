@@ -6,7 +6,7 @@ import { zstdFrame } from "./zstd-frame.ts";
 /** A frame holds the event loop for about 1 ms, and what one frame cannot see of the last costs 2 % in size. */
 const frameBytes = 256 * 1024;
 
-/** What all streams that are being unpacked may hold together: windows, mostly. */
+/** The most bytes that all streams together may hold while they are unpacked, mostly windows. */
 const mostHeldBytes = 256 * 1024 * 1024;
 let heldBytes = 0;
 
@@ -39,7 +39,7 @@ export async function* unzstd(
   }
 }
 
-/** Unpacks what is in hand, for what is known to be small. */
+/** Unpacks bytes that are in memory, for small content. */
 export async function unzstdWhole(bytes: Uint8Array, mostBytes: number): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   for await (const part of unzstd(inOneChunk(bytes), mostBytes)) parts.push(part);
@@ -72,7 +72,7 @@ export async function* zstd(
   if (bytes > 0 || frames === 0) yield await zstdFrame(joined(waiting));
 }
 
-/** Packs what is in hand. */
+/** Packs bytes that are in memory. */
 export async function zstdWhole(bytes: Uint8Array): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   for await (const part of zstd(inOneChunk(bytes))) parts.push(part);

@@ -5,8 +5,8 @@ import type { Git } from "../run-git.ts";
 /**
  * Returns the LFS server that a commit's `.lfsconfig` names; undefined where it names none.
  *
- * For people, to be named in an error: the farm does not ask it. The file comes with the commit, and would let its
- * author send the farm, with what it knows of that host, to any address.
+ * Only for an error message: the farm does not contact it. The file is part of the commit, and its author could
+ * otherwise direct the farm, with its credentials for that host, to any address.
  */
 export async function serverOfLfsConfig(
   git: Git,

@@ -38,11 +38,11 @@ const BatchAnswer = z.object({
 });
 
 /**
- * Brings objects of Git LFS into the store; throws `Fault` naming the first that cannot be had.
+ * Fetches objects of Git LFS into the store; throws `Fault` with the first that cannot be fetched.
  *
- * `repository` is the address of the repository whose files point at them. Its LFS server is asked for each of
- * them, also where the store has one: that an object is in the store does not say that this repository may
- * name it. What comes is kept only when it has the pointer's SHA-256 and size.
+ * `repository` is the address of the repository whose files refer to them. Its LFS server is asked for each object,
+ * also when the store has it: the store does not know whether this repository may use it. An object is stored only with
+ * the SHA-256 and size of its pointer.
  */
 export async function fetchLfsObjects(
   services: { readonly git: Git; readonly store: BlobStore },
@@ -189,7 +189,7 @@ async function fetchOne(
   }
 }
 
-/** Of a repository on this machine, Git LFS keeps the objects beside Git's own. */
+/** Copies objects of a repository on this machine, which Git LFS keeps beside Git's own. */
 async function takeFromDirectory(
   store: BlobStore,
   path: string,
@@ -217,7 +217,7 @@ async function takeFromDirectory(
   }
 }
 
-/** What the farm's own Git would present to the host of a repository; undefined when it has nothing. */
+/** Returns the credential that the farm's Git would send to the host of a repository; undefined without one. */
 async function gitCredentials(git: Git, address: string): Promise<string | undefined> {
   const url = new URL(address);
   const { exitCode, stdout } = await git

@@ -31,7 +31,7 @@ export function parsePointer(bytes: Uint8Array): LfsObject | undefined {
   }
   const [, hash] = /^sha256:([0-9a-f]{64})$/.exec(values.get("oid") ?? "") ?? [];
   const size = values.get("size") ?? "";
-  // What an extension changed comes out of the extension's program, which the farm does not run.
+  // An extension's program makes the content, and the farm does not run it.
   if ([...values.keys()].some((key) => key.startsWith("ext-"))) return undefined;
   if (hash === undefined || !/^(0|[1-9]\d{0,14})$/.test(size)) return undefined;
   return parseDigestKey(`${hash}/${size}`);

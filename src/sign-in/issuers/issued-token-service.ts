@@ -13,13 +13,13 @@ import { issuersAt, type TrustedIssuer } from "./trusted-issuer.store.ts";
 
 /** Clocks of different houses. */
 const toleranceSeconds = 30;
-/** A CI's token is for one job. One that is good for longer is not meant to be passed around. */
+/** A token of a CI system is for one job. A token with a longer life is refused. */
 const longestLifeSeconds = 24 * 60 * 60;
-/** As long as the answer about a token of ours is believed. */
+/** As long as an answer about our own tokens is cached, in ms. */
 const believedMs = 2_000;
 const mostKept = 1_000;
 
-/** Whom signed tokens of trusted issuers stand for. */
+/** Finds the principals of signed tokens from trusted issuers. */
 export interface IssuedTokenService {
   /** Throws `unauthenticated`. */
   identify(token: string): Promise<Principal>;
@@ -91,7 +91,7 @@ function audiencesOf({ aud }: JWTPayload): string[] {
   return typeof aud === "string" ? [aud] : (aud ?? []);
 }
 
-/** In our own words: those of the library may hold what the token said. */
+/** Returns the reason in our own words: the library's message may contain parts of the token. */
 function whyNotGood(cause: unknown): string {
   if (cause instanceof errors.JWTExpired) return "it ran out (`exp`)";
   if (cause instanceof errors.JWTClaimValidationFailed) {

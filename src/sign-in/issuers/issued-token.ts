@@ -5,8 +5,8 @@ import { Fault } from "#core/fault.ts";
 const longestToken = 8_192;
 
 /**
- * Signatures that only the holder of a private key can make. With `none` or HMAC, whoever knows the
- * public key, which is everybody, could sign.
+ * Signatures that only the holder of a private key can make. With `none` or HMAC, everybody who knows the public key
+ * could sign.
  */
 export const algorithms = [
   "RS256",
@@ -22,7 +22,7 @@ export const algorithms = [
   "Ed25519",
 ];
 
-/** What is read of a token before anything of it is believed: who to ask about it. */
+/** The parts of a token that are read before it is verified: whose keys to use. */
 export interface IssuedToken {
   readonly text: string;
   readonly issuer: string;
@@ -31,7 +31,7 @@ export interface IssuedToken {
 const Header = z.object({ alg: z.enum(algorithms), kid: z.string().max(256).optional() });
 const Claims = z.object({ iss: z.string().min(1).max(1_000) });
 
-/** By these a token would say itself where its key is, or what else to understand. */
+/** With these headers, a token would name its own key or require other features. */
 const refusedInHeader = ["jku", "jwk", "x5u", "x5c", "crit", "b64", "enc", "zip", "p2c"];
 
 /** The token of a header when it is no token of ours but a signed one; undefined for all else. */

@@ -13,7 +13,7 @@ export function whyNoIssuer(address: string): string | undefined {
   return undefined;
 }
 
-/** Where an issuer says what else is to be known of it (OpenID Connect Discovery 1.0, section 4). */
+/** Returns the address of an issuer's metadata (OpenID Connect Discovery 1.0, section 4). */
 export function discoveryAddress(issuer: string): string {
   return `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
 }

@@ -16,7 +16,7 @@ const mostBytes = 256 * 1024;
 
 const Discovery = z.object({ issuer: z.string(), jwks_uri: z.string() });
 
-/** The keys of issuers, as they publish them. Only ever asked for addresses that somebody trusted. */
+/** Returns the published keys of issuers. Only addresses of trusted issuers are contacted. */
 export function issuerKeys(): (issuer: string) => Promise<KeyFinder> {
   const known = new Map<string, { readonly until: number; readonly keys: Promise<KeyFinder> }>();
 

@@ -11,7 +11,7 @@ const TrustedIssuer = z.object({
   createdAt: z.date(),
   createdBy: z.string(),
 });
-/** One rule: whose tokens, for which audience and subject, count as whom. */
+/** One rule: tokens of which issuer, audience and subject stand for which principal. */
 export type TrustedIssuer = z.infer<typeof TrustedIssuer>;
 
 const columns = sql`
@@ -38,7 +38,7 @@ export function listIssuers(tx: Tx): Promise<TrustedIssuer[]> {
   return tx.many(TrustedIssuer, sql`select ${columns} from trusted_issuer order by name`);
 }
 
-/** The rules for who says to be that issuer, as it is written. */
+/** Returns the rules for an issuer, by its exact address. */
 export function issuersAt(tx: Tx, url: string): Promise<TrustedIssuer[]> {
   return tx.many(
     TrustedIssuer,

@@ -1,7 +1,7 @@
 import { anyone, PrincipalName } from "#access/principal.ts";
 import { Fault } from "#core/fault.ts";
 
-/** Which claims say who somebody is here. */
+/** The claims that identify a user here. */
 export interface ClaimNames {
   readonly principal: string;
   /** Undefined: groups give nobody anything. */
@@ -11,17 +11,17 @@ export interface ClaimNames {
 export interface ClaimedIdentity {
   readonly issuer: string;
   readonly subject: string;
-  /** What the claim says; whose name that is is decided by who came first. */
+  /** The name in the claim; the first subject with a name holds it. */
   readonly name: string;
-  /** Whether the provider has seen to it that nobody else can have the name. */
+  /** Whether the provider guarantees that nobody else can have the name. */
   readonly isVerified: boolean;
-  /** Principals whose grants it has besides. */
+  /** Principals whose grants it has in addition. */
   readonly groups: readonly string[];
 }
 
-/** So begin the principals that stand for a provider's groups; no person has such a name. */
+/** The prefix of principals that stand for groups of a provider; no person may have such a name. */
 const groupPrefix = "group-";
-/** The farm itself as it acts for a forge, and people there: who is one of these, the forge says. */
+/** Names of the farm's own principal for a forge, and of people at a forge, whom only the forge identifies. */
 const ofForges = /^forge$|@git(hub)?$/i;
 const mostGroups = 200;
 const longestSubject = 255;
@@ -51,7 +51,7 @@ export function identityOf(
         .slice(0, mostGroups)
         .filter((group) => typeof group === "string" && group !== "")
         .map((group) => groupPrefix + group)
-        // One whose name is no principal's cannot have been given anything.
+        // A group whose name is no valid principal cannot have grants.
         .filter((group) => PrincipalName.safeParse(group).success)
     );
   }

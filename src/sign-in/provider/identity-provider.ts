@@ -16,7 +16,7 @@ interface ProviderSettings {
 /** Where providers send people back to; the provider must have been configured with it. */
 export const callbackPath = "/auth/callback";
 
-/** What must be the same at both ends of the way; derived from the browser's cookie. */
+/** Values that must be equal at the start and the end of a sign-in; derived from the browser's cookie. */
 export interface AttemptSecrets {
   readonly state: string;
   readonly nonce: string;
@@ -28,9 +28,9 @@ export interface IdentityProvider {
   readonly name: string;
   /** Its address as its own answers write it. */
   issuer(): Promise<string>;
-  /** Where to send somebody to be asked. */
+  /** Returns the address to which the browser is sent. */
   addressFor(attempt: AttemptSecrets, redirectUri: string): Promise<URL>;
-  /** Who came back; throws `permission_denied` when what came is not what the provider sent. */
+  /** Returns the user who came back; throws `permission_denied` when the answer is not the provider's. */
   identityBehind(callback: URL, attempt: AttemptSecrets): Promise<ClaimedIdentity>;
 }
 
@@ -40,10 +40,10 @@ const timeoutSeconds = 10;
 const believedMs = 60 * 60_000;
 
 /**
- * OpenID Connect by its code flow, with PKCE, nonce, and the signature of the ID token checked though
- * it came over TLS.
+ * OpenID Connect with the code flow, PKCE and nonce; the signature of the ID token is checked although it came over
+ * TLS.
  *
- * Its configuration is asked for when somebody first signs in: a farm starts while its provider is away.
+ * The provider's configuration is read at the first sign-in, so a farm can start while its provider is away.
  */
 export function identityProvider(settings: ProviderSettings): IdentityProvider {
   const { name, scope } = settings;
@@ -119,7 +119,7 @@ async function discover({ issuer, clientId, clientSecret, name }: ProviderSettin
   }
 }
 
-/** In the header, which every provider must take, unless it says that it takes the body only. */
+/** Sends the secret in the header, which every provider must accept, unless the provider accepts only the body. */
 function withSecret(secret: string): oidc.ClientAuth {
   const [inHeader, inBody] = [oidc.ClientSecretBasic(secret), oidc.ClientSecretPost(secret)];
   return (server, ...rest) => {

@@ -6,8 +6,8 @@ import { insertIdentity, seeIdentity } from "./identity.store.ts";
 import type { ClaimedIdentity } from "./identity-of-claims.ts";
 
 /**
- * Whose name somebody has here. The first subject that comes with a name holds it: an address that is
- * given to another person one day does not bring along what the first was allowed.
+ * Returns the principal of a user. The first subject with a name holds it: when an address is later given to another
+ * person, that person does not get the rights of the first.
  */
 export async function principalOfIdentity(
   tx: Tx,
@@ -26,7 +26,7 @@ export async function principalOfIdentity(
   }
   await keepPrincipalAs(tx, name, "person");
   if (await insertIdentity(tx, { issuer, subject, principal: name }, now)) return name;
-  // It may be ourselves, signing in twice at once.
+  // A second sign-in of the same user at the same time may have been faster.
   const meanwhile = await seeIdentity(tx, issuer, subject, now);
   if (meanwhile !== undefined) return meanwhile.principal;
   throw new Fault(

@@ -6,10 +6,10 @@ import type { AttemptSecrets } from "./identity-provider.ts";
 export const attemptLastsMs = 10 * 60_000;
 
 /**
- * Somebody who was sent to the identity provider and is not back yet.
+ * A user who was sent to the identity provider and has not returned.
  *
- * The browser's cookie holds all of it, and the server nothing: anybody may begin to sign
- * in, so what the server kept would be a store that strangers can fill.
+ * The browser's cookie holds all of it, and the server stores nothing: anybody may begin to sign in, so strangers could
+ * fill a store.
  */
 interface SignInAttempt {
   readonly secret: string;

@@ -1,7 +1,7 @@
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 
-/** Records that somebody came back with a state; returns false when somebody did before. */
+/** Records that a browser came back with a state; returns false when one did before. */
 export async function recordUsedState(
   tx: Tx,
   stateHash: Uint8Array,

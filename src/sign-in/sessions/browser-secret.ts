@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomBytes } from "node:crypto";
 
-/** What is kept of a browser's secret. */
+/** The stored part of a browser's secret. */
 export interface SecretFingerprint {
   /** The beginning of the hash in hex, by which people and tables name it. */
   readonly id: string;
@@ -15,7 +15,7 @@ export function newSecret(): string {
   return randomBytes(32).toString("base64url");
 }
 
-/** Told apart before anything is computed of it. The last letter holds two bits only. */
+/** Checked before the secret is hashed. The last letter holds two bits only. */
 export function isSecretShaped(text: string): boolean {
   return text.length === 43 && /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/.test(text);
 }

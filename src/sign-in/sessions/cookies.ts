@@ -1,10 +1,10 @@
 /** How a browser that is signed in is told apart, given the address by which people reach the farm. */
 interface CookieNames {
-  /** Of somebody who is signed in. */
+  /** The cookie of a signed-in browser. */
   readonly session: string;
-  /** Of somebody who was sent to the identity provider. */
+  /** The cookie of a browser that was sent to the identity provider. */
   readonly attempt: string;
-  /** Of somebody who is back from there and was not let in: why. */
+  /** The cookie with the reason why a sign-in was refused. */
   readonly problem: string;
   readonly isSecure: boolean;
 }
@@ -13,10 +13,9 @@ interface CookieNames {
 const longestHeader = 16_384;
 
 /**
- * Browsers tell cookies apart by host, and not by port: two farms on one machine must not sign each
- * other's people out.
+ * Browsers separate cookies by host and not by port: two farms on one machine must not sign out each other's users.
  *
- * With `__Host-`, which needs HTTPS, no other name of the same domain can set them.
+ * With `__Host-`, which needs HTTPS, no other host of the same domain can set them.
  */
 export function cookieNames(publicUrl: URL): CookieNames {
   const isSecure = publicUrl.protocol === "https:";
@@ -30,7 +29,7 @@ export function cookieNames(publicUrl: URL): CookieNames {
   };
 }
 
-/** The value of a cookie. Of two of one name neither is chosen: one of them may be planted. */
+/** Returns the value of a cookie. When two have the same name, neither is used, because one of them may be planted. */
 export function cookieIn(header: string | undefined, name: string): string | undefined {
   if (header === undefined || header.length > longestHeader) return undefined;
   const values = header.split(";").flatMap((part) => {
@@ -41,8 +40,8 @@ export function cookieIn(header: string | undefined, name: string): string | und
 }
 
 /**
- * A `Set-Cookie`. Scripts cannot read it, and other sites' forms do not send it; a link from elsewhere
- * does (Lax), so that people who follow one are still signed in.
+ * Returns a `Set-Cookie` header. Scripts cannot read the cookie, and forms of other sites do not send it. Links from
+ * elsewhere do (Lax), so that users who follow one are still signed in.
  */
 export function setCookie(
   name: string,

@@ -1,20 +1,20 @@
 import { timingSafeEqual } from "node:crypto";
 
-/** What a browser says of where a request comes from. */
+/** The facts that a browser sends about the origin of a request. */
 export interface RequestOrigin {
   readonly method: string;
   readonly host: string | undefined;
   readonly origin: string | undefined;
   /** `Sec-Fetch-Site`: not sent by old browsers, and never set by a page. */
   readonly fetchSite: string | undefined;
-  /** What only a page of ours can know. */
+  /** The token that only our pages know. */
   readonly csrf: string | undefined;
 }
 
 /** By which address people reach the farm. */
 export interface FarmAddress {
   readonly url: URL;
-  /** Somebody said so; else it is where we listen, and a proxy may stand before it. */
+  /** Whether the address was configured; otherwise it is the address that we listen on, and a proxy may be in front. */
   readonly isConfigured: boolean;
 }
 

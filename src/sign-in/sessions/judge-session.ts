@@ -8,7 +8,7 @@ export interface SessionTimes {
   readonly wholeMs: number;
 }
 
-/** Who comes every day stays signed in; a week later somebody has to say again who it is. */
+/** A user who comes every day stays signed in for a week, and then has to sign in again. */
 export const sessionTimes: SessionTimes = {
   idleMs: 24 * 60 * 60_000,
   wholeMs: 7 * 24 * 60 * 60_000,

@@ -6,7 +6,7 @@ import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
 import type { NewSignIn } from "./session-service.ts";
 
-/** Somebody whose token is good. */
+/** The holder of a valid token. */
 interface TokenHolder {
   readonly principal: string;
   readonly tokenId: string;
@@ -51,7 +51,10 @@ export function signingIn(holder: TokenHolder, formerSecret: string | undefined)
   };
 }
 
-/** What a machine holds lies about on that machine, and is for its own protocol. */
+/**
+ * Throws unless the principal is a person: the token of a machine is stored on that machine, and is for its own
+ * protocol.
+ */
 async function requirePerson(tx: Tx, name: string): Promise<void> {
   const known = await principalNamed(tx, name);
   if (known === undefined || known.kind === "person" || known.kind === "ci") return;

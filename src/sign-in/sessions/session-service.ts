@@ -31,7 +31,7 @@ interface LiveSession {
 
 export type FoundSession =
   | LiveSession
-  /** It was one of ours. */
+  /** It was a session of this farm. */
   | {
       readonly kind: "over";
       readonly principal: string;
@@ -50,8 +50,8 @@ export interface BegunSession {
 export interface SessionService {
   find(secret: string): Promise<FoundSession>;
   /**
-   * Signs a browser in under a new secret, and ends the session that it came with: whatever it sent,
-   * somebody else may have planted it.
+   * Signs a browser in with a new secret, and ends the session that it came with, because somebody else may have
+   * planted its cookie.
    */
   begin(tx: Tx, wanted: NewSignIn): Promise<BegunSession>;
   end(tx: Tx, id: string): Promise<StoredSession | undefined>;
@@ -63,7 +63,7 @@ export interface NewSignIn {
   readonly principal: string;
   readonly groups: readonly string[];
   readonly voucher: Voucher;
-  /** It cannot outlive what vouched for it. */
+  /** The session cannot be longer than the token or the identity that it is based on. */
   readonly notAfter: Date | null;
   readonly formerSecret: string | undefined;
 }
@@ -100,7 +100,7 @@ export function sessionService(
       return {
         kind: "live",
         id,
-        // Who signs in on an open farm could as well not have done so, and must not lose by it.
+        // On an open farm, signing in is optional and must not reduce a user's rights.
         principal: await rightsOf(tx, principal, [...stored.groups, anyone]),
         voucher: voucherOf(stored),
         since: stored.createdAt,
@@ -120,7 +120,7 @@ export function sessionService(
       }
       const keeping = kept;
       const found = await lookUp(secret);
-      // Only good ones: nobody can crowd them out with guesses.
+      // Only valid sessions, so that guesses cannot push them out of the cache.
       if (found.kind === "live") {
         keeping.set(key, { believedUntil: new Date(now.getTime() + believedMs), found });
       } else keeping.forget(key);

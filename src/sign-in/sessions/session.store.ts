@@ -22,7 +22,7 @@ const columns = sql`
   seen_at as "seenAt", ends_at as "endsAt", ended_at as "endedAt"
 `;
 
-/** Who vouched for somebody. */
+/** What a session is based on. */
 export type Voucher =
   | { readonly kind: "token"; readonly tokenId: string }
   | { readonly kind: "provider"; readonly issuer: string; readonly subject: string };
@@ -77,7 +77,7 @@ export async function endSession(
   return row;
 }
 
-/** Ends all sessions of somebody for whom a provider vouched. */
+/** Ends all sessions of a user that are based on a provider. */
 export function endSessionsByProvider(tx: Tx, principal: string, now: Date): Promise<number> {
   return tx.run(sql`
     update session set ended_at = ${now}
@@ -85,7 +85,7 @@ export function endSessionsByProvider(tx: Tx, principal: string, now: Date): Pro
   `);
 }
 
-/** Those that are not over, newest first; of one principal, or of all. */
+/** Returns the sessions that are not over, newest first; of one principal, or of all. */
 export function liveSessions(tx: Tx, now: Date, principal?: string): Promise<StoredSession[]> {
   return tx.many(
     StoredSession,
