@@ -13,7 +13,7 @@ export interface LaneState {
 /**
  * Returns how many turns another lane, or owner, has before ours has its turn number `turn`.
  *
- * That all in a lane has its head's priority is a guess, which is why positions are told as "about".
+ * It is assumed that all executions of a lane have the priority of its first, so positions are reported as "about".
  */
 export function turnsAhead(
   ours: { readonly turn: number; readonly priority: number },
