@@ -118,7 +118,7 @@ export async function openStores(
 }
 
 /** Settings of the stores. */
-export type StoreConfig = Partial<
+type StoreConfig = Partial<
   Pick<
     ServerConfig,
     | "databaseUrl"

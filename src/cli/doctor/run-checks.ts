@@ -1,7 +1,7 @@
 import { messageOf } from "#core/fault.ts";
 import type { Check, CheckResult, Finding } from "./check.ts";
 
-interface Group {
+export interface Group {
   readonly name: string;
   readonly checks: readonly Check[];
 }
