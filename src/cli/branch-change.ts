@@ -12,7 +12,7 @@ export interface BranchOptions {
   readonly param?: readonly string[];
 }
 
-/** What is said of a branch, with what is said anew laid over it. */
+/** Returns the entry of a branch with new values added to it. */
 export function changedBody(
   before: BranchBody | null,
   switches: readonly string[],
@@ -31,7 +31,7 @@ export function changedBody(
   };
 }
 
-/** What is said of a branch without the parts of these names; null when nothing is left. */
+/** Returns the entry of a branch without the parts of these names; null when nothing is left. */
 export function reducedBody(
   before: BranchBody | null,
   names: readonly string[],

@@ -6,7 +6,7 @@ import { tableLines } from "./terminal/table.ts";
 import { timeText } from "./terminal/time-text.ts";
 import { valueText } from "./value-text.ts";
 
-/** What holds on a branch, and who said so. */
+/** Returns the definition of a branch, with the author of each part. */
 export function branchLines(branch: Branch, paint: Paint): string[] {
   const { resolved, own, catalog, next, history } = branch;
   const otherwise = branch.branch === "*" ? "usual" : "inherited";
@@ -48,7 +48,7 @@ export function branchLines(branch: Branch, paint: Paint): string[] {
   ];
 }
 
-/** What the next submission will use. */
+/** Returns what the next submission will use. */
 function nextRows({ catalog, commit, problem }: Branch["next"], paint: Paint): string[][] {
   if (problem !== null) return [["catalog", paint.red("none"), printableLine(problem)]];
   if (catalog === null) return [];

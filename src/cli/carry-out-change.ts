@@ -10,9 +10,9 @@ export interface ChangeOptions extends CommonOptions {
 }
 
 /**
- * Shows what a change would do, asks where a person can answer, and then does exactly that.
+ * Shows what a change would do, asks the user where possible, and then makes exactly that change.
  *
- * The token of what was shown goes along: when something else would happen by then, the farm refuses.
+ * The token of the preview is sent with it: when the change would differ by then, the farm refuses it.
  */
 export async function carryOutChange(
   session: Session,

@@ -25,7 +25,7 @@ type Statement = z.infer<typeof statement>;
 
 export interface Checked {
   readonly envelope: Provenance["envelopes"][number];
-  /** What is to be believed; of an envelope that does not hold nothing is read. */
+  /** The verified statement; an envelope with an invalid signature is not read. */
   readonly found:
     | { readonly kind: "holds"; readonly statement: Statement }
     | { readonly kind: "refused"; readonly problem: string };

@@ -26,7 +26,7 @@ export async function commitOf(root: string, rev: string): Promise<string | unde
   return exitCode === 0 ? stdout.trim() : undefined;
 }
 
-/** Whether a commit brings definitions of its own, or says where they are. */
+/** Returns whether a commit has definitions, or a pointer to them. */
 export async function hasDefinitions(root: string, commit: string): Promise<boolean> {
   return (await filesOfDefinitions(root, commit)).some(
     (name) => isDefinitionFile(name) || name === ".grange/source",

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 
-/** What a command learns from the program that holds it. */
+/** The facts that a command needs about the program. */
 export interface Program {
   /** The file that Node was started with, for commands that start further processes. */
   readonly entry: string;
@@ -16,7 +16,7 @@ interface Listed {
   readonly load: () => Promise<Describe>;
 }
 
-/** All commands, in the order in which help shows them. */
+/** All commands, in the order of the help. */
 export const commandList: Readonly<Record<string, Listed>> = {
   up: {
     summary: "start a farm here and run the graph of a commit",

@@ -11,7 +11,7 @@ export function answersJson(command: Command): Command {
   return command.option("--json", "answer in JSON, for programs");
 }
 
-/** Examples under the help: what they do, then how they are written; without words, what goes on with the one before. */
+/** Adds examples to the help: a description, then the command; without a description, it continues the one before. */
 export function withExamples(
   command: Command,
   examples: readonly (readonly [what: string, line: string])[],

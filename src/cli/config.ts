@@ -20,7 +20,7 @@ const variablesOfSecretFiles = [
   "GRANGE_ENROL",
 ] as const;
 
-/** What the environment says to the command line. Options given with a command go on top. */
+/** The settings of the command line from the environment. Options of a command override them. */
 const CliConfig = z.object({
   serverUrl: z
     .url({
@@ -28,13 +28,13 @@ const CliConfig = z.object({
       error: "GRANGE_SERVER must be an address such as http://farm:8980",
     })
     .default("http://127.0.0.1:8980"),
-  /** Who asks, to farms that want to know. */
+  /** The caller's token. */
   token: z.string().optional(),
   /** Authorities in PEM that farms' certificates may come from, besides the usual ones. */
   ca: z.string().optional(),
   /** An enrolment token, or a file that holds one. */
   enrol: z.string().optional(),
-  /** What a machine shows of itself under TLS, in PEM. */
+  /** The certificate of a machine under TLS, in PEM. */
   clientCertificate: z.object({ cert: z.string(), key: z.string() }).optional(),
   /** The file of the certificate that a farm started here shows. */
   tlsCert: z.string().optional(),
@@ -42,13 +42,16 @@ const CliConfig = z.object({
   workerServerUrl: z.url({ protocol: /^https?$/ }).optional(),
   workerToken: z.string().optional(),
   dataDir: z.string().optional(),
-  /** Files of keys and tokens, this program's or a server's: no job may read one. What is no file is no matter. */
+  /**
+   * Files with keys and tokens of this program or of a server, which jobs must not read. A missing file does not
+   * matter.
+   */
   secretFiles: z.array(z.string()),
   /** Where this machine keeps artifacts that it measures, and their results: a user's own, not a checkout's. */
   benchDir: z.string().optional(),
   /** Where a user's own settings are, when that is not ~/.config. */
   configHome: z.string().optional(),
-  /** What all that measure on this machine hold by turns. */
+  /** The lock that everything that measures on this machine holds in turns. */
   measuringLock: z.string().optional(),
   databaseUrl: z.string().optional(),
   /** The directories of programs. */

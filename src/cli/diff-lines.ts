@@ -3,7 +3,7 @@ import type { Paint } from "./terminal/paint.ts";
 import { printableLine } from "./terminal/printable-text.ts";
 import { valueText } from "./value-text.ts";
 
-/** What differs between two catalogs, a line for each part. */
+/** Returns the differences of two catalogs, a line for each part. */
 export function diffLines(diff: CatalogDiff, paint: Paint): string[] {
   const sections = [
     ...changes("job", diff.jobs, paint),

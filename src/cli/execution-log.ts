@@ -2,7 +2,7 @@ import { pathOfCall } from "#api/endpoint.ts";
 import { executionEndpoints } from "#api/endpoints/execution-endpoints.ts";
 import type { ApiClient } from "./api/api-client.ts";
 
-/** What an execution wrote so far, piece by piece. */
+/** Yields the output of an execution so far, in pieces. */
 export async function* executionLog(
   api: Pick<ApiClient, "logAt">,
   execution: string,

@@ -1,4 +1,4 @@
-/** What a script can count on. */
+/** The exit codes that scripts can rely on. */
 export const exitCodes = {
   ok: 0,
   /** The graph did not succeed, a check failed, or something is wrong. */

@@ -8,7 +8,7 @@ import { printableLog } from "./terminal/printable-text.ts";
 import { UsageError } from "./usage-error.ts";
 
 export interface Explanation {
-  /** What was wrong, where, and what to do. */
+  /** The problem, its place, and what to do. */
   readonly lines: readonly string[];
   readonly exitCode: ExitCode;
   readonly json: { readonly error: object };
@@ -58,7 +58,7 @@ function wayOut(fault: Fault): string[] {
   ];
 }
 
-/** Only for what is no Fault: that is a bug of ours, and whoever reports it needs the place. */
+/** Only for errors that are no Fault: they are bugs, and a report of one needs the place. */
 function stackOf(reason: unknown, fault: Fault): string[] {
   if (reason === fault || !(reason instanceof Error) || reason.stack === undefined) return [];
   return [reason.stack.replace(messageOf(reason), "").trimStart()];

@@ -1,7 +1,7 @@
 import { ForgePolicy, ForgePolicyChange } from "#api/forge.ts";
 import { Fault } from "#core/fault.ts";
 
-/** What the options of `grange forge add|set` say of a policy. `usual` takes something back. */
+/** The options of `grange forge add|set` for a policy. `usual` removes a value. */
 export interface ForgePolicyOptions {
   readonly graph?: string;
   readonly forkGraph?: string;
@@ -39,7 +39,7 @@ export function policyChangeOf(options: ForgePolicyOptions): ForgePolicyChange {
   throw new Fault("invalid_argument", `${optionOf(issue?.path ?? [])}: ${issue?.message ?? ""}`);
 }
 
-/** As it was typed: what is wrong with `pollMs` came by `--poll`. */
+/** Returns the option as it was typed: a problem of `pollMs` came with `--poll`. */
 function optionOf([first = "", ...rest]: readonly PropertyKey[]): string {
   const word = first === "commands" ? "command" : String(first).replace(/Ms$/, "");
   const option = word.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

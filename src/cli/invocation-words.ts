@@ -1,7 +1,7 @@
 import type { InvocationCounts, InvocationSummary } from "#api/invocation.ts";
 import { printableLine } from "./terminal/printable-text.ts";
 
-/** What was asked for, as it was typed: `bazel test //...`; of tools that do not tell, their name. */
+/** Returns the command as it was typed: `bazel test //...`; for tools that do not report it, their name. */
 export function invocationTitle({
   build,
   tool,

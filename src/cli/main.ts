@@ -63,7 +63,7 @@ function versionBeside(file: string): string {
       const text = readFileSync(new URL(`${above}/package.json`, `file://${file}`), "utf8");
       return String((JSON.parse(text) as { version?: unknown }).version);
     } catch {
-      // Not there: one folder further up.
+      // Not there: look one folder further up.
     }
   }
   return "unknown";

@@ -4,7 +4,7 @@ import { readTrace } from "#simulate/read-trace.ts";
 import type { Trace } from "#simulate/trace.ts";
 import { standardTraces } from "#simulate/traces/standard-traces.ts";
 
-/** A standard trace by its name, what standard input gives for `-`, else a file. */
+/** Opens a standard trace by its name, standard input for `-`, else a file. */
 export async function openTrace(named: string, seed: number): Promise<Trace> {
   if (Object.hasOwn(standardTraces, named)) {
     const make = standardTraces[named];

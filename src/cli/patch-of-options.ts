@@ -15,9 +15,9 @@ type Patch = Record<string, z.core.util.JSONType>;
 const PatchFile = z.record(z.string(), z.json());
 
 /**
- * The patch that the options mean; null takes back what was changed.
+ * Returns the patch that the options mean; null undoes the customisation.
  *
- * `before` is what somebody changed already: settings go beside it, a file in its place.
+ * `before` is the present patch: settings are added to it, a file replaces it.
  */
 export async function patchOfOptions(
   { set, patch, remove }: PatchOptions,

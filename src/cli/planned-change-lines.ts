@@ -4,7 +4,7 @@ import type { Paint } from "./terminal/paint.ts";
 import { printableLine } from "./terminal/printable-text.ts";
 import { tableLines } from "./terminal/table.ts";
 
-/** More than a screen helps nobody; the sums say the rest, and --json all of it. */
+/** More lines than a screen are not useful; the sums cover the rest, and --json lists all. */
 const mostLines = 60;
 
 const order: readonly PlannedEffect[] = [
@@ -17,7 +17,7 @@ const order: readonly PlannedEffect[] = [
   "is left alone",
 ];
 
-/** What a change does to which jobs, and what it takes, for a person who is to agree. */
+/** Returns what a change does to which jobs, and its cost, for the person who confirms it. */
 export function plannedChangeLines(change: PlannedChange, paint: Paint): string[] {
   const { jobs } = change;
   if (jobs.length === 0) return ["No job runs because of this that would not have run anyway."];

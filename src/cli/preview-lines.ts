@@ -8,7 +8,7 @@ import { valueText } from "./value-text.ts";
 /** Jobs listed; of larger graphs, the first of them. */
 const mostJobs = 50;
 
-/** What a graph would be. */
+/** Returns the lines that describe a graph before it is submitted. */
 export function previewLines(preview: GraphPreview, paint: Paint): string[] {
   const { jobs } = preview;
   const inactive = jobs.filter(({ state }) => state === "inactive").length;

@@ -3,7 +3,7 @@ import type { ApiClient, RunAddress } from "./api/api-client.ts";
 import { printableLog } from "./terminal/printable-text.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
-/** What there is of a log, piece by piece. */
+/** Yields the stored part of a log, in pieces. */
 export async function* storedLog(
   api: Pick<ApiClient, "log">,
   address: RunAddress,

@@ -14,7 +14,7 @@ export function problemLines(problem: Problem, text: string | undefined, paint: 
   if (source === undefined || line === null) return [head];
   const at = (column ?? 1) - 1;
   const from = at < mostColumns ? 0 : at - mostColumns / 2;
-  // One column for each character, tabs too, so that the caret stands where it should.
+  // One column for each character, also for tabs, so that the caret is at the right place.
   const shown = source.slice(from, from + mostColumns).replace(/[^\P{C}]/gu, " ");
   const gutter = `${line} | `;
   const caret =

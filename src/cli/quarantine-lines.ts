@@ -2,7 +2,7 @@ import type { Quarantine, QuarantinedResult } from "#api/granary.ts";
 import { durationText } from "#core/duration-text.ts";
 import { printableLine } from "./terminal/printable-text.ts";
 
-/** What came out otherwise when it was made again, the latest first; what was released since is said last of each. */
+/** Returns the results that differed when they were made again, the latest first; a release is shown last. */
 export function quarantineLines({ results }: Quarantine, now: Date): string[] {
   if (results.length === 0) {
     return [

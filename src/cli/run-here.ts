@@ -20,7 +20,7 @@ export async function runHere(
   const stop = new AbortController();
   const cancel = () => stop.abort("cancelled");
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, cancel);
-  // What programs read is the answer alone.
+  // Programs read only the answer.
   const output = options.json === true ? notes : answer;
   const prefixes = new Map<string, LinePrefix>();
   const isOnlyOne = jobs.length === 1 && options.withNeeds !== true;

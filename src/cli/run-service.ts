@@ -14,11 +14,11 @@ interface ServiceOptions {
 type Ending = Service & { readonly over?: Promise<string>; readonly failed?: Promise<string> };
 
 /**
- * Runs a server or a worker until it is told to stop or is over, and ends the process.
+ * Runs a server or a worker until it is told to stop or ends, and ends the process.
  *
- * `start` answers the service and the line that says it is ready. The exit code is
- * 1 when it could not start: whoever waits for that line is told why in its place. An error that nothing handles
- * ends it, too, and is in its log.
+ * `start` returns the service and the line that says it is ready. The exit code is
+ * 1 when it could not start; a line with the reason is then printed instead. An unhandled error ends it, too, and is in
+ * its log.
  */
 export async function runService<Started extends Ending>(
   options: ServiceOptions,

@@ -3,7 +3,7 @@ import type { CliConfig } from "./config.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { openTerminal, type Terminal } from "./terminal/terminal.ts";
 
-/** What every command that does something has at hand. */
+/** The parts that most commands need. */
 export interface Session {
   readonly config: CliConfig;
   readonly terminal: Terminal;
@@ -17,10 +17,10 @@ export interface CommonOptions {
 }
 
 /**
- * Runs a command; what it throws becomes words and an exit code.
+ * Runs a command; turns an error into a message and an exit code.
  *
- * What reads and parses is loaded here and not above: the help of a command, which
- * imports this file, must come at once.
+ * Modules that read and parse are loaded here and not at the top, because the help of a command, which imports this
+ * file, must appear at once.
  */
 export async function inSession(
   options: CommonOptions,

@@ -13,7 +13,7 @@ import { printableLine } from "./terminal/printable-text.ts";
 import { tableLines } from "./terminal/table.ts";
 import { timeText } from "./terminal/time-text.ts";
 
-/** Why an execution ran on its size class: what was known, what else there was, what came of it. */
+/** Returns why an execution ran on its size class: the known facts, the alternatives, and the outcome. */
 export function explainLines(explained: ExecutionSizeClass): string[] {
   const { decisions, sentence } = explained;
   return [printableLine(sentence), ...decisions.flatMap((each) => ["", ...decisionLines(each)])];

@@ -11,7 +11,9 @@ import { tableLines } from "./terminal/table.ts";
 import { timeText } from "./terminal/time-text.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** What `--set name=value` asks for. A value `usual` takes back what was said; times may be written `10s`. */
+/**
+ * Returns the change that `--set name=value` requests. The value `usual` removes a setting; times may be written `10s`.
+ */
 export function settingsChange(written: readonly string[]): SetSizeClassSettings {
   const change: Record<string, unknown> = {};
   for (const each of written) {
@@ -29,7 +31,7 @@ export function settingsChange(written: readonly string[]): SetSizeClassSettings
   return parsed.data;
 }
 
-/** As the API calls it: `price-of-delay` is `priceOfDelay`. */
+/** Returns the name in the API: `price-of-delay` is `priceOfDelay`. */
 function camelCase(name: string): string {
   return name.trim().replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 }

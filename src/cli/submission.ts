@@ -35,7 +35,7 @@ export interface Submission {
   readonly root: string | undefined;
 }
 
-/** What the options mean from here: paths become absolute, definitions are read. */
+/** Returns the submission that the options mean: paths become absolute, definitions are read. */
 export async function submissionOf(
   options: SubmissionOptions,
   directory: string,
@@ -75,7 +75,7 @@ export function submit(api: ApiClient, submission: Submission): Promise<Submitte
   });
 }
 
-/** Says what would be submitted. */
+/** Returns what would be submitted. */
 export function preview(api: ApiClient, submission: Submission): Promise<GraphPreview> {
   const { request } = submission;
   return withTexts(submission, async () => {

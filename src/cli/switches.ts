@@ -1,7 +1,7 @@
 import type { SwitchValues } from "#api/graph-choice.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** Reads `NAME=VALUE`; a name alone turns its switch on. What `on` means to a switch, the farm knows. */
+/** Parses `NAME=VALUE`; a name alone turns its switch on. The farm knows what `on` means for a switch. */
 export function switchesOf(written: readonly string[]): SwitchValues {
   return Object.fromEntries(
     written.map((text) => {

@@ -28,7 +28,7 @@ export interface WorkOptions {
   readonly hide?: readonly string[];
   readonly allowRootJobs?: boolean;
   readonly allowCalls?: string;
-  /** False where somebody said `--no-namespaces`. */
+  /** False with `--no-namespaces`. */
   readonly namespaces?: boolean;
   readonly onlyFor?: readonly string[];
   readonly lease?: number;
@@ -42,7 +42,7 @@ export interface WorkOptions {
 /** A child of `grange up` must be gone two seconds after Ctrl-C; others may finish what they do. */
 const hurry = { drainMs: 500, killGraceMs: 1_000 };
 
-/** What a worker can be told, wherever it runs. */
+/** Adds the options of a worker, wherever it runs. */
 export function withWorkOptions(command: Command): Command {
   return speaksToServer(command)
     .option("--name <name>", "unique in the farm (GRANGE_WORKER_NAME; default: the host's name)")
@@ -111,7 +111,7 @@ export function withWorkOptions(command: Command): Command {
 /** Commander makes a parsed null an empty text, so that `all` is itself until it leaves here. */
 type AmountOrAll = number | "all";
 
-/** What the worker's settings call it: null is all of the machine. */
+/** Returns the value in the worker's settings: null is all of the machine. */
 export function amountGiven(amount: AmountOrAll): number | null {
   return amount === "all" ? null : amount;
 }
@@ -179,10 +179,7 @@ export async function workHere(given: WorkOptions, version: string): Promise<nev
   );
 }
 
-/**
- * Jobs see nothing of a farm whose data lies on this machine, nor what this worker itself is known by, whether or not
- * somebody thought of `--hide`.
- */
+/** Hides from jobs the data of farms on this machine and the credentials of this worker, also without `--hide`. */
 export async function hidingFarms(
   config: WorkerConfig,
   { tokenFile, clientKey, enrol }: Pick<WorkOptions, "tokenFile" | "clientKey" | "enrol">,
@@ -201,7 +198,7 @@ export async function hidingFarms(
   return { ...config, hiddenPaths: [...hiddenPaths, ...farms, ...files] };
 }
 
-/** With the token of its own, of this enrolment or an earlier one; a token that it is told counts more. */
+/** Uses the worker's own token, of this or an earlier enrolment; a given token has precedence. */
 async function asItself(config: WorkerConfig, told: string | undefined) {
   if (config.token !== undefined) return config;
   const { ownToken } = await import("./enrol/own-token.ts");
@@ -216,7 +213,7 @@ async function asItself(config: WorkerConfig, told: string | undefined) {
   return { ...config, token, hiddenPaths: [...hiddenPaths, folder] };
 }
 
-/** What whoever started it over ssh wrote down: a token has no place on a command line. */
+/** Reads the settings that were written when the worker was started over ssh: a token must not be on a command line. */
 async function settingsFrom(file: string | undefined): Promise<object> {
   if (file === undefined) return {};
   const { WorkerSettings } = await import("./ssh/worker-settings.ts");

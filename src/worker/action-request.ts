@@ -16,7 +16,7 @@ import type { Secret, Work } from "#proto/grange/worker/v1/worker_pb.ts";
 import { rulesOfAction } from "./judge/rules-of-action.ts";
 import type { Limits } from "./limits/limits.ts";
 
-/** What is to be run, checked once: from here on nobody looks at the messages' details again. */
+/** A checked request to run an action: its messages need not be checked again. */
 export interface ActionRequest {
   readonly command: Command;
   readonly inputRoot: Digest;
@@ -26,7 +26,7 @@ export interface ActionRequest {
   readonly network: boolean;
   readonly limits: Limits;
   readonly rules: OutcomeRules | undefined;
-  /** What it alone is given: files, and what its logs must not show. */
+  /** The secrets of this execution: files, and values that its logs must not show. */
   readonly secrets: readonly Secret[];
 }
 
@@ -80,7 +80,10 @@ function secretsOf({ secrets }: Work): readonly Secret[] {
   return secrets;
 }
 
-/** A word that nobody knows would leave an action without what it asks for, and nobody would know why. */
+/**
+ * Returns whether the action has network access. Throws for an unknown value, because the action would silently lack
+ * it.
+ */
 function networkOf({ network = "off" }: Platform): boolean {
   if (network === "on" || network === "off") return network === "on";
   throw new Fault(
@@ -112,7 +115,7 @@ function positive(name: string, platform: Platform): number | undefined {
   );
 }
 
-/** The environment of a command: what it says, and what every program expects besides. */
+/** Returns the environment of a command: its own variables, and those that every program expects. */
 export function environmentOf(
   command: Command,
   defaults: { readonly path: string; readonly home: string; readonly temp: string },

@@ -5,7 +5,7 @@ import type { FarmConnection } from "./farm-connection.ts";
 import type { ResultReporter, WorkerIdentity } from "./report-results.ts";
 import type { RetryWindow } from "./retry-window.ts";
 
-/** What an agent works with. */
+/** The parts of an agent. */
 export interface AgentParts {
   readonly config: WorkerConfig;
   readonly farm: FarmConnection;

@@ -78,8 +78,8 @@ export class Agent implements Service {
   }
 
   /**
-   * Claims no more, and lets what runs end for a while; then hands it back. Called
-   * a second time, it does not wait.
+   * Claims no more, gives running executions some time to end, and then hands the rest back. A second call does not
+   * wait.
    */
   stop(): Promise<void> {
     if (this.#stopping) this.#stopAll();
@@ -129,7 +129,7 @@ export class Agent implements Service {
     while (!(await this.#membership.register()) && !signal.aborted) {
       await rest(backoffMs(++failures, Math.random()), signal);
     }
-    // Not waited for: a last heartbeat may be under way, and ends with the connection.
+    // Not awaited: a last heartbeat may be in progress, and ends with the connection.
     void this.#membership.heartbeats(this.#over.signal);
     void this.#membership.cancellations(this.#over.signal);
     if (!this.#parts.config.once) this.#loops.push(this.#lookAhead());
@@ -202,7 +202,7 @@ export class Agent implements Service {
     if (goesBack) await this.#handBackOlderThan(Infinity);
     this.#begin();
     if (leases.length > 0) this.#changes.tell();
-    // What begins now goes before the next question.
+    // Started executions begin before the next claim.
     if (leases.length > 0) await new Promise((resolve) => setImmediate(resolve));
   }
 
@@ -216,7 +216,7 @@ export class Agent implements Service {
     return this.#yields;
   }
 
-  /** Begins what was claimed, as far as there are slots. */
+  /** Starts claimed executions while there are free slots. */
   #begin(): void {
     const { slots } = this.#parts.config;
     while (this.#underWay.running < slots && !this.#draining.signal.aborted) {
@@ -244,7 +244,10 @@ export class Agent implements Service {
     this.#underWay.report(finished).catch(() => {});
   }
 
-  /** What was claimed ahead, when short executions were expected, must not wait behind a long one. */
+  /**
+   * Hands back executions that were claimed ahead while short ones were expected, when they would wait behind a long
+   * one.
+   */
   async #handBackLoop(): Promise<void> {
     while (!this.#draining.signal.aborted) {
       if (this.#claimed.count === 0) {

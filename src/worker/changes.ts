@@ -1,4 +1,4 @@
-/** Wakes those who wait for anything to change; they look themselves at what did. */
+/** Wakes all who wait for a change; they check themselves what changed. */
 export class Changes {
   readonly #waiting: (() => void)[] = [];
 

@@ -16,7 +16,7 @@ export interface KeptLayer {
 
 interface Trim {
   readonly blobs: readonly KeptBlob[];
-  /** Only when blobs alone do not do. What stood on them is free for the next round. */
+  /** Only when removing blobs is not enough. The files linked in these layers can be removed in the next round. */
   readonly layers: readonly KeptLayer[];
 }
 
@@ -29,7 +29,7 @@ const trimTo = 0.9;
 /** Layers take no bytes of their own but directories: a build makes one for each action. */
 const mostIdleLayers = 4_000;
 
-/** What to remove so that the store fits its limit: what was of no use for the longest time. */
+/** Returns what to remove so that the store fits its limit: the least recently used first. */
 export function chooseTrim(
   blobs: readonly KeptBlob[],
   layers: readonly KeptLayer[],

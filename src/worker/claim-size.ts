@@ -1,4 +1,4 @@
-/** What a worker knows when it is about to ask for work. */
+/** The load of a worker when it is about to claim. */
 interface Load {
   readonly slots: number;
   readonly running: number;
@@ -17,13 +17,11 @@ const aheadMs = 200;
 const mostAheadPerSlot = 16;
 
 /**
- * How many executions to ask for.
+ * Returns how many executions to claim.
  *
- * One for each free slot. When the last ones were all short, also what the slots
- * get through while the next call is under way, so that they do not idle. After
- * one long execution nothing is held ahead: it would wait behind others here
- * while another worker is free. What is held is filled up when half of it is gone,
- * not one by one.
+ * One for each free slot. When the last executions were all short, also as many as the slots finish during the next
+ * call, so that they do not idle. After one long execution nothing is claimed ahead: it would wait here while another
+ * worker is free. The reserve is filled up when half of it is used, not one by one.
  */
 export function claimSize({ slots, running, waiting, recentMs }: Load): number {
   const free = Math.max(0, slots - running);

@@ -31,7 +31,7 @@ export class ClaimedWork {
     return true;
   }
 
-  /** What is to be taken for cancelled should it come. */
+  /** An execution with this key is treated as cancelled when it arrives. */
   refuse(key: string): void {
     this.#refused.set(key, true);
   }

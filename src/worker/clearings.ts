@@ -1,7 +1,7 @@
 import { rest } from "#core/resting.ts";
 import type { ExecutionPlace } from "./execution-places.ts";
 
-/** What is to be undone when an execution is over: the steps in their order, then the place. */
+/** The clean-up after an execution: the steps in their order, then its place. */
 export interface Clearing {
   place: ExecutionPlace | undefined;
   readonly steps: (() => Promise<void>)[];
@@ -13,11 +13,11 @@ export interface Clearing {
  */
 const mostReportMs = 50;
 
-/** Takes down what executions needed: when somebody waits for their result, after that is delivered. */
+/** Cleans up after executions; when a result has to be delivered, after that. */
 export class Clearings {
   readonly #underWay = new Set<Promise<void>>();
 
-  /** Begins at once where nobody is to be let go first. */
+  /** Begins at once when nothing has to be delivered first. */
   add(
     { steps, place }: Clearing,
     reported: Promise<unknown> | undefined,

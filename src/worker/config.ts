@@ -18,7 +18,7 @@ const gibibyte = 1024 ** 3;
 /** A kind of sandbox, or the first that works. */
 const sandboxName = z.enum(["auto", ...sandboxKinds.map(({ kind }) => kind)]);
 
-/** What a worker can be told, by `grange worker` or by `grange up`. */
+/** The settings of a worker, from `grange worker` or `grange up`. */
 export const WorkerConfig = z.object({
   /** Where the farm listens, such as http://127.0.0.1:8980. */
   server: z.url(),
@@ -27,7 +27,7 @@ export const WorkerConfig = z.object({
   token: z.string().optional(),
   /** Authorities in PEM that the farm's certificate may come from, besides the usual ones. */
   ca: z.string().optional(),
-  /** What it shows of itself under TLS, in PEM. */
+  /** The worker's certificate and key under TLS, in PEM. */
   clientCertificate: z.object({ cert: z.string(), key: z.string() }).optional(),
   /** Unique in the farm. */
   name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, "a name is letters, digits, . _ -"),
@@ -35,11 +35,13 @@ export const WorkerConfig = z.object({
   dataDir: z.string().startsWith("/", "the data directory is an absolute path"),
   slots: z.number().int().min(1).max(1_024).default(1),
   sizeClass: z.number().int().min(1).default(1),
-  /** What one slot is to give an action; null: all of the machine. See `limits/slot-share.ts`. */
+  /** The CPUs that one slot gives an action; null: all of the machine. See `limits/slot-share.ts`. */
   cpus: z.number().positive().nullish(),
   memoryBytes: z.number().int().positive().nullish(),
   platform: Platform.default({}),
-  /** Properties of its platform that an action must ask for; without any, it takes what asks for nothing else. */
+  /**
+   * Properties of its platform that an action must require; without any, it takes actions that require nothing else.
+   */
   onlyFor: z.array(z.string()).default([]),
   version: z.string().default("0"),
   sandbox: sandboxName.default("auto"),
@@ -51,7 +53,7 @@ export const WorkerConfig = z.object({
   allowsNamespaces: z.boolean().default(true),
   /** PATH of jobs that set none. */
   path: z.string().min(1).default("/usr/local/bin:/usr/bin:/bin"),
-  /** Whose contents jobs do not see, apart from tools on PATH. */
+  /** The home directory whose content jobs do not see, except tools on PATH. */
   homeDir: z.string().default("/root"),
   /** Directories and files that jobs see, besides programs and their settings. */
   shownPaths: z
@@ -80,8 +82,8 @@ export const WorkerConfig = z.object({
   /** How long a stopping worker lets its jobs finish before it hands them back. */
   drainMs: z.number().int().nonnegative().default(3_000),
   /**
-   * How long the farm is to leave its work to it without a heartbeat; the farm's own usual
-   * time when absent. For a worker behind a bad network.
+   * How long the worker's leases should last without a heartbeat, in ms; the farm's default when absent. For workers
+   * behind a bad network.
    */
   leaseMs: z.number().int().positive().optional(),
   /** Takes one execution, delivers it, and ends. */
@@ -167,7 +169,7 @@ export function callNames(text: string): RefusedCall[] {
   return names.filter((name) => name !== "") as RefusedCall[];
 }
 
-/** Reads GRANGE_WORKER_*; what a command line says wins over it. */
+/** Reads GRANGE_WORKER_*; options of the command line override it. */
 export function readWorkerConfig(
   told: Partial<z.input<typeof WorkerConfig>> = {},
   env: NodeJS.ProcessEnv = process.env,
@@ -223,7 +225,7 @@ export function readWorkerConfig(
   };
 }
 
-/** The platform that the farm is told. What the worker does not have, nobody could ask it for. */
+/** Returns the platform to register. A property that the worker lacks cannot be required by an action. */
 function withFence({ platform, onlyFor }: Pick<WorkerConfig, "platform" | "onlyFor">): Platform {
   if (onlyFor.length === 0) return platform;
   for (const name of onlyFor) {
@@ -235,7 +237,7 @@ function withFence({ platform, onlyFor }: Pick<WorkerConfig, "platform" | "onlyF
   return { ...platform, [fenceProperty]: [...new Set(onlyFor)].toSorted().join(",") };
 }
 
-/** What this machine says of itself, in the words that Bazel's users know. */
+/** Returns the properties of this machine, in the terms that Bazel's users know. */
 export function ownPlatform(): Platform {
   const isa = { x64: "x86-64", arm64: "arm-a64" }[process.arch as string] ?? process.arch;
   return { OSFamily: process.platform, ISA: isa };

@@ -53,14 +53,14 @@ interface ExecutorSettings {
   readonly slots: number;
   readonly logLimitBytes: number;
   readonly killGraceMs: number;
-  /** What a slot gives; all of the machine when absent. */
+  /** The CPUs of the slot; all of the machine when absent. */
   readonly cpus?: number | undefined;
   readonly memoryBytes?: number | undefined;
   readonly outputLimitBytes: number;
   readonly allOutputsLimitBytes: number;
 }
 
-/** What the agent knows and decides while an action runs. */
+/** The agent's decisions while an action runs. */
 interface ActionWatch {
   /** Given with a StopReason. */
   readonly stop: AbortSignal;
@@ -72,12 +72,14 @@ interface ActionWatch {
   readonly sent?: Promise<unknown>;
 }
 
-/** What came of an execution that this machine was given. */
+/** The outcome of an execution on this machine. */
 export type Executed =
   | { readonly kind: "finished"; readonly finished: Finished }
-  /** Its lease was lost: there is nobody to report to. */
+  /** Its lease was lost, so there is nothing to report. */
   | { readonly kind: "lost" }
-  /** The disk of this machine is full. That says nothing of the action: another worker, or a later moment, may run it. */
+  /**
+   * The disk of this machine is full. That says nothing about the action: another worker may run it, or this one later.
+   */
   | { readonly kind: "no-room"; readonly reason: unknown };
 
 /** Executes actions on this machine, any number at a time. */
@@ -87,7 +89,7 @@ export class ActionExecutor {
   readonly #pipes: FifoPool;
   readonly #places: ExecutionPlaces;
   readonly #clearings = new Clearings();
-  /** For what is not claimed yet; it stands back from what is. */
+  /** Prefetches for executions that are not claimed yet; pauses for claimed ones. */
   readonly ahead: FetchAhead;
 
   constructor(machine: Machine, settings: ExecutorSettings) {
@@ -138,7 +140,7 @@ export class ActionExecutor {
     const { sandbox, inputRoots, shell } = this.#machine;
     const forms = secretFormsOf(request);
     const hasSecrets = request.secrets.length > 0;
-    // One that waits has no room for them.
+    // A prepared place has no room for them.
     const place = await this.#places.take(!request.network && !hasSecrets);
     clearing.place = place;
     const { scratch, temp, home, group, waiting } = place;
@@ -247,7 +249,7 @@ export class ActionExecutor {
     });
 
     const { retryWindow } = this.#machine;
-    // Of what was cancelled, the logs are still wanted; their size is bounded.
+    // The logs of a cancelled execution are still wanted; their size is bounded.
     const signal = watch.stop.aborted ? undefined : watch.stop;
     await uploading(() =>
       publishLogs(

@@ -24,7 +24,7 @@ export interface ExecutionPlace {
   readonly home: string;
   readonly group: ProcessGroup;
   readonly waiting: WaitingSandbox | undefined;
-  /** Nothing runs here any more, and the result is on its way: there is time to set up the next. */
+  /** The execution has ended and its result is being sent: there is time to prepare the next place. */
   left(): void;
   /** Ends and removes all of it. */
   dispose(): Promise<void>;
@@ -41,10 +41,10 @@ interface WaitingSandbox {
 /** A worker that stops waits for it. */
 const mostTryingMs = 10_000;
 
-/** What a pipe takes at once, whoever reads it. */
+/** The bytes that a pipe holds without a reader. */
 const pipeBytes = 60_000;
 
-/** What runs longer has been begun for a while when the next sandbox is set up beside it. */
+/** An execution that runs longer than this has started when the next sandbox is prepared. In ms. */
 const refillAfterMs = 25;
 
 /** More would be processes that nobody needs: a place is made while an action runs. */
@@ -55,11 +55,11 @@ const placeDirectories = ["root", "upper", "work", "home", "tmp"] as const;
 type PlacesMachine = Pick<Machine, "shell" | "sandbox" | "limiter" | "inputRoots" | "runDir">;
 
 /**
- * Places for executions, some of them with a sandbox that waits: to set one up takes as long as
- * many an action runs, and can be done before there is one.
+ * Places for executions, some with a prepared sandbox: preparing one takes as long as many actions run, and can be done
+ * before.
  *
- * A waiting sandbox sees what is mounted into it later: the directory of this process is a shared
- * mount in the helper shell's namespace, and what the sandbox has is a slave of it.
+ * A prepared sandbox sees later mounts: the directory of this process is a shared mount in the namespace of the helper
+ * shell, and the sandbox has a slave of it.
  */
 export class ExecutionPlaces {
   readonly #machine: PlacesMachine;
@@ -113,7 +113,7 @@ export class ExecutionPlaces {
     for (const one of ready) if (one.status === "fulfilled") await one.value.dispose();
   }
 
-  /** Not now: whoever took one is about to begin, and starting a process holds it up. */
+  /** Prepares a place after a pause: an execution is about to start, and starting a process would delay it. */
   #refillSoon(): void {
     setImmediate(() => this.#refill());
   }
@@ -132,7 +132,7 @@ export class ExecutionPlaces {
     this.#refilling = undefined;
     while (this.#canWait && !this.#stopped && this.#ready.length < this.#most) {
       const place = this.#make(true);
-      // Whoever takes it hears of it.
+      // The caller that takes it gets the error.
       place.catch(() => {});
       this.#ready.push(place);
     }
@@ -288,7 +288,7 @@ function write(to: number, script: string): void {
     try {
       writeSync(to, bytes);
     } catch {
-      // It has died: its exit code says so.
+      // It has died: its exit code gives the reason.
     }
     closeSync(to);
     return;

@@ -19,7 +19,10 @@ import { leaseKey } from "./spool.ts";
 
 const recentCount = 8;
 
-/** What is over by then says with its end when it started: one transaction of the farm instead of two. */
+/**
+ * An execution that ends before this time reports its start with its end: one transaction of the farm instead of two.
+ * In ms.
+ */
 const tooShortToSayMs = 25;
 
 interface Running {
@@ -32,7 +35,7 @@ interface Reporting {
   readonly log: LogStream | undefined;
 }
 
-/** What a worker has begun: executions that run, and those whose results are on their way. */
+/** The executions that a worker has started: those that run, and those whose results are being sent. */
 export class ExecutionsUnderWay {
   readonly #parts: Pick<AgentParts, "farm" | "executor" | "reporter" | "retryWindow" | "logger">;
   readonly #running = new Map<string, Running>();
@@ -105,7 +108,7 @@ export class ExecutionsUnderWay {
     return running.map(({ lease }) => lease);
   }
 
-  /** Sends no more of the logs whose results wait for them. */
+  /** Stops sending logs for which results wait. */
   stopLogs(): void {
     for (const { log } of this.#reporting.values()) log?.stop();
   }
@@ -146,7 +149,7 @@ export class ExecutionsUnderWay {
           break;
         case "no-room":
           logger.warn({ lease: key, reason: messageOf(executed.reason) }, "its disk is full");
-          // What a process has begun counts as an attempt, whose end says why.
+          // Once a process has started, the execution counts as an attempt, whose end gives the reason.
           if (log !== undefined)
             await this.report(finishedWithoutProcess(work, executed.reason, false), log, tellSent);
           // If it fails, the lease runs out by itself.

@@ -20,16 +20,16 @@ import type {
 } from "#proto/grange/worker/v1/worker_pb.ts";
 
 /**
- * The farm as a worker sees it: the calls of `worker.proto`, and the store.
+ * The connection of a worker to the farm: the calls of `worker.proto`, and the store.
  *
- * Each call stands alone and may be repeated. All throw when the farm cannot be
- * reached; nobody but the agent decides how long that is borne.
+ * Each call is independent and may be repeated. All throw when the farm cannot be reached; only the agent decides how
+ * long to retry.
  */
 export interface FarmConnection {
   register(request: RegisterRequest): Promise<RegisterResponse>;
   /** Waits on the server's side; `signal` ends the wait. */
   claim(request: ClaimRequest, signal: AbortSignal): Promise<ClaimResponse>;
-  /** What this worker is likely to be given next. Throws `unimplemented` where the farm is older than that. */
+  /** Returns what this worker will probably get next. Throws `unimplemented` with an older farm. */
   lookAhead(request: LookAheadRequest): Promise<LookAheadResponse>;
   heartbeat(request: HeartbeatRequest): Promise<HeartbeatResponse>;
   /** Waits on the server's side; `signal` ends the wait. Throws `unimplemented` where the farm is older than that. */

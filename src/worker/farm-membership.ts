@@ -27,7 +27,7 @@ const slowHeartbeatMs = 1_000;
 /** How long one call waits for cancellations: about once a minute for a worker that has work. */
 const cancellationsWaitMs = 55_000;
 
-/** What a heartbeat says of the worker, and who hears what the farm answers. */
+/** The state that a heartbeat reports, and the receivers of the answer. */
 interface Holder {
   /** All that the worker holds at this moment. */
   leases(): Lease[];
@@ -78,8 +78,8 @@ export class FarmMembership {
   }
 
   /**
-   * Waits for cancellations at the farm while the worker holds anything, and confirms them once their processes are
-   * told to end: whoever cancels waits for that. Heartbeats tell of them, too, later.
+   * Waits for cancellations at the farm while the worker holds anything, and confirms them once their processes were
+   * told to end, because the canceller waits for that. Heartbeats report them later, too.
    */
   async cancellations(over: AbortSignal): Promise<void> {
     const { farm, identity } = this.#parts;
@@ -107,10 +107,10 @@ export class FarmMembership {
   }
 
   /**
-   * Resolves when the farm has heard of all that the worker holds, as far as it was out of reach in between.
+   * Resolves when the farm has heard of everything that the worker holds, if it was out of reach in between.
    *
-   * Leases may have been lost meanwhile. They are given back with a heartbeat, unless somebody was handed the executions: who
-   * claimed before it could be that somebody.
+   * Leases may have been lost meanwhile. A heartbeat gets them back unless another worker has the executions: a claim
+   * before the heartbeat could make this worker that other one.
    */
   async untilHeard(signal: AbortSignal): Promise<void> {
     while (this.#mayBeAway() && this.#holder.leases().length > 0 && !signal.aborted) {

@@ -5,18 +5,18 @@ import { inBatches } from "./fetch-batches.ts";
 import type { InputRoots } from "./input-root/input-root.ts";
 import type { LocalStore } from "./local-store.ts";
 
-/** What is fetched of one input tree ahead, at most; and of one file. */
+/** The most bytes that are prefetched of one input tree, and of one file. */
 const mostBytes = 64 * 1024 * 1024;
 const mostBytesOfFile = 16 * 1024 * 1024;
-/** What comes by one call, and how many of those are in flight: less than a claimed action has. */
+/** The size of one call; fewer are in flight than for a claimed action. */
 const batchLimits = { mostBytes: 256 * 1024, mostItems: 100 };
 const atOnce = 4;
 
 /**
- * Fetches what actions will need that are not claimed yet.
+ * Prefetches the inputs of actions that are not claimed yet.
  *
- * It stands back whenever the inputs of a claimed action are fetched: what it has in flight then is
- * finished, for that action may wait for just that; nothing new is begun.
+ * It pauses whenever inputs of a claimed action are fetched: transfers in flight are finished, because that action may
+ * need just those; none is started.
  */
 export class FetchAhead {
   readonly #inputRoots: InputRoots;
@@ -45,7 +45,7 @@ export class FetchAhead {
     }
   }
 
-  /** Fetches what of a tree is not here, as far as it may. Answers how many files came. Never throws. */
+  /** Fetches the missing files of a tree, within the limits. Returns how many came. Never throws. */
   async fetch(root: Digest, farm: BlobStore, stop: AbortSignal): Promise<number> {
     if (!this.isFree || isEmptyDigest(root)) return 0;
     const going = new AbortController();
@@ -68,7 +68,7 @@ export class FetchAhead {
         fetched += wanted.length;
       });
     } catch {
-      // Whoever claims it finds out what is wrong, and says so.
+      // A worker that claims the action finds the problem and reports it.
     }
     return fetched;
   }

@@ -20,7 +20,7 @@ const wholeUpToBytes = 1024 * 1024;
  */
 const batchedUpToBytes = 128 * 1024;
 const batchLimits = { mostBytes: 1024 * 1024, mostItems: 500 };
-/** One arrives, one is written, and two keep the line busy. */
+/** One is received, one is written, and two keep the connection busy. */
 const batchesAtOnce = 4;
 
 /** Where files are put. */
@@ -31,7 +31,7 @@ interface KeptFiles {
   copyTwin(file: WantedFile): Promise<void>;
   /** Makes a file, or replaces what has its name, once `fill` has written it. */
   writeAside(file: WantedFile, fill: (temp: string) => Promise<void>): Promise<void>;
-  /** Makes files of checked bytes; answers those whose names are taken. */
+  /** Makes files of checked bytes; returns those whose names exist already. */
   make<F extends { readonly file: WantedFile; readonly bytes: Uint8Array }>(
     files: readonly F[],
   ): Promise<F[]>;

@@ -23,7 +23,7 @@ export function grpcFarmConnection(
   const { server, serverFile, token, ca, clientCertificate } = config;
   const metadata = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const channel = new GrpcChannel({
-    // Asked for each new connection.
+    // Read for each new connection.
     get url() {
       return serverFile === undefined ? server : (addressIn(serverFile) ?? server);
     },

@@ -13,11 +13,11 @@ export interface HelperShell {
   readonly kind: "own-mounts" | "own-mounts-and-users" | "plain";
   /** Another one when the shell was started again: what the former had mounted is gone. */
   readonly generation: number;
-  /** Runs a script, after those asked for before. Throws with what it printed when it fails. */
+  /** Runs a script after the earlier ones. Throws with its output when it fails. */
   run(script: string): Promise<void>;
   /** A path of the shell's mount namespace, as this process reaches it. */
   reach(path: string): string;
-  /** What to write before a command so that it sees the shell's mounts. */
+  /** The words before a command that make it see the shell's mounts. */
   readonly enter: readonly string[];
   stop(): Promise<void>;
 }
@@ -36,11 +36,10 @@ const wrappers = {
 } as const;
 
 /**
- * Starts the shell; throws when the kernel does not grant the namespaces.
+ * Starts the shell; throws when the kernel does not allow the namespaces.
  *
- * Should the shell be killed, the next script starts another. What the first had
- * mounted is then out of reach: actions under way fail as the machine's fault, and
- * are tried again.
+ * When the shell is killed, the next script starts another. The mounts of the first are then unreachable: running
+ * actions fail as the machine's fault and are tried again.
  */
 export async function startHelperShell(
   kind: HelperShell["kind"],

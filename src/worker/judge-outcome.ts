@@ -8,9 +8,9 @@ type Judged = Pick<ProcessEnd, "exitCode" | "stopped" | "lack"> & {
 
 interface Allowed {
   readonly timeoutMs: number;
-  /** What held; undefined: the machine's. */
+  /** The memory limit that applied; undefined: that of the machine. */
   readonly memoryBytes: number | undefined;
-  /** What the action says of itself, which may be more than held. */
+  /** The limit that the action itself requested, which may be higher than the one that applied. */
   readonly ownMemoryBytes: number | undefined;
   readonly processes: number;
 }
@@ -21,15 +21,15 @@ export interface Verdict {
   readonly message: string;
 }
 
-/** What the end of a process means, given the time and memory it had and what it left out. */
+/** Returns the outcome of a process by its end, its limits and its outputs. */
 export function judgeOutcome(
   { exitCode, stopped, lack, usage }: Judged,
   allowed: Allowed,
   missing: readonly string[],
 ): Verdict {
   if (stopped === "cancelled") return { outcome: Outcome.CANCELLED, message: "it was cancelled" };
-  // Also when it hung on after the loss of a process until its time was up, or got over it with exit code 0:
-  // what it made then depends on how much memory there was, and a cache would keep it for others.
+  // Also when it hung after the loss of a process until its timeout, or ignored it and ended with exit code 0: its
+  // outputs then depend on the available memory, and a cache would keep them for others.
   if (lack === "limit" || lack === "machine") {
     const verdict = outOfMemory(lack, usage.peakMemoryBytes, allowed);
     const gotOver = "; it ended with exit code 0, without the process that was ended";

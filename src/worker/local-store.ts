@@ -25,8 +25,8 @@ import { RetryWindow } from "./retry-window.ts";
 import { SealedFiles } from "./sealed-files.ts";
 
 /**
- * As a checkout has them: a job may write its inputs. It writes to its own copy, for
- * the trees that link to these are only ever the lower layers of an overlay, or copied.
+ * The modes of a checkout: a job may write its inputs. It writes to its own copy, because these files are only in lower
+ * layers of an overlay, or are copied.
  */
 const modes = { plain: 0o644, executable: 0o755 } as const;
 
@@ -111,7 +111,7 @@ export class LocalStore {
     if (missing.length > 0) throw new InputsMissing(missing);
   }
 
-  /** The bytes of a small blob that is not kept: whoever asks for a directory remembers what it says. */
+  /** Returns the bytes of a small blob without storing it: callers keep the content of directories themselves. */
   bytes(digest: Digest, farm: BlobStore): Promise<Uint8Array> {
     return this.#fetches.bytes(digest, farm);
   }

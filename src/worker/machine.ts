@@ -20,7 +20,7 @@ import type { Sandbox } from "./sandbox/sandbox.ts";
 import { storeDirectoryIn } from "./store-directory.ts";
 import { toolPath } from "./tool-path.ts";
 
-/** What this process found the machine to offer, opened and ready. */
+/** The facilities of this machine, opened and ready. */
 export interface Machine {
   readonly shell: HelperShell;
   readonly sandbox: Sandbox;
@@ -112,7 +112,7 @@ export async function openMachine(
   }
 }
 
-/** What `grange doctor` prints of this machine. Leaves nothing behind. */
+/** Returns what `grange doctor` prints about this machine. Leaves nothing behind. */
 export async function probeFacilities(
   settings: MachineSettings,
 ): Promise<Readonly<Record<string, string>>> {

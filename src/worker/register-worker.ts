@@ -4,7 +4,7 @@ import { durationFromMs, durationMs } from "@bufbuild/protobuf/wkt";
 import { RegisterRequestSchema } from "#proto/grange/worker/v1/worker_pb.ts";
 import type { AgentParts } from "./agent-parts.ts";
 
-/** For a farm that does not say how often it wants to hear from us. */
+/** The interval of heartbeats for a farm that does not state it, in ms. */
 const usualHeartbeatMs = 5_000;
 
 /**

@@ -24,14 +24,13 @@ type Answer = "published" | "refused" | "kept";
 
 /** Small enough for one message, however long the farm was away. */
 const mostInOneCall = 64;
-/** What servers take in one message, less what surrounds a result. */
+/** The limit of servers for one message, less the overhead of a result. In bytes. */
 const mostBytes = 4_000_000;
 
 /**
  * Reports results until the farm has answered for each.
  *
- * What ends while a call is under way goes with the next: under load one call
- * carries many.
+ * Results that arrive during a call are sent with the next: under load one call carries many.
  */
 export class ResultReporter {
   readonly #farm: FarmConnection;
@@ -50,8 +49,8 @@ export class ResultReporter {
   }
 
   /**
-   * From here on the result survives this process. To be followed by `deliver`, also
-   * when the disk took nothing: the farm may well be there, and the result is not at fault.
+   * Stores the result, which then survives this process. Call `deliver` afterwards, also when writing failed: the farm
+   * may be reachable, and the result is correct.
    */
   async keep(finished: Finished): Promise<void> {
     try {
@@ -65,22 +64,23 @@ export class ResultReporter {
   }
 
   /**
-   * Both at once, for what nobody has waited for yet: the disk has its time while the farm has the result. A
-   * process that ends between the two has at most not yet said what it knew, as if it had ended a moment before.
+   * Delivers and stores at the same time, for a result that nothing has waited for yet: the disk works while the farm
+   * has the result. If the process ends in between, the result may be lost, as if the process had ended a moment
+   * earlier.
    */
   async deliverAndKeep(finished: Finished): Promise<Answer> {
     let answer: Answer | undefined;
     const answered = this.deliver(finished).then((given) => (answer = given));
-    // By then its bytes are out.
+    // By then its bytes were sent.
     await new Promise((resolve) => setImmediate(resolve));
     const key = leaseKey(finished.lease);
     const isUnanswered = this.#waiting.some((each) => leaseKey(each.finished.lease) === key);
-    // What the farm has answered for meanwhile must not come back to the disk.
+    // A result that the farm has answered meanwhile must not be stored.
     if (isUnanswered || answer === "kept") await this.keep(finished);
     return answered;
   }
 
-  /** Resolves when the farm has answered, with what it said; or when the reporter stops. */
+  /** Resolves with the answer of the farm, or when the reporter stops. */
   deliver(finished: Finished): Promise<Answer> {
     const answered = new Promise<Answer>((resolve) => {
       const item = { finished, resolve };
@@ -94,7 +94,7 @@ export class ResultReporter {
     return answered;
   }
 
-  /** Takes up what an earlier process left. */
+  /** Delivers the results that an earlier process left. */
   async deliverLeft(): Promise<void> {
     const { results, broken } = await this.#spool.left();
     for (const file of broken) this.#logger.warn({ file }, "a kept result is broken, and removed");
@@ -125,12 +125,12 @@ export class ResultReporter {
         await Promise.all(batch.map((item, at) => this.#settle(item, verdicts[at])));
       } catch (reason) {
         if (isRefusedForGood(reason)) {
-          // One of them is at fault: alone it shows, and does not hold the others up.
+          // One of them causes the failure: sent alone it is found, and does not delay the others.
           const [first] = batch;
           if (batch.length === 1 && first !== undefined) {
             if (first.finished.result !== undefined) this.#makeAcceptable(first, reason);
             else {
-              // Not even its failure is taken: the lease will end by itself.
+              // Not even its failure is accepted: the lease will expire.
               this.#waiting.shift();
               await this.#settle(first, undefined);
             }

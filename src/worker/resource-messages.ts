@@ -11,9 +11,9 @@ import type { TreeUsage } from "./limits/limits.ts";
 const blockBytes = 512;
 
 /**
- * What an execution took, to travel in the result: once as others read it, once as we do.
+ * Returns the used resources as parts of the result: in REv2's message for other clients, and in our own.
  *
- * Both speak of the whole process tree, where getrusage(2) would know its largest process.
+ * Both describe the whole process tree; getrusage(2) would only know its largest process.
  */
 export function resourceMessages(
   { usage, exitCode }: { readonly usage: TreeUsage; readonly exitCode: number },
@@ -47,7 +47,7 @@ export function resourceMessages(
   return [anyPack(POSIXResourceUsageSchema, posix), anyPack(ResourceUsageSchema, ours)];
 }
 
-/** As the exit code says, by a shell's way of counting; empty when it says none. */
+/** Returns the signal that an exit code means in shells; empty without one. */
 function signalOf(exitCode: number): string {
   const [name = ""] =
     Object.entries(constants.signals).find(([, number]) => number === exitCode - 128) ?? [];

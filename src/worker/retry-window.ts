@@ -2,21 +2,21 @@ import { backoffMs } from "#core/backoff.ts";
 import { Fault } from "#core/fault.ts";
 import { rest } from "#core/resting.ts";
 
-/** As long as a server takes to start again, and longer. Beyond it another attempt is cheaper. */
+/** Longer than a server takes to restart, in ms. After that another attempt is cheaper. */
 const leastMs = 60_000;
 
 const passing: ReadonlySet<string> = new Set(["unavailable", "deadline_exceeded", "aborted"]);
 
-/** Whether a call failed because the farm was out of reach, or busy, and not because of what was asked. */
+/** Returns whether a call failed because the farm was out of reach or busy, and not because of the request. */
 export function isPassing(reason: unknown): boolean {
   return reason instanceof Fault && passing.has(reason.code);
 }
 
 /**
- * For how long a worker bears that the farm is away, with what may be repeated: moving a blob, or
- * the last lines of a log.
+ * How long a worker retries calls that may be repeated while the farm is away: transfers of blobs, or the last lines of
+ * a log.
  *
- * While a lease lasts nobody else gets the work, so nothing is gained by giving it up before.
+ * While a lease lasts no other worker gets the execution, so giving up earlier gains nothing.
  */
 export class RetryWindow {
   #ms = leastMs;
@@ -35,8 +35,8 @@ export class RetryWindow {
   }
 
   /**
-   * Whether heartbeats reach the farm. While they do not, nothing is given up, however long that takes: the worker gets
-   * no other work meanwhile, and the first heartbeat after it says what it still holds.
+   * Tells whether heartbeats reach the farm. While they do not, nothing is given up, however long that takes: the
+   * worker gets no other work meanwhile, and the first heartbeat afterwards names what it still holds.
    */
   farmIsAway(isAway: boolean): void {
     if (this.#isFarmAway && !isAway) this.#backAt = performance.now();

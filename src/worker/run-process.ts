@@ -35,7 +35,7 @@ interface ProcessRequest {
 export interface ProcessEnd {
   readonly exitCode: number;
   readonly stopped: StopReason | undefined;
-  /** What the tree had too little of. */
+  /** The resource that the tree had too little of. */
   readonly lack: Lack;
   readonly usage: TreeUsage;
   readonly stdout: CapturedLog;
@@ -49,7 +49,7 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
   const { group, scratch, logLimitBytes, process } = request;
   const startedAt = new Date();
   if (process.pid !== undefined) group.began(process.pid);
-  // Before all else: what it prints meanwhile waits in the pipes.
+  // First of all: output meanwhile waits in the pipes.
   request.begin?.();
   const { hear, secrets } = request;
   const stdout = new CapturedLog(join(scratch, "stdout"), process.stdout, logLimitBytes, {
@@ -66,7 +66,7 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
     if (process.pid !== undefined) request.started(stdout);
     const exitCode = await process.exited;
     const endedAt = new Date();
-    // With a reason: left to itself, it makes an error with a trace.
+    // With a reason: without one, `abort` makes an error with a stack trace.
     ended.abort("ended");
     const stopped = await stopping;
     // Whatever it left running ends with it, also what has left its process group.
@@ -79,9 +79,9 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
     ended.abort();
     await stopping;
     await killTree(group, process.pid);
-    // One that cannot be written must not keep the other one open.
+    // When one cannot be written, the other must still be closed.
     await Promise.allSettled([stdout.end(), stderr.end()]);
-    // That of stdout is closed by whoever streams it.
+    // The log of stdout is closed by its stream.
     await stderr.close().catch(() => {});
     throw reason;
   }

@@ -27,26 +27,27 @@ const futimes = promisify(fs.futimes);
 const close = promisify(fs.close);
 
 /**
- * Makes small files, many at a time, under the names that they keep.
+ * Makes small files, many at a time, under their final names.
  *
- * A file counts once it has its time, which it gets when it is whole: until then everybody sees that it is
- * being written. So it need not be written aside and renamed, which costs as much as making it.
+ * A file counts as complete once it has a certain time, which is set at the end: until then it is recognised as
+ * incomplete. So it need not be written under another name and renamed, which costs as much as making it.
  *
- * Synchronously, as a round trip to the thread pool costs twice what a call does: a file takes 25 µs of CPU so, and
- * 90 µs by `fs/promises`. But a disk that is busy would stop heartbeats, too; so after a slow go, others wait for it.
+ * Synchronous, because a round trip to the thread pool costs twice as much as a call: a file takes 25 µs of CPU this
+ * way, and
+ * 90 µs with `fs/promises`. But a busy disk would stop heartbeats, too; so after a slow batch, others wait for it.
  */
 export class SealedFiles {
   readonly #mtime: number;
   readonly #nowMs: () => number;
   #busyUntilMs = 0;
 
-  /** @param mtime In seconds since 1970: what says that a file is whole. */
+  /** @param mtime In seconds since 1970: the time that marks a file as complete. */
   constructor(mtime: number, nowMs = () => performance.now()) {
     this.#mtime = mtime;
     this.#nowMs = nowMs;
   }
 
-  /** Answers those whose names were taken, by somebody who writes the same or by a crash. */
+  /** Returns those whose names exist, from another process that writes the same or from a crash. */
   async make<F extends UnsealedFile>(files: readonly F[]): Promise<F[]> {
     const taken: F[] = [];
     let next = 0;

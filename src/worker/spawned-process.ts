@@ -5,19 +5,19 @@ import { insteadOfInherited } from "#machine/inherited-files.ts";
 import { closeQuietly } from "./logs/captured-log.ts";
 import type { FifoPool } from "./logs/fifo-pool.ts";
 
-/** A process whose output nobody reads yet. */
+/** A process whose output is not read yet. */
 export interface SpawnedProcess {
   readonly pid: number | undefined;
   readonly exited: Promise<number>;
-  /** Read ends of its pipes; whoever runs it takes them over. */
+  /** Read ends of its pipes; the caller takes them over. */
   readonly stdout: number;
   readonly stderr: number;
 }
 
 /**
- * Spawns a process with pipes for its output. `stdin` is closed here once it has it.
+ * Spawns a process with pipes for its output. `stdin` is closed here once the process has it.
  *
- * @param stop Throws `cancelled`, and spawns nothing, when this is aborted by the time the pipes are there.
+ * @param stop Throws `cancelled`, and spawns nothing, when this is aborted before the pipes exist.
  */
 export async function spawnProcess(
   argv: readonly string[],
@@ -32,7 +32,7 @@ export async function spawnProcess(
   }
   const [program = "", ...args] = argv;
   const child = spawn(program, args, {
-    // Not a pipe of Node's as stdin: a socket there makes bash read its startup files.
+    // No pipe of Node's as stdin: it is a socket, with which bash reads its startup files.
     stdio: [stdin ?? "ignore", out.writeEnd, err.writeEnd, ...insteadOfInherited(3)],
     cwd: "/",
     env: { PATH: searchPath },
@@ -47,12 +47,12 @@ export async function spawnProcess(
     );
     child.once("exit", (code, signal) => resolve(code ?? 128 + signalNumber(signal)));
   });
-  // Whoever runs it hears of it.
+  // The caller that runs it gets the error.
   exited.catch(() => {});
   return { pid: child.pid, exited, stdout: out.readEnd, stderr: err.readEnd };
 }
 
-/** As a shell counts them in exit codes. */
+/** Returns the number of a signal, as shells add it to exit codes. */
 function signalNumber(signal: NodeJS.Signals | null): number {
   return constants.signals[signal ?? "SIGKILL"];
 }

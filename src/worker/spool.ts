@@ -14,10 +14,9 @@ interface SpoolLeft {
 }
 
 /**
- * Results that the farm has not acknowledged, on disk.
+ * Results on disk that the farm has not acknowledged.
  *
- * A server that restarts, or a worker that does, then costs nothing: what was
- * finished is reported by whoever comes next under the same name.
+ * So a restart of the server or the worker loses nothing: the next process of the same name reports them.
  */
 export class Spool {
   readonly #directory: string;
@@ -35,9 +34,9 @@ export class Spool {
   }
 
   /**
-   * Outlives this process, but not always a power loss: with a sync to disk, an empty
-   * job took 32 ms from submission to report instead of 14 (median, ext4). What is lost
-   * costs no more than doing the work again, once its lease runs out.
+   * Survives the end of this process, but not always a power loss: with a sync to disk, an empty job took 32 ms from
+   * submission to report instead of 14 (median, ext4). A lost result only means that the action is executed again when
+   * its lease expires.
    */
   async keep(finished: Finished): Promise<void> {
     const path = this.#path(finished.lease);
@@ -59,10 +58,10 @@ export class Spool {
   }
 
   /**
-   * What an earlier process of this name did not get rid of.
+   * Returns the results that an earlier process of this name left.
    *
-   * A broken file is removed: its lease runs out and the work is done again, while a
-   * worker that stumbles over it would never start.
+   * A broken file is removed: the lease expires and the action is executed again, while a worker that fails on it would
+   * never start.
    */
   async left(): Promise<SpoolLeft> {
     const results: Finished[] = [];

@@ -24,7 +24,7 @@ export interface RunAddress {
   readonly batch?: number;
 }
 
-/** Speaks docs/http-api.md. Each answer is parsed: a server of another version is told apart here. */
+/** A client of docs/http-api.md. Each answer is parsed, which shows a server of another version. */
 export interface ApiClient {
   readonly serverUrl: string;
   server(): Promise<ServerInfo>;
@@ -37,7 +37,7 @@ export interface ApiClient {
   logAt(path: string, offset: number): Promise<LogPiece>;
   /** A run's log as it grows, until it is complete. */
   followLog(address: RunAddress, signal: AbortSignal): AsyncIterable<LogPart>;
-  /** What is too long to be held whole, as it comes. */
+  /** Yields a body that is too long for memory as it arrives. */
   bytes(path: string, signal?: AbortSignal): AsyncIterable<Uint8Array>;
   /** Calls an endpoint that answers JSON, by its entry in the table of endpoints. */
   call<E extends Endpoint>(
@@ -73,11 +73,11 @@ export interface LogPiece {
 }
 
 export interface ApiClientOptions {
-  /** Says who asks; without one the farm takes the caller for anyone. */
+  /** The caller's token; without one the farm treats the caller as `anyone`. */
   readonly token?: string | undefined;
   /** Authorities in PEM that are trusted besides the usual ones. */
   readonly ca?: string | undefined;
-  /** What a machine shows of itself under TLS. */
+  /** The certificate of a machine under TLS. */
   readonly clientCertificate?: ClientCertificate | undefined;
 }
 

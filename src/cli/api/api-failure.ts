@@ -8,7 +8,7 @@ export type Problem = NonNullable<Failure["error"]["problems"]>[number];
 export class ApiFailure extends Fault {
   /** The server's own word for it; codes that this version does not know count as internal. */
   readonly status: number;
-  /** What is wrong in the user's own files. */
+  /** The problems in the user's own files. */
   readonly problems: readonly Problem[];
 
   constructor(status: number, code: FaultCode, message: string, problems: readonly Problem[]) {
@@ -18,7 +18,7 @@ export class ApiFailure extends Fault {
   }
 }
 
-/** Nobody listens there, or the connection broke before there was an answer. */
+/** No server listens there, or the connection broke before an answer. */
 export class ServerUnreachable extends Fault {
   readonly serverUrl: string;
 

@@ -24,7 +24,7 @@ export function fetchTrusting(ca: string | undefined, own?: ClientCertificate): 
       asked.once("response", resolve);
       asked.end(body ?? undefined);
     });
-    // Else an answer that breaks off later would end the process.
+    // Otherwise an answer that breaks off later would end the process.
     response.on("error", () => {});
     const status = response.statusCode ?? 500;
     const hasBody = ![204, 205, 304].includes(status);

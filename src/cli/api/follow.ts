@@ -39,10 +39,10 @@ export async function* followLog(open: Open, signal: AbortSignal): AsyncGenerato
 }
 
 /**
- * Reads a stream until its `end`, and connects again when it breaks off before.
+ * Reads a stream until its `end`, and reconnects when it breaks off before.
  *
- * The server says what it has not said yet, because it is told the last id that
- * arrived whole. A stream that the server refuses is not asked for again.
+ * The server continues after the last id that arrived completely. A stream that the server refuses is not requested
+ * again.
  */
 async function* follow(
   open: Open,

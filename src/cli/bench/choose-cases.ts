@@ -4,7 +4,7 @@ import { planJobs } from "#suites/plan-jobs.ts";
 import type { Suite } from "#suites/suite.ts";
 import { UsageError } from "../usage-error.ts";
 
-/** What was asked for; empty: what the suite usually takes. */
+/** The requested cases; empty: those that the suite usually measures. */
 interface RequestedCases {
   readonly sections: readonly string[];
   readonly backends: readonly string[];

@@ -157,7 +157,7 @@ function verdictText({ verdict, magnitude }: CaseComparison): string {
 }
 
 function evidenceText({ evidence, warnings }: CaseComparison): string {
-  // What the machine did meanwhile is in times and memory; counts know nothing of it.
+  // Disturbances of the machine affect times and memory, but not counts.
   const doubts = warnings.length === 0 ? "" : `; ${warnings[0]}`;
   switch (evidence.by) {
     case "fence":

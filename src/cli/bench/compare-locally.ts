@@ -94,7 +94,7 @@ function compareSides(
       before: acrossCases(measuredCases(before.files, "this machine"), across),
       after: measuredCases(after.files, "this machine"),
       categoryOf: (testCase: TestCase) => categories.get(caseKey(testCase)) ?? "secondary",
-      // One machine alone knows no main line: the fixed threshold counts.
+      // A single machine has no main line: the fixed threshold applies.
       historyOf: () => [],
       pairs,
       limitOf: () => undefined,

@@ -13,7 +13,7 @@ export interface CompareOptions extends CommonOptions {
   readonly sandbox: boolean;
 }
 
-/** With --server; `true`: the usual one. */
+/** With --server; `true`: the default address. */
 type Where = Omit<CompareOptions, "server"> & { readonly server?: string | true };
 
 /** `grange bench compare`. */

@@ -2,7 +2,10 @@ import { caseKey, caseOfKey, type TestCase } from "#core/test-case.ts";
 import { printableLine } from "../terminal/printable-text.ts";
 import { UsageError } from "../usage-error.ts";
 
-/** All six words name a case whoever has it; of fewer, they must name one alone of those that were measured. */
+/**
+ * Finds a case by its words. All six words name a case in every suite; fewer must match exactly one of the measured
+ * cases.
+ */
 export async function findSeriesCase(
   words: readonly string[],
   measured: () => Promise<readonly TestCase[]>,

@@ -41,7 +41,7 @@ function isPath(named: string): boolean {
   );
 }
 
-/** Which backend a folder serves: the one named, the only one, or the one whose package it is. */
+/** Returns which backend a folder serves: the named one, the only one, or the one whose package it is. */
 function backendOf(suite: Suite, path: string, asked: readonly string[]): string {
   const names = Object.keys(suite.backends);
   const [only, ...others] = asked.length > 0 ? asked : names;
@@ -70,7 +70,7 @@ function packageAt(path: string): { name: string; version: string } | undefined 
   }
 }
 
-/** Places what backends are asked for, each once. */
+/** Places the artifacts of backends, each once. */
 export class PlacedBackends {
   readonly #placed = new Map<string, Promise<PlacedArtifact>>();
   readonly #cache: ArtifactCache;

@@ -19,7 +19,7 @@ interface AllToMeasure {
   readonly ended: (test: ResultFile["tests"][number]) => void;
 }
 
-/** One case after the other. One that fails is noted, and is of no concern to the others. */
+/** Measures one case after the other. A failure is recorded and does not affect the others. */
 export async function measureAll(all: AllToMeasure): Promise<ResultFile["tests"]> {
   const { suite, cases, placed, place, timed, signal } = all;
   const tests: ResultFile["tests"] = [];
@@ -38,7 +38,7 @@ export async function measureAll(all: AllToMeasure): Promise<ResultFile["tests"]
         ...(timed !== undefined && { iterations: { timed } }),
       });
     } catch (reason) {
-      // Stopped by hand: what was measured so far is kept. What is not a Fault is a bug of ours.
+      // Stopped by the user: the measurements so far are kept. An error that is no Fault is a bug.
       if (signal.aborted) return tests;
       if (!(reason instanceof Fault)) throw reason;
       error = messageOf(reason);

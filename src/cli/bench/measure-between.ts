@@ -20,7 +20,7 @@ import type { ResultFile } from "./result-file.ts";
 
 type PairsOfCase = PairedCase & { readonly pairs: readonly MeasuredPair[] };
 
-/** What to take pairs of; `doubts` of it alone. */
+/** The cases to measure in turns; `doubts`: only for this case. */
 interface ToPair {
   readonly case: TestCase;
   readonly purpose: PairedCase["purpose"];
@@ -28,8 +28,8 @@ interface ToPair {
 }
 
 /**
- * Takes turns between both, for each case that both were measured with. Where that says there is a change, turns
- * are taken anew: who hears of a change shall not hear of chance.
+ * Measures both sides in turns, for each case that both have. When the result is a change, it measures again, so that
+ * chance is not reported as a change.
  */
 export async function measureBetween(
   session: Session,
@@ -60,7 +60,7 @@ export async function measureBetween(
   });
 }
 
-/** One entry for each case, with all that is in doubt of it. */
+/** Returns one entry for each case, with all of its doubts. */
 function doubtfulCases(doubts: readonly Doubt[]): ToPair[] {
   const byCase = new Map<string, Doubt[]>();
   for (const doubt of doubts) {

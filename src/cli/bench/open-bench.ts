@@ -12,7 +12,7 @@ import type { Session } from "../session.ts";
 import { stopSignals } from "../up/stop-signals.ts";
 import { type BenchPlaces, cacheLimitBytes } from "./bench-places.ts";
 
-/** What measuring on this machine needs, open. */
+/** The parts that measuring on this machine needs, opened. */
 export interface Bench {
   readonly cache: ArtifactCache;
   readonly place: WorkPlace;

@@ -10,7 +10,7 @@ import { Metric, type MetricValues } from "#core/benchmark-metric.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import { caseKey, SuiteWord, TestCase } from "#core/test-case.ts";
 
-/** What one go of `grange bench run` measured: every sample, and where. */
+/** The measurements of one call of `grange bench run`: every sample, and where it was taken. */
 export const ResultFile = z.object({
   grange: z.literal("benchmark results 1"),
   suite: SuiteWord,
@@ -28,7 +28,7 @@ export const ResultFile = z.object({
       error: z.string().nullable(),
     }),
   ),
-  /** What was said of the whole go. */
+  /** Notes about the whole call. */
   notes: z.array(z.string()),
 });
 export type ResultFile = z.infer<typeof ResultFile>;
@@ -86,7 +86,9 @@ function folderOf(results: string, suite: string, tag: string): string {
   return join(results, encodeURIComponent(suite), encodeURIComponent(tag).replace(/^\.+$/, "_"));
 }
 
-/** Of each case what its newest go gave: a result is the least of each metric, or the most where more is better. */
+/**
+ * Returns the results of each case from its newest call: the least of each metric, or the most where more is better.
+ */
 export function measuredCases(files: readonly ResultFile[], machine: string): MeasuredCase[] {
   const seen = new Set<string>();
   const cases: MeasuredCase[] = [];
@@ -108,7 +110,7 @@ export function measuredCases(files: readonly ResultFile[], machine: string): Me
   return cases;
 }
 
-/** What failed when it was measured last. */
+/** Returns the cases that failed when they were measured last. */
 export function failures(files: readonly ResultFile[]): BenchmarkFailure[] {
   const seen = new Set<string>();
   return files.flatMap(({ tests }) =>

@@ -16,7 +16,7 @@ interface Checked {
   readonly file: string;
   readonly suite: string | null;
   readonly digest: string | null;
-  /** Of all backends and profiles, on one target. */
+  /** The number for all backends and profiles, on one target. */
   readonly cases: number | null;
   readonly problems: readonly string[];
 }

@@ -54,8 +54,8 @@ export async function collectorConfig(
 }
 
 /**
- * Runs a collector until it is told to stop or ends by itself, and ends the process. The first signal lets it
- * hand back what it has; the second does not wait for that long; the third ends the process as it is.
+ * Runs a collector until it is told to stop or ends by itself, and ends the process. The first signal lets it hand back
+ * its work; the second does not wait for that; the third ends the process at once.
  */
 export async function runCollector(
   config: CollectorConfig,

@@ -19,7 +19,7 @@ interface AuditOptions extends CommonOptions {
 /** The most that the server answers at once. */
 const mostPerPage = 1_000;
 
-/** `grange audit`: what was done on the farm, by whom and why. */
+/** `grange audit`: the changes on the farm, by whom and why. */
 export const describeAudit: Describe = (command) => {
   speaksToServer(command)
     .option("--actor <principal>", "what this one did")

@@ -98,7 +98,9 @@ function describeUnset(command: Command): void {
     );
 }
 
-/** Built upon what was read: somebody else's change in between is not overwritten, but told of. */
+/**
+ * Changes the entry that was read: when somebody else has changed it in between, this fails instead of overwriting it.
+ */
 async function change(
   session: Session,
   branch: string,
@@ -113,7 +115,7 @@ async function change(
   const before = await session.api
     .call(catalogEndpoints.branch, { params: { repository, branch } })
     .catch((reason: unknown) => {
-      // Of a repository that the farm does not know yet, nothing is said.
+      // A repository that the farm does not know has no entry.
       if (reason instanceof ApiFailure && reason.code === "not_found") return undefined;
       throw reason;
     });

@@ -3,7 +3,7 @@ import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { answer, type CommonOptions, inSession } from "../session.ts";
 
-/** What may still start. */
+/** Returns the line for a process that may still start. */
 export function unconfirmedLine(what: string, worker: string): string {
   return `Not certain: ${worker} has not confirmed that ${what} is cancelled; it may still start there, until ${worker} hears of it.`;
 }

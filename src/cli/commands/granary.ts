@@ -16,9 +16,9 @@ interface AheadOptions extends OfGranary {
   readonly project?: string;
 }
 
-/** `grange granary`, and what is asked of one that runs. */
+/** `grange granary`, and the commands to a running one. */
 export const describeGranary: Describe = (command, program) => {
-  // So that `granary status --data` means the option of `status`: each command that holds others must say so.
+  // So that `granary status --data` means the option of `status`: each command with subcommands must enable this.
   command.parent?.enablePositionalOptions();
   command.enablePositionalOptions();
   withData(command)
@@ -46,7 +46,7 @@ export const describeGranary: Describe = (command, program) => {
     .option("--dune", "stand in for the daemon of dune 2, also where `grange exec` is not used")
     .addOption(logLevel())
     .addOption(command.createOption("--end-with-parent").hideHelp())
-    // Else a command that does not exist is called an argument too many.
+    // Otherwise an unknown command is reported as a surplus argument.
     .allowExcessArguments()
     .action(async (options: GranaryOptions) => {
       const [unknown] = command.args;

@@ -167,7 +167,7 @@ function narrowedBy({ pool, label, sizeClassCap, costCap }: AddOptions) {
   };
 }
 
-/** What hardly any grant has; a column each would be empty. */
+/** Returns the limits that few grants have, in one column. */
 function limitsText(rule: GrantRule): string {
   const { pool, label, sizeClassCap, costCap } = rule;
   const parts = [

@@ -53,7 +53,7 @@ function printErrors(
   );
 }
 
-/** Of a chunked job's latest run: the newest batch that failed, or else the newest. */
+/** Returns the batch to show of a chunked job's latest run: the newest that failed, or else the newest. */
 function batchToShow({ chunks }: JobDetail, run: number): number | undefined {
   if (chunks === null || chunks.run !== run) return undefined;
   const bad = chunks.batches.find(({ outcome }) => outcome !== null && outcome !== "succeeded");

@@ -107,7 +107,7 @@ function addRecord(command: Command): void {
     );
 }
 
-/** A metric as the options say; what they leave out is as it is set already. */
+/** Returns a metric by the options; missing ones keep their values. */
 export function metricOf(options: SetOptions, before: SetMetric | undefined): SetMetric {
   const known = before && settingsOf(before);
   const { within, goal, percentile } = options;

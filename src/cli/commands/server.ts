@@ -151,7 +151,7 @@ async function configOf(options: ServerOptions, entry: string): Promise<ServerCo
   });
 }
 
-/** What options say of the provider, over what the environment does. */
+/** Returns the settings of the provider: options override the environment. */
 function oidcOf(
   { oidcIssuer, oidcClientId, oidcClientSecretFile }: ServerOptions,
   given: Readonly<Record<string, string | undefined>> | undefined,
@@ -163,7 +163,7 @@ function oidcOf(
   };
   const set = Object.entries(said).filter(([, value]) => value !== undefined);
   if (set.length === 0) return {};
-  // The schema says what is missing.
+  // The schema reports what is missing.
   return { oidc: { ...given, ...Object.fromEntries(set) } as { issuer: string; clientId: string } };
 }
 

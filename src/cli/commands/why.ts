@@ -32,7 +32,7 @@ export const describeWhy: Describe = (command) => {
   ]);
 };
 
-/** Of a job that waits for nothing: what became of it, and what can be done about that. */
+/** Returns, for a job that does not wait, its outcome and what can be done about it. */
 function notWaiting({ name, state, reason }: JobSummary, graph: string): string[] {
   const told = reason === null ? "" : `: ${printableLine(reason)}`;
   const see = `See: grange runs ${graph} ${name}`;

@@ -8,7 +8,8 @@ import { type WorkOptions, withWorkOptions, workHere } from "../work-here.ts";
 type WorkerOptions = WorkOptions & Omit<SshOptions, "ssh"> & { readonly ssh?: readonly string[] };
 
 export const describeWorker: Describe = (command, program) => {
-  // So that `worker release NAME --server` means the option of `release`: each command that holds others must say so.
+  // So that `worker release NAME --server` means the option of `release`: each command with subcommands must enable
+  // this.
   command.parent?.enablePositionalOptions();
   command.enablePositionalOptions();
   describeRelease(command);

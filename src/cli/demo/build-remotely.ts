@@ -76,7 +76,7 @@ async function runAll(
     for (const output of action.outputs) made.set(output, running);
     return running;
   });
-  // All are heard to their end, so that no failure is left without anybody who catches it.
+  // All are awaited, so that no rejection is unhandled.
   await Promise.allSettled(results);
   return Promise.all(results);
 }

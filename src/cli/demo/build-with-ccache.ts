@@ -9,7 +9,7 @@ const units = ["split_words", "word_table", "count_words"];
 
 export interface CcacheSummary {
   readonly compilations: number;
-  /** Of the second build, which began with an empty cache of its own. */
+  /** The hits of the second build, which began with an empty local cache. */
   readonly hits: number;
 }
 

@@ -5,7 +5,7 @@ import type { CcacheSummary } from "./build-with-ccache.ts";
 import type { DemoTools } from "./demo-steps.ts";
 import type { MeasuredSummary } from "./measure-commits.ts";
 
-/** What the demo prints: a line for each step, with the page to look at. */
+/** The lines that the demo prints: one for each step, with the page to look at. */
 
 export function demoProjectLine(path: string, commits: number): string {
   return `The demo project: ${path} (${commits} commits)`;

@@ -1,4 +1,4 @@
-/** One thing that the demo does after its first graph has ended. */
+/** A step of the demo after its first graph has ended. */
 export type DemoStep =
   /** The graph of an earlier commit; numbers count from 1. */
   | { readonly kind: "graph"; readonly commit: string; readonly number: number }
@@ -22,9 +22,9 @@ export function stepName(step: DemoStep): string {
 }
 
 /**
- * Decides what is still to be done, in the order in which it is done.
+ * Returns the remaining steps, in their order.
  *
- * What needs a program that is not installed is left out, and comes when the demo is started with it.
+ * A step that needs a program which is not installed is left out, and runs when the demo is started with it.
  */
 export function stepsToDo(
   commits: readonly string[],

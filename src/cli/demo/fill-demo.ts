@@ -10,11 +10,10 @@ import { measureCommits } from "./measure-commits.ts";
 import { runGraphOf, runToBreakpoint } from "./run-graphs.ts";
 
 /**
- * Does what the demo has not done yet on this farm, with a line for each step. Resolves with
- * whether the demo is complete.
+ * Does the remaining steps of the demo on this farm, with a line for each. Resolves with whether the demo is complete.
  *
- * A step that fails is named and does not keep the others from being done; the next start of the
- * demo tries it again. So does one that was interrupted.
+ * A failed step is named and does not prevent the others; the next start of the demo tries it again. So is an
+ * interrupted one.
  */
 export async function fillDemo(
   farm: DemoFarm,

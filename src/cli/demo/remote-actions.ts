@@ -8,12 +8,12 @@ export interface PlannedAction {
   readonly outputs: readonly string[];
 }
 
-/** What `js/main.mjs` reads when it runs. */
+/** The files that `js/main.mjs` reads when it runs. */
 const isModule = (file: string) => /^js\/.*\.mjs$/.test(file) || file === "package.json";
 
 /**
- * Plans the remote build of the demo project: a concordance of each text, their index and, where
- * there is a compiler, the C library. Actions come after those whose outputs they read.
+ * Plans the remote build of the demo project: a concordance of each text, their index and, with a compiler, the C
+ * library. An action comes after those whose outputs it reads.
  */
 export function planRemoteBuild(
   files: readonly string[],

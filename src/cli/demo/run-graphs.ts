@@ -17,7 +17,7 @@ export async function runGraphOf(
   return latest;
 }
 
-/** Runs the graph with the breakpoint until it waits there for a person; or until it ends, if it never gets there. */
+/** Runs the graph with the breakpoint until it waits there for a person; or until it ends without reaching it. */
 export async function runToBreakpoint(
   { api, repository, stopping }: DemoFarm,
   commit: string,

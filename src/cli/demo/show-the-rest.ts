@@ -6,7 +6,7 @@ import { fillDemo } from "./fill-demo.ts";
 import { collectorFolder, demoCollector } from "./measure-commits.ts";
 import type { Demo } from "./open-demo.ts";
 
-/** Fills the demo with what its first graph does not show, and says what to look at. */
+/** Fills the demo with what its first graph does not show, and prints what to look at. */
 export async function showTheRest(
   farm: DemoFarm,
   { recordFile, folder, repository }: Demo,

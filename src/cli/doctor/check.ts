@@ -1,9 +1,9 @@
-/** What a check found, and for all but `ok` what can be done about it. */
+/** The result of a check, and for all but `ok` what can be done about it. */
 export type Finding =
   | { readonly status: "ok"; readonly detail: string }
   | { readonly status: "warn" | "fail"; readonly detail: string; readonly fix: string };
 
-/** One question about this machine. It changes nothing that it does not put back. */
+/** One check of this machine. It restores everything that it changes. */
 export interface Check {
   readonly name: string;
   run(): Promise<Finding>;

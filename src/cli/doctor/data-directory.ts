@@ -21,7 +21,7 @@ const fileSystems: Readonly<Record<number, string>> = {
 };
 const remote = new Set(["nfs", "cifs", "9p"]);
 
-/** What the directory that Grange keeps everything in must allow. */
+/** Checks of the directory that holds all of Grange's data. */
 export function dataDirectoryChecks(dataDir: string): Check[] {
   const place = nearestExisting(dataDir);
   return [

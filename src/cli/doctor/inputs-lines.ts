@@ -7,7 +7,7 @@ const mostPaths = 40;
 const lastLines = 15;
 const width = 100;
 
-/** What `grange doctor --job` prints. */
+/** The lines of `grange doctor --job`. */
 export function inputsLines(trace: InputsTrace): string[] {
   const { missing, listed, requested, unused, unusedNeeds, readFiles, end } = trace;
   const lacks = missing.length + listed.length + requested.length > 0;

@@ -8,7 +8,7 @@ const wantedFiles = 4_096;
 /** Before this day nothing of Grange existed: a clock that shows it is wrong. */
 const oldestBelievable = Date.parse("2025-01-01T00:00:00Z");
 
-/** What the machine itself brings along. */
+/** Checks of the machine itself. */
 export function machineChecks(): Check[] {
   return [
     {
@@ -80,7 +80,7 @@ export function machineChecks(): Check[] {
   ];
 }
 
-/** What could be had without swapping; the kernel knows it better than `freemem`. */
+/** Returns the memory that is available without swapping; the kernel knows it better than `freemem`. */
 async function availableMemory(): Promise<number> {
   const info = await readFile("/proc/meminfo", "utf8").catch(() => "");
   const kibibytes = Number(/^MemAvailable:\s+(\d+) kB/m.exec(info)?.[1] ?? Number.NaN);

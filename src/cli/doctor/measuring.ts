@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { outputOf } from "../run-program.ts";
 import { type Check, ok, warn } from "./check.ts";
 
-/** What makes measurements repeatable. A farm that does not measure needs none of it. */
+/** Checks of what makes measurements repeatable. A farm that does not measure needs none of it. */
 export function measuringChecks(): Check[] {
   return [
     {

@@ -7,7 +7,7 @@ import { type Check, type Finding, ok, warn } from "./check.ts";
 
 const asRootInside = ["--user", "--map-root-user"];
 
-/** What this kernel lets a worker put between jobs and the machine. Each is tried, not guessed. */
+/** Checks of the sandboxes that this kernel allows. Each is tried. */
 export function sandboxChecks(): Check[] {
   return [
     {
@@ -80,7 +80,7 @@ export function sandboxChecks(): Check[] {
   ];
 }
 
-/** One that this process may run on. */
+/** Returns a CPU on which this process may run. */
 function usableCpu(): number {
   const status = read("/proc/self/status") ?? "";
   return Number(/^Cpus_allowed_list:\s*(\d+)/m.exec(status)?.[1] ?? 0);

@@ -2,7 +2,7 @@ import { messageOf } from "#core/fault.ts";
 import { outputOf } from "../run-program.ts";
 import { type Check, fail, ok, warn } from "./check.ts";
 
-/** What must be installed before Grange is. */
+/** Checks of programs that must be installed before Grange. */
 export function toolChecks(): Check[] {
   return [
     {
@@ -58,7 +58,10 @@ const firstPatches: ReadonlyMap<number, number> = new Map([
   [44, 1],
 ]);
 
-/** With an older one, a hostile repository's configuration could name a program that Git runs when it reads there. */
+/**
+ * With an older version, the configuration of a hostile repository could name a program that Git runs when it reads
+ * there.
+ */
 export function judgeGit(version: string): ReturnType<typeof ok> {
   const [major = 0, minor = 0, patch = 0] = version.split(".").map(Number);
   const isSafe =

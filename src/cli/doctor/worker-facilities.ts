@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { messageOf } from "#core/fault.ts";
 import { type Check, type Finding, fail, ok, warn } from "./check.ts";
 
-/** What a job's own files and other jobs are kept safe by; with less, they are not. */
+/** The limits that protect a job's files and other jobs; with less, they are not protected. */
 const enough = {
   sandbox: /^(bubblewrap|namespaces)/,
   "system calls": /^filtered/,
@@ -12,7 +12,7 @@ const enough = {
   inputs: /^overlay/,
 };
 
-/** What a worker of this machine would really use, as it finds out at its start. */
+/** Checks of what a worker of this machine would use, as it finds out at its start. */
 export function workerFacilityChecks(): Check[] {
   return [{ name: "a worker here uses", run: probe }];
 }

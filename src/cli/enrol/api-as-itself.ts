@@ -3,7 +3,7 @@ import { type ApiClient, apiClient } from "../api/api-client.ts";
 import type { CommonOptions, Session } from "../session.ts";
 import { ownToken } from "./own-token.ts";
 
-/** The API as a collector calls it: with the token that it is told, else with one of its own, if it has or gets one. */
+/** Returns the API client of a collector: with the given token, or with its own token if it has or gets one. */
 export async function apiAsItself(
   { api, config }: Session,
   { tokenFile, enrol }: CommonOptions & { readonly enrol?: string },

@@ -11,7 +11,7 @@ import { apiClient } from "../api/api-client.ts";
 import { jsonOr, ServerUnreachable } from "../api/api-failure.ts";
 import { UsageError } from "../usage-error.ts";
 
-/** What a machine keeps of its enrolment, in a file that only its user reads. */
+/** The file with a machine's own token, which only its user can read. */
 const Kept = z.object({
   server: z.string(),
   /** Which enrolment it was for: with another one, the machine enrols anew. */
@@ -71,7 +71,7 @@ async function whileUnreachable<T>(ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
     } catch (reason) {
-      // Whom to trust is for somebody to say; that gets no better by waiting.
+      // A missing trust must be configured; waiting does not help.
       const isPassing =
         reason instanceof ServerUnreachable && !reason.message.includes("GRANGE_CA");
       if (!isPassing || Date.now() > giveUp) throw reason;

@@ -10,10 +10,10 @@ const Manifest = z.object({
 });
 
 /**
- * The files that turn a published version into something a farm can check.
+ * Returns the files that make a published version checkable by a farm.
  *
- * What must be installed is written apart from the package's own manifest: that one
- * changes with each version, and would make each install anew.
+ * The dependencies are separate from the package's own manifest, which changes with each version and would repeat each
+ * installation.
  */
 export function exampleDefinitions(name: string, files: readonly NewFile[]): NewFile[] {
   const manifest = files.find((file) => file.path === "package.json");
@@ -36,7 +36,7 @@ export function exampleDefinitions(name: string, files: readonly NewFile[]): New
   ];
 }
 
-/** One for all packages, and understood alike by every compiler from 5.0 on. */
+/** One set of options for all packages, with the same meaning in every compiler from 5.0 on. */
 const compilerOptions = {
   target: "es2022",
   lib: ["es2022", "dom", "dom.iterable", "dom.asynciterable", "esnext.disposable"],

@@ -13,9 +13,9 @@ export interface DemoRepository {
 }
 
 /**
- * Makes the repository of the demo project in a folder that is not there yet, or is empty.
+ * Makes the repository of the demo project in a new or empty folder.
  *
- * It is made beside its place and then renamed, so that an interrupted attempt leaves no half of it.
+ * It is made in a temporary folder and renamed, so that an interrupted attempt leaves no part of it.
  */
 export async function makeDemo(path: string): Promise<DemoRepository> {
   try {

@@ -12,7 +12,7 @@ interface ExampleSource {
   readonly versions: readonly string[];
   /** The gzipped tar of a version. */
   download(version: string): Promise<Uint8Array>;
-  /** Told before each download. */
+  /** Called before each download. */
   onVersion?(version: string): void;
 }
 

@@ -22,7 +22,7 @@ export async function runDemoExample(
   ]);
 }
 
-/** Makes a repository of a package's versions where the user wants it, and says how to go on. */
+/** Makes a repository of a package's versions where the user wants it, and prints how to continue. */
 export async function runExample(
   session: Session,
   name: string,

@@ -19,7 +19,7 @@ interface Asking {
 const reachMs = 2_000;
 const answerMs = 30_000;
 const trimMs = 600_000;
-/** A granary that ends publishes what its builds asked for first. */
+/** A granary that ends first publishes the indexes of its builds. In ms. */
 const stopMs = 30_000;
 
 export async function status(options: Asking): Promise<void> {

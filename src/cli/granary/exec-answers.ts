@@ -3,8 +3,8 @@ import type { Answer } from "#granary/protocol/answers.ts";
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * What a granary answers to `grange exec`. By hand: loading what checks all answers takes longer than most else that
- * the command does (docs/decisions/0037-what-a-granary-costs.md).
+ * Reads the answer of a granary to `grange exec`. Parsed by hand: loading the schemas of all answers takes longer than
+ * most of the command (docs/decisions/0037-what-a-granary-costs.md).
  */
 export function readExecAnswer(said: unknown): Answer | undefined {
   if (!isObject(said)) return undefined;

@@ -12,7 +12,7 @@ export type ReadAnswer = (said: unknown) => Answer | undefined;
 
 /** A granary that listens to this command. */
 export interface GranaryClient {
-  /** What it answers to a message; `unavailable` when it is gone, or says nothing in time. */
+  /** Returns the answer to a message; throws `unavailable` when the granary is gone or does not answer in time. */
   ask<Type extends Answer["type"]>(
     message: Said,
     expected: Type,
@@ -25,12 +25,12 @@ export interface GranaryClient {
 const mostAnswerBytes = 64 * 1024 * 1024;
 
 /**
- * Why nobody speaks with us: nobody listens; somebody listens and did not answer in time; or what answers speaks none of
- * our versions.
+ * Why there is no granary to talk to: nothing listens; something listens and did not answer in time; or it supports
+ * none of our versions.
  */
 export type Unreached = "nobody" | "silent" | "other-version";
 
-/** Whoever asks goes on without a granary that is not reached. */
+/** Connects to the granary; the caller continues without one that cannot be reached. */
 export async function connectToGranary(
   socketPath: string,
   timeoutMs: number,
@@ -94,7 +94,7 @@ function clientOn(
       if (typeof to !== "number") continue;
       const tell = waiting.get(to);
       waiting.delete(to);
-      // One of another version, which says it otherwise: nobody waits for what will not come.
+      // A granary of another version answers differently: no other answer will come.
       tell?.(readAnswer(said));
     }
   });

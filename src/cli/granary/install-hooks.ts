@@ -9,11 +9,11 @@ const line = "command -v grange >/dev/null 2>&1 && (grange granary prefetch >/de
 
 interface InstalledHooks {
   readonly written: readonly string[];
-  /** They had it already. */
+  /** The hooks that had it already. */
   readonly there: readonly string[];
 }
 
-/** Lets Git say when a commit is checked out, so that what its build needs is on its way before the build starts. */
+/** Makes Git notify the granary of a checkout, so that prefetching starts before the build. */
 export async function installHooks(directory: string): Promise<InstalledHooks> {
   const asked = ["-C", directory, "rev-parse", "--git-path", "hooks"];
   const { exitCode, stdout, stderr } = await runProgram("git", asked);
@@ -37,7 +37,7 @@ export async function installHooks(directory: string): Promise<InstalledHooks> {
     if (text !== undefined && !/^#!.*\b(sh|bash|dash|zsh)\b/.test(text)) {
       throw new Fault("failed_precondition", `${path} is no shell script; add to it: ${line}`);
     }
-    // Before what is there: it may end with `exit`. A line of its own never makes the hook fail.
+    // Before the existing lines, which may end with `exit`. This line never makes the hook fail.
     const [first = "#!/bin/sh", ...rest] = (text ?? "#!/bin/sh\n").split("\n");
     await writeFile(path, [first, `${line} || true`, ...rest].join("\n"));
     await chmod(path, 0o755);

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 
-/** As shells have it. */
+/** The exit code of shells for it. */
 const notFound = 127;
 const notAllowed = 126;
 const killedBy = 128;
@@ -13,10 +13,10 @@ interface CommandEnd {
 }
 
 /**
- * Runs a command in our place: it has our streams, hears our signals, and its exit code is ours.
+ * Runs a command in place of this process: it has our streams, gets our signals, and its exit code becomes ours.
  *
- * What is typed at a terminal (Ctrl-C) goes to all that run there, and so to the command without us; sent once more, it
- * would be a second Ctrl-C, which means something else to many tools.
+ * Ctrl-C at a terminal goes to all processes there, and so to the command without us; sent again, it would be a second
+ * Ctrl-C, which many tools treat differently.
  */
 export function runCommand(
   words: readonly string[],
@@ -29,8 +29,8 @@ export function runCommand(
     const typed = ["SIGINT", "SIGQUIT"] as const;
     const forward = (signal: NodeJS.Signals) => void child.kill(signal);
     const forwardUntyped = (signal: NodeJS.Signals) => void (isTyped || child.kill(signal));
-    // Before the command is there: it may run, and be waited for, before `spawn` has come back, and a signal that
-    // nobody hears would end us and leave it running.
+    // Before the command starts: it may run before `spawn` has returned, and an unhandled signal would end us and leave
+    // it running.
     for (const signal of forwarded) process.on(signal, forward);
     for (const signal of typed) process.on(signal, forwardUntyped);
     const child = spawn(program, args, { stdio: "inherit", env: { ...variables } });

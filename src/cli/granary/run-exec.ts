@@ -25,9 +25,11 @@ export interface ExecOptions {
   readonly start: boolean;
 }
 
-/** A build that nobody helps is not late for it; a machine at work may be slow to answer. */
+/**
+ * How long to wait for the granary, in ms. The build must not be delayed much; a busy machine may be slow to answer.
+ */
 const reachMs = 1_000;
-/** Nor for a granary that falls silent once it was asked. */
+/** The limits for a granary that becomes silent after the request. */
 const startWaitLimit = { betweenMs: 250, greetMs: reachMs };
 /** On a machine's first build all its compilers are read once to name its environment. */
 const startBuildMs = 5_000;
@@ -118,7 +120,7 @@ async function help(
   }
 }
 
-/** What is said to a granary of dune, where dune may run: it is the only tool that asks nobody. */
+/** Returns the facts about dune for the granary, where dune may run: it is the only tool that sends no requests. */
 function duneOf(words: readonly string[]) {
   const here = process.cwd();
   const mayRun =
@@ -138,7 +140,7 @@ function upwardsFrom(folder: string): string[] {
   return above === folder ? [folder] : [folder, ...upwardsFrom(above)];
 }
 
-/** Of them the environment is named. */
+/** Returns the variables that the environment is derived from. */
 function ownSettings(): Record<string, string> {
   const told = Object.entries(ownVariables()).flatMap(([name, value]): [string, string][] =>
     value === undefined || value.length > longestVariable ? [] : [[name, value]],

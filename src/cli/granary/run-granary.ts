@@ -46,7 +46,7 @@ export async function runGranary(options: GranaryOptions, version: string): Prom
 
 async function configOf(options: GranaryOptions, version: string): Promise<GranaryConfig> {
   const { token, ca, clientCertificate, enrol } = readCliConfig();
-  // Not the command line's usual address: without a farm, a granary is a cache, and asks nobody.
+  // Without the command line's default address: without a farm, a granary is only a local cache.
   const server = options.server ?? (ownVariables()["GRANGE_SERVER"] || undefined);
   const isAlone = !options.farm || server === undefined;
   if (!isAlone && !URL.canParse(server)) {
@@ -79,7 +79,7 @@ async function configOf(options: GranaryOptions, version: string): Promise<Grana
   };
 }
 
-/** What it is told, or a token of its own. */
+/** Returns the given token, or the granary's own. */
 async function tokenOfGranary(
   options: Pick<GranaryOptions, "tokenFile"> & { readonly enrol?: string | undefined },
   server: string,

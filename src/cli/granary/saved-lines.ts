@@ -7,14 +7,14 @@ import type { EndSummary } from "#granary/protocol/answers.ts";
 /** Below it, what was fetched for nothing is not worth a line. */
 const worthALineBytes = 1024 * 1024;
 
-/** Of a build with dune, of which more is known when what it made is kept. */
+/** Returns the line of a build with dune, of which more is known when its results are stored. */
 export function duneLine({ made, used }: { readonly made: number; readonly used: number }): string {
   const parts = [`${used} there for dune`];
   if (made > 0) parts.push(`${made} made`);
   return `grange: ${resultsText(made + used)}: ${parts.join(", ")} (\`grange granary why\` tells more)`;
 }
 
-/** What was not kept because of the disk, and what went for it. */
+/** Returns what was not stored because of the disk, and what was removed for it. */
 export function diskCostText({ refusedWrites, removedBytes }: DiskCost): string {
   const parts: string[] = [];
   if (refusedWrites > 0) {
@@ -28,7 +28,7 @@ function resultsText(count: number): string {
   return `${count} ${count === 1 ? "result" : "results"}`;
 }
 
-/** What a build had from its granary, in one to three lines. */
+/** Returns what a build got from its granary, in one to three lines. */
 export function savedLines(summary: EndSummary | null): string[] {
   if (summary === null) return [];
   const { asked, local, prefetched, fetched, missed, unreachable, savedMs, waitedMs } = summary;

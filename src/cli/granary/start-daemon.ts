@@ -41,7 +41,7 @@ export async function startDaemon(
     detached: true,
     stdio: ["ignore", log, log],
     cwd: place.dataDirectory,
-    // One with a socket elsewhere would be nobody's.
+    // A granary with a socket elsewhere would not be found.
     env: { ...ownVariables(), GRANGE_GRANARY_SOCKET: place.socketPath },
   });
   closeSync(log);
@@ -77,7 +77,7 @@ export async function startDaemon(
 
 const noneStarts = "none answers, and none could be started";
 
-/** What a granary said in place of being ready. */
+/** Returns the message of a granary that did not become ready. */
 export function lastWords(log: string): string | undefined {
   const line = log.split("\n").findLast((text) => text.startsWith('{"ready":false'));
   try {

@@ -36,7 +36,10 @@ export function statusLines(status: GranaryStatus, now: Date, wished?: string): 
   return lines;
 }
 
-/** Of packs a part is dead, and goes when it is most of one, or by `grange granary trim`. */
+/**
+ * Returns the size on disk. A part of the packs is dead, and is removed when it is most of a pack, or by `grange
+ * granary trim`.
+ */
 function onDisk({ diskBytes }: GranaryStatus["store"]): string {
   return diskBytes === undefined ? "" : `; on disk ${memorySizeText(diskBytes)}`;
 }

@@ -25,10 +25,10 @@ interface SaidOfBuild {
   readonly dataDirectory: string;
 }
 
-/** Git is asked so long; then it is a build whose commit nobody knows. */
+/** How long to wait for Git, in ms; after that, the commit of the build is unknown. */
 const workspaceMs = 3_000;
 
-/** What a granary is told of a build in this directory: its commit, its environment, its project. */
+/** Returns the facts about a build in this directory for the granary: its commit, its environment, its project. */
 export async function whatIsBuilt(said: SaidOfBuild): Promise<WhatIsBuilt> {
   const git = await openGit(join(said.dataDirectory, "git"));
   try {

@@ -6,8 +6,8 @@ import { connectToGranary } from "./granary-client.ts";
 const usual = { betweenMs: 500, greetMs: 2_000 };
 
 /**
- * What a granary owes, for as long as it greets others: it may have much to do, but one that was stopped would be
- * waited for in vain.
+ * Waits for an answer of a granary while its keepalives arrive: it may have much to do, but a stopped one would never
+ * answer.
  */
 export async function whileItGreets<T>(
   owed: Promise<T>,

@@ -20,7 +20,7 @@ export function buildLines({ builds }: Reported, now: Date): string[] {
   });
 }
 
-/** What one build had from where, and why the rest was late or made. */
+/** Returns where one build got its results from, and why the rest was late or made locally. */
 export function whyLines({ report, builds }: Reported, now: Date): string[] {
   if (report === null) {
     const known = "no build that is known here has that id; `grange granary builds` names them";
@@ -76,7 +76,7 @@ interface Reason {
   readonly results: readonly RequestedResult[];
 }
 
-/** What cost most waiting first, then what was made most. */
+/** Returns the reasons that cost most waiting first, then the results made most often. */
 function reasonsOf(asked: readonly RequestedResult[]): Reason[] {
   const byReason = new Map<LateBecause, RequestedResult[]>();
   for (const one of asked) {
@@ -114,7 +114,7 @@ function waitedFor(results: readonly RequestedResult[]): number {
   return results.reduce((sum, { waitedMs }) => sum + waitedMs, 0);
 }
 
-/** What a build lost by it, as far as that is known. */
+/** Returns what a build lost by it, as far as that is known, in ms. */
 function costOf({ source, waitedMs, savedMs }: RequestedResult): number {
   return waitedMs + (source === "missed" || source === "unreachable" ? (savedMs ?? 0) : 0);
 }

@@ -4,7 +4,7 @@ import { describesBuild, type RepositoryFiles } from "#init/repository-files.ts"
 import type { Submodule } from "#init/starter-job.ts";
 import { runProgram } from "../run-program.ts";
 
-/** Bounds on what is read: the repository may be anybody's. */
+/** Limits for what is read, because the repository is untrusted. */
 const mostFiles = 2_000;
 const mostBytesOfFile = 16 * 1024 * 1024;
 
@@ -65,7 +65,7 @@ async function newestVersion(root: string): Promise<string | undefined> {
   return /(\d+(?:\.\d+)+)\s*$/.exec(tag)?.[1];
 }
 
-/** What Git prints, by NULs. Nothing where it fails, as in a repository without a tag. */
+/** Returns the NUL-separated output of Git; empty when it fails, as in a repository without a tag. */
 async function gitLines(root: string, ...args: string[]): Promise<string[]> {
   const { exitCode, stdout } = await runProgram("git", ["-C", root, ...args]);
   return exitCode === 0 ? stdout.split("\0").filter((line) => line !== "") : [];

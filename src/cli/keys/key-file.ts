@@ -61,7 +61,7 @@ export function publicHalf(key: KeyObject): string {
   return PublicKeyText.parse(`ed25519:${half.export({ format: "jwk" }).x}`);
 }
 
-/** In base64, as the API takes it. */
+/** Returns a signature in base64, as the API expects it. */
 export function signatureOf(text: string, key: KeyObject): string {
   return sign(null, Buffer.from(text), key).toString("base64");
 }

@@ -22,7 +22,7 @@ export function withDelta(view: GraphView, delta: GraphDelta): GraphView {
   return { ...view, graph, jobs };
 }
 
-/** The jobs whose state is another one than before. */
+/** Returns the jobs whose state has changed. */
 export function transitions(before: GraphView | undefined, after: GraphView): JobSummary[] {
   return [...after.jobs.values()].filter((job) => {
     const known = before?.jobs.get(job.name);

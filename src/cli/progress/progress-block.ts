@@ -14,7 +14,7 @@ interface Space {
   readonly paint: Paint;
 }
 
-/** What a person wants to see first when not all fits: what runs, what went wrong, what comes next. */
+/** The order of states when not all jobs fit: running ones, failures, and those that come next. */
 const importance: Record<JobState, number> = {
   running: 0,
   failed: 1,

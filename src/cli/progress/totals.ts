@@ -5,7 +5,7 @@ interface Totals {
   readonly jobs: number;
   /** Runs that a worker executed. */
   readonly executed: number;
-  /** Jobs whose result was there already. */
+  /** Jobs whose result was cached. */
   readonly hits: number;
   readonly failed: number;
 }

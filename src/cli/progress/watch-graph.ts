@@ -9,9 +9,9 @@ import { isWorthALine, transitionLine } from "./transition-line.ts";
 const redrawMs = 200;
 
 /**
- * Shows a graph until it is over, or until the signal; answers what it was at last.
+ * Shows a graph until it ends, or until the signal is aborted; returns its last state.
  *
- * A person sees one block that is redrawn; a pipe gets a line for each change.
+ * On a terminal it is one block that is redrawn; in a pipe, a line for each change.
  */
 export async function watchGraph(
   { api, terminal }: { readonly api: ApiClient; readonly terminal: Pick<Terminal, "notes"> },

@@ -18,7 +18,7 @@ export async function installServices(
   const names = services.map((service) => service.unitName);
   await systemctl(["daemon-reload"]);
   await systemctl(["enable", ...names]);
-  // Also when they run already, with what they were told before.
+  // Also when they run already with earlier settings.
   await systemctl(["restart", ...names]);
 }
 

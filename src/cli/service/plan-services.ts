@@ -6,7 +6,7 @@ import { execLine, pathValue, type Section, unitText } from "./unit-text.ts";
 export const roles = ["server", "worker", "granary"] as const;
 export type Role = (typeof roles)[number];
 
-/** Whose services: of the machine, run as a user of their own, or of the user who installs them. */
+/** The owner of the services: the machine, with a user of their own, or the user who installs them. */
 export type Scope =
   | { readonly kind: "system"; readonly runAs: string }
   | { readonly kind: "user"; readonly home: string; readonly configHome: string };
@@ -20,7 +20,7 @@ export interface ServiceOptions {
   readonly server?: string | undefined;
   /** How the worker or granary is known to that farm. */
   readonly token?: string | undefined;
-  /** What the environment files hold besides, for every role. */
+  /** Further content of the environment files of every role. */
   readonly settings: Readonly<Record<string, string>>;
 }
 
@@ -148,7 +148,7 @@ function processSection(role: Role, options: ServiceOptions, environmentFile: st
 }
 
 function commandOf(role: Role, options: ServiceOptions): string[] {
-  // In its usual place, where `grange exec` looks for it.
+  // At its default place, where `grange exec` looks for it.
   if (role === "granary") return ["granary"];
   const { data } = placesOf(options.scope);
   const own = ["--data", join(data, role)];
@@ -172,18 +172,17 @@ function environmentOf(role: Role, options: ServiceOptions): Record<string, stri
 }
 
 /**
- * What systemd takes away from each service.
+ * Returns the restrictions that systemd puts on each service.
  *
- * Jobs run in namespaces that the worker makes, with a /proc of their own. The kernel refuses a new /proc to whoever
- * sees an old one with parts covered, so the worker has none of the settings that cover parts of /proc or /sys
- * (ProtectKernelTunables, ProtectKernelLogs, ProtectControlGroups, ProtectProc, PrivateDevices, ProtectHostname),
- * and none that forbid namespaces or mounts.
- * No service is forbidden memory that is written and executed: Node compiles JavaScript.
+ * Jobs run in namespaces that the worker makes, with a /proc of their own. The kernel refuses a new /proc to a process
+ * that sees one with covered parts, so the worker has none of the settings that cover parts of /proc or /sys
+ * (ProtectKernelTunables, ProtectKernelLogs, ProtectControlGroups, ProtectProc, PrivateDevices, ProtectHostname), and
+ * none that forbid namespaces or mounts. Every service may write and execute memory, because Node compiles JavaScript.
  * The manager of a user lacks the rights for most settings.
  */
 function hardening(role: Role, scope: Scope["kind"]): Section {
   const always: Section = [["NoNewPrivileges", "yes"]];
-  // Not the worker's: jobs would inherit it, and make other files than elsewhere.
+  // Not for the worker: jobs would inherit it, and make files with other modes than elsewhere.
   const closedFiles: Section = role === "worker" ? [] : [["UMask", "0077"]];
   if (scope === "user") return [...always, ...closedFiles];
   const system: Section = [

@@ -1,10 +1,10 @@
 import { printableLine } from "../terminal/printable-text.ts";
 import type { SshHost } from "./ssh-host.ts";
 
-/** What ssh exits with when it failed itself; all else is the other machine's command. */
+/** The exit code of ssh's own failures; all others are those of the command on the other machine. */
 export const sshItself = 255;
 
-/** What OpenSSH says, and what to do. The first that fits counts: a changed key is also a failed one. */
+/** OpenSSH's messages, with what to do. The first that matches counts, because a changed key is also a failed one. */
 const known: readonly (readonly [said: RegExp, explain: (host: SshHost) => string])[] = [
   [
     /REMOTE HOST IDENTIFICATION HAS CHANGED/,
@@ -54,7 +54,7 @@ const known: readonly (readonly [said: RegExp, explain: (host: SshHost) => strin
   ],
 ];
 
-/** One sentence: what is wrong, and what to do. What ssh said is added when nobody knows better. */
+/** Returns one sentence: the problem, and what to do. The message of ssh is added when it is not a known one. */
 export function explainSshFailure(host: SshHost, stderr: string): string {
   const found = known.find(([said]) => said.test(stderr));
   const said = printableLine(stderr.trim().split("\n").at(-1) ?? "");

@@ -40,7 +40,7 @@ export class OtherMachine {
     this.copied = parts.copied;
   }
 
-  /** Looks what is there, and copies the file if this version of it is not. */
+  /** Looks up what exists there, and copies the file if its version is missing. */
   static async reach(
     host: SshHost,
     access: SshAccess,
@@ -72,7 +72,7 @@ export class OtherMachine {
     return new OtherMachine({ host, access, directory, command, copied });
   }
 
-  /** Runs a command of the worker's file there; what it throws there is thrown here. */
+  /** Runs a command of the worker's file there; its error is thrown here. */
   async call<S extends z.ZodType>(
     schema: S,
     args: readonly string[],

@@ -35,7 +35,7 @@ export function runOverSsh(
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
-  // Who ends without reading leaves a broken pipe; its exit code says why.
+  // A process that ends without reading leaves a broken pipe; its exit code gives the reason.
   child.stdin.on("error", () => {});
   child.stdin.end(input);
   return new Promise((resolve, reject) => {

@@ -1,13 +1,13 @@
 /**
- * What runs on another machine before the worker's file is there. Each becomes one line, so statements end
- * with a semicolon, and no comment stands in them.
+ * Scripts that run on another machine before the worker's file is there. Each becomes one line, so statements end with
+ * a semicolon, and there are no comments inside.
  *
- * The words in quotes are JavaScript that any Node understands: which one it is shows only afterwards.
+ * The parts in quotes are JavaScript that every Node version understands, because the version is not known yet.
  */
 
 /**
- * Whether somebody else could have put something into `directory`, or could yet; throws when it is not there.
- * A link has all rights, but only its owner changes it.
+ * Whether somebody else could have written to `directory`, or still could; throws when it does not exist. A link has
+ * all rights, but only its owner can change it.
  */
 const isStrange = `
 const fs = require("fs");

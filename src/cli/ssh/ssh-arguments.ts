@@ -6,14 +6,13 @@ import type { SshHost } from "./ssh-host.ts";
 export interface SshAccess {
   /** A file with the private key. */
   readonly key: string | undefined;
-  /** `Name=value`, as in ssh_config. They go before ours, and ssh keeps the first. */
+  /** `Name=value`, as in ssh_config. They come before ours, and ssh uses the first. */
   readonly options: readonly string[];
 }
 
 /**
- * No question is asked, for nobody may be there to answer it; nothing of this
- * machine (agent, display, ports) is offered to the other; and a line that is dead
- * is noticed within half a minute.
+ * ssh asks no question, because nobody may be there to answer; nothing of this machine (agent, display, ports) is
+ * offered to the other; and a dead connection is noticed within half a minute.
  */
 const always = [
   "BatchMode=yes",
@@ -23,13 +22,13 @@ const always = [
   "ForwardAgent=no",
   "ForwardX11=no",
   "ControlPath=none",
-  // Who made ssh quiet would not be told why it fails.
+  // With a quieter log level in the user's configuration, the reason of a failure would be missing.
   "LogLevel=INFO",
 ];
 
 /**
- * The arguments of ssh that run a command, or, without one, hold what `more` opens.
- * `more` goes before what a user says: it is what the caller cannot do without.
+ * Returns the arguments of ssh that run a command, or, without one, hold what `more` opens. `more` comes before the
+ * user's options, because the caller depends on it.
  */
 export function sshArguments(
   { user, host, port }: SshHost,
@@ -58,9 +57,8 @@ function checkedOption(option: string): string {
 }
 
 /**
- * A command line for the shell of the other machine, whichever it is: `sh` gets the
- * script and its arguments as single words, and nothing in them is read by any shell.
- * All of it is one line, for csh ends a word in quotes at the end of the line.
+ * Returns a command line for any shell of the other machine: `sh` gets the script and its arguments as single words,
+ * and no shell interprets them. All of it is one line, because csh ends a quoted word at the end of the line.
  */
 export function remoteScript(script: string, args: readonly string[]): string {
   const line = script.trim().replaceAll(/\s*\n\s*/g, " ");

@@ -11,7 +11,7 @@ export interface SshHost {
   readonly port: number | undefined;
 }
 
-/** Not all that a name may hold, but all that is harmless wherever ssh puts it: `ProxyCommand`, for one. */
+/** Not all legal names, but those that are harmless wherever ssh inserts them, for example into `ProxyCommand`. */
 const namePattern = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,252}$/;
 
 /** Parses `[user@]host[:port]`; an IPv6 address stands in brackets. */
@@ -32,7 +32,7 @@ export function parseSshHost(text: string): SshHost {
   return { text, user, host, port: number };
 }
 
-/** What a worker there is called when nobody says: a name that tells machines and ports apart. */
+/** Returns the default name of a worker there, which is unique by machine and port. */
 export function workerNameFor({ host, port }: SshHost): string {
   const name = host.replaceAll(/[^A-Za-z0-9.-]/g, "-").replace(/^[^A-Za-z0-9]+/, "");
   return port === undefined ? name : `${name}-${port}`;

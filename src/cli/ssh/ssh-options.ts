@@ -39,7 +39,7 @@ export function placeOf({ remoteDirectory, remoteNode }: SshOptions): Place {
   return { directory: remoteDirectory, node: remoteNode };
 }
 
-/** What each of the machines is asked for. Throws a UsageError for what cannot be meant. */
+/** Returns the workers to start on each machine. Throws a UsageError for contradictory options. */
 export function wantedWorkers(options: SshOptions, defaults: Defaults): Wanted[] {
   const { name, stop, status, tunnel, data } = options;
   if (stop === true && status === true)
@@ -61,7 +61,7 @@ export function wantedWorkers(options: SshOptions, defaults: Defaults): Wanted[]
   return wanted;
 }
 
-/** What the environment says, for workers on other machines. */
+/** The settings of the environment for workers on other machines. */
 interface Defaults {
   readonly server: string;
   readonly token: string | undefined;

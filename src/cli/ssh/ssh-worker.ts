@@ -32,7 +32,7 @@ export interface HeldTunnel {
   readonly moved: (server: string) => Promise<boolean>;
 }
 
-/** Starts the worker, unless it runs there already. With a tunnel, that is the caller's to keep. */
+/** Starts the worker, unless it runs there already. The caller keeps the tunnel, if there is one. */
 export async function startSshWorker(
   worker: SshWorker,
 ): Promise<Done & { readonly held: HeldTunnel | undefined }> {
@@ -137,7 +137,7 @@ function done({ host, settings }: SshWorker, lines: readonly string[], data: obj
   return { host: host.text, name: settings.name, lines, data };
 }
 
-/** One that failed does not keep the others from being told. */
+/** Returns the result of a failure, which does not prevent the other workers from starting. */
 export function failed({ host, settings }: SshWorker, reason: unknown): Done {
   const error = messageOf(reason);
   const line = error.includes(host.text) ? error : `${host.text}: ${error}`;

@@ -39,7 +39,7 @@ export function openTunnel(
     "-N",
     "-o",
     "ExitOnForwardFailure=yes",
-    // Or it would not say which port it got, and nobody would ever know.
+    // Otherwise it would not print which port it got.
     "-o",
     "LogLevel=INFO",
     "-R",
@@ -60,7 +60,7 @@ export function openTunnel(
       });
     });
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      // What is said for ever would be kept for ever.
+      // The text is bounded, because a connection may last forever.
       stderr = `${stderr}${text}`.slice(-16_384);
       const open = /^Allocated port (\d+) for remote forward/m.exec(stderr)?.[1];
       if (open === undefined) return;
@@ -79,8 +79,8 @@ function explainTunnelFailure(host: SshHost, stderr: string): string {
 }
 
 /**
- * Keeps a way open until told to stop, or until the worker there has ended; says when it is lost and when it is
- * back. `moved` tells the worker where the way begins now, and answers whether there is one.
+ * Keeps a tunnel open until told to stop, or until the worker there has ended; reports when it is lost and when it is
+ * back. `moved` tells the worker where the tunnel begins now, and returns whether there is a worker.
  */
 export async function keepTunnel(
   first: Tunnel,

@@ -9,7 +9,7 @@ export interface WorkerBundle {
   readonly sha256: string;
 }
 
-/** It lies beside the built program; one that runs from its sources finds what was built last. */
+/** Reads the bundle beside the built program; a program that runs from sources finds the last build. */
 export async function readWorkerBundle(entry: string): Promise<WorkerBundle> {
   for (const folder of [".", "../../dist"]) {
     const path = join(dirname(entry), folder, "grange-worker.mjs");

@@ -1,6 +1,8 @@
 import { z } from "zod";
 
-/** What a worker on another machine is told. It travels on stdin and lies in a file that only its user reads. */
+/**
+ * The settings of a worker on another machine. They are sent on stdin and stored in a file that only its user can read.
+ */
 export const WorkerSettings = z.object({
   server: z.url({ protocol: /^https?$/ }),
   // A folder is called so, too.
@@ -22,7 +24,7 @@ export const WorkerSettings = z.object({
 });
 export type WorkerSettings = z.infer<typeof WorkerSettings>;
 
-/** What the other machine answers to `start`. */
+/** The answer of the other machine to `start`. */
 export const Started = z.object({
   kind: z.enum(["started", "already"]),
   pid: z.number(),

@@ -1,8 +1,8 @@
 export interface RedrawnBlock {
   draw(lines: readonly string[]): void;
-  /** Takes the block away, for a line that is to stay above it; the next `draw` brings it back. */
+  /** Removes the block, for a line that stays above it; the next `draw` brings it back. */
   clear(): void;
-  /** Leaves what stands there, and lets others write below it. */
+  /** Leaves the block in place; later output comes below it. */
   leave(): void;
 }
 
@@ -22,7 +22,7 @@ export function redrawnBlock(write: (text: string) => void): RedrawnBlock {
       if (text === last) return;
       const hide = isCursorHidden ? "" : "\u001b[?25l";
       const up = height === 0 ? "" : `\u001b[${height}A`;
-      // A block that shrank: what stands below it is cleared.
+      // When the block has become shorter, the lines below it are cleared.
       write(`${hide}${up}${text}\u001b[J`);
       isCursorHidden = true;
       height = lines.length;

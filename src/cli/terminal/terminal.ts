@@ -2,7 +2,7 @@ import type { CliConfig } from "../config.ts";
 import { type Paint, paintFor } from "./paint.ts";
 import { type RedrawnBlock, redrawnBlock } from "./redrawn-block.ts";
 
-/** One of the two streams that a command speaks on. */
+/** One of the two output streams of a command. */
 export interface Outlet {
   readonly paint: Paint;
   readonly isTerminal: boolean;
@@ -15,9 +15,9 @@ export interface Outlet {
 }
 
 export interface Terminal {
-  /** What was asked for. */
+  /** The result of the command. */
   readonly answer: Outlet;
-  /** What happens meanwhile, and what went wrong. */
+  /** Progress and errors. */
   readonly notes: Outlet;
 }
 

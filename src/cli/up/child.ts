@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 interface ChildCommand {
   readonly program: string;
   readonly args: readonly string[];
-  /** What it writes to stderr is added here. */
+  /** The file to which its stderr is appended. */
   readonly logFile: string;
 }
 
@@ -26,9 +26,9 @@ export interface Child {
 /**
  * Starts a child that ends when we do.
  *
- * Its stdin is a pipe that stays open: when we are killed, however hard, the pipe
- * closes and the child sees it. It leads a process group of its
- * own, so that Ctrl-C reaches only us and children end in the order we choose.
+ * Its stdin is a pipe that stays open: when this process is killed, the pipe closes and the child notices. The child
+ * leads a process group of its own, so that Ctrl-C reaches only this process and children end in the order that it
+ * chooses.
  */
 export function startChild({ program, args, logFile }: ChildCommand): Child {
   const log = openSync(logFile, "a");

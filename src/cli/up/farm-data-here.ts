@@ -1,14 +1,15 @@
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
-/** What lies in the data directory of a farm, and nowhere else: its lock, its keys, its owner's token. */
+/** Files that only the data directory of a farm has: its lock, its keys, its owner's token. */
 const marks = ["server.lock", "farm.key", "secrets.key", "owner-token"];
 
 /**
- * Data directories of farms on this machine, as far as a worker can find them: the one that the environment names,
- * that of `grange up` for who stands here, and those that the worker stands in or uses something of, such as its token.
+ * Returns the data directories of farms on this machine, as far as a worker can find them: the configured one, that of
+ * `grange up` in the present directory, and those that contain the present directory or a file that the worker uses,
+ * such as its token.
  *
- * A job runs as the worker's user. Where that is the server's, too, it could read the farm's keys and tokens.
+ * A job runs as the worker's user. When that is also the server's user, the job could read the farm's keys and tokens.
  */
 export function farmDataHere(where: {
   readonly named: string | undefined;
@@ -22,11 +23,11 @@ export function farmDataHere(where: {
     ...(above === undefined ? [] : [above]),
     ...[".", ...used].flatMap((path) => foldersFrom(resolve(here, path)).filter(isFarmData)),
   ].filter((folder) => existsSync(folder));
-  // What a job sees is at its real place, whatever links lead there.
+  // A job sees the real path, whatever links lead there.
   return [...new Set(found.map((folder) => realpathSync(folder)))];
 }
 
-/** Where `grange up` keeps its data for somebody who stands here: see `where-to-run.ts`. Without asking Git. */
+/** Returns where `grange up` keeps its data for the present directory: see `where-to-run.ts`. Without running Git. */
 export function dataDirectoryAbove(here: string): string | undefined {
   for (const folder of foldersFrom(here)) {
     const dataDir = join(folder, ".grange-data");

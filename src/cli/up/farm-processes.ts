@@ -32,7 +32,7 @@ interface FarmOptions {
   readonly dataDir: string;
   readonly logs: string;
   readonly port: number;
-  /** As it was written; the server reads it, or GRANGE_STORE_LIMIT. */
+  /** As it was written; the server parses it, or GRANGE_STORE_LIMIT. */
   readonly storeLimit: string | undefined;
   /** A file of an authority that the workers are to trust, besides those they trust anyway. */
   readonly ca: string | undefined;
@@ -79,7 +79,7 @@ export async function startFarmProcesses(options: FarmOptions): Promise<FarmProc
     throw cause;
   }
   const startedInMs = { database: databaseMs, server: performance.now() - started - databaseMs };
-  // Made by the server. So they go on working when the farm is closed.
+  // Made by the server, so that workers continue when the farm is closed for strangers.
   const workerToken = join(dataDir, "worker-token");
   const tokenFile = existsSync(workerToken) ? workerToken : undefined;
   for (const worker of early) worker.send(JSON.stringify({ server: url, tokenFile }));
@@ -157,7 +157,7 @@ function wordsForWorker(
     slots,
     cpus,
     memory: memoryBytes === "all" ? "all" : `${memoryBytes}B`,
-    // They share a directory: what one fetched, none fetches again.
+    // They share a directory, so that each blob is fetched once.
     data: join(dataDir, "worker"),
     hide: dataDir,
     ca,

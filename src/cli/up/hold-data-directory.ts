@@ -10,7 +10,7 @@ import { jsonOr } from "../api/api-failure.ts";
 export interface HeldDataDirectory {
   readonly path: string;
   readonly logs: string;
-  /** Says where the farm can be reached, for whoever is refused. */
+  /** Records the farm's address, for a process that is refused. */
   announce(url: string): void;
   release(): Promise<void>;
 }
@@ -42,7 +42,7 @@ export async function holdDataDirectory(path: string): Promise<HeldDataDirectory
   }
   const { lock } = taken;
   const announcement = announcementIn(path);
-  // Of one that was killed.
+  // Left by a killed process.
   rmSync(announcement, { force: true });
   return {
     path,

@@ -2,7 +2,7 @@ export interface LocalWorker {
   readonly name: string;
   readonly sizeClass: number;
   readonly slots: number;
-  /** What one slot gives; `all` of the machine. */
+  /** The CPUs of one slot; `all` of the machine. */
   readonly cpus: number | "all";
   readonly memoryBytes: number | "all";
 }
@@ -14,15 +14,14 @@ interface Machine {
 }
 
 /**
- * The workers of this machine: a small one and, where there are two cores or more,
- * a larger one beside it. `count` says how many instead; those beyond are small.
+ * Returns the workers of this machine: a small one and, with two cores or more, also a larger one. `count` changes
+ * their number; further ones are small.
  *
- * A slot of size class 2 is worth two cores. Half the cores serve small slots and
- * half large ones, so that both at work do not ask for more than there is; on two
- * cores they share, for each must have a slot.
+ * A slot of size class 2 is worth two cores. Half the cores serve small slots and half large ones, so that both
+ * together do not need more than there is; on two cores they share, because each needs a slot.
  *
- * Small slots are held to one core and its part of the memory. Those of the largest class may have all that
- * is free: this is the only machine of the farm, and what does not run there runs nowhere.
+ * Small slots are limited to one core and its part of the memory. Those of the largest class may use everything that is
+ * free, because this is the only machine of the farm.
  */
 export function localWorkers(
   { hostname, cores, memoryBytes }: Machine,

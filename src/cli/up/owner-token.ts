@@ -11,7 +11,7 @@ export async function ownerTokenIn(dataDir: string): Promise<string | undefined>
   if (handle === undefined) return undefined;
   try {
     const { uid, mode } = await handle.stat();
-    // A directory that somebody else put here, in a repository say, tells us nothing.
+    // A directory of another user, for example in a repository, is not trusted.
     if (uid !== process.getuid?.() || (mode & 0o077) !== 0) return undefined;
     const token = (await handle.readFile("utf8")).trim();
     return /^grange_[A-Za-z0-9_-]{43}$/.test(token) ? token : undefined;
@@ -21,9 +21,9 @@ export async function ownerTokenIn(dataDir: string): Promise<string | undefined>
 }
 
 /**
- * The owner's token of the farm that `grange up` runs from here, for commands that are to ask just that one.
+ * Returns the owner's token of the farm that `grange up` runs in this directory, for commands to that farm.
  *
- * It goes to no other address, whatever lies in the directory.
+ * It is sent to no other address, whatever the directory contains.
  */
 export async function ownerTokenFor(
   serverUrl: string,

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { createServer } from "node:net";
 import { Fault } from "#core/fault.ts";
 
-/** Refuses a port that somebody listens on, and says who where that can be seen. */
+/** Throws when something listens on a port, and names the process where it is visible. */
 export async function requireFreePort(port: number, host = "127.0.0.1"): Promise<void> {
   if (port === 0 || (await isFree(port, host))) return;
   const holder = portHolder(port);
@@ -54,7 +54,7 @@ function listeningInodes(table: string, port: number): string[] {
     .flatMap((words) => words[9] ?? []);
 }
 
-/** Processes come and go, and others' are hidden: what cannot be read is not there. */
+/** Returns a default for unreadable data: processes end, and those of other users are hidden. */
 function quietly<T>(read: () => T, otherwise: T): T {
   try {
     return read();

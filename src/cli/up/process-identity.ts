@@ -1,6 +1,6 @@
 import { startTimeOf } from "#machine/owner.ts";
 
-/** A process id, and what tells the process from a later one that got the same number. */
+/** A process id with its start time, which separates it from a later process with the same id. */
 export interface ProcessIdentity {
   readonly pid: number;
   readonly startTime: string;

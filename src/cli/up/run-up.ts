@@ -34,10 +34,10 @@ export interface UpOptions extends SubmissionOptions {
   readonly demo?: boolean;
 }
 
-/** What a farm is started for. */
+/** The purpose for which a farm is started. */
 interface Purpose {
   readonly submission: Submission;
-  /** What the user should know before the farm starts. */
+  /** Remarks for the user before the farm starts. */
   readonly remarks: readonly string[];
   readonly demo: Demo | undefined;
 }
@@ -105,7 +105,7 @@ async function runFarm(
     { hostname: hostname(), cores: availableParallelism(), memoryBytes: usableMemory() },
     options.workers,
   );
-  // Whoever signed it, the server is our own; unless somebody said whom to trust.
+  // The server is our own, whoever signed its certificate; unless the user configured authorities.
   const ownCertificate = config.ca === undefined ? config.tlsCert : undefined;
   const farm = await startFarmProcesses({
     grange: grangeCommand(program.entry),
@@ -170,7 +170,7 @@ async function runFarm(
   }
 }
 
-/** Of a container that is given a part of a machine, that part; 0 stands for all. */
+/** Returns the memory of the container or the machine; 0 stands for all of it. */
 function usableMemory(): number {
   return Math.min(totalmem(), process.constrainedMemory() || Infinity);
 }

@@ -11,7 +11,7 @@ interface Supervision {
   /** Starts the child; also the next one, when it died. */
   readonly start: () => Child;
   readonly onDeath: (how: string, restartInMs: number) => void;
-  /** What a stopping child gets before it is killed. */
+  /** The time that a stopping child gets before it is killed, in ms. */
   readonly graceMs: number;
 }
 

@@ -3,7 +3,7 @@ import { Fault } from "#core/fault.ts";
 import { checkoutRoot, commitOf, hasDefinitions, uncommittedChanges } from "../checkout.ts";
 import type { Submission } from "../submission.ts";
 
-/** The data directory: named, or beside what the user works on. */
+/** Returns the data directory: the named one, or one beside the repository. */
 export async function dataDirectoryFor(
   named: string | undefined,
   directory: string,
@@ -13,10 +13,10 @@ export async function dataDirectoryFor(
 }
 
 /**
- * Looks at a repository on this machine before anything is started.
+ * Checks a repository on this machine before anything is started.
  *
- * What can be known now is said now, with a way out, rather than by a server that
- * took a second to start. Answers what the user should know besides.
+ * Problems that are known now are reported now, with advice, and not by a server a second later. Returns further
+ * remarks for the user.
  */
 export async function lookAtRepository({ root, request }: Submission): Promise<string[]> {
   if (root === undefined) return [];

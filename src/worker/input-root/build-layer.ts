@@ -23,15 +23,13 @@ import type { LayerEntries } from "./layer-entries.ts";
 const linksInOneGo = 200;
 
 /**
- * Builds a layer of hard links under a temporary name, and renames it when whole.
+ * Builds a layer of hard links under a temporary name, and renames it when it is complete.
  *
- * Two processes may build the same one; the second rename fails, and its work is
- * thrown away. Linked synchronously: a round trip to the thread pool costs more
- * than a link.
+ * Two processes may build the same layer; the second rename fails, and its work is dropped. Links are made
+ * synchronously, because a round trip to the thread pool costs more than a link.
  *
- * Equal files of a layer get an inode each, or tools that look for hard links
- * (tar, npm pack, rsync) would take them for one file. So do files whose client gave them a time
- * or a mode: both belong to the inode.
+ * Equal files of a layer get an inode each; otherwise tools that look for hard links (tar, npm pack, rsync) would take
+ * them for one file. So do files with a time or a mode from the client, because both belong to the inode.
  */
 export async function buildLayer(
   directory: string,
@@ -93,7 +91,10 @@ export function applyProperties(path: string, { mtime, mode }: InputProperties):
   if (mtime !== undefined) utimesSync(path, mtime, mtime);
 }
 
-/** Its owner may always enter and write: who runs the job makes and removes things there. */
+/**
+ * Sets mode and time of a directory. Its owner can always enter and write it, because the job creates and removes
+ * entries.
+ */
 export function applyDirectoryProperties(path: string, { mtime, mode }: InputProperties): void {
   applyProperties(path, {
     ...(mtime === undefined ? {} : { mtime }),

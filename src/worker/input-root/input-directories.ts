@@ -14,7 +14,7 @@ const mostRemembered = 200_000;
 
 const mostDirectories = 1_000_000;
 
-/** What is read in one go of one depth: a call of the farm's store, or a few. */
+/** The directories of one depth that are read together: one or a few calls of the store. */
 const batchLimits = { mostBytes: 4 * 1024 * 1024, mostItems: 1_000 };
 
 /**
@@ -44,7 +44,7 @@ export class InputDirectories {
       if (!found) throw new Fault("internal", `directory ${digestKey(child)} was not read`);
       return found;
     };
-    // A directory names its children by digest: whoever is complete comes after them.
+    // A directory names its children by digest, so its digest is known after theirs.
     for (const [digest, message] of childrenFirst(messages)) {
       built.set(digestKey(digest), inputDirectory(digest, message, below));
     }
@@ -66,8 +66,8 @@ export class InputDirectories {
   }
 
   /**
-   * All that a tree lacks, once something of it was `found` to: a client uploads it in one go, and would come back
-   * for each otherwise. Where all has come meanwhile, it is told what was found: told of nothing, it sends nothing.
+   * Returns everything that a tree lacks, once a part was `found` missing: a client uploads all of it at once instead
+   * of one by one. When all has arrived meanwhile, returns what was found: a client that is told nothing sends nothing.
    */
   async allMissing(
     root: Digest,
@@ -115,7 +115,7 @@ export class InputDirectories {
   #remember(key: string, directory: InputDirectory): void {
     const own = 1 + directory.files.length + directory.symlinks.length;
     if (this.#entries + own > mostRemembered) {
-      // All at once: what is used comes back with the next tree, read from disk.
+      // All at once: directories in use are read again from disk with the next tree.
       this.#known.clear();
       this.#entries = 0;
     }

@@ -7,11 +7,11 @@ import type {
   NodeProperties,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 
-/** What an input root may ask of a machine, counted at every place where something appears. */
+/** The most entries of an input root, counted at every place where they appear. */
 const maxEntries = 1_000_000;
 const maxDepth = 200;
 
-/** A time and a mode that a client asked for; what it did not say is ours to choose. */
+/** A time and a mode that a client requested; absent values are ours to choose. */
 export interface InputProperties {
   /** In seconds since 1970. */
   readonly mtime?: number;
@@ -41,7 +41,7 @@ export function childrenOf(digest: Digest, { directories }: Directory): Digest[]
   return directories.map((child) => fromDigestMessage(child.digest, quotePath(child.name), by));
 }
 
-/** Puts a directory together from its message, which was checked, and what `below` it is there already. */
+/** Makes a directory from its checked message and its children, which exist already. */
 export function inputDirectory(
   digest: Digest,
   message: Directory,

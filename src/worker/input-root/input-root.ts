@@ -24,9 +24,9 @@ export interface InputRoot {
   readonly seen: string;
   /** Where files that the job made lie as files of their own, to be taken over. */
   readonly made: string;
-  /** What it is stacked from, and how much of that was there before. */
+  /** The layers that it is stacked from, and how many of them existed before. */
   readonly layers: { readonly all: number; readonly kept: number };
-  /** Takes it down. What the job wrote stays in the scratch directory. */
+  /** Unmounts it. The files that the job wrote stay in the scratch directory. */
   unmount(): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export interface InputRoots {
   readonly kind: "overlay" | "copies";
   /** Makes a root inside a scratch directory that is this job's alone. */
   make(root: Digest, scratch: string, farm: BlobStore): Promise<InputRoot>;
-  /** The files that making a root will take, as far as it is not made of what is here. */
+  /** Returns the files that making a root will need, except those in existing layers. */
   filesOf(root: Digest, farm: BlobStore): Promise<readonly WantedFile[]>;
 }
 

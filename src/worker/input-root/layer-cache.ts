@@ -55,7 +55,7 @@ export class LayerCache {
   readonly #directories: InputDirectories;
   readonly #owner = ownOwner();
   readonly #marked = new Map<string, Promise<void>>();
-  /** Marked, and seen to be there since: nobody takes them away. */
+  /** Layers that are marked and were seen since: they are not removed. */
   readonly #standing = new Set<string>();
   readonly #unmarking = new Map<string, Promise<void>>();
   readonly #users = new Map<string, number>();
@@ -113,7 +113,7 @@ export class LayerCache {
     };
   }
 
-  /** The files of a root, for which there may be no layers yet; none where its plan says what it is made of. */
+  /** Returns the files of a root whose layers may not exist yet; none where its plan names its layers. */
   async filesOf(root: Digest, farm: BlobStore): Promise<WantedFile[]> {
     const plan = await this.#keptPlan(root);
     if (plan?.every(({ key }) => this.#standing.has(key)) === true) return [];
@@ -144,7 +144,7 @@ export class LayerCache {
     farm: BlobStore,
   ): Promise<boolean> {
     if (this.#standing.has(layer.key)) return true;
-    // Marked before it is looked for: whoever trims looks for marks after moving it away.
+    // Marked before it is looked for: trimming looks for marks after moving a layer away.
     await this.#markInUse(layer.key);
     const path = this.#path(layer.key);
     const isThere = await exists(path);
@@ -214,7 +214,7 @@ export class LayerCache {
     this.#plans.set(digestKey(root), plan);
   }
 
-  /** What was met at its place brings all below it along: only what is new is walked. */
+  /** Notes a directory at its place. A known directory includes everything below it, so only new ones are walked. */
   #meet(directory: InputDirectory, path: string): void {
     const place = `${digestKey(directory.digest)} ${path}`;
     if (this.#met.has(place)) return;

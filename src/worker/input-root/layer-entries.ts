@@ -4,7 +4,7 @@ import { Fault } from "#core/fault.ts";
 import type { InputDirectory, InputProperties } from "./input-directory.ts";
 import type { Layer } from "./plan-layers.ts";
 
-/** What must be made for a layer: directories parents first, then the rest in any order. */
+/** The entries to make for a layer: directories parents first, then the rest in any order. */
 export interface LayerEntries {
   readonly directories: readonly LayerDirectory[];
   readonly files: readonly LayerFile[];

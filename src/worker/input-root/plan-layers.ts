@@ -9,7 +9,7 @@ export interface Layer {
   readonly digest: Digest;
   /** Where its directory lies below the root; empty for the root itself. */
   readonly path: string;
-  /** For several small directories in one layer: their paths, and no others are in it. */
+  /** The paths of several small directories in one layer, which contains no others. */
   readonly only?: readonly string[] | undefined;
   /** Paths below the root that other layers bring. */
   readonly without: readonly string[];
@@ -18,7 +18,7 @@ export interface Layer {
 /** Part of every key: to be raised when layers are built differently. */
 export const layerFormat = "3";
 
-/** What package managers fill: large, and the same for many commits. */
+/** Directories that package managers fill: large, and the same for many commits. */
 const dependencyDirectories = new Set(["node_modules", "vendor", "third_party", ".venv"]);
 
 /** How many entries make a layer worth its mount; `met`, of what another tree had, too. */

@@ -11,20 +11,20 @@ export const longestJudged = 4_096;
 /** The log's page breaks longer lines, and numbers what it shows (`web/pages/log/log-lines.ts`). */
 const longestShown = 16_384;
 
-/** Colours and the like: what steers a terminal, and nobody sees. Linear: no two of its parts meet. */
+/** Escape sequences of terminals, such as colours. Matching is linear: no two of its parts overlap. */
 const escapeSequence =
   // oxlint-disable-next-line no-control-regex
   /\u001b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?)/g;
 
 /**
- * Cuts what a process prints into lines, as they stand in the end: without colours, and of
- * what carriage returns overwrote, only the last. It keeps one line's beginning, however long lines are.
+ * Cuts the output of a process into lines as they finally appear: without colours, and with the last text after a
+ * carriage return. It keeps only the beginning of a long line.
  */
 export class LineCutter {
   readonly #decoder = new TextDecoder();
   #number = 1;
   #open = "";
-  /** Of the line as it is shown: how long it is by now. */
+  /** The length of the shown line so far. */
   #length = 0;
   /** Pieces of the open line that the page shows as lines of their own. */
   #broken = 0;
@@ -34,7 +34,7 @@ export class LineCutter {
     return this.#cut(this.#decoder.decode(bytes, { stream: true }));
   }
 
-  /** What is left after the last newline. */
+  /** Returns the text after the last newline. */
   end(): SeenLine[] {
     const lines = this.#cut(this.#decoder.decode());
     if (this.#open !== "") lines.push(this.#close());

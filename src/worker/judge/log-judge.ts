@@ -27,7 +27,7 @@ export class LogJudge {
     this.#judge = new RuleJudge(rules);
   }
 
-  /** The next bytes of the log; whoever reads it waits for this, and thus memory stays bounded. */
+  /** Takes the next bytes of the log; the reader waits for this, so memory stays bounded. */
   async hear(bytes: Uint8Array): Promise<void> {
     await this.#look(this.#cutter.push(bytes));
   }

@@ -2,16 +2,16 @@ import { LineMatcher } from "#core/line-patterns/line-matcher.ts";
 import { compileRules, type OutcomeRules, type RulePattern } from "#core/outcome-rules.ts";
 import { longestJudged, type SeenLine } from "./line-cutter.ts";
 
-/** A number that a log told: the text in the pattern's first group, and what it says. */
+/** A number found in a log: the text of the pattern's first group, and its value. */
 interface ToldNumber {
   readonly text: string;
   /** Undefined when the text is no number. */
   readonly value: number | undefined;
 }
 
-/** What was seen in a log, of all that the rules ask for. */
+/** Everything that the rules look for and that was found in a log. */
 export interface Seen {
-  /** Those of the patterns that success demands. */
+  /** The patterns that a success requires. */
   readonly patterns: ReadonlySet<string>;
   /** The last of each name counts. */
   readonly numbers: ReadonlyMap<string, ToldNumber>;
@@ -31,18 +31,18 @@ interface JudgeLimits {
 const mostErrorLines = 50;
 const longestErrorLine = 500;
 
-/** What lines may take beyond their allowance, all together. */
+/** The most time that lines may take above their allowance, all together, in ms. */
 const mostExcessMs = 5_000;
 
 /**
- * What a line may take: some hundred times what usual patterns need, so that neither a slow machine
- * nor a busy one is taken for a hostile log.
+ * Returns the allowance of a line in ms: some hundred times what usual patterns need, so that a slow or busy machine is
+ * not mistaken for a hostile log.
  */
 function allowedMs(line: string): number {
   return (line.length + 100) / 1_000;
 }
 
-/** Looks at a log, line by line, for what the rules of its action ask for. */
+/** Searches a log, line by line, for what the rules of its action look for. */
 export class RuleJudge {
   readonly #patterns: readonly RulePattern[];
   readonly #matcher: LineMatcher;
@@ -53,7 +53,7 @@ export class RuleJudge {
   readonly #numbers = new Map<string, ToldNumber>();
   readonly #failures = new Map<string, SeenLine>();
   readonly #errors: SeenLine[] = [];
-  /** By how much the lines took more than they may; less than 0 as long as they do not. */
+  /** The time above the allowance so far, in ms; negative while there is none. */
   #excessMs = 0;
 
   constructor(

@@ -13,8 +13,8 @@ export interface RuledVerdict extends Verdict {
 }
 
 /**
- * What the rules make of an end: a success whose rules are not met is a failure, and a failure has
- * its class. They never turn a failure into a success.
+ * Applies the rules to an end: a success whose rules are not met becomes a failure, and a failure gets its class. A
+ * failure never becomes a success.
  */
 export function verdictBy(rules: OutcomeRules, seen: Seen, ended: Ended): RuledVerdict {
   const { outcome, message, exitCode } = ended;

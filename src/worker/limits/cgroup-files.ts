@@ -46,7 +46,10 @@ export function parseCgroups(mountInfo: string, own: string): CgroupMounts {
   return { v1, v2 };
 }
 
-/** In a container the mount may show only a part of the hierarchy, whose root is named. */
+/**
+ * Returns the path of a group below a mount point; in a container the mount may show only a part of the hierarchy,
+ * whose root is named.
+ */
 function below(mountPoint: string, root: string, path: string): string {
   const shown = root !== "/" && path.startsWith(root) ? path.slice(root.length) : path;
   return shown === "/" || shown.startsWith("/..") ? mountPoint : join(mountPoint, shown);
@@ -79,7 +82,7 @@ function write(file: string, text: string): void {
   try {
     writeFileSync(file, text);
   } catch {
-    // Not every kernel has it; what it is for is then done another way.
+    // Not every kernel has it; another way is used then.
   }
 }
 
@@ -121,7 +124,10 @@ export function sumOfDevices(file: string, key: string): number {
 
 /** A sandbox is told to have ended some 0.2 ms before the last of its processes has; a timer takes over 1 ms. */
 const soonMs = 0.5;
-/** `cgroup.kill` gets all at once, but may take 10 ms of the worker's time: it is for those who fork on. */
+/**
+ * `cgroup.kill` ends all processes at once, but may take 10 ms of the worker's time: it is used for groups that keep
+ * forking.
+ */
 const roundsWithoutIt = 3;
 
 /**

@@ -26,7 +26,7 @@ import {
   quotaOf,
 } from "./limits.ts";
 
-/** Those that we use. `memory` and `cpuacct` measure, and are a must. */
+/** The controllers that we use. `memory` and `cpuacct` measure, and are required. */
 const controllers = ["memory", "cpuacct", "cpu", "pids", "cpuset"] as const;
 type Controller = (typeof controllers)[number];
 
@@ -66,7 +66,7 @@ export async function cgroupV1Limiter(
       const all = [...new Set([...groups.values(), ...(unified ? [unified] : [])])];
       await Promise.all(all.map((directory) => mkdir(directory, { recursive: true })));
       const [sets, above] = [groups.get("cpuset"), at.get("cpuset")];
-      // Nobody may join a set of nothing, which is what a new one is.
+      // A process cannot join a group with an empty set, which is that of a new group.
       if (sets !== undefined && above !== undefined) {
         for (const file of ["cpuset.cpus", "cpuset.mems"]) {
           writeFileSync(join(sets, file), textIn(join(above, file)).trim());
@@ -84,7 +84,7 @@ function setLimits(groups: ReadonlyMap<Controller, string>, limits: Limits): voi
   };
   if (limits.memoryBytes !== undefined) {
     set("memory", "memory.limit_in_bytes", limits.memoryBytes);
-    // Without it, what is over the limit goes to swap. Not every kernel counts swap.
+    // Without it, memory over the limit goes to swap. Not every kernel counts swap.
     try {
       set("memory", "memory.memsw.limit_in_bytes", limits.memoryBytes);
     } catch {

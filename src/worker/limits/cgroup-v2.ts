@@ -100,7 +100,7 @@ async function canHold(directory: string): Promise<boolean> {
   return made;
 }
 
-/** What to write into which file of a group; a kernel that lacks an optional one does without. */
+/** Returns what to write into which file of a group; a kernel may lack optional files. */
 export function settingsOf(
   limits: Limits,
   controllers: ReadonlySet<string>,
@@ -180,7 +180,7 @@ function processGroup(
       };
     },
     lack: async (end) => {
-      // That the group came to its limit is said apart from the machine's having no more.
+      // A group at its own limit is reported separately from a machine without memory.
       const cameToLimit = valueIn(file("memory.events"), "oom") > 0;
       return lackOfMemory({
         ...end,

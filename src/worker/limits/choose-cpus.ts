@@ -2,10 +2,10 @@
 export type CpuLoads = ReadonlyMap<number, number>;
 
 /**
- * Which CPUs a share is to run on: whole ones, enough to hold it, the least loaded first.
+ * Returns the CPUs for a share: whole ones, enough for it, the least loaded first.
  *
- * Who has CPUs of its own keeps them as long as there are enough. Among equals, threads of one core go
- * together, since two strangers on one core slow each other down.
+ * A share that had CPUs of its own keeps them while there are enough. Among equals, threads of one core are taken
+ * together, because two jobs on one core slow each other down.
  */
 export function chooseCpus(
   cpus: readonly number[],
@@ -27,7 +27,7 @@ export function chooseCpus(
       .map((cpu) => ({
         cpu,
         load: loads.get(cpu) ?? 0,
-        // A sibling of what is chosen already is nobody else's any more.
+        // The sibling of a chosen CPU is not useful to other jobs any more.
         coreLoad: cores.has(core(cpu)) ? -1 : (coreLoads.get(core(cpu)) ?? 0),
       }))
       .toSorted((a, b) => a.load - b.load || a.coreLoad - b.coreLoad || a.cpu - b.cpu);
@@ -37,7 +37,7 @@ export function chooseCpus(
   return chosen.toSorted((a, b) => a - b);
 }
 
-/** As many CPUs as a share can keep busy at one time: what a process in it is to count. */
+/** Returns how many CPUs a share can keep busy at one time, which its processes see as their number. */
 export function cpusFor(share: number): number {
   return Math.max(1, Math.ceil(share - 1e-9));
 }
@@ -47,7 +47,7 @@ export function withLoad(loads: CpuLoads, cpus: readonly number[], share: number
   const more = new Map(loads);
   for (const cpu of cpus) {
     const load = (more.get(cpu) ?? 0) + share / cpus.length;
-    // What was put on and taken off again in another order must not leave crumbs.
+    // Adding and removing in another order must not leave rounding errors.
     more.set(cpu, Math.abs(load) < 1e-9 ? 0 : load);
   }
   return more;

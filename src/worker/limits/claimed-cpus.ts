@@ -13,13 +13,16 @@ export interface ClaimedCpus {
 }
 
 const lockName = "lock";
-/** Choosing takes a millisecond. Whoever waits longer goes on: shared CPUs are slow, and not wrong. */
+/**
+ * Choosing takes a millisecond. After so many tries the worker continues without exclusive CPUs, which is slow but
+ * correct.
+ */
 const mostTries = 200;
 const tryEveryMs = 10;
 
 /**
- * Claims CPUs among the workers that share a directory: each tells in a file of its own which are its own,
- * and chooses, one at a time, by what the others told. What a dead worker told counts for nothing.
+ * Claims CPUs among the workers that share a directory: each records its CPUs in a file of its own, and chooses, one at
+ * a time, by the records of the others. Records of dead workers do not count.
  */
 export async function claimCpus(
   directory: string,

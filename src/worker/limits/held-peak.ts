@@ -1,17 +1,17 @@
-/** What a group has at one moment. */
+/** The memory of a group at one moment. */
 export interface MemorySample {
-  /** All that is charged to it, files that it has read among it. */
+  /** Everything that is charged to it, including cached files. */
   readonly chargedBytes: number;
-  /** What cannot be taken from it without ending it: its own pages, and files in memory. */
+  /** The part that cannot be reclaimed without ending it: its own pages, and files in memory. */
   readonly heldBytes: number;
 }
 
 /**
- * The most that a group needed at once.
+ * The most memory that a group needed at once.
  *
- * The kernel's own peak counts the cache of files, too: whoever copies a large file has "used" its limit,
- * and learning from that would send it to ever greater classes. So the cache that was seen is taken off;
- * what grew between two looks is taken for needed.
+ * The kernel's own peak includes cached files: a job that copies a large file has "used" its limit, and learning from
+ * that would move it to ever greater classes. So the observed cache is subtracted; growth between two samples counts as
+ * needed.
  */
 export class HeldPeak {
   #held = 0;

@@ -22,14 +22,14 @@ export interface MemoryEvidence {
 
 const killed = 137;
 
-/** The kernel ends a process when what it wants next does not fit: a tenth, or a few large pages, short of it. */
+/** The kernel kills a process when its next allocation does not fit: a tenth, or a few large pages, below the limit. */
 const nearLimit = 0.9;
 const largePagesBytes = 4 * 1024 ** 2;
 
 /** Who had this part of a machine that ran out is likely the one that was ended. */
 const muchOfMachine = 0.5;
 
-/** What the end of a group says about memory. Undefined: nothing. */
+/** Returns what the end of a group says about memory; undefined: nothing. */
 export function lackOfMemory(evidence: MemoryEvidence): LackOfMemory | undefined {
   const { kills, killsOnMachine, endedByWatch, peakBytes, limitBytes, exitCode } = evidence;
   if (endedByWatch) return "limit";

@@ -1,20 +1,20 @@
 import { cpuListText } from "./cpu-list.ts";
 import type { LackOfMemory } from "./lack-of-memory.ts";
 
-/** What one job may use. */
+/** The resources that one job may use. */
 export interface Limits {
   /** Unset: no limit. */
   readonly memoryBytes?: number;
   /** In cores; fractions are shares of time. Unset: no limit. */
   readonly cpus?: number;
-  /** Those that it runs on, and counts; as many as `cpus` asks for. Unset: any. */
+  /** The CPUs that it runs on and sees; as many as `cpus` requires. Unset: any. */
   readonly cpuSet?: readonly number[];
   readonly processes: number;
-  /** Of all outputs together. Unset: what the worker allows. */
+  /** The limit for all outputs together. Unset: the limit of the worker. */
   readonly outputBytes?: number;
 }
 
-/** What a job had too little of; undefined: nothing that is known. */
+/** The resource that a job had too little of; undefined: none that is known. */
 export type Lack = LackOfMemory | "processes" | undefined;
 
 /** How the process of a group ended. */
@@ -24,7 +24,7 @@ interface GroupEnd {
   readonly wasStopped: boolean;
 }
 
-/** What a whole process tree used. */
+/** The resources that a whole process tree used. */
 export interface TreeUsage {
   readonly userMs: number;
   readonly systemMs: number;
@@ -32,7 +32,7 @@ export interface TreeUsage {
   /** Pages that were had without, and with, reading from a disk; 0 where nobody counts. */
   readonly pageReclaims: number;
   readonly pageFaults: number;
-  /** From and to disks; 0 where nobody counts. */
+  /** Bytes from and to disks; 0 where they are not counted. */
   readonly readBytes: number;
   readonly writtenBytes: number;
   readonly measuredBy: "cgroup-v2" | "cgroup-v1" | "proc";
@@ -41,12 +41,12 @@ export interface TreeUsage {
 /** How a machine holds jobs to their limits and measures them. */
 export interface Limiter {
   readonly kind: "cgroup-v2" | "cgroup-v1" | "proc";
-  /** What it can do, for people. */
+  /** The limits that it can enforce, for people. */
   readonly can: readonly ("memory" | "cpus" | "CPU sets" | "processes" | "kill")[];
   open(place: GroupPlace): Promise<ProcessGroup>;
 }
 
-/** What a limiter is to be good for. */
+/** The requirements for a limiter. */
 export interface LimiterSettings {
   /** Whether the worker's slots give CPUs. */
   readonly givesCpus: boolean;
@@ -64,22 +64,22 @@ export interface GroupPlace {
   readonly inNamespace: boolean;
 }
 
-/** All processes of one job, and what they use together. */
+/** All processes of one job, and the resources that they use together. */
 export interface ProcessGroup {
   /** Holds the group to limits, before it does anything that needs them. */
   limit(limits: Limits): Promise<void>;
-  /** What to write before the job's own command, once it is limited. */
+  /** The words before the job's own command, once it is limited. */
   readonly before: readonly string[];
   /** The command line that runs another one in the group. */
   commandLine(argv: readonly string[]): string[];
-  /** Told once the process is there. */
+  /** Called once the process exists. */
   began(pid: number): void;
   /** The group's processes by their numbers for signals, apart from a shell of ours that waits for them. */
   members(): Promise<number[]>;
   /** Ends every process in the group with SIGKILL; resolves when it is empty. */
   kill(): Promise<void>;
   usage(): Promise<TreeUsage>;
-  /** What it was ended for, by the kernel or by us, or failed for want of. */
+  /** Returns why it was ended, by the kernel or by us, or what it lacked. */
   lack(end: GroupEnd): Promise<Lack>;
   /** Removes the group; nothing may be in it. */
   close(): Promise<void>;

@@ -5,7 +5,7 @@ import { findCgroups } from "./cgroup-files.ts";
 import { parseCpuList } from "./cpu-list.ts";
 import type { MachineSize } from "./slot-share.ts";
 
-/** What this process may use: of a container that is given a part of a machine, that part. */
+/** Returns what this process may use: in a container with a part of a machine, that part. */
 export function machineSize(): MachineSize {
   const count = usableCpus().length;
   // 0 and 2^64 - 1 stand for no limit.
@@ -24,7 +24,7 @@ export function usableCpus(): number[] {
   return listed.length > 0 ? listed : Array.from({ length: availableParallelism() }, (_, i) => i);
 }
 
-/** For each CPU the name of the core that it is a thread of. */
+/** Returns the name of the core for each CPU. */
 export function coresOf(cpus: readonly number[]): ReadonlyMap<number, string> {
   return new Map(
     cpus.map((cpu) => {

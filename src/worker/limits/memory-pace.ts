@@ -1,8 +1,8 @@
 /**
- * When to look again at a tree whose memory only we limit.
+ * Returns when to measure again a tree whose memory only we limit, in ms.
  *
- * Often enough that nothing real gets from where it is to the limit unseen, and not so often that looking
- * costs more than a twentieth of a CPU; near the limit a tenth.
+ * Often enough that no real process gets from its present use to the limit unnoticed, and so rarely that measuring
+ * costs at most a twentieth of a CPU, or a tenth near the limit.
  */
 export function nextLookMs(at: {
   readonly heldBytes: number;
@@ -21,7 +21,7 @@ export function nextLookMs(at: {
   return Math.min(slowestMs, untilLimitMs, Math.max(usualMs, at.lookCostMs * 20));
 }
 
-/** One core fills fresh pages at 1 to 3 GB/s; a few of them at once at this. */
+/** One core fills fresh pages at 1 to 3 GB/s; several cores together at this rate. */
 const fastestBytesPerSecond = 8e9;
 const fastestMs = 5;
 const usualMs = 100;

@@ -1,7 +1,7 @@
 import { statfsSync, statSync } from "node:fs";
 import { textIn } from "./cgroup-files.ts";
 
-/** What a process holds that is not the cache of files. */
+/** The memory of a process without cached files. */
 interface ProcessMemory {
   readonly ownBytes: number;
   /** Files in memory that it has mapped; others may have the same. */
@@ -37,7 +37,7 @@ function parseRollup(rollup: string): number | undefined {
   return found.reduce((sum, kibibytes) => sum + Number(kibibytes ?? 0) * 1_024, 0);
 }
 
-/** What lies in the /dev/shm of a process that has one of its own; 0 when it cannot be seen. */
+/** Returns the bytes in the /dev/shm of a process that has one of its own; 0 when it is not visible. */
 export function filesInMemory(pid: number): number {
   try {
     // Before its sandbox is there, it sees the machine's.

@@ -12,7 +12,7 @@ export interface ProcessInfo {
   readonly systemTicks: number;
 }
 
-/** Of every Linux that we know: sysconf(_SC_CLK_TCK) and the page size are asked by nobody else. */
+/** The value on every known Linux: nothing else here needs sysconf(_SC_CLK_TCK) and the page size. */
 export const ticksPerSecond = 100;
 const pageBytes = 4_096;
 

@@ -2,13 +2,13 @@ import { Fault } from "#core/fault.ts";
 import { memorySizeText } from "#core/memory-size.ts";
 import type { Limits } from "./limits.ts";
 
-/** What one slot gives an action. Unset: all of the machine, shared with whoever is there. */
+/** The share of the machine that one slot gives an action. Unset: all of the machine, shared with other processes. */
 export interface SlotShare {
   readonly cpus?: number;
   readonly memoryBytes?: number;
 }
 
-/** What a machine has, as far as this process may use it. */
+/** The size of a machine, as far as this process may use it. */
 export interface MachineSize {
   readonly cpus: number;
   readonly memoryBytes: number;
@@ -24,11 +24,10 @@ const leastMemoryBytes = 16 * 1024 ** 2;
 const leastCpus = 0.01;
 
 /**
- * What a slot gives: what was said, and for what was not, an even part of the machine when the worker was
- * given a size class.
+ * Returns the share of a slot: the configured one, or an even part of the machine when the worker has a size class.
  *
- * A size class is a promise that what was learned on one of its workers holds on the next. Without one,
- * nobody promised anything, and a single action may have the whole machine.
+ * A size class is a promise that measurements on one of its workers hold on the next. Without a class there is no
+ * promise, and a single action may have the whole machine.
  */
 export function slotShare(
   told: {
@@ -80,10 +79,10 @@ function requireWithin(
 }
 
 /**
- * What an action may use: the less of what its slot gives and of its own limits.
+ * Returns the limits of an action: the lesser of its slot's share and of its own limits.
  *
- * Its own are upper bounds. A higher one is a bound that is not reached: whoever needs more runs out of
- * memory, and goes on to a greater class.
+ * Its own limits are upper bounds. A higher one has no effect: an action that needs more runs out of memory and is
+ * tried on a greater class.
  */
 export function limitsWithin(own: Limits, share: SlotShare): Limits {
   const cpus = lesser(own.cpus, share.cpus);
@@ -95,7 +94,7 @@ function lesser(one: number | undefined, other: number | undefined): number | un
   return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
 }
 
-/** What a worker's settings say of it. */
+/** Returns the share that a worker's settings describe. */
 export function slotOf({
   cpus,
   memoryBytes,

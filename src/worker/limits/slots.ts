@@ -10,7 +10,7 @@ import type { Limiter } from "./limits.ts";
 import { coresOf, usableCpus } from "./machine-size.ts";
 import { slotShareText } from "./slot-share.ts";
 
-/** What the slots of a worker give, and where. */
+/** The shares of a worker's slots, and their CPUs. */
 interface Slots {
   readonly book: CpuBook;
   readonly taskset: string | undefined;
@@ -58,7 +58,7 @@ export async function openSlots(settings: SlotSettings): Promise<Slots> {
   };
 }
 
-/** The program of util-linux, where it is there and does what it is for. */
+/** Returns the program `taskset` of util-linux, where it exists and works. */
 function findTaskset(searchPath: string, cpu: number): string | undefined {
   for (const directory of searchPath.split(":")) {
     const program = join(directory, "taskset");

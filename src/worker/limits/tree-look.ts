@@ -13,7 +13,7 @@ const forgetStrangersEveryMs = 1_000;
  */
 export class TreeLook {
   readonly #root: number;
-  /** By pid, with its start time: also those whose parents have ended. */
+  /** By pid, with its start time; also processes whose parents have ended. */
   readonly #seen = new Map<number, string>();
   #strangers = new Set<number>();
   #forgotAt = performance.now();
@@ -22,7 +22,7 @@ export class TreeLook {
     this.#root = root;
   }
 
-  /** All that was ever found; some of them may be gone. */
+  /** All processes that were ever found; some may have ended. */
   get seen(): ReadonlyMap<number, string> {
     return this.#seen;
   }
@@ -46,7 +46,7 @@ export class TreeLook {
     return tree;
   }
 
-  /** Those that left the tree are known by having been in it. */
+  /** Returns the processes of the tree; those that left it are known because they were in it before. */
   #treeIn(read: readonly ProcessInfo[]): ProcessInfo[] {
     const left = read.filter(({ pid, startTime }) => this.#seen.get(pid) === startTime);
     const roots = new Set([this.#root, ...left.map(({ pid }) => pid)]);

@@ -1,9 +1,9 @@
 import { fairMemoryOf, filesInMemory, memoryOf } from "./process-memory.ts";
 
 /**
- * What processes hold together: counted cheaply, and once more with care before anybody is ended for it.
+ * Returns the memory that processes hold together: counted cheaply, and again exactly before one is killed for it.
  *
- * Cheaply, a page that several share since a fork counts for each of them.
+ * In the cheap count, a page that several processes share since a fork counts for each of them.
  */
 export function memoryOfTree(
   pids: readonly number[],

@@ -4,17 +4,17 @@ import { Socket } from "node:net";
 import { rest } from "#core/resting.ts";
 import type { Mask } from "../secrets/log-mask.ts";
 
-/** How long a pipe may stay open after its processes were killed: somebody else holds it. */
+/** How long a pipe may stay open after its processes were killed, in ms: another process holds it. */
 const orphanMs = 1_000;
 
 /** Is given all that is printed, also what is too much to be kept; the process waits for it. */
 export type LogListener = (bytes: Uint8Array) => Promise<void>;
 
 /**
- * What a process prints, on disk before anywhere else.
+ * The output of a process, written to disk before anything else.
  *
- * Beyond the limit nothing is kept, but all is read: a process must not stand
- * still, or die, because it says too much.
+ * Beyond the limit nothing is stored, but everything is read: a process must not block or fail because it prints too
+ * much.
  */
 export class CapturedLog {
   readonly path: string;
@@ -28,11 +28,11 @@ export class CapturedLog {
   #ending: Promise<void> | undefined;
   #sizeBytes = 0;
   #droppedBytes = 0;
-  /** What the listener took of the time, and since when it has been at it. */
+  /** The time that the listener has taken, and since when it has been called. */
   #heardMs = 0;
   #hearingSince: number | undefined;
 
-  /** Takes over the read end of a pipe. What the mask hides is nowhere: not on disk, not told to the listener. */
+  /** Takes over the read end of a pipe. Text that the mask hides is neither stored nor passed to the listener. */
   constructor(
     path: string,
     readEnd: number,
@@ -48,7 +48,7 @@ export class CapturedLog {
     this.#limitBytes = limitBytes;
     this.#socket = new Socket({ fd: readEnd, readable: true, writable: false });
     this.#ended = this.#keep();
-    // Whoever waits for the end hears of it; until then it is nobody's loss.
+    // Callers that wait for the end get the error; until then it is ignored.
     this.#ended.catch(() => {});
   }
 

@@ -11,7 +11,7 @@ const batch = 32;
 
 /** Of the directory's own name. */
 export const pipesPrefix = "grange-pipes-";
-/** What the link to it is called, in the directory of the worker's process. */
+/** The name of the link to it in the directory of the worker's process. */
 export const pipesLink = "pipes";
 
 /** The two ends of a pipe; both are the taker's to close. */
@@ -21,12 +21,11 @@ interface Pipe {
 }
 
 /**
- * Real pipes, which Node does not make: it gives children sockets, and a shell's
- * `> /dev/stdout` fails on those. A file in place of a pipe would be cut to
- * nothing by it.
+ * Real pipes, which Node cannot make: it gives children sockets, and a shell's `> /dev/stdout` fails on those. A file
+ * instead of a pipe would be truncated by it.
  *
- * They lie in the directory for temporary files: a job reads where its standard output lay
- * (`readlink /proc/self/fd/1`), and is not to learn where the worker's data are.
+ * They are in the directory for temporary files: a job can read the path of its standard output (`readlink
+ * /proc/self/fd/1`), and must not learn where the worker's data are.
  */
 export class FifoPool {
   readonly #shell: HelperShell;
@@ -49,7 +48,7 @@ export class FifoPool {
     this.#directory = undefined;
   }
 
-  /** A pipe whose reader waits for what is written: for a child's stdin. */
+  /** Returns a pipe whose reader waits for data: for the stdin of a child. */
   async takeBlocking(): Promise<Pipe> {
     return this.#open((path, readEnd) => {
       const writeEnd = openSync(path, constants.O_WRONLY);
@@ -88,7 +87,10 @@ export class FifoPool {
     }
   }
 
-  /** Whoever sweeps up after a killed worker finds it by a link beside what else the worker leaves. */
+  /**
+   * Makes the directory of the pipes, with a link beside the worker's other files, by which it is found after the
+   * worker was killed.
+   */
   async #makeDirectory(): Promise<string> {
     await mkdir(this.#runDir, { recursive: true });
     const directory = await mkdtemp(join(tmpdir(), pipesPrefix));

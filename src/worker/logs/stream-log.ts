@@ -13,10 +13,10 @@ const mostInOneCall = 512 * 1024;
 const lastRetryMs = 250;
 
 /**
- * Sends a log to the farm while it grows. The log is the stream's to close.
+ * Sends a log to the farm while it grows. The stream closes the log.
  *
- * It reads from disk at the offset that the farm names. A lost connection thus
- * costs nothing but time, and a farm that was restarted is told what it lacks.
+ * It reads from disk at the offset that the farm names. So a lost connection costs only time, and a restarted farm gets
+ * what it lacks.
  */
 export class LogStream {
   readonly #log: CapturedLog;

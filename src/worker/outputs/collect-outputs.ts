@@ -15,7 +15,7 @@ import { digestOfFile } from "./digest-of-file.ts";
 import { type OutputLimits, usualOutputLimits } from "./output-limits.ts";
 import { propertiesOf, type WantedProperties } from "./output-properties.ts";
 
-/** One declared output that is there. `path` is as the command spelled it. */
+/** One declared output that exists. `path` is as the command spelled it. */
 type Output =
   | {
       readonly kind: "file";
@@ -29,7 +29,7 @@ type Output =
       readonly path: string;
       readonly target: string;
       readonly properties?: NodeProperties;
-      /** In which of the older lists readers of those look for it. */
+      /** The older list in which older clients look for it. */
       readonly oldKind?: "file" | "directory";
     }
   | { readonly kind: "directory"; readonly path: string; readonly tree: DirectoryTree };
@@ -59,11 +59,10 @@ export interface CollectOptions {
 }
 
 /**
- * Finds what a command declared, after its processes have ended.
+ * Finds the outputs that a command declared, after its processes have ended.
  *
- * No symlink is followed on the way: one that points out of the tree would have
- * us publish a file of the machine. What cannot be an output is the action's own
- * doing; the other outputs, a test's log among them, are worth having all the same.
+ * No symlink is followed on the way: one that points out of the tree would publish a file of the machine. An illegal
+ * output is a failure of the action; the other outputs, such as the log of a test, are still collected.
  */
 export async function collectOutputs(
   root: string,
@@ -92,7 +91,7 @@ export async function collectOutputs(
   return { outputs, files: collector.files, missing, refused };
 }
 
-/** What an action can be to blame for. All else is the machine's. */
+/** Errors that the action can cause. All others are the machine's. */
 const ofTheAction: ReadonlySet<string> = new Set([
   "invalid_argument",
   "failed_precondition",
@@ -109,11 +108,11 @@ interface CollectorParts {
   readonly signal: AbortSignal | undefined;
 }
 
-/** What a declared output has come to so far. */
+/** The sums of a declared output so far. */
 interface Sum {
   entries: number;
   bytes: number;
-  /** Of those bytes, what is on the disk. */
+  /** The part of these bytes that is on the disk. */
   onDisk: number;
 }
 
@@ -126,7 +125,7 @@ class Collector {
   readonly #limits: OutputLimits;
   readonly #signal: AbortSignal | undefined;
   readonly #all: Sum = { entries: 0, bytes: 0, onDisk: 0 };
-  /** Of the output at hand. */
+  /** The path of the present output. */
   #path = "";
   #sum: Sum = { entries: 0, bytes: 0, onDisk: 0 };
   #files: OutputFile[] = [];
@@ -139,7 +138,7 @@ class Collector {
     this.#signal = signal;
   }
 
-  /** Returns undefined when nothing is there. One that is refused counts no further, and leaves no files. */
+  /** Returns undefined when nothing is there. An output that is refused counts no further, and leaves no files. */
   async output(declared: DeclaredOutput): Promise<Output | undefined> {
     this.#path = declared.path;
     this.#sum = { entries: 0, bytes: 0, onDisk: 0 };
@@ -176,7 +175,7 @@ class Collector {
     return { kind: "directory", path, tree: buildDirectoryTree(entries, this.#digestFunction, at) };
   }
 
-  /** What a symlink leads to, as far as it is among what no other symlink hides. */
+  /** Returns what a symlink leads to, as far as no other symlink is on the way. */
   async #kindOf(at: string, target: string): Promise<"file" | "directory"> {
     const found = await this.#lookUp(normalize(join(dirname(at), target))).catch(() => undefined);
     return found?.isDirectory() ? "directory" : "file";
@@ -212,12 +211,12 @@ class Collector {
         directories.push(path);
         return;
       }
-      // A link may lead out of the directory, as long as it stays within the root: whoever lays the directory out
-      // elsewhere judges it from there.
+      // A link may lead out of the directory, as long as it stays within the root: the reader that places the directory
+      // elsewhere checks it there.
       const entry = await this.#leaf(childAt, found);
       into.push({ ...entry, path });
     });
-    // One after the other: the files of one are enough to keep the disk busy.
+    // One after the other: the files of one keep the disk busy.
     for (const path of directories) await this.#walk(top, path, into);
   }
 

@@ -2,21 +2,21 @@ import type { Command } from "#proto/build/bazel/remote/execution/v2/remote_exec
 
 /** A path that a command says it makes. */
 export interface DeclaredOutput {
-  /** As the command spelled it: clients look for it under this very text. */
+  /** As the command spelled it: clients look for it under this exact text. */
   readonly path: string;
   /** Below the root of the inputs. */
   readonly at: string;
-  /** What may be there, apart from a symlink. Only the older lists say. */
+  /** What may be there, apart from a symlink. Only the older lists state it. */
   readonly kind: "file" | "directory" | "either";
   /** Whether it comes from the older lists: their readers look for symlinks elsewhere. */
   readonly isOld: boolean;
 }
 
 /**
- * What a command declares, each path once.
+ * Returns the outputs that a command declares, each path once.
  *
- * The two older lists count only without the newer one: Bazel sends all three, and must get each
- * output once. Buck2 may write one path into both, and takes whatever it turns out to be.
+ * The two older lists count only without the newer one: Bazel sends all three, and must get each output once. Buck2 may
+ * write one path into both older lists, and accepts either kind.
  */
 export function declaredOutputs(command: Command): DeclaredOutput[] {
   const { outputPaths, outputFiles, outputDirectories, workingDirectory } = command;
@@ -37,11 +37,10 @@ export function declaredOutputs(command: Command): DeclaredOutput[] {
 }
 
 /**
- * The directories that are to be there before the command runs: its own, those that its outputs
- * lie in, and those that it declares to be directories and nothing else.
+ * Returns the directories that must exist before the command runs: its working directory, the parents of its outputs,
+ * and the outputs that are declared as directories only.
  *
- * The last ones go beyond the API: Bazel makes them where it runs actions itself, and its rules
- * have come to count on that.
+ * The last ones go beyond the API: Bazel makes them when it runs actions locally, and its rules rely on that.
  */
 export function directoriesToMake(command: Command): string[] {
   const { outputFiles, outputDirectories, workingDirectory } = command;

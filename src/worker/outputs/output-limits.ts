@@ -5,7 +5,7 @@
 export interface OutputLimits {
   /** Files, links and directories, of all outputs. */
   readonly maxEntries: number;
-  /** Of one declared output: a file, or a directory with all below it. */
+  /** For one declared output: a file, or a directory with everything below it. */
   readonly maxBytesOfEach: number;
   readonly maxBytesOfAll: number;
 }

@@ -18,7 +18,7 @@ export function wantedProperties(names: readonly string[]): WantedProperties | u
   return wanted.mtime || wanted.unixMode ? wanted : undefined;
 }
 
-/** Reads the properties of what lies at a path; of a symlink, its own. */
+/** Reads the properties of a path; for a symlink, its own. */
 export async function propertiesOf(
   path: string,
   { mtime, unixMode }: WantedProperties,

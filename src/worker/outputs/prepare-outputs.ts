@@ -24,7 +24,7 @@ async function makeDirectory(root: string, path: string, there: Set<string>): Pr
       await mkdir(join(root, at));
       giveToJobs(join(root, at));
     } else if (!found.isDirectory()) {
-      // Through a symlink we would make it who knows where.
+      // Through a symlink it could be made anywhere.
       throw new Fault(
         "invalid_argument",
         `outputs are expected in ${quotePath(path)}, but ${quotePath(at)} of the inputs is no directory`,

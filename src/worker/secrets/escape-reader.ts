@@ -3,10 +3,10 @@ const bell = 0x07;
 
 type Within = "text" | "begun" | "intermediate" | "control" | "string" | "string-escape";
 
-/** What a byte is to a terminal: a text within a sequence is a title, or a link's address. */
+/** The meaning of a byte for a terminal: a text within a sequence is a title, or the address of a link. */
 type Seen = "text" | "sequence" | "text-in-sequence";
 
-/** Tells escape sequences of terminals (ECMA-48) from what they colour. */
+/** Separates escape sequences of terminals (ECMA-48) from text. */
 export class EscapeReader {
   #within: Within = "text";
 

@@ -1,12 +1,12 @@
 /**
- * All forms at once, a byte at a time (Aho and Corasick, 1975): the time does not depend on how many there are, or
- * on what the text is like.
+ * Matches all forms at once, a byte at a time (Aho and Corasick, 1975): the time does not depend on the number of forms
+ * or on the text.
  */
 export class FormMatcher {
   readonly longest: number;
   /** The root's children by byte, since most bytes of a log end there. */
   readonly #ofRoot = new Int32Array(256);
-  /** Of any other state its first child, which mostly is the only one, and the byte to it; 0 for none. */
+  /** For each other state, its first child, which is mostly the only one, and the byte to it; 0 for none. */
   readonly #firstByte: Uint8Array;
   readonly #first: Int32Array;
   /** Further ones, by state and byte. */

@@ -6,18 +6,18 @@ const stars = Buffer.from("***");
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 
-/** So much of escape sequences and line breaks may stand within a form; with more, nobody reads it as one. */
+/** The most bytes of escape sequences and line breaks within a form; with more, no reader would recognise it. */
 const mostBetween = 64 * 1024;
 
-/** Hides values in what is printed. What it is given in pieces comes out as if it had come at once. */
+/** Hides values in output. Output in pieces gives the same result as in one piece. */
 export interface Mask {
-  /** What is sure by now; the rest waits for what follows. */
+  /** Returns the text that is certain; the rest waits for more input. */
   pass(chunk: Uint8Array): Buffer;
   /** All that was held back. */
   end(): Buffer;
 }
 
-/** What is known of the secrets of a run, for any number of its logs. */
+/** The forms of the secrets of a run, for any number of its logs. */
 export class SecretForms {
   readonly matcher: FormMatcher;
 
@@ -61,7 +61,7 @@ class Reading {
     return length === 0 ? -1 : this.#placeOf(length);
   }
 
-  /** From where on what was read may still become part of a form. */
+  /** Returns from where on the input may still become part of a form. */
   openFrom(otherwise: number): number {
     return this.state === 0 ? otherwise : this.#placeOf(this.#matcher.depth[this.state] ?? 0);
   }
@@ -72,19 +72,19 @@ class Reading {
 }
 
 /**
- * Three readings of the same bytes: all of them, what a terminal shows, and what is left without colours. So a form is
- * found with colours within it, and in titles and links, also where a sequence never ends. None minds line
- * breaks: base64 is wrapped, keys have lines.
+ * Reads the same bytes in three ways: all of them, what a terminal shows, and what is left without colours. So a form
+ * is found with colours inside it, and in titles and links, also when a sequence never ends. Line breaks are ignored:
+ * base64 is wrapped, and keys have several lines.
  */
 class LogMask implements Mask {
   readonly #all: Reading;
   readonly #shown: Reading;
   readonly #plain: Reading;
   readonly #escapes = new EscapeReader();
-  /** What is not passed on yet, and where in the log it begins. */
+  /** Input that is not passed on yet, and its position in the log. */
   #held: Buffer = Buffer.alloc(0);
   #begin = 0;
-  /** What is to be hidden, apart from each other, in order: [from, to). */
+  /** The separate ranges to hide, in order: [from, to). */
   #hidden: { from: number; to: number }[] = [];
   #isHiding = false;
   readonly #longest: number;
@@ -161,7 +161,7 @@ class LogMask implements Mask {
       const hiddenTo = Math.min(upTo, next.to);
       if (!this.#isHiding) out.push(stars);
       this.#isHiding = true;
-      // Lines stay where they are: what is found in the log is told by its line.
+      // Line breaks are kept, so that line numbers in the log stay correct.
       out.push(Buffer.from(bytes(at, hiddenTo).filter((byte) => byte === lineFeed)));
       at = hiddenTo;
       if (next.to <= upTo) nth++;

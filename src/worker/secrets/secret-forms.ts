@@ -1,7 +1,10 @@
 /** Shorter texts would be found everywhere. */
 const leastBytes = 8;
 
-/** As logs come to show a value: itself, and what tools commonly make of it. Line breaks are nobody's concern here. */
+/**
+ * Returns the texts in which a log may show a value: itself, and common encodings of it. Line breaks are handled
+ * elsewhere.
+ */
 export function formsOf(value: Uint8Array): Uint8Array[] {
   const bytes = Buffer.from(value);
   const text = bytes.toString("utf8");
@@ -36,19 +39,19 @@ function percentForms(bytes: Buffer): Buffer[] {
 
 /** So much of a value is looked for in dumps: the forms of each byte take some 30 states of the matcher. */
 const mostDumpedBytes = 4_096;
-/** So many bytes of a dump are known again, wherever its lines begin; what is next to each other is hidden as one. */
+/** So many bytes of a hex dump are recognised wherever its lines begin; adjacent ones are hidden together. */
 const windowBytes = 4;
 /** A line of `xxd` and `hexdump -C`, whose right column shows the bytes as text. */
 const lineBytes = 16;
 
-/** As `od -tx1`, `hexdump -C` and `xxd` print a value, whatever stands before it in their lines. */
+/** Returns the forms of a value in the output of `od -tx1`, `hexdump -C` and `xxd`, whatever precedes it in a line. */
 function dumpForms(bytes: Buffer): Buffer[] {
   if (bytes.byteLength < leastBytes) return [];
   const dumped = bytes.subarray(0, mostDumpedBytes);
   const forms: string[] = [];
   for (let at = 0; at + windowBytes <= dumped.byteLength; at++) {
     const window = dumped.subarray(at, at + windowBytes);
-    // Of one byte alone, such as spaces, it would be found in any dump.
+    // A window of one repeated byte, such as spaces, would match any dump.
     if (window.every((byte) => byte === window[0])) continue;
     const [a, b, c, d] = Array.from(window, (byte) => byte.toString(16).padStart(2, "0"));
     forms.push(`${a} ${b} ${c} ${d}`, `${a}${b} ${c}${d}`, `${a} ${b}${c} ${d}`);
@@ -95,11 +98,11 @@ function upperEscapes(text: string): string {
 }
 
 /**
- * In a longer text that was encoded as a whole, such as `user:token`, a value stands at one of three places within
- * a group of three bytes. Letters that its neighbours have a part in are left away.
+ * Returns the base64 forms of a value inside a longer text that was encoded as a whole, such as `user:token`: it is at
+ * one of three positions within a group of three bytes. Letters that also depend on neighbouring bytes are left out.
  */
 function base64Forms(bytes: Buffer): Buffer[] {
-  // By itself, it ends with letters of its own, and with what fills them up.
+  // Encoded alone, it ends with letters of its own and with padding.
   const forms = [bytes.toString("base64"), bytes.toString("base64url")];
   for (const before of [0, 1, 2]) {
     const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");

@@ -12,7 +12,7 @@ import { WorkerFolder } from "./worker-folder.ts";
 /** The last line of the answer; what a shell's startup files print comes before it. */
 export const answerMark = "grange-answer:";
 
-/** What `grange worker --ssh` calls on the other machine. Each answers one line of JSON. */
+/** The commands that `grange worker --ssh` calls on the other machine. Each prints one line of JSON. */
 export function describeThere(program: Command): void {
   const hidden = { hidden: true };
   program.command("start <directory>", hidden).action((directory: string) =>

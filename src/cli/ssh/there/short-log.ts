@@ -10,9 +10,10 @@ export function keepLogShort(path: string): void {
 }
 
 /**
- * Moves a log that has become too long out of the way, while it is written to.
+ * Moves the content of a log that has become too long away while it is written.
  *
- * Its file stays the same, for the writer has it open to append. What is written between the two steps is lost.
+ * Its file stays the same, because the writer has it open to append. Text that is written between the two steps is
+ * lost.
  */
 export async function shortenLog(path: string, mostBytes: number): Promise<void> {
   if ((await stat(path)).size <= mostBytes) return;

@@ -18,10 +18,10 @@ const ReadyLine = z.union([
 ]);
 
 /**
- * Starts a worker in a session of its own, so that it outlives whoever asked for it.
+ * Starts a worker in a session of its own, so that it outlives the caller.
  *
- * Resolves when the worker is ready. One that runs already with the same settings is
- * left alone; with others it is not replaced, for that would end what it runs.
+ * Resolves when the worker is ready. A worker that runs already with the same settings is left alone; with other
+ * settings it is not replaced, because that would end its executions.
  */
 export async function startDetached(
   directory: string,
@@ -102,7 +102,7 @@ function spawnDetached(
   }
 }
 
-/** The worker says one line on stdout, whether it is ready; everything else is in its log. */
+/** The worker prints one line on stdout, whether it is ready; everything else is in its log. */
 async function recordAndWait(
   child: ChildProcess,
   folder: WorkerFolder,
@@ -131,9 +131,9 @@ function firstLine(child: ChildProcess): Promise<string> {
 }
 
 /**
- * Why nobody answers at the farm's address, asked from this machine; null when somebody does.
+ * Returns why the farm's address does not answer, tried from this machine; null when it does.
  *
- * The worker itself would try on in silence, and whoever gave it the address is still there to hear it.
+ * The worker itself would retry silently, and the caller who gave the address is still there to read the reason.
  */
 function whyUnreachable(server: string): Promise<string | null> {
   const { hostname, port, protocol } = new URL(server);
