@@ -10,6 +10,7 @@ const shows: Readonly<Record<string, () => Promise<Show>>> = {
   seeds: async () => (await import("./seeds/seeds-show.ts")).seedsShow,
   defects: async () => (await import("./defects/defects-show.ts")).defectsShow,
   codebase: async () => (await import("./codebase/codebase-show.ts")).codebaseShow,
+  recovery: async () => (await import("./recovery/recovery-show.ts")).recoveryShow,
   farm: async () => (await import("./farm/farm-show.ts")).farmShow,
   graphs: async () => (await import("./graphs/graphs-show.ts")).graphsShow,
   "build-tools": async () => (await import("./build-tools/build-tools-show.ts")).buildToolsShow,

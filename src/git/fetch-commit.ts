@@ -1,9 +1,12 @@
+import { CommitSha } from "#core/commit-sha.ts";
+import { recentlyUsed } from "#core/recently-used.ts";
+import { sharedTurns } from "#scheduling/shared-turns.ts";
 import { type Commit, readCommit } from "./commit.ts";
 import { fetchFromLocal, repositoryAt } from "./fetch-from-local.ts";
 import { fetchFromRemote } from "./fetch-from-remote.ts";
 import { type Mirror, openMirror } from "./mirror.ts";
 import { parseRepositoryAddress, withoutPassword } from "./repository-address.ts";
-import { assertPlainRevision } from "./revision.ts";
+import { assertPlainRevision, type FoundRevision } from "./revision.ts";
 import type { Git } from "./run-git.ts";
 
 /** A commit that is in our mirror, with all of its files and history. */
@@ -42,9 +45,35 @@ interface MirrorsOptions {
   readonly workingDirectory: string;
 }
 
+/** Commits whose words are kept in memory: some hundred bytes each. */
+const keptCommits = 10_000;
+
+/** How long a directory belongs to the repository that it was found in. */
+const samePlaceMs = 5_000;
+
 export function openMirrors({ git, directory, workingDirectory }: MirrorsOptions): Mirrors {
   const mirrors = new Map<string, Promise<Mirror>>();
-  const turns = new Map<string, Promise<unknown>>();
+  const turns = sharedTurns();
+  const commits = recentlyUsed<Promise<Commit>>(keptCommits);
+  const repositories = new Map<string, { readonly at: number; readonly found: Promise<string> }>();
+
+  /** What a commit says of itself, which never changes. */
+  function commitIn(mirror: string, sha: CommitSha): Promise<Commit> {
+    return commits.get(`${mirror}\n${sha}`, () => readCommit(git, mirror, sha));
+  }
+
+  /** `repositoryAt`, asked once for all who come within a moment. */
+  function repositoryOf(path: string): Promise<string> {
+    const now = performance.now();
+    for (const [known, { at }] of repositories)
+      if (now - at >= samePlaceMs) repositories.delete(known);
+    const known = repositories.get(path)?.found;
+    if (known !== undefined) return known;
+    const found = repositoryAt(git, path);
+    repositories.set(path, { at: now, found });
+    found.catch(() => repositories.delete(path));
+    return found;
+  }
 
   // Tokens in addresses are others every hour; the mirror is the same.
   function mirrorOf(source: string): Promise<Mirror> {
@@ -55,23 +84,10 @@ export function openMirrors({ git, directory, workingDirectory }: MirrorsOptions
     return opened;
   }
 
-  /** Fetches one at a time for each mirror: the second fetch then finds what the first has fetched. */
-  function inTurn<T>(source: string, work: () => Promise<T>): Promise<T> {
-    const key = withoutPassword(source);
-    const before = turns.get(key) ?? Promise.resolve();
-    const mine = before.then(work, work);
-    const over = mine.catch(() => {});
-    turns.set(key, over);
-    void over.then(() => {
-      if (turns.get(key) === over) turns.delete(key);
-    });
-    return mine;
-  }
-
   return {
     async hasCommit(repository, sha) {
       const address = parseRepositoryAddress(repository, workingDirectory);
-      const source = address.kind === "local" ? await repositoryAt(git, address.path) : address.url;
+      const source = address.kind === "local" ? await repositoryOf(address.path) : address.url;
       assertPlainRevision(sha);
       return (await (await mirrorOf(source)).resolve(sha)) === sha;
     },
@@ -80,20 +96,35 @@ export function openMirrors({ git, directory, workingDirectory }: MirrorsOptions
       const address = parseRepositoryAddress(repository, workingDirectory);
       assertPlainRevision(revision);
       const where = address.kind === "local" ? address.path : address.url;
-      const source = address.kind === "local" ? await repositoryAt(git, address.path) : address.url;
+      const source = address.kind === "local" ? await repositoryOf(address.path) : address.url;
       const mirror = await mirrorOf(source);
-      const { sha, branch, ref } = await inTurn(source, () =>
-        address.kind === "local"
-          ? fetchFromLocal(git, mirror, { path: where, repository: source, revision, signal })
-          : fetchFromRemote(git, mirror, { url: source, revision, signal }),
-      );
-      return {
-        ...(await readCommit(git, mirror.path, sha)),
+      const found = async ({ sha, branch, ref }: FoundRevision): Promise<FetchedCommit> => ({
+        ...(await commitIn(mirror.path, sha)),
         ...(branch === undefined ? {} : { branch }),
         ...(ref === undefined ? {} : { ref }),
         repository: withoutPassword(where),
         mirror: mirror.path,
-      };
+      });
+      // A full id means the same for ever: when it is here, nobody needs to be asked, and nobody waits for a turn.
+      const full = CommitSha.safeParse(revision).data;
+      if (full !== undefined && (await mirror.resolve(full)) === full) return found({ sha: full });
+      // One at a time for each mirror: the second fetch then finds what the first has fetched.
+      const turn = { queue: withoutPassword(source), name: `${where}\n${revision}` };
+      return found(
+        await turns.run(
+          turn,
+          (ended) =>
+            address.kind === "local"
+              ? fetchFromLocal(git, mirror, {
+                  path: where,
+                  repository: source,
+                  revision,
+                  signal: ended,
+                })
+              : fetchFromRemote(git, mirror, { url: source, revision, signal: ended }),
+          signal,
+        ),
+      );
     },
   };
 }

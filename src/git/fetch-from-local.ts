@@ -49,6 +49,11 @@ export async function fetchFromLocal(
   { path, repository, revision, signal }: LocalFetch,
 ): Promise<FoundRevision> {
   const inRepository = { directory: path, ...(signal && { signal }) };
+  // An id names no ref. Where it is no commit's, or is not given out, what follows says so.
+  const full = CommitSha.safeParse(revision).data;
+  const isGiven = full !== undefined && (await mirror.fetch(repository, full, signal));
+  if (isGiven && (await mirror.resolve(full)) === full) return { sha: full };
+
   const parsed = await git.run(
     ["rev-parse", "--verify", "--end-of-options", `${revision}^{commit}`],
     inRepository,

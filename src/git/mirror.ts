@@ -3,6 +3,7 @@ import { mkdir, rename, rm, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { CommitSha } from "#core/commit-sha.ts";
+import { recentlyUsed } from "#core/recently-used.ts";
 import { gitFault } from "./git-fault.ts";
 import { withoutPassword } from "./repository-address.ts";
 import type { Git } from "./run-git.ts";
@@ -26,6 +27,9 @@ const fetchTimeoutMs = 10 * 60_000;
 const abandonedAfterMs = fetchTimeoutMs + 5 * 60_000;
 
 const attempts = 5;
+
+/** Each weighs some hundred bytes. */
+const keptIds = 10_000;
 
 /** Opens the mirror of `source` (a URL or a path) in a directory of mirrors; makes it when it is new. */
 export async function openMirror(git: Git, directory: string, source: string): Promise<Mirror> {
@@ -56,15 +60,24 @@ export async function openMirror(git: Git, directory: string, source: string): P
     }
   }
 
+  /** Full ids of commits that are here: nothing is ever dropped from a mirror. */
+  const here = recentlyUsed<CommitSha>(keptIds);
+
   return {
     path,
 
     async resolve(revision) {
+      const known = here.peek(revision);
+      if (known !== undefined) return known;
       const { exitCode, stdout, stderr } = await git.run(
         ["rev-parse", "--verify", "--end-of-options", `${revision}^{commit}`],
         { directory: path },
       );
-      if (exitCode === 0) return CommitSha.parse(stdout.toString("latin1").trim());
+      if (exitCode === 0) {
+        const sha = CommitSha.parse(stdout.toString("latin1").trim());
+        if (sha === revision) here.set(sha, sha);
+        return sha;
+      }
       return /ambiguous/i.test(stderr) ? "ambiguous" : undefined;
     },
 

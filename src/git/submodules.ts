@@ -1,6 +1,7 @@
 import { CommitSha } from "#core/commit-sha.ts";
 import { Fault } from "#core/fault.ts";
 import type { GitLink } from "./commit-tree.ts";
+import { gitFault } from "./git-fault.ts";
 import type { Git } from "./run-git.ts";
 
 /** A submodule of a commit. */
@@ -17,10 +18,12 @@ export async function readSubmoduleUrls(
   mirror: string,
   sha: CommitSha,
 ): Promise<ReadonlyMap<string, string> | undefined> {
-  const { exitCode, stdout } = await git.run(
+  const { exitCode, stdout, stderr } = await git.run(
     ["config", "--no-includes", `--blob=${sha}:.gitmodules`, "-z", "--list"],
     { directory: mirror, maxOutputBytes: 4 * 1024 * 1024 },
   );
+  // It says so where there is no such file. One that was killed says nothing, and that is no answer to be kept.
+  if (exitCode !== 0 && stderr === "") throw gitFault(mirror, "it ended without a word");
   if (exitCode !== 0) return undefined;
   return urlsByPath(stdout.toString("utf8"));
 }

@@ -76,6 +76,7 @@ export class CommitInputReader {
   readonly #trees = recentlyUsed<Promise<CommitTree>>(kept.commits);
   readonly #selections = recentlyUsed<Promise<Selection>>(kept.selections);
   readonly #lfs = recentlyUsed<Promise<boolean>>(kept.commits);
+  readonly #submoduleUrls = recentlyUsed<ReturnType<typeof readSubmoduleUrls>>(kept.names);
   readonly #names = recentlyUsed<Promise<string>>(kept.names);
   #doubtedAtMs = -Infinity;
 
@@ -180,7 +181,9 @@ export class CommitInputReader {
   async submodules(commit: CommitPlace): Promise<Submodule[]> {
     const { git } = this.#services;
     const mirror = await this.#mirrorOf(commit);
-    const urls = await readSubmoduleUrls(git, mirror, commit.sha);
+    const urls = await this.#submoduleUrls.get(`${mirror}\n${commit.sha}`, () =>
+      readSubmoduleUrls(git, mirror, commit.sha),
+    );
     // Most commits have none, and their trees are large.
     if (urls === undefined) return [];
     return submodulesOf(commit.url, (await this.#list(commit)).links, urls);

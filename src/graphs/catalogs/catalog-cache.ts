@@ -12,6 +12,8 @@ const mostEntries = 200_000;
 
 const mostPlannedJobs = 100_000;
 
+const mostTrees = 10_000;
+
 /** Characters of files that were read. */
 const mostCharacters = 64 * 1024 * 1024;
 
@@ -36,6 +38,10 @@ export class CatalogCache {
     mostPlannedJobs,
     ({ definitions }) => definitions.jobs.length,
   );
+
+  /** Git's id of the directory of definitions of a commit, by mirror and commit; undefined where it has none. */
+  readonly trees: RecentlyUsed<Promise<string | undefined>> =
+    recentlyUsed<Promise<string | undefined>>(mostTrees);
 
   /** The catalog of a digest, of templates or of a graph's jobs; throws `not_found`. */
   get(tx: Tx, digest: string): Promise<TemplateCatalog> {

@@ -219,7 +219,9 @@ async function ofCommit(
 ): Promise<GraphDefinitions> {
   const { db, git, cache } = services;
   const isOfCommit = own !== undefined;
-  const tree = await definitionsTree(git, commit);
+  const tree = await cache.trees.get(`${commit.mirror}\n${commit.sha}`, () =>
+    definitionsTree(git, commit),
+  );
   if (tree === undefined) throw noDefinitions(commit.sha);
   const read = () => readDefinitionFiles(git, commit, cache);
   const known = await catalogOfTree(db, repository, tree);

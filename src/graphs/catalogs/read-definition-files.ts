@@ -12,6 +12,7 @@ import { templatesIn } from "#definitions/read-templates.ts";
 import { readSourceFile, type SourceFile } from "#definitions/source-file.ts";
 import type { Templates } from "#definitions/templates.ts";
 import { listCommitTree } from "#git/commit-tree.ts";
+import { gitFault } from "#git/git-fault.ts";
 import { readObjects } from "#git/read-objects.ts";
 import type { Git } from "#git/run-git.ts";
 import type { CatalogCache } from "./catalog-cache.ts";
@@ -31,10 +32,13 @@ export async function definitionsTree(
   { mirror, sha }: MirroredCommit,
 ): Promise<string | undefined> {
   const name = `${sha}:${definitionsDirectory}`;
-  const { exitCode, stdout } = await git.run(["rev-parse", "--verify", "--quiet", name], {
+  const { exitCode, stdout, stderr } = await git.run(["rev-parse", "--verify", "--quiet", name], {
     directory: mirror,
   });
-  return exitCode === 0 ? stdout.toString("latin1").trim() : undefined;
+  if (exitCode === 0) return stdout.toString("latin1").trim();
+  // What it says, quietly, of a commit without such a directory.
+  if (exitCode === 1) return undefined;
+  throw gitFault(mirror, stderr);
 }
 
 /**

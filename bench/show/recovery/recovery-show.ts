@@ -1,0 +1,8 @@
+import type { Show } from "../row.ts";
+import { parallelSubmissions } from "./parallel-submissions.ts";
+
+/** Whether a farm gets back on its feet, and stays on them under load. */
+export const recoveryShow: Show = {
+  name: "recovery",
+  measurements: [parallelSubmissions],
+};

@@ -1,0 +1,81 @@
+import { Fault } from "#core/fault.ts";
+
+/** Work that is done one after the other, and once for all who want the same before it begins. */
+export interface SharedTurns {
+  /**
+   * Does `work` when all earlier work of the queue is over, and returns what it returns. Whoever comes with the same
+   * `name` before the work has begun gets the same result: work that has begun may have seen an older state.
+   *
+   * A signal gives up one caller's waiting, with its reason. The work itself is aborted when nobody waits for it.
+   */
+  run<T>(
+    turn: { readonly queue: string; readonly name: string },
+    work: (signal: AbortSignal) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T>;
+}
+
+interface Shared {
+  readonly result: Promise<unknown>;
+  readonly controller: AbortController;
+  waiting: number;
+}
+
+export function sharedTurns(): SharedTurns {
+  /** The end of the last work of each queue. */
+  const ends = new Map<string, Promise<unknown>>();
+  /** What has not begun, by queue and name. */
+  const notBegun = new Map<string, Shared>();
+
+  function begin(
+    queue: string,
+    key: string,
+    work: (signal: AbortSignal) => Promise<unknown>,
+  ): Shared {
+    const controller = new AbortController();
+    const inTurn = async () => {
+      notBegun.delete(key);
+      controller.signal.throwIfAborted();
+      return work(controller.signal);
+    };
+    const result = (ends.get(queue) ?? Promise.resolve()).then(inTurn);
+    const over = result.catch(() => {});
+    ends.set(queue, over);
+    void over.then(() => {
+      if (ends.get(queue) === over) ends.delete(queue);
+    });
+    const shared = { result, controller, waiting: 0 };
+    notBegun.set(key, shared);
+    return shared;
+  }
+
+  return {
+    async run<T>(
+      { queue, name }: { readonly queue: string; readonly name: string },
+      work: (signal: AbortSignal) => Promise<T>,
+      signal?: AbortSignal,
+    ): Promise<T> {
+      signal?.throwIfAborted();
+      const key = JSON.stringify([queue, name]);
+      const shared = notBegun.get(key) ?? begin(queue, key, work);
+      shared.waiting += 1;
+      try {
+        return (await (signal === undefined
+          ? shared.result
+          : Promise.race([shared.result, aborted(signal)]))) as T;
+      } finally {
+        shared.waiting -= 1;
+        if (shared.waiting === 0) {
+          if (notBegun.get(key) === shared) notBegun.delete(key);
+          shared.controller.abort(new Fault("cancelled", "nobody waits for it any more"));
+        }
+      }
+    },
+  };
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+  });
+}
