@@ -8,7 +8,7 @@ import type { Memory } from "./remembered.ts";
 import type { Spool } from "./spool.ts";
 import type { Workbench } from "./workbench.ts";
 
-/** What a collector works with. */
+/** The parts of a collector. */
 export interface CollectorParts {
   readonly config: CollectorConfig;
   readonly lab: LabConnection;
@@ -25,6 +25,6 @@ export interface CollectorParts {
 export interface Ending {
   /** Nothing new is begun. */
   readonly wanted: AbortSignal;
-  /** What runs is killed. */
+  /** Kills what runs. */
   readonly now: AbortSignal;
 }

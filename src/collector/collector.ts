@@ -22,7 +22,7 @@ export interface CollectorOver {
   readonly why: string;
 }
 
-/** An answer that says there is nothing may come at once; the server is not asked more often than this. */
+/** The shortest interval of requests while there is no work, in ms: such an answer may come at once. */
 const shortestIdleMs = 1_000;
 
 /** Claims one job at a time, measures, reports, and ends for updates. */
@@ -80,7 +80,7 @@ export class Collector implements Service {
     }
   }
 
-  /** One job, or one look for it. */
+  /** Runs one job, or looks for one once. */
   async #turn(): Promise<CollectorOver | undefined> {
     const { lab, config, contact, spool, clock } = this.#parts;
     const welcome = await this.#introduce();
@@ -115,7 +115,7 @@ export class Collector implements Service {
     return undefined;
   }
 
-  /** Says hello, and again when the machine is no longer what it was: figures belong to its fingerprint. */
+  /** Registers, and again when the machine has changed: figures belong to a fingerprint. */
   async #introduce(): Promise<CollectorWelcome> {
     const environment = await this.#parts.bench.facts();
     const facts = canonicalJson(environment);
@@ -222,7 +222,7 @@ export class Collector implements Service {
     });
   }
 
-  /** Meanwhile it says hello now and then: nothing else tells the server that it is there. */
+  /** Meanwhile it contacts the server from time to time, which otherwise would not know that it is there. */
   async #testItself(welcome: CollectorWelcome): Promise<void> {
     const { bench, contact } = this.#parts;
     const over = new AbortController();

@@ -7,19 +7,19 @@ import { usualMeasuringLock } from "#machine/measuring-lock.ts";
 
 const gigabyte = 1_000_000_000;
 
-/** What a collector can be told. */
+/** The settings of a collector. */
 export const CollectorConfig = z.object({
   name: CollectorName,
   version: z.string().max(100),
-  /** Of this collector alone: artifacts, sources, results that nobody has yet. */
+  /** For this collector only: artifacts, sources, unsent results. */
   dataDir: z.string().startsWith("/"),
   artifactLimitBytes: z
     .int()
     .positive()
     .default(10 * gigabyte),
   /**
-   * Hosts on private addresses that sources of suites may be fetched from: names or addresses with `*`. Whoever may
-   * change a suite names an address, and this machine goes there.
+   * Hosts on private addresses from which sources of suites may be fetched: names or addresses with `*`. A caller who
+   * may change a suite names an address, and this machine contacts it.
    */
   privateHosts: z.array(z.string()).default([]),
   /** `wait`: for a quiet machine, but not for ever; then figures are flagged. `refuse`: for ever. `flag`: not at all. */
@@ -65,8 +65,9 @@ const CollectorEnvironment = z.object({
 });
 
 /**
- * Reads GRANGE_COLLECTOR_DATA, GRANGE_MEASURING_LOCK and GRANGE_PRIVATE_HOSTS; what a command line says wins over
- * them. Of a farm on this very machine the collector goes where its user could, as that farm's server does.
+ * Reads GRANGE_COLLECTOR_DATA, GRANGE_MEASURING_LOCK and GRANGE_PRIVATE_HOSTS; options of the command line override
+ * them. For a farm on the same machine, the collector may contact the hosts that its user could, like that farm's
+ * server.
  */
 export function readCollectorConfig(
   told: Told,

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { marker } from "#measuring/processes/own-processes.ts";
 
 /**
- * Ends measured programs whose collector was killed, where no sandbox ended them with it: they would be in the next
- * figures. Such a one carries the mark and has nobody: its parent is the first process.
+ * Ends measured programs whose collector was killed and that no sandbox ended: they would affect the next figures. Such
+ * a program carries the mark, and its parent is the first process.
  *
- * For who holds the measuring lock. Answers how many there were.
+ * Call it with the measuring lock. Returns how many there were.
  */
 export function endLeftovers(): number {
   // Children of the first process itself have no other parent.
@@ -15,7 +15,7 @@ export function endLeftovers(): number {
     try {
       process.kill(Number(pid), "SIGKILL");
     } catch {
-      // It ended this moment, or is another user's.
+      // It has just ended, or belongs to another user.
     }
   }
   return left.length;

@@ -8,10 +8,10 @@ import { standingOf } from "./standing.ts";
 type Gone = "lost" | "cancelled";
 
 /**
- * A job from its claim to its end: its lease is kept alive, whatever else is done meanwhile.
+ * A job from its claim to its end: its lease is extended, whatever else happens.
  *
- * A server that is away does not end it. What is measured is kept, and either the lease outlives it, or somebody
- * else has the job when it is back, which says so.
+ * An outage of the server does not end it. Results are kept, and when the server is back, either the lease is still
+ * valid or the server says that another collector has the job.
  */
 export class HeldJob {
   readonly id: string;

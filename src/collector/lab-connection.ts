@@ -13,10 +13,10 @@ import type {
 } from "#api/collector.ts";
 
 /**
- * The server as one collector sees it. Each call stands alone and may be repeated.
+ * The connection of one collector to the server. Each call is independent and may be repeated.
  *
- * They throw a `Fault`: `aborted` and `not_found` say that a job, or the collector's name, is somebody else's now.
- * See `standing.ts`.
+ * They throw a `Fault`: `aborted` and `not_found` say that the job, or the collector's name, belongs to another process
+ * now. See `standing.ts`.
  */
 export interface LabConnection {
   hello(hello: CollectorHello, signal: AbortSignal): Promise<CollectorWelcome>;

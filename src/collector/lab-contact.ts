@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { messageOf } from "#core/fault.ts";
 
-/** Says in the log once that the server is away, and that it answers again. */
+/** Logs once that the server is away, and that it answers again. */
 export class LabContact {
   readonly #logger: Logger;
   #awaySince: number | undefined;

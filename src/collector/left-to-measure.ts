@@ -9,11 +9,14 @@ export interface CaseLeft {
   readonly from: number;
   /** How many iterations, numbered from which; without it as the suite says. */
   readonly iterations?: { readonly after: number; readonly count: number };
-  /** Those of them that are kept here. */
+  /** The pairs of these that are stored here. */
   readonly kept: readonly Omit<MeasuredPair, "pair">[];
 }
 
-/** What of a job is left: without what is kept here and only has to be told, and without what was done before. */
+/**
+ * Returns the rest of a job: without results that are stored here and only have to be sent, and without those that were
+ * sent before.
+ */
 export function leftToMeasure(
   { cases, purpose }: Pick<ClaimedBenchmarkJob, "cases" | "purpose">,
   kept: readonly KeptTest[],

@@ -22,9 +22,9 @@ export interface MeasuringJob {
 type Results = Omit<ReportTest, "holder">;
 
 /**
- * Measures one test, and gives its results to `keep` before it goes on. That it fails is a result, too.
+ * Measures one test, and passes its results to `keep` before it continues. A failure is a result, too.
  *
- * What is thrown is not the test's fault: the machine, the network, or the signal.
+ * An error that is thrown is not the test's fault: it comes from the machine, the network, or the signal.
  */
 export async function measureCase(
   bench: Workbench,

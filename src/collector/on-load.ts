@@ -1,4 +1,4 @@
-/** What the machine's load means, for what was asked of the collector. */
+/** What the collector does when the machine is busy. */
 type OnLoad =
   | { readonly kind: "begin"; readonly warning?: string }
   | { readonly kind: "wait"; readonly why: string };

@@ -17,9 +17,9 @@ interface Parts {
 }
 
 /**
- * Comes back when measuring may begin: with what its figures are to be flagged with, if anything.
+ * Waits until measuring may begin. Returns the warning for its figures, if any.
  *
- * `isFirst`: nothing was measured just now. Else the load average would be our own.
+ * `isFirst`: nothing was measured just now; otherwise the load average would be our own.
  */
 export async function quietMachine(
   { bench, config, logger }: Parts,

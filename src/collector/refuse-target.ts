@@ -1,6 +1,6 @@
 import { Fault } from "#core/fault.ts";
 
-/** What targets are called by, where a suite does not say otherwise. */
+/** The usual name of a target, where a suite defines no other. */
 const thisTarget = `${process.platform}-${process.arch}`;
 
 /** Throws for a machine that is not what its collector is registered for: its figures would be another machine's. */

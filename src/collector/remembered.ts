@@ -4,13 +4,13 @@ import { z } from "zod";
 import { TestCase } from "#core/test-case.ts";
 
 const Remembered = z.object({
-  /** Whose jobs it did last. */
+  /** The request of its last job. */
   requestId: z.uuid().optional(),
-  /** What of a job was done to the end: pairs stop by themselves, so that their number does not say it. */
+  /** The finished parts of a job: pairs stop early, so their number does not show it. */
   job: z
     .object({ id: z.uuid(), fingerprint: z.string(), done: z.array(z.string()).max(10_000) })
     .optional(),
-  /** What was measured last, for the self-test. */
+  /** The last measurement, for the self-test. */
   measured: z
     .object({
       definition: z.unknown(),
@@ -23,7 +23,7 @@ const Remembered = z.object({
 });
 type Remembered = z.infer<typeof Remembered>;
 
-/** What a collector knows from before it was started again. Nothing of it is needed: without it, more is done twice. */
+/** The state that a collector keeps over a restart. Without it, some work is done twice. */
 export class Memory {
   readonly #path: string;
   #now: Remembered;
@@ -49,7 +49,7 @@ export class Memory {
     await rename(`${this.#path}.part`, this.#path);
   }
 
-  /** Of this job, on this machine as it is now. */
+  /** Returns what was done of this job, on this machine in its present state. */
   doneOf(jobId: string, fingerprint: string): readonly string[] {
     const { job } = this.#now;
     return job?.id === jobId && job.fingerprint === fingerprint ? job.done : [];

@@ -17,7 +17,7 @@ import { tellResults } from "./tell-results.ts";
 
 const handedBack: JobEnd = { outcome: "handed-back", why: "the collector is being stopped" };
 
-/** Does a job and tells how it ended; undefined when it is somebody else's by now. */
+/** Runs a job and reports how it ended; returns undefined when another collector has it by now. */
 export async function runJob(
   parts: CollectorParts,
   claimed: ClaimedBenchmarkJob,
@@ -27,7 +27,7 @@ export async function runJob(
 ): Promise<JobEnd["outcome"] | undefined> {
   const { lab, spool, contact, logger } = parts;
   let end = await endOf(parts, claimed, job, fingerprint, ending);
-  // A job whose results are still here is not over, whatever came of it.
+  // A job with unsent results has not ended, whatever its outcome.
   const isTold = await tellResults(parts, job, !ending.wanted.aborted, ending.now);
   if (!isTold) end = handedBack;
   for (let failures = 1; !job.gone; failures++) {
@@ -35,7 +35,7 @@ export async function runJob(
       const { state } = await lab.end(job.id, { holder: job.holder, end }, lastWords(ending.now));
       contact.answered();
       if (end.outcome === "success" && state !== "success") {
-        // What we remember of it is wrong: all that the server lacks is measured again.
+        // Our record of it is wrong: everything that the server lacks is measured again.
         logger.warn({ job: job.id, state }, "the server lacks results of a job");
         await parts.memory.keep({ job: undefined });
         return "transient";

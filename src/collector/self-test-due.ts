@@ -1,5 +1,5 @@
 interface SelfTestRequested {
-  /** Somebody asked for one. */
+  /** A self-test was requested. */
   readonly isWanted: boolean;
   /** The server says that it is time. */
   readonly isDue: boolean;
@@ -11,7 +11,7 @@ interface SelfTestRequested {
   readonly now: Date;
 }
 
-/** One that came to nothing, or whose result did not arrive, leaves the server as it was. */
+/** How soon a self-test is repeated that failed or whose result did not arrive, in ms. */
 const againMs = 60 * 60_000;
 
 /** Whether to compare an artifact with itself now, while there is nothing else to do. */
@@ -31,7 +31,7 @@ function latest(atMinutes: number, now: Date): Date {
   return hour;
 }
 
-/** So many, spread over all that there are; again from the start where there are fewer. */
+/** Returns so many items, spread over all; some repeatedly when there are fewer. */
 export function spread<Item>(items: readonly Item[], count: number): Item[] {
   const step = Math.max(1, items.length / count);
   return Array.from({ length: items.length === 0 ? 0 : count }, (_, index) => {

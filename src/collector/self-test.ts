@@ -161,7 +161,7 @@ export function equalRunsWanted(
   };
 }
 
-/** What runs of one artifact say when every second one is taken for another artifact's. */
+/** Compares the runs of one artifact as if every second one were of another artifact. */
 export function changesOfRuns(suite: Suite, runs: readonly MeasuredIteration[]): Change[] {
   const judged = metricsOf(suite).filter(({ decides, nature }) => decides && nature !== "noisy");
   return judged.flatMap((metric) => {
@@ -174,7 +174,7 @@ export function changesOfRuns(suite: Suite, runs: readonly MeasuredIteration[]):
   });
 }
 
-/** What a comparison says of each noisy metric that decides and was taken in every pair. */
+/** Returns the comparison of each noisy metric that decides and was measured in every pair. */
 function changesIn(suite: Suite, pairs: readonly MeasuredPair[]): Change[] {
   if (pairs.length === 0) return [];
   const isThere = ({ name }: Metric) =>
@@ -207,7 +207,7 @@ export function reportOf(
   );
   const alarms = changes.filter(alarming);
   return {
-    // Of each metric: each is judged by itself, here as in requests.
+    // The number of metrics: each is judged by itself, as in requests.
     comparisons: changes.length,
     alarms: alarms.length,
     detail: {

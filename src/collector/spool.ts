@@ -7,12 +7,12 @@ import { makePrivateDirectory } from "#machine/make-directory.ts";
 
 const KeptTest = z.object({
   jobId: z.uuid(),
-  /** What the machine was like. Figures are never told as those of another environment. */
+  /** The fingerprint of the machine. Figures are never reported for another environment. */
   fingerprint: z.string(),
   keptAtMs: z.number(),
   test: ReportTest.omit({ holder: true }),
 });
-/** A test's results, before a server has them. Who holds the job may have changed when they are told. */
+/** The results of a test that the server does not have yet. Another collector may have the job when they are sent. */
 export type KeptTest = z.input<typeof KeptTest>;
 
 /** A job that was not given to us again within this time is somebody else's. */
@@ -21,9 +21,9 @@ const longestMs = 24 * 60 * 60_000;
 const partSuffix = ".part";
 
 /**
- * Results on disk, from before measuring goes on until the server has them.
+ * Results on disk, from the end of a test until the server has them.
  *
- * Synced, unlike a worker's: a test takes minutes, and what is lost is measured again.
+ * Synced, unlike a worker's spool: a test takes minutes, and a lost result is measured again.
  */
 export class Spool {
   readonly #directory: string;
@@ -34,7 +34,9 @@ export class Spool {
     this.#directory = directory;
   }
 
-  /** With what an earlier process left; `broken` are names of files that held nothing whole, and are gone now. */
+  /**
+   * Opens the spool with the results of an earlier process; `broken` are names of incomplete files, which were removed.
+   */
   static async open(
     dataDir: string,
     nowMs: number,
@@ -45,7 +47,7 @@ export class Spool {
   }
 
   async keep(kept: KeptTest): Promise<void> {
-    // Told in the order in which they were measured.
+    // Sent in the order in which they were measured.
     const name = `${String(++this.#last).padStart(9, "0")}-${randomUUID()}.json`;
     const path = join(this.#directory, name);
     try {
@@ -66,7 +68,7 @@ export class Spool {
     this.#kept.set(name, kept);
   }
 
-  /** By the names under which they are dropped, oldest first. */
+  /** Returns the results by the names under which they are dropped, oldest first. */
   of(jobId: string): [name: string, kept: KeptTest][] {
     return [...this.#kept].filter(([, kept]) => kept.jobId === jobId);
   }
@@ -110,7 +112,7 @@ async function readKept(path: string): Promise<KeptTest | undefined> {
   }
 }
 
-/** Else a name that was given may be gone after a loss of power, though the bytes are there. */
+/** Syncs a directory: otherwise a new name may be lost after a power cut, though the bytes are there. */
 async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, "r");
   try {

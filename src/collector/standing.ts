@@ -1,6 +1,9 @@
 import { Fault, type FaultCode } from "#core/fault.ts";
 
-/** `away`: the same call may do later. `lost`: somebody else's by now. `refused`: it will never do. */
+/**
+ * `away`: the same call may succeed later. `lost`: it belongs to another process by now. `refused`: it will never
+ * succeed.
+ */
 type Standing = "away" | "lost" | "refused";
 
 const standings: Partial<Record<FaultCode, Standing>> = {
@@ -14,10 +17,9 @@ const standings: Partial<Record<FaultCode, Standing>> = {
 };
 
 /**
- * What a failed call says of the job that it was about.
+ * Returns what a failed call means for its job.
  *
- * A token that is refused counts as away: somebody may repair it, and results that were measured for hours wait
- * for that on disk.
+ * A refused token counts as away: somebody may repair it, and results of hours of measuring wait for that on disk.
  */
 export function standingOf(reason: unknown): Standing {
   return (reason instanceof Fault && standings[reason.code]) || "away";
@@ -30,7 +32,7 @@ export function mayDoLater(reason: unknown): boolean {
   return standingOf(reason) === "away";
 }
 
-/** What can be got another time: a network that is gone, a disk that is full. All else of an artifact stays as it is. */
+/** Returns whether an error may pass: an unreachable network, a full disk. Other errors of an artifact stay. */
 export function isTransient(reason: unknown): boolean {
   if (!(reason instanceof Fault)) return true;
   return transient.has(reason.code);

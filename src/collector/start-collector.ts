@@ -20,7 +20,7 @@ import { thisMachine } from "./this-machine.ts";
 import type { Workbench } from "./workbench.ts";
 
 export interface RunningCollector extends Service {
-  /** Resolves when it is not to go on, though nobody told it to stop. */
+  /** Resolves when it must not continue, though nothing told it to stop. */
   readonly over: Promise<CollectorOver>;
 }
 
@@ -60,7 +60,7 @@ export async function startCollectorOn(
   };
 }
 
-/** One self-test of a collector that does not run; undefined when it came to nothing, which the log explains. */
+/** Runs one self-test of a collector that does not run; returns undefined when it failed, which the log explains. */
 export async function testOnce(
   config: CollectorConfig,
   lab: LabConnection,
@@ -115,7 +115,7 @@ async function openParts(
   }
 }
 
-/** One process at a time: two would tell each other's results. */
+/** Locks the directory: two processes would send each other's results. */
 async function holdDirectory(dataDir: string, name: string): Promise<HeldLock> {
   makeDirectory(dataDir, 0o700);
   const taken = await takeLock(directoryLock(dataDir), name);

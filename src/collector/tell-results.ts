@@ -16,10 +16,11 @@ interface Parts {
 }
 
 /**
- * Tells what is kept of a job, oldest first.
+ * Sends the stored results of a job, oldest first.
  *
- * Once, between tests: nothing is measured meanwhile, and a server that is away must not hold it up. `persistently`,
- * before a job ends: until the server has all, the job is gone, or the signal comes. Answers whether all is told.
+ * Once, between tests: nothing is measured meanwhile, and an outage of the server must not block it. `persistently`,
+ * before a job ends: until the server has all, the job is gone, or the signal is aborted. Returns whether all were
+ * sent.
  */
 export async function tellResults(
   { lab, spool, contact, logger }: Parts,
@@ -55,7 +56,7 @@ export async function tellResults(
     await lab.report(job.id, { ...test, holder: job.holder }, signal);
   }
 
-  /** What the server does not take will never be there: that is the test's error, and holds nobody up. */
+  /** Replaces a result that the server refuses by an error of the test, so that nothing waits for it. */
   async function refused(name: string, kept: KeptTest, why: string): Promise<void> {
     logger.error({ case: kept.test.case, reason: why }, "the server does not take these results");
     const { case: testCase, error } = kept.test;

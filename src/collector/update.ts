@@ -8,9 +8,9 @@ interface UpdateTried {
 interface UpdateRequested {
   readonly own: string;
   readonly server: string;
-  /** Whose jobs it did last. */
+  /** The request of its last job. */
   readonly current: string | undefined;
-  /** Whose job it was given; undefined: none. */
+  /** The request of its next job; undefined: none. */
   readonly next: string | undefined;
   readonly tried: UpdateTried | undefined;
   readonly nowMs: number;
@@ -20,7 +20,7 @@ interface UpdateRequested {
 const againMs = 60 * 60_000;
 
 /**
- * Whether to end for an update now: between requests, never inside one. All figures of a request come from one
+ * Returns whether to stop for an update now: between requests, never inside one. All figures of a request come from one
  * version, unless somebody stops the collector.
  */
 export function endsForUpdate({

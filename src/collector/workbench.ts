@@ -27,10 +27,10 @@ export interface IterationsWanted {
   readonly timed: number;
 }
 
-/** What a collector does on its machine, apart from deciding: gets artifacts, measures, looks around. */
+/** The actions of a collector on its machine, without decisions: fetching artifacts, measuring, observing. */
 export interface Workbench {
   facts(): Promise<EnvironmentFacts>;
-  /** Ends what is left of measuring that was killed; how many there were. For who holds the machine. */
+  /** Ends leftovers of killed measurements; returns how many. The caller holds the machine. */
   endLeftovers(): number;
   load(sampleMs: number, signal: AbortSignal): Promise<Load>;
   readonly place: ArtifactCache["place"];
@@ -40,7 +40,7 @@ export interface Workbench {
     testCase: TestCase,
     artifact: PlacedArtifact,
     signal: AbortSignal,
-    /** In place of what the suite says. */
+    /** Replaces the suite's values. */
     iterations?: IterationsWanted,
   ): Promise<MeasuredIteration[]>;
   measurePairs(wanted: PairsWanted): Promise<MeasuredPair[]>;

@@ -1,14 +1,15 @@
 import type { CaseComparison } from "#api/benchmark-comparison.ts";
 import { benjaminiHochberg } from "#statistics/benjamini-hochberg.ts";
 
-/** Of the changes of noisy metrics that a comparison tells, so many may be false. */
+/** The accepted share of false changes among those that a comparison reports for noisy metrics. */
 const falseDiscoveries = 0.05;
 
 /**
- * Who looks at a thousand cases finds one in a thousand. Claims that do not stand out among all that were judged
- * become undecided; a rerun that confirms them adds its own evidence, and may bring them back.
+ * Adjusts verdicts for the number of cases: among a thousand cases, chance alone shows some changes. Changes that do
+ * not stand out among all judged cases become undecided; a rerun that confirms them adds evidence, and may restore
+ * them.
  *
- * `pooledP`: of both runs together, in the cases' order; null where pairs did not judge.
+ * `pooledP`: of both runs together, in the order of the cases; null where pairs did not judge.
  */
 export function adjustForMany(
   cases: readonly CaseComparison[],

@@ -16,9 +16,9 @@ export interface ComparedArtifacts {
   readonly newlyBroken: { benchmark: string; message: string }[];
 }
 /**
- * Compares all metrics of two artifacts, case by case. Pure: whoever calls it has read everything.
+ * Compares all metrics of two artifacts, case by case. Pure: the caller has read all data.
  *
- * All metrics are judged even where one is asked for: what stands out among many is decided over all of them.
+ * All metrics are judged even where one is requested, because it is decided over all of them which changes stand out.
  */
 export function compareArtifacts(input: ArtifactsToCompare): ComparedArtifacts {
   const matched = matchCases(input.before, input.after, input.pairs);

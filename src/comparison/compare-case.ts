@@ -9,7 +9,7 @@ import { isRelevant, magnitudeOf } from "./magnitude.ts";
 import { type Figure, figuresOf, type MatchedCase, newestCommon } from "./match-cases.ts";
 import { relativeChange } from "./relative-change.ts";
 
-/** One case's metric compared; or which side lacks it; or nothing, where neither has it. */
+/** The comparison of one case's metric; or which side lacks it; or nothing, where neither side has it. */
 type ComparedCase =
   | {
       readonly kind: "compared";
@@ -58,12 +58,12 @@ function compareFigures(
   const equal = before.value === after.value;
   const size = change === null ? Number.POSITIVE_INFINITY : Math.abs(change);
   const significant = !hint && !equal && size >= fence.threshold;
-  // Of a count that was taken once on each side, nobody knows whether it would say the same again.
+  // A count that was taken once on each side may differ when it is taken again.
   const isUnsure = !fence.isSeen && !significant && size >= leastThreshold;
   const factor = size / fence.threshold;
   const magnitude = magnitudeOf(
     change,
-    // Of an exact figure every difference counts, but not every difference is a great one.
+    // For an exact metric every difference counts, but not every difference is large.
     isExact ? thresholdWithoutHistory : fence.threshold,
     metric.unit !== "instructions",
   );
@@ -110,7 +110,7 @@ interface SeenFence extends Fence {
 
 const exactFence: SeenFence = { threshold: 0, history: 0, isSeen: true };
 
-/** The least change that a count must show: what it was seen to do by itself, over artifacts, runs and self-tests. */
+/** Returns the least change that a count must show: above its own variation over artifacts, runs and self-tests. */
 function fenceOf(
   matched: MatchedCase,
   { name }: Metric,

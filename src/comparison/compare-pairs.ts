@@ -9,7 +9,7 @@ import type { Figure, MatchedCase } from "./match-cases.ts";
 import type { PairedCase } from "./measured.ts";
 import { relativeChange } from "./relative-change.ts";
 
-/** One metric's pairs of one machine. */
+/** The pairs of one metric, from one machine. */
 interface PairsOfMetric {
   readonly fingerprint: string;
   readonly collector: string;
@@ -17,7 +17,7 @@ interface PairsOfMetric {
   readonly rerun: readonly Pair[];
 }
 
-/** Those of the wanted machine if there are any, else of the first that has some. */
+/** Returns the pairs of the wanted machine if there are any, else of the first that has some. */
 export function pairsOfMetric(
   matched: MatchedCase,
   metric: string,
@@ -64,7 +64,7 @@ export function comparePairs(
     rounds: input.rounds ?? usualRounds,
     better: metric.better,
   });
-  // Not the least values of the results: those were taken at another time, and may well contradict the pairs.
+  // Not the least values of the results, which were measured at another time and may contradict the pairs.
   const before = median(pairs.paired.map(({ parent }) => parent));
   const after = median(pairs.paired.map(({ child }) => child));
   const significant = judged.verdict === "regressed" || judged.verdict === "improved";

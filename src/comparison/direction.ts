@@ -1,7 +1,7 @@
 import type { Direction } from "#api/benchmark-comparison.ts";
 import { large, medium } from "./magnitude.ts";
 
-/** One relevant change, as far as a direction asks. */
+/** One relevant change, as far as its direction matters. */
 interface RelevantChange {
   readonly regression: boolean;
   readonly magnitude: number;

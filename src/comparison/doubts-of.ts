@@ -10,9 +10,9 @@ export interface Doubt {
 }
 
 /**
- * What to measure once more before anybody is told of it: each change that pairs claim and no rerun has confirmed
- * or refuted. Also those that were made undecided since, for their shape or because they do not stand out: a rerun
- * is what can bring them back.
+ * Returns the changes to measure again before they are reported: each change that pairs claim and no rerun has
+ * confirmed or refuted. Also those that became undecided because of their shape or because they do not stand out: a
+ * rerun can restore them.
  */
 export function doubtsOf(
   cases: readonly CaseComparison[],

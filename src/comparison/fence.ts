@@ -7,8 +7,8 @@ export const fenceHistory = 30;
 export const thresholdWithoutHistory = 0.002;
 
 /**
- * Of deterministic metrics no lesser change is told. A program that did the same for a month has a fence of 0, and then
- * every commit that adds a line to it would be a change: what any difference matters of is an exact metric.
+ * The least change of a deterministic metric that is reported. A program without changes for a month has a fence of 0,
+ * and then every added line would be a change. For metrics where every difference matters there are exact metrics.
  */
 export const leastThreshold = 0.002;
 

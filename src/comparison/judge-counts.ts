@@ -22,7 +22,7 @@ export function relativeRange(values: readonly number[]): number | undefined {
   return least === most ? 0 : Math.abs(relativeChange(least, most) ?? Number.POSITIVE_INFINITY);
 }
 
-/** What was seen of a count's scatter. Fractions; undefined: nobody looked. */
+/** The known variation of a count, as fractions; undefined: not measured. */
 interface SeenScatter {
   /** The relative range of the runs of the earlier and of the later artifact. */
   readonly before: number | undefined;
@@ -64,7 +64,7 @@ export function judgeEqualRuns(
 ): { readonly verdict: "regressed" | "improved" | "no-change"; readonly change: number } {
   const best = better === "lower" ? Math.min : Math.max;
   const isExact = nature === "exact";
-  // Of an exact metric each run must say the same, also two of one side.
+  // For an exact metric all runs must agree, also two of one side.
   const [earlier, later] = isExact
     ? extremes([...before, ...after])
     : [best(...before), best(...after)];

@@ -4,12 +4,12 @@ import { type JudgeOptions, judgePairs, type Pair, type PairsJudgement } from ".
 import { type PairEffect, pairEffect } from "./pair-effect.ts";
 import { shapeWarnings } from "./shape-warnings.ts";
 
-/** What the pairs of one case say of one metric, before the other cases of the comparison are heard. */
+/** The judgement of one metric by the pairs of one case, before the other cases of the comparison count. */
 export interface NoisyJudgement extends PairsJudgement {
   readonly pairs: number;
   /** Null: no change is claimed that a rerun could confirm, or there is none yet. */
   readonly confirmed: boolean | null;
-  /** What the rerun measured; null: there is none, or too little of it. */
+  /** The result of the rerun; null: there is none, or it is too small. */
   readonly again: (PairEffect & { readonly pairs: number }) | null;
   /** The evidence of both runs together. */
   readonly pooledP: number | null;
@@ -32,7 +32,7 @@ export function judgeNoisy(
     ({ child, parent }) => Number.isFinite(child) && Number.isFinite(parent),
   );
   if (!claims || usable.length < leastToConfirm) {
-    // An odd shape takes away what is said; a change with one must be confirmed first.
+    // With an odd shape the verdict does not count; such a change must be confirmed first.
     const verdict = warnings.length > 0 ? "undecided" : judged.verdict;
     return {
       ...judged,

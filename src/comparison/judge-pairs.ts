@@ -31,7 +31,7 @@ export interface PairsJudgement {
   readonly more: number;
 }
 
-/** What the suite language takes where a suite does not say. */
+/** The rounds of a suite that names none. */
 export const usualRounds: readonly number[] = [5, 10, 20];
 
 /** The least change that matters: one in a hundred, and nothing that equal artifacts show one time in twenty. */
@@ -40,10 +40,10 @@ export function practicalLimit(noise: number | undefined): number {
 }
 
 /**
- * Whether interleaved processes of a child and its parent differ, and whether more are needed to say so.
+ * Judges whether interleaved processes of a child and its parent differ, and whether more are needed.
  *
- * A change must be sure and matter; no change is said only where the whole interval lies within what does not matter.
- * The interval is that of the test: a change is never told beside an interval that holds zero.
+ * A change must be significant and relevant; "no change" requires that the whole interval lies within irrelevant
+ * changes. The interval is that of the test, so a change is never reported with an interval that contains zero.
  */
 export function judgePairs(pairs: readonly Pair[], options: JudgeOptions): PairsJudgement {
   const { limit, rounds } = options;
@@ -76,8 +76,9 @@ export function judgePairs(pairs: readonly Pair[], options: JudgeOptions): Pairs
 }
 
 /**
- * Which effect is told. Of two modes that lie as far apart as the change, some processes that show it are drawn in, and the
- * effect with them: a change that is sure by both is then told as large as it was taken, where only that matters.
+ * Returns which effect is reported. With two modes that lie as far apart as the change, some processes that show the
+ * change are drawn in, and the effect with them. A change that is significant in both estimates is then reported as
+ * measured, if only that one is relevant.
  */
 function toldOf(
   drawnIn: PairEffect,
@@ -95,12 +96,12 @@ export function sideOf(change: number, better: "lower" | "higher"): "regressed" 
   return change > 0 === (better === "lower") ? "regressed" : "improved";
 }
 
-/** What an interval must be of, so that no change is said because of it. */
+/** The confidence of an interval that leads to "no change". */
 const surelyWithin = 0.95;
 
 /**
- * Five pairs have an interval of 80 %, from the least average to the greatest. Student's interval of 99 % of three and
- * two normal values is 3.8 times as wide, and so is what is asked for there.
+ * With five pairs, the interval from the least to the greatest average has 80 %. Student's interval of 99 % of three
+ * and two normal values is 3.8 times as wide, and that width is required there.
  */
 const widening = 3.8;
 

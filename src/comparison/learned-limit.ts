@@ -4,7 +4,7 @@ import { deterministicFence, leastThreshold } from "./fence.ts";
 import { countThreshold } from "./judge-counts.ts";
 import { practicalLimit } from "./judge-pairs.ts";
 
-/** What is known of how far a metric of a case strays by itself on one kind of machine. Fractions; undefined: nobody looked. */
+/** The known variation of a case's metric on one kind of machine, as fractions; undefined: not measured. */
 interface SeenNoise {
   /** Values of the main line before the next artifact, newest first, at most 30; not beyond an accepted step. */
   readonly history: readonly number[];

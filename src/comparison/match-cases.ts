@@ -1,7 +1,7 @@
 import { caseKey, type TestCase } from "#core/test-case.ts";
 import type { MeasuredCase, PairedCase } from "./measured.ts";
 
-/** All that is known of one case on both sides. */
+/** All data of one case on both sides. */
 export interface MatchedCase {
   readonly key: string;
   readonly case: TestCase;
@@ -42,7 +42,7 @@ export function matchCases(
   return [...found.values()];
 }
 
-/** One metric's figure of one side. */
+/** The value of one metric on one side. */
 export interface Figure {
   readonly value: number;
   readonly measured: MeasuredCase;

@@ -1,7 +1,7 @@
 import type { MetricValues } from "#core/benchmark-metric.ts";
 import type { TestCase } from "#core/test-case.ts";
 
-/** One test's figures, as a comparison takes them: of each metric the least over its iterations. */
+/** The figures of one test for a comparison: the least value of each metric over its iterations. */
 export interface MeasuredCase {
   readonly case: TestCase;
   /** Results are compared with results of equal fingerprint, and no others. */

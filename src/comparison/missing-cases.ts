@@ -4,7 +4,7 @@ import type { MatchedCase } from "./match-cases.ts";
 
 type Errors = ArtifactsToCompare["errors"];
 
-/** A case that one side lacks, with why, where somebody said. */
+/** Returns the entry of a case that one side lacks, with the reason where it is known. */
 export function missingCase(
   matched: MatchedCase,
   missing: MissingCase["missing"],

@@ -22,18 +22,19 @@ export interface PairEffect {
 
 /**
  * Wilcoxon's rank-sum test between the pairs of both orders, over the logarithms of their ratios, with its own estimate
- * and interval. What slows both processes of a pair (a neighbour, a warm room) is gone from their ratio, what favours
- * the first process of each pair from the comparison of the orders.
+ * and interval. A disturbance of both processes of a pair cancels out in their ratio, and an advantage of the first
+ * process of each pair cancels out between the orders.
  *
- * `alpha`: of the interval. Where so few pairs have no p that small, the widest interval that they have is given.
+ * `alpha`: of the interval. Where there are too few pairs for such a small p, the widest possible interval is returned.
  */
 export function pairEffect(pairs: readonly Pair[], alpha: number): PairEffect {
   return effectOf(pairs, alpha, drawnIn);
 }
 
 /**
- * The same over the figures as they were taken. Of two modes as far apart as the change, the slower one of a faster program is
- * the faster one of a slower: few processes then lie at one figure, and those that show the change would be drawn in to it.
+ * The same test over the figures as they were measured. When two modes lie as far apart as the change, the slower mode
+ * of the faster program equals the faster mode of the slower one: few processes then lie at one figure, and those that
+ * show the change would be drawn in to it.
  */
 export function pairEffectAsTaken(pairs: readonly Pair[], alpha: number): PairEffect {
   return effectOf(pairs, alpha, (children, parents) => [children, parents]);
@@ -83,13 +84,12 @@ function changesOf(
   };
 }
 
-/** So many standard deviations, as the quartiles tell them, a process may lie away from the median. */
+/** The allowed distance of a process from the median, in standard deviations estimated from the quartiles. */
 const farAway = 2;
 
 /**
- * A process that was delayed is drawn in to what is usual of all processes: its delay would outweigh the change in each
- * average that it has a part in. What is usual does not depend on which side a process is of, so that the test holds
- * its level.
+ * Draws outliers in to the usual range of all processes: the delay of one process would outweigh the change in each
+ * average that contains it. The usual range does not depend on the side of a process, so the test keeps its level.
  */
 function drawnIn(
   children: readonly number[],

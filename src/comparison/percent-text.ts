@@ -1,4 +1,4 @@
-/** With its sign, and as many digits as tell something: `+0.31 %`, `-12.5 %`. */
+/** Returns a percentage with its sign and its significant digits: `+0.31 %`, `-12.5 %`. */
 export function asPercent(change: number | null): string {
   if (change === null) return "from nothing";
   const percent = change * 100;

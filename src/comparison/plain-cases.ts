@@ -2,7 +2,7 @@ import type { Metric } from "#core/benchmark-metric.ts";
 import { leastThreshold } from "./fence.ts";
 import type { MatchedCase } from "./match-cases.ts";
 
-/** What cases of a metric come to of which nothing needs to be told one by one. */
+/** The sums over those cases of a metric that are not reported one by one. */
 export interface PlainCases {
   count: number;
   /** Sums of their figures. */
@@ -17,9 +17,9 @@ export function noPlainCases(): PlainCases {
 }
 
 /**
- * Adds a case to `plain` when its summary is all that anybody can ask for: figures of one machine on each side, no pairs, and a
- * change too small to be told whatever the fence. Returns whether it did. Seven of eight figures of a comparison are like
- * that, and a record of each would take most of the comparison's time.
+ * Adds a case to `plain` when its summary suffices: figures of one machine on each side, no pairs, and a change too
+ * small to be reported with any fence. Returns whether it did. Seven of eight figures of a comparison are like that,
+ * and a record for each would take most of the comparison's time.
  */
 export function addPlainCase(plain: PlainCases, matched: MatchedCase, metric: Metric): boolean {
   const [before] = matched.before;

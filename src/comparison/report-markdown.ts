@@ -10,14 +10,14 @@ import { type ToTell, verdictSentence } from "./verdict-sentence.ts";
 const mostListed = 20;
 
 export interface ReportToWrite extends ToTell {
-  /** What to type to see the same by hand. */
+  /** The command that shows the same result. */
   readonly reproduce: string;
   readonly metrics: readonly Metric[];
 }
 
 /**
- * A request's report as a forge shows it, in rustc-perf's layout. Every word that others chose stands in a code
- * span: there it is neither markup, nor a mention of somebody, nor a link.
+ * Returns a request's report as a forge shows it, in rustc-perf's layout. Every foreign word is in a code span: there
+ * it is neither markup, nor a mention, nor a link.
  */
 export function reportMarkdown(told: ReportToWrite): string {
   const withResults = told.summaries.filter(
@@ -54,7 +54,7 @@ export function reportMarkdown(told: ReportToWrite): string {
   ].join("\n\n");
 }
 
-/** Silence about what nobody judged would read as if nothing had changed. */
+/** Names metrics without a judgement, which would otherwise read as if nothing had changed. */
 function withoutResults({ metric, hints = 0 }: MetricSummary): string {
   if (hints === 0) return code(metric);
   const cases = `${hints} ${hints === 1 ? "case" : "cases"}`;

@@ -5,7 +5,10 @@ import type { Pair } from "./judge-pairs.ts";
 /** Fewer figures have no shape. */
 const leastFigures = 10;
 
-/** What is odd about the figures of interleaved processes, in the order they were taken. Weakens a verdict, never strengthens it. */
+/**
+ * Returns what is odd about the figures of interleaved processes, in the order of measuring. It weakens a verdict and
+ * never strengthens it.
+ */
 export function shapeWarnings(pairs: readonly Omit<Pair, "parentFirst">[]): string[] {
   if (pairs.length < leastFigures) return [];
   const sides = [pairs.map(({ child }) => child), pairs.map(({ parent }) => parent)];
@@ -25,7 +28,7 @@ function hasTwoModes(values: readonly number[]): boolean {
   const sorted = values.toSorted((a, b) => a - b);
   const gaps = sorted.slice(1).map((value, i) => value - (sorted[i] ?? value));
   const range = (sorted.at(-1) ?? 0) - (sorted[0] ?? 0);
-  // Two values of one step: how far apart they truly are, such a clock does not tell.
+  // Two values that differ by one step of the clock: their true distance is unknown.
   const step = Math.min(...gaps.filter((gap) => gap > 1e-9 * range));
   const wide = Math.max(widestGap(values.length) * range, 1.5 * step);
   const least = Math.max(3, Math.ceil(values.length / 5));

@@ -3,13 +3,13 @@ import { judgeNoisy } from "./judge-noisy.ts";
 import { judgePairs, type Pair, practicalLimit, usualRounds } from "./judge-pairs.ts";
 import { isParentFirst } from "./order-of-pairs.ts";
 
-/** One process's figure, where the artifact's true figure is 1. */
+/** Returns the figure of one process, where the artifact's true figure is 1. */
 export type DrawProcess = (random: Random) => number;
 
 /** A machine on which processes run one after the other: gives the next one's figure. */
 export type OpenMachine = (random: Random) => () => number;
 
-/** A machine whose processes have nothing to do with one another. */
+/** A machine whose processes are independent. */
 export function independent(draw: DrawProcess): OpenMachine {
   return (random) => () => draw(random);
 }
@@ -55,7 +55,9 @@ interface SimulatedComparisons {
   readonly pairs: number;
 }
 
-/** What the rules for noisy metrics say of artifacts whose true difference is known, round by round as a collector asks. */
+/**
+ * Applies the rules for noisy metrics to artifacts whose true difference is known, round by round as a collector does.
+ */
 export function simulateComparisons(options: SimulationOptions): SimulatedComparisons {
   const { trials, shift, open, limit = practicalLimit(undefined), rounds = usualRounds } = options;
   const random = seededRandom(options.seed);

@@ -7,7 +7,7 @@ import type {
 import { deservesAttention, directionOf, joinDirections } from "./direction.ts";
 import { noPlainCases, type PlainCases } from "./plain-cases.ts";
 
-/** What the cases of one metric come to. */
+/** Sums up the cases of one metric. */
 export function summarise(
   metric: string,
   cases: readonly CaseComparison[],
@@ -23,7 +23,7 @@ export function summarise(
     direction: joinDirections([summaries.primary.direction, summaries.secondary.direction]),
     deservesAttention: deservesAttention(primary.map(asRelevant), secondary.map(asRelevant)),
     accumulated: accumulatedOver(cases, plain),
-    // Of hints nobody asked for a verdict: told, they would drown those that ask for more runs.
+    // Hints without a requested verdict are left out: they would hide those that need more runs.
     undecided: cases.filter(
       ({ verdict, evidence }) => verdict === "undecided" && evidence.by === "pairs",
     ).length,
@@ -35,7 +35,7 @@ export function summarise(
   };
 }
 
-/** What is said of a case's change: of interleaved processes the estimate that has an interval. */
+/** Returns the change that is reported for a case: for interleaved processes, the estimate with an interval. */
 export function statedChange({ evidence, change }: CaseComparison): number | null {
   return evidence.by === "pairs" ? evidence.effect : change;
 }

@@ -7,7 +7,7 @@ import type {
 import { joinDirections } from "./direction.ts";
 import { asPercent } from "./percent-text.ts";
 
-/** What a sentence and a report are made of. */
+/** The parts of a sentence and of a report. */
 export interface ToTell {
   readonly suite: string;
   readonly before: string;

@@ -10,7 +10,7 @@ import { type Asking, invocationKey } from "./asking.ts";
 import { type CacheLookup, saveCacheLookups } from "./cache-lookup.store.ts";
 import { noteInvocations, type Sighting } from "./invocation.store.ts";
 
-/** Writes down who asks for what, a little later and many at once. */
+/** Records which clients call, a little later and many at once. */
 export interface AskingNotes extends Service {
   /** Somebody called. Cheap: most calls of an invocation change nothing. */
   heard(asking: Asking): void;
@@ -24,7 +24,7 @@ export interface AskingNotes extends Service {
 /** An invocation that goes on asking is noted again so often. */
 const sightEveryMs = 10_000;
 const flushAfterMs = 250;
-/** Some hundred bytes each. What comes beyond is not counted: pages would miss it, builds would not. */
+/** The most records that are kept, of some hundred bytes each. Further ones are not counted; only pages miss them. */
 const mostLookups = 50_000;
 const mostInvocations = 10_000;
 const perStatement = 2_000;
@@ -34,10 +34,7 @@ interface Known {
   isCancelled: boolean;
 }
 
-/**
- * Nothing here is worth waiting for, or worth a transaction of its own: a crash loses the last quarter
- * of a second of what pages count.
- */
+/** Records are stored later and together: a crash loses the last quarter of a second of what pages count. */
 export function askingNotes(parts: {
   readonly db: Db;
   readonly clock: Clock;

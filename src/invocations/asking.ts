@@ -1,4 +1,4 @@
-/** What a call says about itself (REv2's RequestMetadata), with what the server knows of it. */
+/** A call's own statement (REv2's RequestMetadata), with the server's facts about it. */
 export interface Asking {
   readonly project: string;
   readonly principal: string;

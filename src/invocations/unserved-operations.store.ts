@@ -4,7 +4,7 @@ import { sql } from "#db/sql.ts";
 import { ExecutionId } from "#execution/execution.ts";
 import { OperationId } from "./operation.ts";
 
-/** What operations wait for that are open since then or longer, the longest first. */
+/** Returns the executions of operations that have been open since then or longer, the longest first. */
 export async function executionsRequestedBefore(
   tx: Tx,
   before: Date,

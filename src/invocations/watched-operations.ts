@@ -1,6 +1,6 @@
 import { OperationId } from "./operation.ts";
 
-/** One who listens to an operation. */
+/** A listener of an operation. */
 interface Listening {
   /** Aborted when the operation is cancelled. */
   readonly cancelled: AbortSignal;

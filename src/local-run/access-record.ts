@@ -22,11 +22,11 @@ const accessedAt = Date.UTC(2001, 0, 1) / 1_000;
 const modifiedAt = Date.UTC(2010, 0, 1) / 1_000;
 
 /**
- * Notes which files, symlinks and directories below a directory are read from now on.
+ * Records which files, symlinks and directories below a directory are read from now on.
  *
- * It sets their access times, and looks later which the kernel has changed. That needs no rights, no tracer and no
- * library in the process, and sees every way to read: read(2), mmap(2), execve(2), readlink(2), getdents(2). It does not
- * see who only asks whether something exists.
+ * It sets their access times, and later looks which the kernel has changed. That needs no rights, no tracer and no
+ * library in the process, and notices every way to read: read(2), mmap(2), execve(2), readlink(2), getdents(2). It does
+ * not notice a check of existence.
  */
 export class AccessRecord {
   readonly #root: string;
@@ -52,7 +52,7 @@ export class AccessRecord {
     lutimesSync(at, accessedAt, modifiedAt);
   }
 
-  /** What was read since. A file that was removed, or written to before it was read, is not among it. */
+  /** Returns what was read since. A file that was removed, or written before it was read, is not included. */
   accesses(): Accesses {
     const read = new Set<string>();
     const listed = new Set<string>();

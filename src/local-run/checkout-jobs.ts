@@ -90,7 +90,10 @@ export class CheckoutJobs {
     return jobNamed(this.#working, name);
   }
 
-  /** The jobs to run for those that are asked for, each after those that it needs. Throws for what only a farm runs. */
+  /**
+   * Returns the jobs to run for the requested ones, each after those that it needs. Throws for jobs that only a farm
+   * can run.
+   */
   orderOf(asked: readonly string[]): readonly string[] {
     const definitionOf = (name: string) => this.definitionOf(name);
     const order = jobOrder(asked, definitionOf, (name) =>
@@ -113,7 +116,7 @@ export class CheckoutJobs {
     return end;
   }
 
-  /** Executes a definition, which may be a changed one. Its outputs are given to nobody. */
+  /** Executes a definition, which may be changed. Its outputs are not used by other jobs. */
   async executeAs(definition: JobDefinition, execution: Execution): Promise<LocalEnd> {
     const { every = false, print, signal } = execution;
     const inputRoot = await this.#inputs.rootOf(definition, (job) => this.#outputsOf(job), {

@@ -8,13 +8,13 @@ import { patternsFor } from "./patterns-for.ts";
 export interface InputsFound {
   /** Files that it read and does not declare. */
   readonly missing: readonly string[];
-  /** Directories whose names it listed without declaring them, and of which it read nothing. */
+  /** Directories that it listed without declaring them, and of which it read no file. */
   readonly listed: readonly string[];
   /** Patterns of `inputs` of which nothing was read. */
   readonly unused: readonly string[];
-  /** Jobs that it needs whose outputs it did not read. */
+  /** Needed jobs whose outputs it did not read. */
   readonly unusedNeeds: readonly string[];
-  /** The patterns that mean what it read: those declared that are used, and what is missing. */
+  /** The patterns that match what it read: declared ones that are used, and missing ones. */
   readonly proposal: readonly string[];
 }
 
@@ -53,10 +53,10 @@ export function compareInputs(
 }
 
 /**
- * Directories whose names matter although none of their files was read: `ls migrations | wc -l`.
+ * Returns directories whose listing matters although none of their files was read: `ls migrations | wc -l`.
  *
- * A directory of which something was read was searched for that; one whose parent was listed, too, was met by a search
- * through everything.
+ * When a file of a directory was read, the listing was a search for that file; when its parent was listed, too, the
+ * listing was part of a search through everything.
  */
 function unexplainedListings(
   paths: readonly string[],

@@ -10,8 +10,8 @@ type NeedSource =
   | "checkout";
 
 /**
- * The jobs to run, each after those that it needs. What is taken from the checkout is not among them, nor what only
- * that needs.
+ * Returns the jobs to run, each after those that it needs. Jobs whose outputs are taken from the checkout are left out,
+ * with the jobs that only they need.
  */
 export function jobOrder(
   chosen: readonly string[],

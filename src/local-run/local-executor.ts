@@ -65,7 +65,7 @@ export class LocalExecutor {
     return new LocalExecutor({ ...machine, inputRoots: rootsOf(machine) }, config);
   }
 
-  /** What this machine offers jobs, for people. */
+  /** The facilities of this machine for jobs, for people. */
   get facilities(): Readonly<Record<string, string>> {
     return this.#machine.facilities;
   }

@@ -28,7 +28,7 @@ import { entryAt, type WorkingEntry } from "./working-tree.ts";
 /** Where the outputs of a job that is needed are. */
 export type NeededOutputs =
   | { readonly kind: "made"; readonly result: ActionResult | undefined }
-  /** They lie in the checkout, and the definition says where. */
+  /** The outputs are in the checkout, at the places that the definition names. */
   | { readonly kind: "in-checkout"; readonly outputs: readonly string[] }
   /** The job has none, or did not end well and is not waited for. */
   | { readonly kind: "none" };

@@ -1,4 +1,4 @@
-/** So many files of one ending are worth a pattern. */
+/** So many files with one ending are worth a pattern. */
 const worthPattern = 3;
 
 /**

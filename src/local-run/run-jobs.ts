@@ -6,7 +6,7 @@ import { refuseFarmJobs } from "./job-order.ts";
 import type { LocalEnd } from "./local-executor.ts";
 import { jobNamed } from "./working-definitions.ts";
 
-/** What may happen to a job of a local run. */
+/** The possible ends of a job of a local run. */
 export type JobEnd =
   | ({ readonly kind: "ran" } & LocalEnd)
   /** A job of the kind `join`, which runs nothing. */

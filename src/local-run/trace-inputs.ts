@@ -24,15 +24,15 @@ interface TraceRequest extends Omit<CheckoutSettings, "withNeeds"> {
   readonly signal: AbortSignal;
 }
 
-/** What running the job with the inputs that were found came to. */
+/** The result of running the job with the found inputs only. */
 type Confirmation =
   | { readonly kind: "not-asked-for" }
   /** It ended as with the whole checkout. */
   | { readonly kind: "same" }
-  /** It did not, and nothing that it complains about would change that. */
+  /** It did not, and no file that its messages name would change that. */
   | { readonly kind: "different"; readonly end: LocalEnd; readonly log: string };
 
-/** What a job reads, beside what it declares. */
+/** The files that a job reads, compared with those that it declares. */
 export interface InputsTrace extends InputsFound {
   readonly job: string;
   /** Files that it does not read, but asks for: a run without them ended in another way and named them. */
@@ -48,7 +48,7 @@ export interface InputsTrace extends InputsFound {
 interface TraceObserver {
   /** Called before each run of the job. */
   readonly begins: (what: "tracing" | "confirming") => void;
-  /** Told of the jobs that it needs. */
+  /** Observes the jobs that it needs. */
   readonly needs: RunObserver;
 }
 
@@ -61,8 +61,8 @@ interface Attempt {
 const mostConfirmations = 4;
 
 /**
- * Runs a job with all files of the checkout visible, and finds which it reads. The job runs in its usual sandbox, on
- * a copy of the checkout whose access times tell.
+ * Runs a job with all files of the checkout visible, and finds which it reads. The job runs in its usual sandbox, on a
+ * copy of the checkout whose access times show that.
  */
 export async function traceInputs(
   request: TraceRequest,
@@ -122,8 +122,8 @@ export async function traceInputs(
 }
 
 /**
- * Runs the job with the inputs that were found. Where it ends in another way, files that it names in its complaints are
- * added, and then what was declared without being read: it may ask whether that exists.
+ * Runs the job with the found inputs only. When it ends otherwise, adds files that its messages name, and then declared
+ * files that it did not read: it may check whether they exist.
  */
 async function confirm(
   definition: JobDefinition,

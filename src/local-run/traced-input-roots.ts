@@ -3,7 +3,7 @@ import { type Accesses, AccessRecord } from "./access-record.ts";
 
 /** Input roots of which it is known afterwards what a job has read. */
 export interface TracedInputRoots extends InputRoots {
-  /** What was read of the latest root, once it is taken down. */
+  /** The files that were read of the latest root, once it is unmounted. */
   readonly latest: () => Promise<Accesses>;
 }
 

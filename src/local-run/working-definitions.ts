@@ -11,7 +11,7 @@ import { TemplateEvaluator } from "#definitions/template-evaluator.ts";
 import type { Git } from "#git/run-git.ts";
 import { type PlannedEdge, plan } from "#graphs/plan.ts";
 
-/** What a submission may say of templates. */
+/** The values of a submission for templates. */
 export interface GivenValues {
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly switches: SwitchValues;
@@ -22,7 +22,7 @@ export interface GivenValues {
 export interface WorkingJobs {
   readonly jobs: ReadonlyMap<string, JobDefinition>;
   readonly edges: readonly PlannedEdge[];
-  /** The names of jobs that are defined, but whose `when` is false here. */
+  /** The names of defined jobs whose `when` is false here. */
   readonly unwanted: readonly string[];
 }
 
@@ -83,7 +83,7 @@ export function jobNamed({ jobs, unwanted }: WorkingJobs, name: string): JobDefi
   throw new Fault("not_found", `there is no job "${name}"${hint}`);
 }
 
-/** What templates see of the commit that is checked out. */
+/** Returns the commit that is checked out, as templates see it. */
 export async function contextOfCheckout(git: Git, root: string): Promise<DefinitionContext> {
   const read = async (...args: string[]) => {
     const { exitCode, stdout } = await git.run(args, { directory: root });

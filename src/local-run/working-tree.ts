@@ -15,7 +15,7 @@ export type WorkingEntry =
     }
   | { readonly kind: "symlink"; readonly path: string; readonly target: string };
 
-/** What changes whenever a file's bytes do. */
+/** A value that changes whenever the bytes of a file do. */
 export interface FileVersion {
   readonly sizeBytes: number;
   readonly modifiedMs: number;
@@ -27,9 +27,9 @@ export interface FileVersion {
 const maxListBytes = 256 * 1024 * 1024;
 
 /**
- * Lists the files that a commit of everything in a checkout would have: tracked files as they are now, and
- * untracked ones that Git does not ignore. What an input tree cannot hold (submodules, absolute symlinks) is left
- * out, as it is of a commit.
+ * Lists the files that a commit of everything in a checkout would have: tracked files in their present state, and
+ * untracked ones that Git does not ignore. Entries that an input tree cannot hold (submodules, absolute symlinks) are
+ * left out, as for a commit.
  */
 export async function readWorkingTree(git: Git, root: string): Promise<readonly WorkingEntry[]> {
   const { exitCode, stdout, stderr } = await git.run(

@@ -1,6 +1,6 @@
 import type { RunFolders } from "./folders/run-folders.ts";
 
-/** What every measured program has in its environment, and all that it has unless the suite gives more. */
+/** Returns the whole environment of every measured program, unless the suite adds variables. */
 export function fixedEnvironment(
   { home, temp }: RunFolders,
   searchPath: string,

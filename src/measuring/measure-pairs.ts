@@ -19,7 +19,7 @@ interface PairsToMeasure {
   readonly place: WorkPlace;
   /** How many pairs are stored already; numbers go on after them. */
   readonly from: number;
-  /** Those pairs, where they are at hand: they are judged together with the new ones. */
+  /** The figures of those pairs, where they are known: they are judged together with the new ones. */
   readonly stored?: readonly PairFigures[] | undefined;
   /** A rerun, and only these metrics decide when to stop; default all noisy ones that decide. */
   readonly doubts?: readonly { readonly metric: string }[] | undefined;
@@ -105,8 +105,8 @@ export function decidingMetrics(
 }
 
 /**
- * Pure. How many pairs to take next; 0: enough. Pairs whose figures are not at hand (`done` is more than are
- * known) count for the rounds, but are not judged.
+ * Returns how many pairs to measure next; 0: enough. Pure. Pairs with unknown figures (`done` exceeds the known ones)
+ * count for the rounds, but are not judged.
  */
 export function pairsWanted(
   known: readonly PairFigures[],

@@ -1,11 +1,11 @@
 import type { MetricValues } from "#core/benchmark-metric.ts";
 
-/** One iteration: what its counted process and its timed one gave, whichever there were. */
+/** One iteration: the figures of its counted process and its timed one, as far as there were. */
 export interface MeasuredIteration {
   /** From 1. */
   readonly iteration: number;
   readonly values: MetricValues;
-  /** What makes the figures doubtful: short sentences. */
+  /** The reasons to doubt the figures: short sentences. */
   readonly warnings: string[];
 }
 

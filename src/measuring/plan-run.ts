@@ -28,7 +28,7 @@ export interface CaseParts {
   readonly backend: Suite["backends"][string];
 }
 
-/** What a suite says of a case. */
+/** Returns the parts of a suite for a case. */
 export function partsOf(suite: Suite, testCase: TestCase): CaseParts {
   const section = suite[testCase.section];
   const benchmark = own(section?.benchmarks, testCase.benchmark);
@@ -79,8 +79,8 @@ export function planRun(
 }
 
 /**
- * Arguments for counting come directly behind the program, for options of a runtime come before its script. They
- * are the tool's: a command that does without the tool does without them.
+ * Returns the command of a case. Arguments for counting come directly after the program, because options of a runtime
+ * come before its script. They are the tool's: a command without the tool does not get them.
  */
 function commandOf(
   command: readonly string[],
@@ -97,7 +97,7 @@ function expand(command: readonly string[], tool: readonly string[]): string[] {
   return command.flatMap((argument) => (argument === "{tool}" ? tool : [argument]));
 }
 
-/** In one pass: what a hole is filled with is not looked at again. */
+/** Fills the holes of a text in one pass: filled text is not searched again. */
 export function filled(text: string, folders: RunFolders): string {
   return text.replace(
     /\{(artifact|source|out|state)\}/g,

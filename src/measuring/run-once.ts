@@ -27,7 +27,7 @@ interface ProcessToRun {
   readonly source: PlacedSource;
   readonly place: WorkPlace;
   readonly signal: AbortSignal;
-  /** Of counted ones. */
+  /** For counted runs. */
   readonly counter?: Counter | undefined;
 }
 
@@ -118,7 +118,7 @@ function runCommand(
   });
 }
 
-/** What a command must come to: the measured one, and the same one before it. */
+/** Checks the result of a command: of the measured run, and of the same command before it. */
 function checkRun(ended: EndedProcess, plan: RunPlan, which: string): void {
   const { command, exitCodes, mustPrint } = plan;
   if (!exitCodes.includes(ended.exitCode)) throw failureOf(ended, command, which);

@@ -5,7 +5,7 @@ import type { DefinedMetric, Suite } from "#suites/suite.ts";
 import type { ProcessKind } from "./plan-run.ts";
 import type { Usage } from "./processes/meters.ts";
 
-/** What one measured process gave. */
+/** The figures of one measured process. */
 interface ProcessFigures {
   readonly instructions: number | undefined;
   readonly usage: Usage | undefined;

@@ -1,5 +1,5 @@
 /**
- * Told of in the transaction that changes a request, a job or a collector. The payload is a suite's name where
- * one is at hand, else empty: who hears it looks for itself.
+ * Notified in the transaction that changes a request, a job or a collector. The payload is a suite's name where it is
+ * known, else empty; listeners read the changes themselves.
  */
 export const benchmarkChannel = "grange_benchmark";

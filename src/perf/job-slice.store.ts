@@ -3,7 +3,7 @@ import { JobPurpose } from "#api/benchmark-request.ts";
 import { Section } from "#core/test-case.ts";
 import { sql } from "#db/sql.ts";
 
-/** What a stored job is about, and why it is there. */
+/** The subject of a stored job, and its purpose. */
 export const StoredSlice = z.object({
   purpose: JobPurpose,
   section: Section,

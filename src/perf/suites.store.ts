@@ -9,7 +9,7 @@ const StoredSuite = z.object({
   definition: Suite,
   changedBy: z.string(),
   changedAt: z.date(),
-  /** When its source was looked at last for new artifacts, and what went wrong there. */
+  /** The time of the last look for new artifacts, and its problem. */
   lookedAt: z.date().nullable(),
   lookFailed: z.string().nullable(),
 });
@@ -41,8 +41,8 @@ export async function findSuite(tx: Tx, name: string): Promise<StoredSuite | und
 }
 
 /**
- * Holds a suite's row until the transaction ends: whoever starts, adds to or ends requests of the suite does so
- * one after the other. Not `for update`: rows that refer to the suite may go on being inserted.
+ * Locks a suite's row until the transaction ends: transactions that start, extend or end its requests are serialised.
+ * Not `for update`, so that rows that refer to the suite can still be inserted.
  */
 export async function lockSuite(tx: Tx, name: string): Promise<StoredSuite | undefined> {
   const [suite] = await tx.many(
@@ -52,7 +52,7 @@ export async function lockSuite(tx: Tx, name: string): Promise<StoredSuite | und
   return suite;
 }
 
-/** What a suite said when a job was made. */
+/** Returns the definition of a suite when a job was made. */
 export async function suiteByDigest(tx: Tx, digest: string): Promise<Suite | undefined> {
   const [version] = await tx.many(
     z.object({ definition: Suite }),

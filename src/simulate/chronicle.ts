@@ -8,7 +8,7 @@ import type { Run, Underway } from "./run.ts";
 import type { Trace, TraceKeys } from "./trace.ts";
 import type { Workshop } from "./workshop.ts";
 
-/** What happened: for the figures all of it, for strategies what a farm remembers. */
+/** The events of a simulation: all of them for the figures, and for strategies those that a farm remembers. */
 export class Chronicle {
   readonly #memory = new FarmMemory();
   readonly #greatest: number;
@@ -24,7 +24,7 @@ export class Chronicle {
     return this.#runs;
   }
 
-  /** What strategies take for the time. */
+  /** Returns the time as strategies see it. */
   date(at: number): number {
     return at * this.#calendarRate;
   }
@@ -51,7 +51,7 @@ export class Chronicle {
     });
   }
 
-  /** What strategies are to hear of it. The latest is the last, but for runs that were cancelled for its sake. */
+  /** Records a run for strategies. The latest run is the last, apart from runs that were cancelled because of it. */
   tell(of: Underway, ended: EndedRun, now: number, place = of.ended.length): void {
     of.ended.splice(place, 0, ended);
     of.endedAt.set(ended, this.date(now));

@@ -3,13 +3,13 @@ import { drawFor } from "./random.ts";
 import { durationOn, type TraceClass, type TraceExecution, type TraceHeader } from "./trace.ts";
 
 /**
- * Memory rises evenly until this share of a run, and stays.
+ * Memory rises evenly until this share of a run, and then stays.
  *
- * So what needs twice the memory of its class ends after 0.3 of its time: neither at once, which would
- * make wrong guesses free, nor at the end.
+ * So a run that needs twice the memory of its class ends after 0.3 of its time: neither at once, which would make wrong
+ * choices free, nor at the end.
  */
 const peakAtShare = 0.6;
-/** Of a shell whose process was killed: 128 + SIGKILL. */
+/** The exit code of a shell whose process was killed: 128 + SIGKILL. */
 const killedExitCode = 137;
 
 /** Which chances these are; keeps the draws of one run apart. */
@@ -33,7 +33,7 @@ export interface RunResult extends EndedRun {
   readonly flaky: boolean;
 }
 
-/** What a run comes to: whatever stops it first. */
+/** Returns the result of a run: the event that stops it first. */
 export function comeTo(
   header: TraceHeader,
   work: TraceExecution,

@@ -5,7 +5,7 @@ import type { Simulated } from "./records.ts";
 import { simulate } from "./simulate.ts";
 import type { Trace } from "./trace.ts";
 
-/** What all workers together have cost until then, busy and idle. */
+/** The cost of all workers together until then, busy and idle. */
 interface CostPoint {
   readonly atMs: number;
   readonly cost: number;
@@ -19,7 +19,7 @@ export interface Comparison {
   readonly trace: string;
   readonly seed: number;
   readonly executions: number;
-  /** Those that have only been seen on one CPU: they are taken to be no faster on more. */
+  /** Executions that were only measured on one CPU: they are assumed to be no faster on more. */
   readonly seenOnOneCpu: number;
   readonly priceOfDelay: number;
   readonly sizeClasses: readonly number[];

@@ -1,4 +1,4 @@
-/** What is to happen, the earliest first; at the same time, what was added first. A binary heap. */
+/** Future events, the earliest first; at the same time, in the order of their addition. A binary heap. */
 export class EventQueue<T> {
   readonly #heap: { readonly at: number; readonly number: number; readonly event: T }[] = [];
   #added = 0;

@@ -3,13 +3,13 @@ import type { KeyHistory } from "#size-classes/key-history.ts";
 import { historySize, type PastRun } from "#size-classes/past-run.ts";
 import type { TraceKeys } from "./trace.ts";
 
-/** What one run teaches the keys of its execution. */
+/** The contribution of one run to the keys of its execution. */
 interface Observation {
   readonly sizeClass: number;
   readonly run: PastRun;
 }
 
-/** What the farm remembers, as its tables do: by key, the last runs of each class. */
+/** The data that the farm keeps, as in its tables: by key, the last runs of each class. */
 export class FarmMemory {
   readonly #histories = new Map<string, KeyHistory>();
 

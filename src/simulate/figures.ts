@@ -3,7 +3,7 @@ import { comeTo } from "./come-to.ts";
 import type { ExecutionRecord, Simulated } from "./records.ts";
 import { durationOn, type Trace } from "./trace.ts";
 
-/** What a strategy came to over a span of executions. Costs are in the farm's unit: price × seconds. */
+/** The figures of a strategy over a span of executions. Costs are in the farm's unit: price × seconds. */
 interface SpanFigures {
   readonly executions: number;
   /** Of all runs of these executions: retries, hedges and runs in the background, too. */
@@ -36,7 +36,7 @@ export interface Figures extends SpanFigures {
   readonly falseFailures: number;
   /** Runs by class and in all; of the first and later ones, not those in the background. */
   readonly runsByClass: readonly number[];
-  /** Of the executions whose action had come this often before. */
+  /** The executions whose action had run this often before. */
   readonly afterTen: SpanFigures;
 }
 
@@ -133,7 +133,7 @@ function isSlow(trace: Trace, record: ExecutionRecord, index: number): boolean {
   return record.endedAt - record.startedAt > acceptableMs;
 }
 
-/** What machines do wrong they do on every class. */
+/** Failures of machines happen on every class. */
 function failsOnLargest(
   trace: Trace,
   record: ExecutionRecord | undefined,

@@ -5,9 +5,9 @@ import type { FarmMemory } from "./farm-memory.ts";
 import type { Underway } from "./run.ts";
 
 /**
- * Tells the farm's memory what the runs of an execution teach; each of them once.
+ * Adds the runs of an execution to the farm's memory, each of them once.
  *
- * An execution has succeeded before its run in the background begins, so whatever comes of that counts.
+ * An execution has succeeded before its background run begins, so the result of that run always counts.
  */
 export function learnFrom(memory: FarmMemory, of: Underway, greatest: number, now: number): void {
   const { keys } = of.execution;

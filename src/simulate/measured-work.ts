@@ -11,15 +11,15 @@ export interface MeasuredAttempt {
   readonly peakMemoryBytes: number | null;
 }
 
-/** What did not fit needs at least a little more than there was; how much more nobody knows. */
+/** A run that did not fit needs at least a little more memory than there was; how much more is unknown. */
 const overMemory = 1.25;
 /** The same of what was not over in time. */
 const overTime = 2;
 
 /**
- * An execution of a trace from what a farm measured of it, on whatever class that was.
+ * Returns an execution of a trace from the measurements of a farm, on whatever class they were made.
  *
- * Its last success tells its work, else its last attempt. Undefined where no attempt came to an end of its own.
+ * Its last success gives its work, else its last attempt. Undefined where no attempt ended by itself.
  */
 export function measuredWork(
   at: number,
@@ -35,7 +35,7 @@ export function measuredWork(
   // Bounded before they are multiplied: beyond the largest number, differences are not numbers.
   const durationMs = Math.min(mostMs, told.durationMs * (told.end === "timed_out" ? overTime : 1));
   const cpuMs = Math.min(Number.MAX_SAFE_INTEGER, told.cpuMs ?? 0);
-  // Those that ran out of memory and those that succeeded both say something of it.
+  // Both successes and attempts that ran out of memory give information.
   const tooLittle = attempts.flatMap(({ end, sizeClass }) =>
     end === "out_of_memory" ? [(classOf(sizeClass)?.memoryBytes ?? 0) * overMemory] : [],
   );
@@ -55,10 +55,11 @@ export function measuredWork(
 }
 
 /**
- * Which part of a run had one CPU, and which had all of them.
+ * Divides a run into a part on one CPU and a part on all of them.
  *
- * From s + p = CPU time and s + p / c = duration. It may have had several CPUs for a part and fewer for another;
- * that one run cannot tell. Waiting for a disk or a network counts as work of one CPU: it is no shorter with more.
+ * From s + p = CPU time and s + p / c = duration. A run may have had several CPUs for a part and fewer for another,
+ * which one run cannot show. Waiting for a disk or a network counts as work of one CPU, because more CPUs do not
+ * shorten it.
  */
 function sharedOut(
   durationMs: number,

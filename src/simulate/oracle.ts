@@ -5,12 +5,12 @@ import type { Chooser } from "./chooser.ts";
 import { durationOn, type TraceExecution } from "./trace.ts";
 
 /**
- * Chooses by what no strategy can know, for comparison.
+ * Chooses with knowledge that no strategy can have, for comparison.
  *
- * Of each execution it knows how long it runs on every class, its memory, its own deadline and whether it is wrong;
- * of the farm, what strategies are told: how long the queues are expected to take. It takes the class with the least
- * price × time + price of delay × (wait + time) among those on which the execution comes to its end at once. It does
- * not know flaky failures, lost workers, what comes later, or what its choice does to others.
+ * For each execution it knows the duration on every class, the memory, its own deadline and whether it fails; about the
+ * farm it knows what strategies know, the expected waits. It takes the class with the least price × time + price of
+ * delay × (wait + time) among those on which the execution ends at the first attempt. It does not know flaky failures,
+ * lost workers, the future, or the effect of its choice on others.
  */
 export function oracle(settings: SizeClassSettings): Chooser {
   return {
@@ -18,7 +18,7 @@ export function oracle(settings: SizeClassSettings): Chooser {
     choose: (situation, execution) => {
       const { classes, timeoutMs } = situation;
       const fits = classes.filter((each) => endsWell(execution, each, timeoutMs));
-      // What fails everywhere fails cheapest where time × price is least.
+      // An execution that fails everywhere fails cheapest where time × price is least.
       const candidates = fits.length > 0 ? fits : classes;
       const chosen = candidates.reduce((best, each) =>
         objective(execution, each, settings.priceOfDelay) <

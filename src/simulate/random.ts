@@ -52,7 +52,7 @@ export function between(random: Random, least: number, most: number): number {
   return least + (most - least) * random();
 }
 
-/** One of them, as often as its weight says. */
+/** Returns one of the choices, with a probability in proportion to its weight. */
 export function weighted<T>(random: Random, choices: readonly (readonly [weight: number, T])[]): T {
   let left = random() * choices.reduce((sum, [weight]) => sum + weight, 0);
   for (const [weight, choice] of choices) {

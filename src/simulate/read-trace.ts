@@ -9,7 +9,7 @@ const mostLineBytes = 1_048_576;
 const mostExecutions = 1_000_000;
 const mostQuoted = 300;
 
-/** A trace from its JSON lines; what is wrong is told by its line and field. */
+/** Reads a trace from JSON lines; a problem is reported with its line and field. */
 export async function readTrace(bytes: AsyncIterable<Uint8Array>): Promise<Trace> {
   let header: TraceHeader | undefined;
   const executions: TraceExecution[] = [];

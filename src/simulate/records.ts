@@ -15,11 +15,11 @@ export interface RunRecord {
   readonly endedAt: number;
   /** `cancelled`: another run of its execution was first. */
   readonly end: RunEnd | "lost" | "cancelled";
-  /** What the action itself draws by; counts runs that were not lost. */
+  /** Seeds the action's own chance; counts runs that were not lost. */
   readonly attempt: number;
 }
 
-/** What became of an execution, as its client sees it. */
+/** The outcome of an execution, as its client sees it. */
 export interface ExecutionRecord {
   readonly submittedAt: number;
   readonly startedAt: number;

@@ -5,7 +5,7 @@ import type { RunPurpose } from "./records.ts";
 import type { TraceExecution } from "./trace.ts";
 import type { SimulatedWorker } from "./worker-pool.ts";
 
-/** What a strategy says of a run. */
+/** The part of a run that the strategy decides. */
 export type RequestedRun = Pick<
   Choice,
   "sizeClass" | "isExact" | "expectedMs" | "timeoutMs" | "hedge"
@@ -33,7 +33,7 @@ type RunState =
       readonly worker: SimulatedWorker;
       readonly startedAt: number;
       readonly attempt: number;
-      /** What it will come to unless it is cancelled. */
+      /** The result that it will have unless it is cancelled. */
       readonly result: RunResult;
     }
   | { readonly kind: "over" };
@@ -46,10 +46,10 @@ export interface Underway {
   /** Runs that are over, as strategies hear of them, and when they ended. */
   readonly ended: EndedRun[];
   readonly endedAt: Map<EndedRun, number>;
-  /** Those that the farm has learnt from. */
+  /** The runs that were added to the farm's memory. */
   readonly remembered: Set<EndedRun>;
   hasVerdict: boolean;
-  /** Those that wait or run, without the one in the background. */
+  /** The runs that wait or run, without the background run. */
   live: Run[];
   /** Runs that were begun; of them, those that were not lost. */
   begun: number;

@@ -174,7 +174,7 @@ class Simulation {
     const { worker, result, attempt } = state;
     this.#leave(run, result.end);
     this.#chronicle.tell(of, asEndedRun(result), this.#now);
-    // What was lost by a fault of the farm still has its worker.
+    // A run that was lost by a fault of the farm still has its worker.
     const isGone =
       result.end === "lost" && !result.infrastructure && this.#workshop.lose(worker, this.#now);
     // First the worker that is free: what follows of this execution comes after what waits.
@@ -225,7 +225,7 @@ class Simulation {
       if (state.kind === "running") {
         const ranMs = Math.max(1, this.#now - state.startedAt);
         this.#leave(other, "cancelled");
-        // That it did not come to its end so far is known, and nothing else.
+        // Only that it has not ended so far is known.
         const { sizeClass } = state.result;
         const ended = { sizeClass, end: "timed_out", durationMs: ranMs, timeoutMs: ranMs } as const;
         this.#chronicle.tell(of, ended, this.#now, -1);

@@ -48,7 +48,7 @@ export const TraceHeader = z.strictObject({
         message: "must rise from class to class",
       },
     ),
-  /** What goes first within the queue of a class. */
+  /** Which execution goes first within the queue of a class. */
   order: z.enum(["first-come", "longest-first"]).default("longest-first"),
   /**
    * How much of the calendar passes in a ms of the trace, for what is remembered by its date.
@@ -56,9 +56,9 @@ export const TraceHeader = z.strictObject({
    * A generated trace lets the executions of days follow each other at once; a day's memory must be as short in it.
    */
   calendarRate: z.number().min(1).max(1_000_000).default(1),
-  /** That the worker of a run is gone before it ends. */
+  /** The probability that the worker of a run is lost before the end. */
   lostRate: share.default(0),
-  /** That the farm itself fails a run: its store, its disk. */
+  /** The probability that the farm itself fails a run: its store, its disk. */
   infrastructureRate: share.default(0),
   /** That a run without memory ends with an exit code like any other failure. */
   hiddenOutOfMemoryRate: share.default(0),
@@ -67,7 +67,7 @@ export type TraceHeader = z.infer<typeof TraceHeader>;
 
 const name = z.string().min(1).max(1_000);
 
-/** Names under which an execution is remembered; see src/size-classes/key.ts. Those a client did not say are left out. */
+/** The keys of an execution; see src/size-classes/key.ts. Absent where the client gave none. */
 export const TraceKeys = z.strictObject({
   action: name,
   target: name.optional(),
@@ -77,7 +77,7 @@ export const TraceKeys = z.strictObject({
 export type TraceKeys = z.infer<typeof TraceKeys>;
 
 /**
- * One execution as it comes to the farm, with what it will need: what no strategy may know before.
+ * One execution as it arrives at the farm, with its true needs, which no strategy may know before.
  *
  * On c CPUs it runs for serialMs + parallelMs / min(c, width).
  */
@@ -91,13 +91,13 @@ export const TraceExecution = z.strictObject({
   parallelMs: ms.default(0),
   width: z.number().min(1).max(1_000_000).default(1),
   peakMemoryBytes: z.number().min(0).max(mostBytes),
-  /** What the client allows. */
+  /** The client's timeout. */
   timeoutMs: z.number().min(1).max(mostMs),
   /** A deadline of the action's own, by which it fails like anything else: a test's limit. */
   ownTimeoutMs: z.number().min(1).max(mostMs).optional(),
-  /** It is wrong, and fails on every class, after this share of its time. */
+  /** The share of its time after which it fails, on every class. */
   failsAt: share.optional(),
-  /** It has only been seen on one CPU, so that nobody knows what more would have made of it. */
+  /** It was only measured on one CPU, so its speed on more is unknown. */
   seenOnOneCpu: z.boolean().optional(),
   /** That an attempt fails for no good reason, on whatever class. */
   flakyRate: share.default(0),

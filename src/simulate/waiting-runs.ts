@@ -1,6 +1,6 @@
 import type { TraceHeader } from "./trace.ts";
 
-/** What a queue asks of a run. */
+/** The parts of a run that a queue needs. */
 interface Waiting {
   /** Its execution's place in the trace: what came first is first. */
   readonly place: number;

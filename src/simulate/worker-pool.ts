@@ -5,7 +5,7 @@ export interface SimulatedWorker {
   readonly id: number;
   /** Its class, by its place in the trace's header. */
   readonly classIndex: number;
-  /** From when it is paid: when it was asked for. */
+  /** The time from which it is paid: that of the request for it. */
   readonly since: number;
   until: number | undefined;
   busyMs: number;
@@ -33,7 +33,7 @@ export class WorkerPool {
     return this.#idle.length;
   }
 
-  /** Asked for, but not up yet. */
+  /** Requested, but not started yet. */
   get starting(): number {
     return this.#starting.size;
   }
@@ -44,7 +44,7 @@ export class WorkerPool {
 
   /** When the first of those under way is up. */
   get nextUpAt(): number | undefined {
-    // In the order in which they were asked for, and each takes as long.
+    // In the order of the requests, as each takes the same time.
     return this.#starting.values().next().value;
   }
 

@@ -4,16 +4,16 @@ import type { TraceClass, TraceHeader } from "./trace.ts";
 import { WaitingRuns } from "./waiting-runs.ts";
 import { type SimulatedWorker, WorkerPool } from "./worker-pool.ts";
 
-/** What the workshop wants to be told later. */
+/** Events that the workshop schedules. */
 export type WorkshopEvent =
   | { readonly kind: "worker-up"; readonly worker: SimulatedWorker }
   | { readonly kind: "idle-over"; readonly worker: SimulatedWorker; readonly spell: number };
 
-/** One class: its workers, what waits for them, what they do. */
+/** One class: its workers, its queue, its running executions. */
 interface Bench {
   readonly pool: WorkerPool;
   readonly waiting: WaitingRuns<Run>;
-  /** Runs that only teach. They go when nothing else waits for the class. */
+  /** Runs that only measure. They start when nothing else waits for the class. */
   readonly background: WaitingRuns<Run>;
   readonly running: Set<Run>;
 }
@@ -83,7 +83,7 @@ export class Workshop {
     this.#bench(worker.classIndex).pool.isUp(worker);
   }
 
-  /** What a worker that is free does next; undefined: it idles. */
+  /** Returns the next run of a free worker; undefined: it idles. */
   nextFor(worker: SimulatedWorker): Run | undefined {
     const own = this.#bench(worker.classIndex);
     let run = own.waiting.take(false);
@@ -113,7 +113,7 @@ export class Workshop {
       this.#later(pool.of.pool.idleMs, { kind: "idle-over", worker, spell: worker.spell });
   }
 
-  /** One worker for each run that waits. For runs in the background none is started, as in a farm: they may never run. */
+  /** Starts one worker for each waiting run. None is started for background runs, as in a farm: they may never run. */
   #grow({ pool, waiting }: Bench, now: number): void {
     while (pool.mayGrow && pool.starting < waiting.count)
       this.#later(pool.startDelayMs, { kind: "worker-up", worker: pool.start(now) });
@@ -126,7 +126,7 @@ export class Workshop {
   }
 }
 
-/** As a farm would reckon: from what it expects, not from what the trace knows. */
+/** Estimates as a farm would: from expected durations, not from the trace. */
 function expectedWaitMs({ pool, waiting, running }: Bench, now: number): number {
   if (pool.idle > 0) return 0;
   const left = [...running].map((run) => expectedLeftMs(run, now));
@@ -138,7 +138,7 @@ function expectedWaitMs({ pool, waiting, running }: Bench, now: number): number 
   return Math.round(Math.min(untilFreeMs, startedMs));
 }
 
-/** What has run longer than expected is expected to take as long again. */
+/** A run that takes longer than expected is expected to take as long again. */
 function expectedLeftMs({ state, expectedMs }: Run, now: number): number {
   if (state.kind !== "running") return 0;
   const ranMs = now - state.startedAt;

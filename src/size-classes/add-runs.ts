@@ -14,7 +14,7 @@ export function emptyHistory(key: string): KeyHistory {
   };
 }
 
-/** What an execution adds to the history of a key. */
+/** The addition of an execution to the history of a key. */
 export interface Observation {
   readonly runs: readonly { readonly sizeClass: number; readonly run: PastRun }[];
   readonly verdict: Evidence["verdict"];

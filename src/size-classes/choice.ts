@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What one class would have come to, as far as the strategy could tell. */
+/** The strategy's estimate for one class. */
 export const Alternative = z.object({
   sizeClass: z.number(),
   /** How long it would run; null where nothing is known. */
@@ -8,13 +8,13 @@ export const Alternative = z.object({
   /** A band around it: one in ten is faster than the first, one in ten slower than the second. */
   bandMs: z.tuple([z.number(), z.number()]).optional(),
   waitMs: z.number(),
-  /** Of its time, and of the retries it may need, in the farm's unit. */
+  /** The cost of its time and of possible retries, in the farm's unit. */
   cost: z.number().nullable(),
-  /** That it does not come to its end there: out of memory, too slow, failed. In [0, 1]. */
+  /** The probability that it does not end well there: out of memory, too slow, failed. In [0, 1]. */
   risk: z.number().nullable(),
-  /** With which the strategy draws it, where it draws. */
+  /** The probability with which the strategy draws it, where it draws. */
   probability: z.number().optional(),
-  /** In plain words, where more is to be said: "ran out of memory here 2 times". */
+  /** A further remark for people: "ran out of memory here 2 times". */
   remark: z.string().optional(),
 });
 export type Alternative = z.infer<typeof Alternative>;
@@ -31,9 +31,9 @@ export const Reason = z.object({
     "drawn",
     /** The least cost of all. */
     "cheapest",
-    /** To learn what nobody knows yet. */
+    /** To measure a class that is unknown. */
     "exploring",
-    /** It failed on the greatest class lately. */
+    /** It failed on the greatest class recently. */
     "failed-lately",
     /** The statistics could not be read. */
     "no-statistics",
@@ -47,7 +47,7 @@ export const Reason = z.object({
 });
 export type Reason = z.infer<typeof Reason>;
 
-/** A size class for an execution, and how it is to be run there. */
+/** A size class for an execution, with its timeout and hedge. */
 export interface Choice {
   readonly sizeClass: number;
   /** Whether only this class will do; otherwise a greater one with nothing of its own may take it. */

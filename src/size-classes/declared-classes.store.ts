@@ -4,7 +4,7 @@ import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 
 const DeclaredClass = z.object({
-  /** What its workers offer; they may offer more. */
+  /** The platform that its workers offer; they may offer more. */
   platform: z.string().transform((text) => Platform.parse(JSON.parse(text))),
   sizeClass: z.number(),
   cpus: z.number().nullable(),
@@ -33,7 +33,7 @@ export function declaredClasses(tx: Tx): Promise<DeclaredClass[]> {
   );
 }
 
-/** Declares a class; what was said of it before is replaced. */
+/** Declares a class; replaces an earlier declaration. */
 export async function declareClass(tx: Tx, declared: DeclaredClass): Promise<void> {
   await tx.run(sql`
     insert into size_class (
@@ -63,7 +63,7 @@ export async function undeclareClass(
   return removed > 0;
 }
 
-/** One text for equal platforms. */
+/** Returns the same text for equal platforms. */
 function canonical(platform: Platform): string {
   return JSON.stringify(
     Object.fromEntries(

@@ -4,9 +4,10 @@ import type { SeenOffer } from "#execution/submitting/queued-kinds.store.ts";
 import { type DeclaredClass, declaredClasses } from "./declared-classes.store.ts";
 
 /**
- * As what a worker was declared: of those of its size class whose platform it offers, the one that says most.
+ * Returns the declaration that a worker matches: of those of its size class whose platform it offers, the one with the
+ * most properties.
  *
- * Undefined for a worker of a class that nobody declared.
+ * Undefined for a worker of a class that was not declared.
  */
 export function declarationOf(
   worker: { readonly platform: Platform; readonly sizeClass: number },
@@ -29,7 +30,7 @@ export function mayBeStarted({ mostWorkers }: Pick<DeclaredClass, "mostWorkers">
   return mostWorkers !== 0;
 }
 
-/** What workers would offer that may be started. */
+/** Returns the offers of workers that may be started. */
 export async function declaredOffers(tx: Tx): Promise<SeenOffer[]> {
   const declared = await declaredClasses(tx);
   return declared

@@ -30,7 +30,7 @@ export interface ScaledClass {
   readonly drain: readonly string[];
 }
 
-/** What was known at one look. */
+/** The facts at one look. */
 export interface ScalingFacts {
   readonly at: number;
   readonly declared: readonly DeclaredClass[];
@@ -38,7 +38,7 @@ export interface ScalingFacts {
   readonly queued: readonly QueuedDemand[];
 }
 
-/** What is kept from look to look. */
+/** The state that is kept from look to look. */
 interface ScalingMemory {
   readonly pools: ReadonlyMap<string, PoolMemory>;
   /** Since when workers, by name, hold nothing. */
@@ -47,7 +47,7 @@ interface ScalingMemory {
 
 interface IdleSince {
   readonly at: number;
-  /** What it had finished then: it may have run something between two looks. */
+  /** Its count of finished executions then: it may have run something between two looks. */
   readonly finished: number;
 }
 
@@ -150,7 +150,7 @@ function idleTimes({ at, workers }: ScalingFacts, memory: ScalingMemory): Map<st
       .map(({ name, finished, registeredAt }): [string, IdleSince] => {
         const before = memory.idleSince.get(name);
         if (before !== undefined && before.finished === finished) return [name, before];
-        // One that never ran anything is idle since it came.
+        // A worker that never ran anything has been idle since it came.
         return [name, { at: finished === 0 ? registeredAt.getTime() : at, finished }];
       }),
   );
@@ -160,7 +160,7 @@ function alive({ workers }: ScalingPool): WorkerLoad[] {
   return workers.filter(({ condition }) => condition === "alive");
 }
 
-/** As those have that are there; else as declared. */
+/** Like the present workers; without any, as declared. */
 function slotsPerWorker(pool: ScalingPool): number {
   const up = alive(pool);
   if (up.length === 0) return pool.declared?.slotsPerWorker ?? 1;
@@ -187,7 +187,7 @@ function sum<T>(all: readonly T[], of: (each: T) => number): number {
   return all.reduce((total, each) => total + of(each), 0);
 }
 
-/** For those who show a class: its platform in one text. */
+/** Returns the platform of a class in one text, for display. */
 export function platformText(platform: ScalingPool["platform"]): string {
   return (JSON.parse(platformKey(platform)) as [string, string][])
     .map(([name, value]) => `${name}=${value}`)

@@ -1,8 +1,8 @@
-/** What a server remembers of a class between two looks. */
+/** The state that a server keeps about a class between two looks. */
 export interface PoolMemory {
   /** Since when it looks; as all times here, ms. */
   readonly since: number;
-  /** What was wanted at each look, the latest last. The first may be older than what is asked for. */
+  /** The wanted number at each look, the latest last. The first may be older than the period that is needed. */
   readonly wanted: readonly { readonly at: number; readonly count: number }[];
   /** How many had arrived by each look. */
   readonly arrived: readonly { readonly at: number; readonly count: number }[];
@@ -20,7 +20,7 @@ export function beginMemory(at: number): PoolMemory {
   return { since: at, wanted: [], arrived: [], lastSeen: undefined, eachMs: undefined };
 }
 
-/** Notes a look at what waits, runs and was ever finished: all together it grows by what arrives. */
+/** Records the number of all executions that wait, run or have finished: it grows by the arrivals. */
 export function noteSeen(
   memory: PoolMemory,
   {
@@ -29,7 +29,7 @@ export function noteSeen(
     eachMs,
   }: { readonly at: number; readonly seen: number; readonly eachMs: number | undefined },
 ): PoolMemory {
-  // What is cancelled leaves: no arrival, and it makes up for none.
+  // A cancelled execution leaves the sum: it is no arrival, and does not offset one.
   const more = Math.max(0, seen - (memory.lastSeen ?? seen));
   const arrived = [...memory.arrived, { at, count: (memory.arrived.at(-1)?.count ?? 0) + more }];
   return {
@@ -57,7 +57,7 @@ export function mostWanted({ wanted }: PoolMemory): number {
   return wanted.reduce((most, { count }) => Math.max(most, count), 0);
 }
 
-/** From the last before a time on: it says how things stood then. */
+/** Returns the entries from the last one before a time on, which shows the state at that time. */
 function from<T extends { readonly at: number }>(all: readonly T[], time: number): readonly T[] {
   return all.slice(
     Math.max(

@@ -66,7 +66,10 @@ export function scalingPools(
   return { pools: live, unserved };
 }
 
-/** The least class that could run it. Of several alike, the one that says least: it is what anybody could have. */
+/**
+ * Returns the least class that could run it. Of equal ones, the one with the fewest properties, which fits most
+ * executions.
+ */
 function chosenFor<Pool extends ScalingPool>(
   kind: QueuedDemand,
   pools: readonly Pool[],

@@ -22,7 +22,7 @@ interface ScalingAnswer {
 export interface DesiredWorkersService {
   /** Looks, unless somebody did a moment ago. */
   look(): Promise<ScalingAnswer>;
-  /** What was said of classes has changed: the next look is a new one. */
+  /** The declared classes have changed: the next look reads everything again. */
   forget(): void;
 }
 
@@ -32,11 +32,11 @@ const leastAgeMs = 1_000;
 const mostOfTime = 1 / 50;
 
 /**
- * Says how many workers there should be, to whoever asks.
+ * Computes how many workers there should be, when it is called.
  *
- * It has no timer: a look at the workers finds out which are gone, so that figures are right though nothing
- * happened for hours. What it remembers, to give workers up slowly, is this server's own; after its start it
- * sends nobody away until it has looked for a while.
+ * It has no timer: a look at the workers shows which are gone, so the figures are correct even after hours without
+ * events. The memory for releasing workers slowly belongs to this server; after its start it releases no worker until
+ * it has observed for a while.
  */
 export function desiredWorkersService(parts: {
   readonly db: Db;
@@ -48,7 +48,7 @@ export function desiredWorkersService(parts: {
   let memory = nothingRemembered;
   let latest: Promise<ScalingAnswer> | undefined;
   let freshUntil = 0;
-  // One after the other: each goes by what the one before remembered.
+  // One after the other, because each uses the memory of the one before.
   let looking: Promise<unknown> = Promise.resolve();
 
   const lookNow = async (): Promise<ScalingAnswer> => {

@@ -2,7 +2,7 @@
 export interface ScalingSettings {
   /** How long what is submitted may wait for a slot. */
   readonly targetWaitMs: number;
-  /** From wishing for a worker until it takes work. */
+  /** From the request for a worker until it takes work, in ms. */
   readonly startDelayMs: number;
   /** Workers are given up when so long none of them was needed. */
   readonly scaleDownMs: number;
@@ -11,12 +11,12 @@ export interface ScalingSettings {
 /** Executions that wait and are alike in urgency and length. */
 interface Waiting {
   readonly executions: number;
-  /** From when on the target wait counts; past for what has waited. */
+  /** The time from which the target wait counts; in the past for executions that have waited. */
   readonly dueInMs: number;
   readonly eachMs: number;
 }
 
-/** What is known of one size class of one platform. */
+/** The facts about one size class of one platform. */
 export interface ScalingSituation {
   /** As declared. */
   readonly least: number;
@@ -25,7 +25,7 @@ export interface ScalingSituation {
   readonly slotsPerWorker: number;
   /** Workers that take work. */
   readonly up: number;
-  /** Those of them that hold something. */
+  /** The workers that hold something. */
   readonly busyWorkers: number;
   /** Executions that they hold, and how long those are expected to go on. */
   readonly held: number;
@@ -60,7 +60,7 @@ export function desiredWorkers(
   const { least, slotsPerWorker, up, busyWorkers, wantedLately, isWatched } = situation;
   const need = slotsNeeded(situation, settings);
   const wanted = Math.max(busyWorkers, Math.ceil(need.slots / slotsPerWorker));
-  // A server that has just begun to look does not know what was wanted: nobody is sent away on its word.
+  // A server that has just started does not know the earlier demand, so it releases no worker.
   const kept = Math.max(wanted, wantedLately, isWatched ? 0 : up);
   const most = Math.max(least, situation.most ?? Number.POSITIVE_INFINITY);
   const desired = Math.min(Math.max(kept, least), most);
@@ -86,12 +86,12 @@ function slotsNeeded(situation: ScalingSituation, settings: ScalingSettings): Ne
     dueInMs: startDelayMs,
     eachMs: arrivals.eachMs,
   };
-  // Those that wait, alone: what will come is only foretold, and cannot be more urgent than what is there.
+  // Only for waiting executions: predicted ones are less certain, and cannot be more urgent.
   const forWaiting = slotsInTime({ held, remainingMs }, waiting, targetWaitMs);
   const forAll = slotsInTime({ held, remainingMs }, [...waiting, soon], targetWaitMs);
   // In the long run as many slots are busy as arrive in the time that one takes: Little's law.
   const lasts = (arrivals.perSecond * arrivals.eachMs) / 1_000;
-  // No more slots than things to run; what is foretold is rounded down, or one arrival would be kept for ever.
+  // No more slots than executions. Predicted ones are rounded down; otherwise one arrival would keep a slot forever.
   const needs: Need[] = [
     lasting,
     { slots: Math.min(forWaiting, held + count), cause: "waiting" },

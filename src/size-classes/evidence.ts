@@ -1,6 +1,6 @@
 import type { EndedRun } from "./strategy.ts";
 
-/** What the runs of one execution teach. */
+/** The information in the runs of one execution. */
 export interface Evidence {
   /** The places in `runs` of those to be remembered. */
   readonly remembered: readonly number[];
@@ -9,12 +9,12 @@ export interface Evidence {
 }
 
 /**
- * Tells lack of resources from failure.
+ * Separates lack of resources from failures.
  *
- * A failure or timeout on a lesser class counts only once a greater class has succeeded: before, nobody knows whose
- * fault it was. Out of memory counts at once. What was lost teaches nothing.
+ * A failure or timeout on a lesser class counts only once a greater class has succeeded: before, its cause is unknown.
+ * Running out of memory counts at once. Lost runs give no information.
  *
- * @param greatest Of the classes that might have been chosen.
+ * @param greatest The greatest class that might have been chosen.
  */
 export function evidenceOf(runs: readonly EndedRun[], greatest: number): Evidence {
   const greatestSuccess = Math.max(

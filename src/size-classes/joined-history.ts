@@ -2,9 +2,10 @@ import type { KeyHistory } from "./key-history.ts";
 import { historySize, type PastRun } from "./past-run.ts";
 
 /**
- * What executions of an untrusted domain go by: what all may read, and after it what their own domain ran.
+ * Returns the history that executions of an untrusted domain use: the one that all may read, and the one of their own
+ * domain.
  *
- * It is for choosing alone. What they teach is added to their own.
+ * Only for choosing. The results are added to the own one.
  */
 export function joinedHistory(
   own: KeyHistory | undefined,

@@ -5,14 +5,14 @@ import { levelOf } from "./key.ts";
 import type { KeyHistory } from "./key-history.ts";
 import { historySize, PastRun } from "./past-run.ts";
 
-/** Whose history it is: of a project, in a trust domain. */
+/** The identity of a history: a project, a trust domain and a key. */
 export interface KeyName {
   readonly project: string;
   readonly domain: string;
   readonly key: string;
 }
 
-/** What another version wrote and this one cannot read is left out; the rest counts. */
+/** A value that another version wrote and this one cannot read is left out; the others count. */
 const bySizeClass = <Value>(read: (kept: unknown) => Value | undefined) =>
   z.unknown().transform((kept): ReadonlyMap<number, Value> => {
     const record = typeof kept === "object" && kept !== null ? Object.entries(kept) : [];
@@ -42,7 +42,7 @@ const Row = z.object({
   runs: bySizeClass(runsIn),
 });
 
-/** What is known of keys, by `nameOf`; keys nobody ran are left out. One statement, which locks nothing. */
+/** Returns the histories of keys, by `nameOf`; keys without runs are left out. One statement, which locks nothing. */
 export async function readHistories(
   tx: Tx,
   keys: readonly KeyName[],
@@ -91,7 +91,7 @@ export interface WrittenHistory extends KeyName {
   readonly seenAt: Date;
 }
 
-/** Writes histories. Only whoever learns does so, and there is one at a time. */
+/** Writes histories. Only the learner does so, and there is one at a time. */
 export async function writeHistories(tx: Tx, written: readonly WrittenHistory[]): Promise<void> {
   if (written.length === 0) return;
   const keys = written.map(({ project, domain, key, title, history, seenAt }) => ({

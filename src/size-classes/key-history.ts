@@ -1,11 +1,11 @@
 import type { Level } from "./key.ts";
 import type { PastRun } from "./past-run.ts";
 
-/** What is remembered of a key. */
+/** The stored history of a key. */
 export interface KeyHistory {
   readonly key: string;
   readonly level: Level;
-  /** By size class; oldest first, `historySize` at most. Classes nobody ran on are left out. */
+  /** By size class; oldest first, at most `historySize`. Classes without runs are left out. */
   readonly runs: ReadonlyMap<number, readonly PastRun[]>;
   /** When it last failed on the greatest class, ms since 1970. */
   readonly lastFailureAt: number | undefined;

@@ -12,7 +12,7 @@ import type { KeyHistory } from "./key-history.ts";
 import type { SizeClassSettings } from "./settings.ts";
 import { type EndedRun, type OfferedClass, strategyNames } from "./strategy.ts";
 
-/** Decides for one execution, whose class was chosen before, what is next when a run of it ends. */
+/** Returns the learner of one execution with a chosen class, which decides what follows when a run of it ends. */
 export function learnerOf(parts: {
   readonly execution: SizedExecution;
   readonly first: SizedExecution["decisions"][number];
@@ -22,12 +22,12 @@ export function learnerOf(parts: {
   readonly now: Date;
 }): Learner {
   const { execution, first, classes, histories, settings, now } = parts;
-  // Whoever chose first goes on, also when another strategy was set meanwhile.
+  // The strategy that chose first continues, also when another one was set meanwhile.
   const name = strategyNames.find((each) => each === first.decision.strategy) ?? settings.strategy;
   const strategy = strategyOf({ ...settings, strategy: name });
   return {
     ended(run) {
-      // The workers of its platform went away meanwhile: nobody could run it anew.
+      // The workers of its platform have gone meanwhile: it cannot run again.
       if (classes.length === 0) return { kind: "final", background: undefined };
       const runs = [...execution.attempts, run].map(asRun);
       const draw = drawOf(execution.id, runs.length + 1);

@@ -43,10 +43,10 @@ interface Learning extends Service {
 }
 
 /**
- * Adds what executions came to to the histories of their keys.
+ * Adds the results of executions to the histories of their keys.
  *
- * Apart from the transaction that ends an execution, since executions of one kind end at the same time and would
- * wait for each other's rows. What is to be learned is durable with the end; each observation is learned once.
+ * Separate from the transaction that ends an execution: executions of one kind end at the same time and would wait for
+ * each other's rows. The observation is durable with the end; each is added once.
  */
 export function learning(parts: {
   readonly db: Db;
@@ -63,8 +63,8 @@ export function learning(parts: {
 
   const turn = (most: number, taken: (ids: readonly ExecutionId[]) => void) =>
     db.transaction(async (tx) => {
-      // A crash forgets both that it was learned and what: it is learned again. And those who end
-      // executions meanwhile do not wait for this one's turn at the disk.
+      // A crash loses both the histories and the removal of their observations, so they are added again. And
+      // transactions that end executions do not wait for this one's disk write.
       await commitWithoutWaiting(tx);
       const ids = (await takeObservations(tx, most)) ?? [];
       taken(ids);
@@ -72,7 +72,7 @@ export function learning(parts: {
       return ids.length;
     });
 
-  /** One that cannot be learned must not keep all others from it: it is found by learning fewer at once. */
+  /** One faulty observation must not block all others: it is found by adding fewer at a time. */
   const turnOrSkip = async (most: number): Promise<number> => {
     let ids: readonly ExecutionId[] = [];
     try {
@@ -97,7 +97,7 @@ export function learning(parts: {
   };
 
   const run = () => {
-    // What is under way may have looked before the newest came.
+    // The running call may have read before the newest observation was stored.
     isMore = running !== undefined;
     if (running !== undefined) return;
     const beganAt = performance.now();
@@ -137,7 +137,7 @@ export function learning(parts: {
   return service;
 }
 
-/** Whether it is the database that is busy or away; what a row is to blame for comes again. */
+/** Returns whether the database is busy or away; an error caused by a row would occur again. */
 function isPassing(reason: unknown): boolean {
   return (
     reason instanceof Fault &&

@@ -11,9 +11,9 @@ import type { EndedRun } from "./strategy.ts";
 type Attempt = ObservedExecution["attempts"][number];
 
 /**
- * What an execution that is over teaches; undefined when that is nothing.
+ * Returns the observation of a finished execution; undefined when there is none.
  *
- * @param greatest Of the classes that might have been chosen for it; undefined where nobody knows.
+ * @param greatest The greatest class that might have been chosen for it; undefined when unknown.
  */
 export function observationOf(
   execution: ObservedExecution,

@@ -15,9 +15,9 @@ export async function noteObservations(tx: Tx, ids: readonly ExecutionId[]): Pro
 const learningLock = 4_027_001;
 
 /**
- * Takes observations that are to be learned, and removes them; undefined while another server learns.
+ * Takes and removes observations; returns undefined while another server adds them.
  *
- * One at a time: histories are read, added to and written back, and nobody's addition may be lost.
+ * One server at a time: histories are read, changed and written back, and no addition may be lost.
  */
 export async function takeObservations(tx: Tx, most: number): Promise<ExecutionId[] | undefined> {
   const [lock] = await tx.many(

@@ -5,7 +5,7 @@ import type { DeclaredClass } from "./declared-classes.store.ts";
 import { declarationOf, mayBeStarted } from "./declared-classes.ts";
 import type { OfferedClass } from "./strategy.ts";
 
-/** What is known of a farm's size classes at one moment. */
+/** The facts about a farm's size classes at one moment. */
 export interface SizeClassFacts {
   readonly up: readonly WorkersUp[];
   readonly declared: readonly DeclaredClass[];
@@ -62,7 +62,7 @@ export function offeredClassesView(
       .flatMap(({ declaration }) => declaration ?? [])
       .concat(toStart)
       .flatMap(({ sizeClass, cpus, price }) =>
-        // What is free says nothing of others.
+        // A free class says nothing about the price of others.
         price === null || price === 0 ? [] : [{ sizeClass, perCpu: price / (cpus ?? sizeClass) }],
       );
     const sizeClasses = new Set([...up, ...toStart].map(({ sizeClass }) => sizeClass));
@@ -73,7 +73,8 @@ export function offeredClassesView(
         const own = up.filter((each) => each.sizeClass === sizeClass);
         const declared = toStart.filter((each) => each.sizeClass === sizeClass);
         const said = [...own.flatMap(({ declaration }) => declaration ?? []), ...declared];
-        // Those that are up say what an action gets; what is only declared counts where nobody is, or says so.
+        // Running workers show what an action gets; a declaration counts when there are none, or when it states the
+        // CPUs.
         const cpus =
           least(own.map((each) => each.cpus ?? each.declaration?.cpus)) ??
           least(declared.map((each) => each.cpus)) ??
@@ -130,7 +131,7 @@ function workOf({ executions, foreseen, foreseenMs }: QueuedWork): number {
   return foreseenMs + (executions - foreseen) * each;
 }
 
-/** By what a CPU costs in the declared class that is nearest. */
+/** Returns a price from the CPU price of the nearest declared class. */
 function priceLike(
   priced: readonly { readonly sizeClass: number; readonly perCpu: number }[],
   sizeClass: number,

@@ -17,19 +17,19 @@ export interface OfferedClasses extends Service {
   for(requirements: Platform): readonly OfferedClass[];
   /** How long ago was looked at what `for` answers. */
   ageMs(): number;
-  /** Looks now. Never throws; when it cannot, what was known goes on to hold. */
+  /** Reads now. Never throws; when it cannot read, the earlier facts stay. */
   refresh(): Promise<void>;
-  /** Looks if what is known is older than `freshMs`, or nothing is. For those who may wait, after a quiet time. */
+  /** Reads if the facts are older than `freshMs`, or absent. For callers that may wait, after a quiet time. */
   freshen(): Promise<void>;
 }
 
-/** How old what `for` goes by may get while somebody asks. */
+/** How old the facts of `for` may be while it is called, in ms. */
 const usualEveryMs = 2_000;
-/** Nobody asked for so long: nobody looks any more. */
+/** After this time without a call, nothing is read any more. In ms. */
 const quietAfterMs = 10_000;
 /** Looking takes this part of a connection's time at most, however long the queue. */
 const mostOfTime = 1 / 20;
-/** From wishing for a machine to its worker: what clouds need today. */
+/** From the request for a machine until its worker is ready: what clouds need today. In ms. */
 export const usualStartDelayMs = 60_000;
 
 /**
@@ -53,7 +53,7 @@ export function offeredClasses(parts: {
   const everyMs = parts.everyMs ?? usualEveryMs;
 
   let view: ReturnType<typeof offeredClassesView> = () => [];
-  // Of this process: the farm's clock may jump when it is set right.
+  // By the clock of this process: the farm's clock may jump when it is corrected.
   let lookedAt = Number.NEGATIVE_INFINITY;
   let requestedAt = Number.NEGATIVE_INFINITY;
   let looking: Promise<void> | undefined;
@@ -96,7 +96,7 @@ export function offeredClasses(parts: {
 
   const refresh = (): Promise<void> => {
     if (looking === undefined) return begin();
-    // What is under way may have read before the change that the caller knows of.
+    // The running read may have happened before the change that the caller knows of.
     next ??= looking.then(() => {
       next = undefined;
       return begin();

@@ -6,14 +6,15 @@ import type { OfferedClass } from "./strategy.ts";
 interface OpenClasses {
   /** Whether more than one class is within the bounds. */
   readonly isOpen: boolean;
-  /** Those to choose from. */
+  /** The classes to choose from. */
   readonly classes: readonly OfferedClass[];
 }
 
 /**
- * The classes that may be chosen for an action: those within its bounds that give the CPUs and the memory it asks for.
+ * Returns the classes that may be chosen for an action: those within its bounds that give the CPUs and the memory that
+ * it requires.
  *
- * Where none gives as much, the bounds alone count, and its worker says what it lacks.
+ * Where none gives as much, only the bounds count, and the worker reports what it lacks.
  */
 export function openClasses(
   classes: readonly OfferedClass[],

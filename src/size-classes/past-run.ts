@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** How a run ended, as far as it teaches something. What a machine did wrong teaches nothing, and is not here. */
+/** How a run ended, as far as it gives information. Failures of machines give none, and are not here. */
 export const runEnds = ["succeeded", "failed", "timed_out", "out_of_memory"] as const;
 export type RunEnd = (typeof runEnds)[number];
 
@@ -10,14 +10,14 @@ export const historySize = 32;
 /**
  * One run of an action on some size class.
  *
- * The seed's outcome (failed; timed out, with its timeout; succeeded, with its duration), with what the process
- * tree used.
+ * The seed's outcome (failed; timed out, with its timeout; succeeded, with its duration), with the resources that the
+ * process tree used.
  */
 export const PastRun = z.object({
   end: z.enum(runEnds),
   /** How long its process ran, without fetching and uploading. */
   durationMs: z.number().nonnegative(),
-  /** What it was allowed. */
+  /** The timeout that it had. */
   timeoutMs: z.number().positive(),
   /** User and system time of the whole process tree; absent where nobody measured. */
   cpuMs: z.number().nonnegative().optional(),

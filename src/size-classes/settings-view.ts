@@ -24,7 +24,7 @@ export async function settingsView(db: Db, logger: Logger): Promise<SettingsView
       );
     }
   };
-  // One after the other: the last to be asked for is the last to count.
+  // One after the other, so that the last request counts.
   const listener = await db.listen(sizeClassSettingsChannel, () => {
     reading = reading.then(read);
   });

@@ -6,13 +6,13 @@ import { SizeClassSettings, usualSettings } from "./settings.ts";
 /** Settings were changed. No payload. */
 export const sizeClassSettingsChannel = "grange_size_class_settings";
 
-/** How size classes are chosen, and who said so; nobody where all is as usual. */
+/** The settings of choosing size classes, and who changed them; nobody for the defaults. */
 export interface KeptSettings {
   readonly settings: SizeClassSettings;
   readonly changed: { readonly by: string; readonly at: Date } | undefined;
 }
 
-/** What is to change; null: as usual. */
+/** The values to change; null: the default. */
 type SettingsChange = {
   readonly [Name in keyof SizeClassSettings]?: SizeClassSettings[Name] | null | undefined;
 };

@@ -5,13 +5,13 @@ import { strategyNames } from "./strategy.ts";
 export const SizeClassSettings = z.object({
   strategy: z.enum(strategyNames).default("grange"),
   /**
-   * What an hour of waiting costs, in units of an hour of a slot of size class 1. `grange` only.
+   * The price of an hour of waiting, in hours of a slot of size class 1. `grange` only.
    *
-   * With 3, class 8 is worth its price from (8 + 3) / (1 + 3) = 2.75 times the speed of class 1 on; the seed's
-   * exponent of 0.5 says 2.83.
+   * With 3, class 8 is worth its price from (8 + 3) / (1 + 3) = 2.75 times the speed of class 1 on; the seed's exponent
+   * of 0.5 gives 2.83.
    */
   priceOfDelay: z.number().nonnegative().default(3),
-  /** Whether a greater class with nothing of its own takes what a lesser was chosen for. `grange` only. */
+  /** Whether an idle greater class takes executions for which a lesser one was chosen. `grange` only. */
   greaterMayTake: z.boolean().default(true),
   /** The exponent x of the seed: 0.2 to 0.8. `adr` and `pagerank`. */
   acceptableIncreaseExponent: z.number().min(0).max(1).default(0.5),

@@ -8,27 +8,27 @@ export type StrategyName = (typeof strategyNames)[number];
 /** A size class that may be chosen. */
 export interface OfferedClass {
   readonly sizeClass: number;
-  /** What one action gets there. */
+  /** The CPUs that one action gets there. */
   readonly cpus: number;
   /** Infinity where nothing limits it. */
   readonly memoryBytes: number;
-  /** Of one second of one slot, in the farm's unit. */
+  /** The price of one second of one slot, in the farm's unit. */
   readonly price: number;
-  /** How long what is submitted now waits for a slot there; 0 where one is free. */
+  /** How long an execution that is submitted now waits for a slot there; 0 where one is free. */
   readonly waitMs: number;
 }
 
 /** All that a choice may depend on. The same situation gives the same choice, always. */
 export interface Situation {
-  /** From the most to the least alike; the first is the action's own. May be empty, and each may know nothing. */
+  /** From the most to the least similar; the first is the action's own. May be empty, and each may have no runs. */
   readonly histories: readonly KeyHistory[];
   /** The least class first; never empty. Already within what the action asks for. */
   readonly classes: readonly OfferedClass[];
-  /** What the client allows, or the farm's usual. */
+  /** The client's timeout, or the farm's default. */
   readonly timeoutMs: number;
   /** ms since 1970. */
   readonly now: number;
-  /** In [0, 1): all the chance there is. */
+  /** A random number in [0, 1), the only source of chance. */
   readonly draw: number;
 }
 
@@ -39,18 +39,18 @@ export interface EndedRun {
   /** `lost`: its worker is gone, and nobody knows why. */
   readonly end: RunEnd | "lost";
   readonly durationMs: number;
-  /** What it was allowed. */
+  /** The timeout that it had. */
   readonly timeoutMs: number;
   readonly cpuMs?: number | undefined;
   readonly peakMemoryBytes?: number | undefined;
   readonly exitCode?: number | undefined;
 }
 
-/** What is to be done after a run. */
+/** The decision after a run. */
 export type Next =
   /** The client gets what the run came to. */
   | { readonly kind: "final"; readonly background?: BackgroundRun }
-  /** It is run once more; the client hears of that one only. */
+  /** It runs again; the client gets only that result. */
   | { readonly kind: "again"; readonly choice: Choice };
 
 /** The action once more, when there is time, to learn how it does on another class. */
@@ -65,10 +65,9 @@ export interface Strategy {
   readonly name: StrategyName;
   choose(situation: Situation): Choice;
   /**
-   * What is to become of an execution whose latest run is over.
+   * Decides about an execution whose latest run has ended.
    *
-   * @param first What `choose` answered for it.
-   * @param runs All so far, the latest last; at least one.
+   * @param first The choice of `choose` for it. @param runs All runs so far, the latest last; at least one.
    */
   afterwards(situation: Situation, first: Choice, runs: readonly EndedRun[]): Next;
 }

@@ -17,11 +17,11 @@ interface BootstrapOptions {
 }
 
 /**
- * How surely a statistic is known: units (whole processes, whole pairs) are drawn with replacement, and the
- * statistic is taken of each draw. It is told how often each unit was drawn: unit u `times[offset + u]` times.
+ * Returns the confidence interval of a statistic: units (whole processes, whole pairs) are drawn with replacement, and
+ * the statistic of each draw is computed. It gets how often each unit was drawn: unit u `times[offset + u]` times.
  *
- * Percentiles of few units are too narrow; they are expanded as Hesterberg does (2015, "What Teachers Should
- * Know About the Bootstrap"), so that the interval of a mean is as wide as Student's.
+ * Percentiles of few units are too narrow; they are expanded as in Hesterberg (2015, "What Teachers Should Know About
+ * the Bootstrap"), so that the interval of a mean is as wide as Student's.
  */
 export function bootstrapInterval(
   units: number,

@@ -16,13 +16,13 @@ interface ChangePointOptions {
   /** Least relative change, as a fraction. */
   readonly magnitude?: number;
   /**
-   * Steps wait until this many values lie on either side: one value may be an outlier. 1: as Otava itself,
-   * whose maintainers say that the first point of their own picture is one.
+   * A step needs this many values on either side, because one value may be an outlier. 1: as Otava itself, whose
+   * maintainers say that the first point of their own picture is one.
    */
   readonly leastSegment?: number;
   /**
-   * In the end all points are judged anew between the neighbours that are left, and the weakest goes until each holds.
-   * Otava does not, and so names points whose p, as it is told then, is up to a third.
+   * At the end all points are judged again between the remaining neighbours, and the weakest is removed until each
+   * holds. Otava does not do this, and so reports points whose final p is up to a third.
    */
   readonly onlyWhatHolds?: boolean;
 }
@@ -121,9 +121,9 @@ function merged(
 }
 
 /**
- * What lies behind it then has other values before it. So has what lies before it, but Otava does not look at that
- * one again, and other points come of it if one does: ten of ten of its published series are found this way, five the
- * other.
+ * The points behind it then have other values before them. So have the points before it, but Otava does not judge those
+ * again, and judging them gives other points: ten of ten of its published series are found this way, five the other
+ * way.
  */
 function remove(points: ChangePoint[], at: number, values: readonly number[]): void {
   points.splice(at, 1);
@@ -135,7 +135,7 @@ function remove(points: ChangePoint[], at: number, values: readonly number[]): v
   }
 }
 
-/** What is told of the points is true of the segments that are left. */
+/** Recomputes the figures of the points from the remaining segments. */
 function refreshed(points: readonly ChangePoint[], values: readonly number[]): ChangePoint[] {
   return points.map(({ index }, i) =>
     judged(values, points[i - 1]?.index ?? 0, index, points[i + 1]?.index ?? values.length),
@@ -209,7 +209,7 @@ function momentsOf(
   let squares = 0;
   for (let i = start; i < end; i++) squares += ((values[i] ?? 0) - mean) ** 2;
   const variance = squares / (end - start);
-  // What rounding alone makes of equal numbers is no variance; a p-value must not hang on it.
+  // Rounding of equal numbers is no variance; a p-value must not depend on it.
   return { mean, variance: variance < (1e-12 * mean) ** 2 ? 0 : variance };
 }
 

@@ -47,7 +47,7 @@ function exactP(sizes: readonly number[], n: number, u: number): number {
     if (doubled <= here) below += count;
     if (doubled >= here) above += count;
   }
-  // With ties and unlike counts the distribution is lopsided; twice the lesser tail is what SciPy takes, too.
+  // With ties and different counts the distribution is asymmetric; like SciPy, this doubles the lesser tail.
   return Math.min(1, (2 * Math.min(below, above)) / all);
 }
 

@@ -6,18 +6,18 @@ interface PseudoMedian extends Interval {
   readonly point: number;
 }
 
-/** As `bootstrapInterval` takes where nothing else is said. */
+/** The default of `bootstrapInterval`. */
 const resamples = 2_000;
 /** How often a value was drawn fits a byte. */
 const mostValues = 255;
 
 /**
- * Hodges' and Lehmann's estimate of where a sample lies, and its bootstrapped interval: what `pseudoMedian` and
- * `bootstrapInterval` say, number for number, at a tenth of the work.
+ * Returns Hodges' and Lehmann's estimate of the location of a sample, and its bootstrapped interval: the same numbers
+ * as `pseudoMedian` and `bootstrapInterval`, with a tenth of the work.
  *
- * An interval's end is a value between two of 2,000 sorted estimates, some six from the end. So of each draw is only
- * asked whether its estimate lies at or beyond a value near that end, which takes a few products of how often values
- * were drawn; the few draws of which it does are reckoned through.
+ * An end of the interval lies between two of 2,000 sorted estimates, some six from the end. So for each draw it is only
+ * computed whether its estimate lies at or beyond a value near that end, which takes a few products of draw counts;
+ * only the few draws for which it does are computed completely.
  */
 export function pseudoMedianInterval(
   values: readonly number[],
@@ -118,7 +118,7 @@ class Sample {
       const limit = averages[Math.min(at, averages.length - 1)] as number;
       const found = this.#mediansTo(draws, limit, needed);
       if (found !== undefined) {
-        // As if all the others were there, too: quantiles look only at their ends.
+        // As if all the others were present, too: quantiles use only their ends.
         estimates.fill(Number.POSITIVE_INFINITY);
         estimates.set(found);
         return quantileOfSorted(estimates, q);

@@ -30,7 +30,7 @@ export function blobOfUri(uri: string): BlobOfProject | undefined {
   return { project, digest: digestFrom(name, hex, Number(size)) };
 }
 
-/** What names a blob of a project's that came inside of an event; `blobOfUri` reads it. */
+/** Returns the URI of a blob that came inside an event; `blobOfUri` parses it. */
 export function uriOfBlob({ project, digest }: BlobOfProject): string {
   return `bytestream://event/${project}/blobs/${digestForName(digest)}`;
 }

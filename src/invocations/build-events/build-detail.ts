@@ -19,21 +19,21 @@ import {
   type TestRow,
 } from "./read-builds.store.ts";
 
-/** A page shows no more; who looks for another one asks its tool. */
+/** The most targets on a page; others are found by the build tool. */
 const mostTargets = 500;
 const mostTests = 5_000;
 
-/** What a build's events add to its invocation, as a row among others. */
+/** A build's events in its invocation, as a row of a list. */
 export interface BuildSummary extends BuildKey {
   readonly build: NonNullable<InvocationSummary["build"]>;
   readonly startedAt: Date;
   /** The last that was heard of it, until it is over. */
   readonly endedAt: Date;
-  /** How it ended, as far as anybody said; null until then. */
+  /** The reported end; null until then. */
   readonly exit: { readonly code: number; readonly name: string } | null;
 }
 
-/** Of those of the invocations that sent events. */
+/** Returns the builds of those invocations that sent events. */
 export async function buildSummaries(tx: Tx, keys: readonly BuildKey[]): Promise<BuildSummary[]> {
   if (keys.length === 0) return [];
   return (await readSummaries(tx, keys)).map(summaryOf);
@@ -79,7 +79,7 @@ function exitOf({ exitCode, exitName, result, complete }: BuildSummaryRow): Buil
 
 type Events = NonNullable<InvocationDetail["events"]>;
 
-/** What a build's events told; undefined when it sent none. */
+/** Returns the content of a build's events; undefined when it sent none. */
 export async function buildDetail(
   tx: Tx,
   project: string,

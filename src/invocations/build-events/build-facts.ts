@@ -1,7 +1,7 @@
 import type { BuildUpdate, NamedFile } from "./build-update.ts";
 import { type SourceHints, type SourceOfBuild, sourceOfBuild } from "./source-of-build.ts";
 
-/** What is known of a build as a whole. */
+/** The facts about a build as a whole. */
 export interface BuildFacts extends SourceHints, SourceOfBuild {
   readonly complete: boolean;
   readonly command: string;
@@ -37,7 +37,7 @@ export function learn(facts: BuildFacts, news: BuildUpdate): BuildFacts {
       return facts.failure === null ? { ...facts, failure: news.sentence } : facts;
     case "finished": {
       const { exitCode, exitName, finishedAt = null } = news;
-      // What an action or a target failed of says more than the sum of it.
+      // The failure of an action or a target says more than the summary.
       const failure = exitCode === 0 ? null : facts.failure || news.failure || null;
       return { ...facts, exitCode, exitName, finishedAt, failure };
     }

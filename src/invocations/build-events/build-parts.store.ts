@@ -4,7 +4,7 @@ import { sql } from "#db/sql.ts";
 import type { BuildKey } from "./build.store.ts";
 import type { FileSetUpdate, NamedFile, TestUpdate } from "./build-update.ts";
 
-/** What is to be stored of a target: its files found. */
+/** The changes of a target, with its files. */
 export interface TargetChange {
   readonly label: string;
   readonly aspect: string;
@@ -18,7 +18,7 @@ export interface TargetChange {
 
 const Inserted = z.object({ inserted: z.boolean() });
 
-/** Stores what is new of targets; answers how many were not known before. With `onlyKnown`, those are left out. */
+/** Stores changes of targets; returns how many were unknown before. With `onlyKnown`, those are left out. */
 export async function saveTargets(
   tx: Tx,
   { project, invocation }: BuildKey,

@@ -6,7 +6,7 @@ export interface NamedFile {
   readonly uri: string;
 }
 
-/** What an event tells, as far as it is kept. Texts are bounded and fit for the database. */
+/** The stored content of an event. Texts are bounded and valid for the database. */
 export type BuildUpdate =
   | {
       readonly kind: "started";
@@ -38,7 +38,7 @@ export type BuildUpdate =
   | { readonly kind: "profile"; readonly file: NamedFile }
   /** Something that the events hold themselves and name by its digest. */
   | { readonly kind: "blob"; readonly digest: Digest; readonly bytes: Uint8Array }
-  /** Nobody could tell what it says. */
+  /** The event could not be read. */
   | { readonly kind: "unreadable" }
   | { readonly kind: "complete" };
 

@@ -2,22 +2,25 @@ import type { InvocationCounts, InvocationState } from "#api/invocation.ts";
 
 /** Between two calls a tool may link or test on its own machine for so long. */
 const quietMs = 2 * 60_000;
-/** One that tells no end is taken for over sooner: most are short, and it runs again when it asks again. */
+/**
+ * How soon an invocation without a reported end counts as over, in ms: most are short, and it counts as running again
+ * with its next call.
+ */
 const overMs = 60_000;
 
 interface InvocationFacts {
   readonly lastSeenAt: Date;
   readonly cancelledAt: Date | null;
   readonly counts: Pick<InvocationCounts, "queued" | "executing">;
-  /** What its build events say of its end: undefined when it sends none, null when it has not said. */
+  /** The end in its build events: undefined when it sends none, null when there was none yet. */
   readonly exit: { readonly code: number; readonly name: string } | null | undefined;
 }
 
 /**
- * How an invocation stands.
+ * Returns the state of an invocation.
  *
- * Only build events tell how it ended. Of a tool without them it is known that it is there while it asks
- * and waits; afterwards it is over, whatever became of its actions.
+ * Only build events report its end. A tool without them counts as running while it calls and waits, and then as over,
+ * whatever its actions' results.
  */
 export function invocationState(
   { lastSeenAt, cancelledAt, counts, exit }: InvocationFacts,

@@ -21,7 +21,7 @@ interface ActionListing extends InvocationName {
   readonly limit: number;
 }
 
-/** What is open is queued or executes: which of them, only the queue knows. */
+/** An open action is queued or executing; only the queue knows which. */
 const whichOf: Readonly<Record<InvocationActionState, RequestedActionQuery["which"]>> = {
   hit: "hits",
   queued: "open",
@@ -31,7 +31,10 @@ const whichOf: Readonly<Record<InvocationActionState, RequestedActionQuery["whic
   cancelled: "cancelled",
 };
 
-/** So often a list looks on for actions of a state that the rows do not tell, before it answers with what it has. */
+/**
+ * How often a list reads further rows to find actions of a state that the rows do not show, before it returns what it
+ * has.
+ */
 const mostLooks = 20;
 
 /** The next actions of an invocation, in the order in which they were asked for. */
@@ -58,7 +61,10 @@ export async function listActions(tx: Tx, listing: ActionListing): Promise<Invoc
   return { actions: found, next: after === undefined ? null : formatActionCursor(after) };
 }
 
-/** What the operation noted comes first: others may still wait for what this invocation gave up. */
+/**
+ * The outcome in the operation comes first: other clients may still wait for an execution that this invocation has
+ * given up.
+ */
 function actionOf(row: RequestedAction, standing: ExecutionStanding | undefined): InvocationAction {
   return {
     actionDigest: row.actionDigest,

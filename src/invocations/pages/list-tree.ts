@@ -7,7 +7,7 @@ import { type Digest, digestKey, functionOf } from "#core/digest.ts";
 /** More lines nobody reads in a page. */
 const mostEntries = 2_000;
 
-/** What is in an output directory; undefined when its Tree is not in the store. */
+/** Returns the content of an output directory; undefined when its Tree is not in the store. */
 export async function listTree(blobs: BlobStore, digest: Digest): Promise<TreeListing | undefined> {
   const tree = await fetchTree(blobs, digest);
   if (tree === undefined) return undefined;

@@ -2,16 +2,16 @@ import type { InvocationActionState } from "#api/invocation.ts";
 import type { Outcome } from "#execution/execution.ts";
 import type { ExecutionStanding } from "#execution/execution-standing.store.ts";
 
-/** What became of an action, in few words; of one that has ended without any, nothing. */
+/** Returns the state of an action with an outcome, in few words. */
 export function stateOfOutcome(outcome: Outcome | null): "succeeded" | "failed" | "cancelled" {
   return outcome === "succeeded" || outcome === "cancelled" ? outcome : "failed";
 }
 
 /**
- * How an operation without an outcome of its own stands, by its execution.
+ * Returns the state of an operation without an outcome, by its execution.
  *
- * One that was written while its execution ended has missed the news, and one whose execution is gone
- * can get none any more: nothing will come of it.
+ * An operation that was stored while its execution ended has missed the end, and one whose execution is gone cannot get
+ * one.
  */
 export function openState(
   standing: Pick<ExecutionStanding, "state" | "outcome"> | undefined,

@@ -3,10 +3,10 @@ import { sql } from "#db/sql.ts";
 import type { FinishedExecution } from "#execution/finishing/finished-execution.ts";
 
 /**
- * Notes what became of the operations that executions served.
+ * Stores the outcomes of the operations that executions served.
  *
- * In the transaction that ends the executions: an operation without an outcome is one whose execution
- * goes on, and of one whose execution is deleted, the outcome is still known.
+ * In the transaction that ends the executions: so an operation without an outcome has a running execution, and the
+ * outcome stays known when the execution is deleted.
  */
 export async function noteOperationEnds(
   tx: Tx,

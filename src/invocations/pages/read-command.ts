@@ -15,7 +15,7 @@ import {
 /** Response files aside, no operating system starts a command that is longer. */
 const mostBytes = 4 * 1024 * 1024;
 
-/** What was to be executed, as far as its blobs are still there. */
+/** The command to execute, as far as its blobs are still in the store. */
 interface ReadAction {
   readonly inputRoot: string | null;
   readonly command: ExecutionDetail["command"];
@@ -32,7 +32,7 @@ export async function readAction(blobs: BlobStore, digest: Digest): Promise<Read
       command: await commandOf(blobs, action, by),
     };
   } catch (reason) {
-    // What does not read as an action cannot be shown as one; all else that is known of it can.
+    // An unreadable action cannot be shown; the other facts can.
     if (reason instanceof Fault && reason.code === "invalid_argument") {
       return { inputRoot: null, command: null };
     }

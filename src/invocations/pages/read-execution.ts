@@ -12,7 +12,7 @@ import { requestedBy } from "./requested-by.store.ts";
 /** More lines nobody reads in a page. */
 const mostOutputs = 2_000;
 
-/** An execution with all that is known of it, but for why it waits; undefined when nobody knows it any more. */
+/** Returns an execution with all known facts, except why it waits; undefined when it is unknown. */
 export async function readExecution(
   { db, blobsOf }: { readonly db: Db; readonly blobsOf: (project: string) => BlobStore },
   id: ExecutionId,

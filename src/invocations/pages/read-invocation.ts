@@ -4,7 +4,7 @@ import { buildDetail } from "../build-events/build-detail.ts";
 import { type InvocationName, invocationRow } from "./invocation-row.store.ts";
 import { summariesOf } from "./summaries.ts";
 
-/** An invocation with all but its actions, and why it waits; undefined when nobody knows it. */
+/** Returns an invocation without its actions and why it waits; undefined when it is unknown. */
 export function readInvocation(
   db: Db,
   name: InvocationName,

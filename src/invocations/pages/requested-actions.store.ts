@@ -21,10 +21,10 @@ const RequestedAction = z.object({
   exitCode: z.number().nullable(),
   worker: z.string().nullable(),
 });
-/** What an invocation asked for, as its own rows tell it: an answer of the cache, or an operation. */
+/** An action that an invocation requested, from its own rows: a cache hit, or an operation. */
 export type RequestedAction = z.infer<typeof RequestedAction>;
 
-/** Which of an invocation's actions: by what its rows say, in the order in which they were asked for. */
+/** Selects actions of an invocation by the content of its rows, in the order of the requests. */
 export interface RequestedActionQuery extends InvocationName {
   readonly which: "all" | "hits" | "open" | "succeeded" | "failed" | "cancelled";
   /** A part of the target's or the mnemonic's name. */
@@ -33,7 +33,7 @@ export interface RequestedActionQuery extends InvocationName {
   readonly limit: number;
 }
 
-/** The next actions in order. Of an execution that was asked for twice, the first operation stands for both. */
+/** Returns the next actions in order. When an execution was requested twice, the first operation stands for both. */
 export function requestedActions(tx: Tx, query: RequestedActionQuery): Promise<RequestedAction[]> {
   const { which, limit } = query;
   const sources = [

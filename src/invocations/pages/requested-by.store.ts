@@ -10,7 +10,7 @@ const Asker = z.object({
   requestedAt: z.date().transform((date) => date.toISOString()),
 });
 
-/** Who asked for an execution, the newest first; the latest of many. */
+/** Returns which invocations requested an execution, the newest first, up to a limit. */
 export function requestedBy(
   tx: Tx,
   executionId: string,

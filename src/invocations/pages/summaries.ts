@@ -5,7 +5,7 @@ import { countActions, countsOf } from "./count-actions.store.ts";
 import type { InvocationRow } from "./invocation-row.store.ts";
 import { invocationState } from "./invocation-state.ts";
 
-/** Rows as lists show them, each with its counts and with what its build events told. */
+/** Returns invocations as lists show them, with counts and the content of their build events. */
 export async function summariesOf(
   tx: Tx,
   rows: readonly InvocationRow[],
@@ -39,7 +39,7 @@ function summaryOf(
     tool: { name, version },
     principal,
     startedAt: (told?.startedAt ?? row.firstSeenAt).toISOString(),
-    // Once it said that it is over, what is heard of it later is nothing of its own.
+    // After its reported end, later calls do not count as its own.
     endedAt: (told?.exit ? told.endedAt : lastSeenAt).toISOString(),
     counts,
     build: told?.build ?? null,

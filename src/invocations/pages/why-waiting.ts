@@ -1,4 +1,4 @@
-/** What an invocation waits for, when nothing of it runs: the first in its queue speaks for all. */
+/** Returns why an invocation waits when nothing of it runs: the reason of its first action in the queue. */
 export function invocationWaiting(queued: number, sentence: string): string {
   return queued === 1
     ? `its one action ${sentence}`

@@ -1,13 +1,13 @@
 import type { EnvironmentFacts } from "./facts.ts";
 
-/** One thing that makes figures of this machine scatter, and what helps. */
+/** One cause of variation on this machine, and a remedy. */
 export interface Advice {
   readonly about: string;
   readonly what: string;
   readonly help: string;
 }
 
-/** What to change on a machine that is to measure: in the order of what it brings. Pure. */
+/** Returns what to change on a measuring machine, in the order of the benefit. Pure. */
 export function adviceFor(facts: EnvironmentFacts, notes: readonly string[]): Advice[] {
   const advice: Advice[] = [];
   const add = (about: string, what: string, help: string) => advice.push({ about, what, help });

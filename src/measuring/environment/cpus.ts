@@ -18,7 +18,7 @@ function cpuFolders(): string[] {
   }
 }
 
-/** The fastest clock of all CPUs now, in MHz: that of the one that works. Undefined where nobody says. */
+/** Returns the fastest clock of all CPUs now, in MHz: that of the one that works. Undefined where it is unknown. */
 export function fastestClock(): number | undefined {
   const clocks = cpuFolders()
     .map((at) => Number(read(`${at}/cpufreq/scaling_cur_freq`)) / 1_000)

@@ -4,7 +4,9 @@ import { canonicalJson } from "#core/canonical-json.ts";
 import type { MeasuringTools } from "../processes/tools.ts";
 import { read } from "./cpu-time.ts";
 
-/** What may change a figure, of the machine and of what measures: a value per name. Not load, not time. */
+/**
+ * Facts about the machine and the measuring programs that may change a figure: a value per name. Not load, not time.
+ */
 export type EnvironmentFacts = Record<string, string>;
 
 /** Figures are compared where this is equal. */

@@ -9,7 +9,7 @@ export interface Load {
   readonly others: number;
   /** How many the hypervisor gave to other machines. */
   readonly stolen: number;
-  /** The load average of one minute, per CPU. It knows of our own work, too. */
+  /** The load average of one minute, per CPU. It includes our own work. */
   readonly averagePerCpu: number;
 }
 
@@ -32,8 +32,8 @@ export async function sampleLoad(sampleMs: number, signal?: AbortSignal): Promis
 }
 
 /**
- * A fifth of one CPU: what a desktop without anybody at it takes is less, one busy tab is more. More than so many
- * wait per CPU, and the quiet second was chance.
+ * A fifth of one CPU: an unused desktop needs less, one busy browser tab more. When more processes than this wait per
+ * CPU, the quiet second was chance.
  */
 const quietCpus = 0.2;
 const quietAverage = 2;

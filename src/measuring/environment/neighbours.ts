@@ -1,13 +1,13 @@
 import { cpuTimeNow, ownCpuTime } from "./cpu-time.ts";
 import { fastestClock, throttleCount } from "./cpus.ts";
 
-/** What the machine did while a process was measured. */
+/** The state of the machine while a process was measured. */
 export interface Meanwhile {
   readonly seconds: number;
   /** CPU seconds of processes that are not ours; of other machines on the same hardware. */
   readonly others: number;
   readonly stolen: number;
-  /** MHz, of the fastest CPU; undefined where nobody says. */
+  /** MHz, of the fastest CPU; undefined where it is unknown. */
   readonly slowest: number | undefined;
   readonly fastest: number | undefined;
   readonly throttled: number;
@@ -21,7 +21,7 @@ const quietShare = 0.1;
 const leastSeconds = 0.05;
 const steadyClock = 0.9;
 
-/** What makes figures of that time doubtful. */
+/** Returns the reasons to doubt figures of that time. */
 export function warningsOf(meanwhile: Meanwhile): string[] {
   const { seconds, others, stolen, slowest, fastest, throttled } = meanwhile;
   const isMuch = (cpuSeconds: number) =>

@@ -12,10 +12,13 @@ export interface RunFolders {
   readonly temp: string;
 }
 
-/** Those that a command may write in. */
+/** The folders in which a command may write. */
 export const ownFolders = ["source", "out", "state", "home", "temp"] as const;
 
-/** As commands see them in a sandbox: of one length everywhere, for a path's length is in the figures. */
+/**
+ * The folders as commands see them in a sandbox: always of the same length, because the length of a path affects
+ * figures.
+ */
 export const foldersInside: RunFolders = {
   artifact: "/grange/artifact",
   source: "/grange/source",

@@ -51,7 +51,7 @@ export function readPerf(report: string): number | undefined {
   return undefined;
 }
 
-/** One line `I refs: 1,234` for each process; `--trace-children=yes` makes them several. */
+/** Parses one line `I refs: 1,234` for each process; `--trace-children=yes` makes several. */
 export function readCachegrind(report: string): number | undefined {
   const counts = [...report.matchAll(/^==\d+==\s+I\s+refs:\s+([\d,]+)\s*$/gm)].map(
     ([, digits = ""]) => Number(digits.replaceAll(",", "")),

@@ -1,4 +1,4 @@
-/** What the kernel accounted to a command and the processes it waited for. */
+/** The kernel's accounting of a command and the processes that it waited for. */
 export interface Usage {
   /** 128 + the signal that ended it, as shells say. */
   readonly exitCode: number;
@@ -9,9 +9,9 @@ export interface Usage {
 }
 
 /**
- * A small program that runs a command and writes to file 3 what it used.
+ * A small program that runs a command and writes its resource usage to file 3.
  *
- * Node cannot: it has no wait4, and what it starts inherits its own peak of memory (docs/decisions/0032).
+ * Node cannot: it has no wait4, and its children inherit its own peak of memory (docs/decisions/0032).
  */
 export interface Meter {
   readonly name: "perl" | "time" | "bash";

@@ -1,6 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** In the environment of all that is started, where no sandbox ends what leaves its process group. */
+/**
+ * In the environment of every started program, for systems without a sandbox that ends processes outside of its process
+ * group.
+ */
 export const marker = "GRANGE_MEASURING";
 
 /** Ends a process group, and whatever left it but still carries the mark. */
@@ -27,6 +30,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It is gone already.
+    // It has ended already.
   }
 }

@@ -11,7 +11,7 @@ import { watchMachine } from "./watch-machine.ts";
 interface BoundedProcess {
   readonly argv: readonly string[];
   readonly cwd: string;
-  /** All that it gets. */
+  /** The whole environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -25,18 +25,18 @@ export interface EndedProcess {
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
-  /** What its meter wrote to file 3. */
+  /** The text that its meter wrote to file 3. */
   readonly report: string;
-  /** With what it took to start and to end it. */
+  /** Including start and end. */
   readonly wallMs: number;
 }
 
-/** One that writes more is broken, and reading it takes our time. */
+/** A program that prints more is broken, and reading it takes our time. In bytes. */
 const mostOutputBytes = 256 * 1024 * 1024;
 
 /**
- * Runs a command to its end, in a process group of its own, and ends all of that with it. That it failed is
- * for the caller to judge; that it had to be ended is a `Fault`.
+ * Runs a command to its end, in a process group of its own, and ends the whole group with it. A failed command is a
+ * result; a command that had to be ended is a `Fault`.
  */
 export async function runBounded(wanted: BoundedProcess): Promise<EndedProcess> {
   if (wanted.signal.aborted) throw cancelled();

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { asJobOwner, giveTreeToJobs, jobOwner, jobUser } from "#machine/job-owner.ts";
 import { foldersInside, ownFolders, type RunFolders } from "../folders/run-folders.ts";
 
-/** What stands between a measured program and the machine. */
+/** The separation of a measured program from the machine. */
 export interface Sandbox {
   readonly kind: "bubblewrap" | "none";
   /** Where the program sees the folders of its run. */
@@ -23,7 +23,7 @@ export const noSandbox: Sandbox = {
   give: () => {},
 };
 
-/** Of /etc, what programs of a system need to start. Not all: run by root, it would hold readable secrets. */
+/** The parts of /etc that programs of a system need to start. Not all: for root, it contains readable secrets. */
 const fromEtc = [
   "alternatives",
   "ld.so.cache",
@@ -34,7 +34,7 @@ const fromEtc = [
   "ssl/openssl.cnf",
 ];
 
-/** What the parts below are in. Made along the way by bubblewrap, they would be closed to all but root. */
+/** The parent directories of the parts below. If bubblewrap made them, only root could enter them. */
 const foldersAbove = [
   "/grange",
   "/etc",
@@ -47,11 +47,11 @@ const foldersAbove = [
 ];
 
 /**
- * Programs of the system to read, the folders of the run to write, no network, no other processes. It is set up
- * before the meter or the counter starts, so that its own work (some 5 ms) is in no figure.
+ * A sandbox in which programs of the system can be read and the folders of the run written, without network and other
+ * processes. It is set up before the meter or the counter starts, so that its own work (some 5 ms) is in no figure.
  *
- * Root mounts, and then becomes the user whom jobs of a worker belong to: to the kernel, root of the machine would stay root
- * in a user namespace.
+ * Root mounts, and then becomes the user of workers' jobs: to the kernel, root of the machine would stay root in a user
+ * namespace.
  */
 export function bubblewrapSandbox(proc: "own" | "shared"): Sandbox {
   const always = [

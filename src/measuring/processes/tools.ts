@@ -10,7 +10,7 @@ import { type Meter, metersFor } from "./meters.ts";
 import { type EndedProcess, runBounded } from "./run-bounded.ts";
 import { bubblewrapSandbox, noSandbox, type Sandbox, searchPath } from "./sandbox.ts";
 
-/** With what this machine measures. */
+/** The measuring tools of this machine. */
 export interface MeasuringTools {
   readonly sandbox: Sandbox;
   readonly meter: Meter | undefined;
@@ -18,13 +18,13 @@ export interface MeasuringTools {
   readonly counters: readonly { readonly counter: Counter; readonly version: string }[];
   /** Goes before counted commands: their memory lies at the same addresses each time. */
   readonly fixedLayout: readonly string[];
-  /** What is missing, for people. */
+  /** The missing tools, for people. */
   readonly notes: readonly string[];
 }
 
 export type SandboxRequest = "auto" | Sandbox["kind"];
 
-/** Tries out what there is, in the sandbox in which it will be used. */
+/** Tries the available tools, in the sandbox in which they will be used. */
 export async function findTools(
   wanted: SandboxRequest,
   scratch: string,
@@ -126,8 +126,8 @@ async function findSandbox(
 }
 
 /**
- * Answers what people are to know where there is no sandbox. Throws `Fault("failed_precondition")` where programs would run as root
- * and nobody asked for that.
+ * Returns a remark for people where there is no sandbox. Throws `Fault("failed_precondition")` where programs would run
+ * as root without an explicit option.
  */
 export function withoutSandbox({
   complaint,

@@ -1,7 +1,7 @@
 import { readFileSync, statfsSync } from "node:fs";
 import { Fault } from "#core/fault.ts";
 
-/** What is left of the machine. */
+/** The free resources of the machine. */
 interface MachineState {
   /** Threads of all processes. */
   readonly threads: number;

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 
-/** Something that whoever looks after a lab is to hear of. */
+/** An event that the operator of a lab must be told about. */
 type LabAlarm =
   | { readonly kind: "collector-silent"; readonly collector: string }
   | { readonly kind: "collector-out-of-duty"; readonly collector: string; readonly why: string };
@@ -11,7 +11,7 @@ type LabAlarm =
 /** How long an alarm is tried to be sent. */
 const sendHours = 24;
 
-/** Stores alarms to be sent, in the transaction that found what they tell. */
+/** Stores alarms to be sent, in the transaction that found them. */
 export async function keepAlarms(tx: Tx, alarms: readonly LabAlarm[], now: Date): Promise<void> {
   for (const alarm of alarms) {
     const id = randomUUID();
@@ -33,7 +33,7 @@ const DueAlarm = z.object({
 });
 export type DueAlarm = z.infer<typeof DueAlarm>;
 
-/** Takes alarms whose time has come. Until `until` nobody else takes them; when this server dies, another sends them then. */
+/** Takes due alarms. Until `until` no other server takes them; when this server dies, another sends them then. */
 export function takeAlarms(tx: Tx, now: Date, until: Date, most: number): Promise<DueAlarm[]> {
   return tx.many(
     DueAlarm,
@@ -53,7 +53,7 @@ export function takeAlarms(tx: Tx, now: Date, until: Date, most: number): Promis
   );
 }
 
-/** What came of a try to send an alarm. */
+/** The outcome of an attempt to send an alarm. */
 export type AfterSending =
   | { readonly state: "delivered" }
   | { readonly state: "pending"; readonly at: Date; readonly problem: string }
@@ -78,7 +78,7 @@ export function deleteOldAlarms(tx: Tx, before: Date): Promise<number> {
   return tx.run(sql`delete from benchmark_alarm where created_at < ${before}`);
 }
 
-/** Returns what an alarm says to people: what happened, and what to do. */
+/** Returns the message of an alarm: what happened, and what to do. */
 function alarmSentence(alarm: LabAlarm): string {
   const { collector } = alarm;
   switch (alarm.kind) {

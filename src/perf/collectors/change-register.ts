@@ -14,7 +14,7 @@ import {
   updateCollector,
 } from "./collector.store.ts";
 
-/** Registers a collector. It is shown from now on, also before it first says hello. */
+/** Registers a collector. It is listed from now on, also before its first contact. */
 export async function addCollector(
   tx: Tx,
   wanted: z.output<typeof AddCollector>,
@@ -33,7 +33,10 @@ export async function addCollector(
   await tellBenchmarkChange(tx);
 }
 
-/** What is not named stays. A job in hand is ended first: only the next claim goes by the change. */
+/**
+ * Changes a collector; values that are not named stay. A running job is ended first: only the next claim uses the
+ * change.
+ */
 export async function changeCollector(
   tx: Tx,
   name: string,
@@ -47,7 +50,7 @@ export async function changeCollector(
     active: change.active ?? before.active,
     set: change.set === undefined ? before.set : change.set,
     mayTakeOver: change.mayTakeOver ?? before.mayTakeOver,
-    // What somebody says stands until somebody says otherwise.
+    // A value that a person set stays until a person changes it.
     ...(change.outOfDuty === undefined
       ? {}
       : { outOfDuty: change.outOfDuty, outOfDutyByTest: false }),
@@ -57,7 +60,7 @@ export async function changeCollector(
   await tellBenchmarkChange(tx);
 }
 
-/** Only one that left no trace: what was measured names who measured it. */
+/** Removes a collector without results: stored results name their collector. */
 export async function removeCollector(tx: Tx, name: string): Promise<void> {
   await lockRegister(tx);
   if ((await lockCollector(tx, name)) === undefined) throw noSuchCollector(name);

@@ -1,6 +1,6 @@
 import type { CollectorState } from "#api/collector.ts";
 
-/** What is known of a collector when its state is told. */
+/** The facts from which a collector's state follows. */
 export interface CollectorStanding {
   readonly active: boolean;
   readonly outOfDuty: string | null;
@@ -13,7 +13,7 @@ function isSilent(lastHeartbeatAt: Date | null, now: Date, leaseMs: number): boo
   return lastHeartbeatAt === null || lastHeartbeatAt.getTime() + leaseMs <= now.getTime();
 }
 
-/** What a collector is doing. One that ends its job after it was deactivated is measuring still. */
+/** Returns the state of a collector. One that ends its job after it was deactivated still counts as measuring. */
 export function collectorState(
   { active, outOfDuty, lastHeartbeatAt, hasJob }: CollectorStanding,
   now: Date,

@@ -36,7 +36,7 @@ export async function findCollector(
   return found;
 }
 
-/** Who is there for a target, the named one among them. */
+/** Returns the collectors of a target, including the named one. */
 export function collectorsOfTarget(tx: Tx, target: string): Promise<RegisteredCollector[]> {
   return tx.many(
     RegisteredCollector,
@@ -45,9 +45,9 @@ export function collectorsOfTarget(tx: Tx, target: string): Promise<RegisteredCo
 }
 
 /**
- * Makes those who change the register follow one another, until the transaction ends.
+ * Serialises changes of the register, until the transaction ends.
  *
- * The unique index would refuse the second of two, too, though without a sentence that says what to do.
+ * The unique index would refuse the second of two, too, but without a message that says what to do.
  */
 export async function lockRegister(tx: Tx): Promise<void> {
   await tx.run(sql`select pg_advisory_xact_lock(hashtext('grange collector register'))`);
@@ -98,7 +98,7 @@ export async function lockCollector(
 
 const Traces = z.object({ inHand: z.string().nullable(), jobs: z.boolean(), results: z.boolean() });
 
-/** What would lose its collector if it were removed. */
+/** Returns what refers to a collector and would prevent its removal. */
 export async function tracesOf(tx: Tx, name: string): Promise<z.infer<typeof Traces>> {
   const [traces] = await tx.many(
     Traces,
@@ -123,7 +123,7 @@ export async function deleteCollector(tx: Tx, name: string): Promise<void> {
   await tx.run(sql`delete from collector where name = ${name}`);
 }
 
-/** Keeps what a machine says of itself; it is there once, however many machines are alike. */
+/** Stores the description of a machine; equal machines share one row. */
 export async function keepEnvironment(
   tx: Tx,
   fingerprint: string,
@@ -163,7 +163,7 @@ export async function welcome(
 
 const Name = z.object({ name: z.string() });
 
-/** Returns whether a collector went silent, or one that was silent has a job still. One statement, for a loop. */
+/** Returns whether a collector went silent, or a silent one still has a job. One statement, for a loop. */
 export async function isAnySilent(tx: Tx, now: Date, silentSince: Date): Promise<boolean> {
   const [found] = await tx.many(
     z.object({ any: z.boolean() }),

@@ -15,7 +15,7 @@ interface SelfTestJudgement {
   /** False: nothing was compared, so that the test is no evidence in either direction. */
   readonly saysSomething: boolean;
   readonly passed: boolean;
-  /** For people, when it did not pass. */
+  /** For people, when the test was not passed. */
   readonly sentence: string | null;
 }
 
@@ -39,8 +39,8 @@ export interface Duty {
 }
 
 /**
- * What a test means for a collector's duty. What somebody said stands, however well it measures; so does an earlier
- * test, while later ones find nothing to compare.
+ * Returns what a test means for a collector's duty. A decision of a person stays, however well it measures; so does an
+ * earlier test, while later ones have nothing to compare.
  */
 export function dutyAfterTest(
   before: Duty,

@@ -6,9 +6,9 @@ import { sql } from "#db/sql.ts";
 import { StoredSlice, sliceColumns } from "../job-slice.store.ts";
 import { RegisteredCollector } from "./collector.store.ts";
 
-/** Jobs whose mean is told. */
+/** The number of latest jobs for the mean. */
 const latestJobs = 20;
-/** Of its like; what they took a month ago says little. */
+/** The number of latest similar jobs; older durations say little. */
 const latestAlike = 5;
 
 const Listed = RegisteredCollector.omit({
@@ -27,7 +27,7 @@ const Listed = RegisteredCollector.omit({
 });
 export type ListedCollector = z.infer<typeof Listed>;
 
-/** All collectors, also those that are away; or the one named. */
+/** Returns all collectors, also absent ones; or the named one. */
 export function listCollectors(tx: Tx, name: string | null = null): Promise<ListedCollector[]> {
   return tx.many(
     Listed,
@@ -73,7 +73,7 @@ const InHand = StoredSlice.extend({
 });
 export type JobInCollectorsHand = z.infer<typeof InHand>;
 
-/** What collectors are at. */
+/** Returns the running jobs of collectors. */
 export function jobsInHand(tx: Tx): Promise<JobInCollectorsHand[]> {
   return tx.many(
     InHand,

@@ -16,10 +16,10 @@ import { insertNoise, insertSelfTest, type NoiseRow } from "./self-test.store.ts
 
 type Report = z.output<typeof ReportSelfTest>;
 
-/** As JSON writes what PostgreSQL does not keep. */
+/** JSON escapes of characters that PostgreSQL cannot store. */
 const unkeepable = /\\u(0000|d[89a-f][0-9a-f]{2})/;
 
-/** Keeps what a collector found when it compared an artifact with itself, and whether it may go on measuring. */
+/** Stores the result of a collector's self-test, and whether it may continue to measure. */
 export async function reportSelfTest(
   tx: Tx,
   name: string,
@@ -66,10 +66,10 @@ export async function reportSelfTest(
   return { passed, outOfDuty: duty.outOfDuty };
 }
 
-/** What the suites call them, by their numbers. */
+/** Returns the numbers of metrics in their suites. */
 async function numbersOf(tx: Tx, noise: Report["noise"]): Promise<NoiseRow[]> {
   const rows: NoiseRow[] = [];
-  // In one order: two who number new metrics of the same two suites wait for each other, and never in a circle.
+  // Always in the same order, so that two transactions that number metrics of the same two suites cannot deadlock.
   for (const name of [...new Set(noise.map(({ suite }) => suite))].toSorted()) {
     const told = noise.filter(({ suite }) => suite === name);
     const suite = (await findSuite(tx, name))?.definition;

@@ -12,7 +12,9 @@ interface SelfTestRow {
 
 const Id = z.object({ id: z.number() });
 
-/** Stores a test, under the lock of its collector's row; false when the latest one says just the same: it is told again. */
+/**
+ * Stores a test, with the collector's row locked; returns false when the latest one is identical: it was sent again.
+ */
 export async function insertSelfTest(tx: Tx, test: SelfTestRow, now: Date): Promise<boolean> {
   const detail = JSON.stringify(test.detail);
   const inserted = await tx.many(

@@ -64,7 +64,7 @@ const pointTables = sql`
   join benchmark_artifact as earlier on earlier.id = point.before_id
 `;
 
-/** All steps of one metric of a case, in the order of the line. */
+/** Returns all steps of one metric of a case, in the order of the line. */
 export function pointsOfSeries(tx: Tx, caseId: number, metric: number): Promise<StoredPoint[]> {
   return tx.many(
     StoredPoint,
@@ -123,7 +123,7 @@ export function pointsSince(
   );
 }
 
-/** What people said of a step: false when there is none. */
+/** Stores a person's statement about a step; returns false when there is no such step. */
 export async function sayStanding(
   tx: Tx,
   of: {
@@ -185,7 +185,7 @@ export interface FoundPoint {
   readonly p: number;
 }
 
-/** Keeps what was found. Of a step that is there already the figures change, never what people said of it. */
+/** Stores the found steps. The figures of an existing step change, but not people's statements about it. */
 export async function keepPoints(tx: Tx, points: readonly FoundPoint[], now: Date): Promise<void> {
   if (points.length === 0) return;
   await tx.run(sql`
@@ -203,7 +203,7 @@ export async function keepPoints(tx: Tx, points: readonly FoundPoint[], now: Dat
   `);
 }
 
-/** Forgets steps that later figures have shown to be none. What somebody spoke of stays. */
+/** Deletes steps that later figures have disproved. Steps with a statement of a person stay. */
 export async function forgetPoints(tx: Tx, points: readonly KnownPoint[]): Promise<void> {
   if (points.length === 0) return;
   await tx.run(sql`

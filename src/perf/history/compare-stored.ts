@@ -29,7 +29,7 @@ interface ToCompare {
   readonly after: LineArtifact;
   /** Cases of this metric only; undefined: of all. */
   readonly metric: string | undefined;
-  /** What `predecessorsOf` says of `before`, where somebody has asked already. */
+  /** The result of `predecessorsOf` for `before`, if the caller has it. */
   readonly predecessors?: readonly number[] | undefined;
 }
 

@@ -23,10 +23,10 @@ interface ShelvedComparison {
 }
 
 /**
- * Comparisons that were made lately, by what they rest on.
+ * Caches recent comparisons by the data that they depend on.
  *
- * Not by time, and not by the requests' ends: a comparison is the same as long as suite, figures, accepted steps
- * and neighbours are the same, and is made anew when one of them is not.
+ * A comparison is the same as long as suite, figures, accepted steps and neighbours are the same, and is computed again
+ * when one of them changes.
  */
 export function comparisonCache(db: Db) {
   const cache = recentlyUsed<Promise<Comparison>>(mostCases, ({ cases, missing }) =>

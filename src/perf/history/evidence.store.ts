@@ -85,7 +85,7 @@ const StoredError = z.object({
 /** The same failure of ten jobs says no more than that of one. */
 const mostErrors = 1_000;
 
-/** What failed of some artifacts, the latest first. */
+/** Returns the errors of some artifacts, the latest first. */
 export function errorsOf(tx: Tx, artifactIds: readonly number[]) {
   return tx.many(
     StoredError,

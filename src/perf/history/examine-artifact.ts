@@ -21,9 +21,9 @@ import { measuredCases, seriesAt, suiteOfArtifact, windowAbout } from "./window.
 
 /** Two windows of the search for steps before, one after: what was measured late has figures on both sides. */
 const about = { before: 99, after: 50 };
-/** Of the window's beginning nothing is judged anew: from there, what lies before it is not seen. */
+/** Values at the beginning of the window are not judged again, because the values before them are not visible. */
 const unjudged = 25;
-/** Of deterministic metrics; rustc-perf's threshold where nobody knows the noise. */
+/** For deterministic metrics: rustc-perf's threshold where the noise is unknown. */
 const leastStep = 0.002;
 /** With eight metrics, some 60,000 numbers at once. */
 const casesAtOnce = 50;
@@ -61,7 +61,7 @@ interface LookedAt {
   readonly caseId: number;
   readonly environmentId: number;
   readonly metric: number;
-  /** Of its values, in the window. */
+  /** The places of its values in the window. */
   readonly places: readonly number[];
   readonly found: readonly FoundStep[];
 }

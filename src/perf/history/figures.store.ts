@@ -33,7 +33,7 @@ const CaseColumns = z.object({
   targets: Texts,
 });
 
-/** All cases of a suite, by their numbers. In columns, as `figuresOf`. */
+/** Returns all cases of a suite, by their numbers. In columns, like `figuresOf`. */
 export async function casesOf(tx: Tx, suite: string): Promise<Map<number, TestCase>> {
   const [columns] = await tx.many(
     CaseColumns,
@@ -99,8 +99,8 @@ const FigureColumns = z.object({
 });
 
 /**
- * All results of some artifacts, those measured last first. In columns: to read a row for each of fourteen hundred results
- * takes longer than all else of them.
+ * Returns all results of some artifacts, the last measured first. In columns: parsing a row for each of fourteen
+ * hundred results takes longer than everything else.
  */
 export async function figuresOf(tx: Tx, artifactIds: readonly number[]): Promise<Figures[]> {
   const [columns] = await tx.many(
@@ -139,7 +139,7 @@ const Warned = z.object({
   warnings: z.array(z.string()),
 });
 
-/** What weakens the results of some artifacts; those without a warning are not there. */
+/** Returns the warnings about results of some artifacts; artifacts without a warning are absent. */
 export function warningsOf(tx: Tx, artifactIds: readonly number[]) {
   return tx.many(
     Warned,
@@ -158,7 +158,7 @@ export interface Wanted {
   readonly caseId: number;
   readonly environmentId: number;
   readonly ordinal: number;
-  /** Of the artifacts asked for, how many of the first count. */
+  /** How many of the requested artifacts count, from the first. */
   readonly until: number;
 }
 
@@ -166,11 +166,11 @@ export interface Wanted {
 const manySeries = 60;
 
 /**
- * Values of some series at some artifacts, in the artifacts' order, by the wishes' positions.
+ * Returns the values of some series at some artifacts, in the artifacts' order, by the positions of the requests.
  *
- * Only the metrics asked for travel, not whole results: of eight metrics that is an eighth. Of a metric that is wanted of
- * many cases, all results of an artifact are read in one go, as they lie; to join twenty thousand of them with what
- * is wanted would take PostgreSQL three times as long.
+ * Only the requested metrics are transferred: of eight metrics that is an eighth. When a metric is requested for many
+ * cases, all results of an artifact are read at once; joining twenty thousand of them with the requests would take
+ * PostgreSQL three times as long.
  */
 export async function valuesAt(
   tx: Tx,
@@ -210,7 +210,7 @@ const OfArtifact = z.object({
   values: NumbersOrNullInText,
 });
 
-/** One metric of all results of the artifacts; those wanted find their place. */
+/** Reads one metric of all results of the artifacts and places the requested ones. */
 async function placeAll(
   tx: Tx,
   artifactIds: readonly number[],

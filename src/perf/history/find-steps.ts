@@ -9,8 +9,8 @@ export interface FoundStep {
 }
 
 /**
- * Otava's own. One value that stands alone between two steps, or after the last, is an outlier until a second one
- * says the same: its steps wait. Each step holds at p < 0.001 between the steps beside it.
+ * Otava's defaults. A single value between two steps, or after the last, is an outlier until a second one agrees: its
+ * steps wait. Each step holds at p < 0.001 between its neighbours.
  */
 const options = { window: 50, p: 0.001, leastSegment: 2, onlyWhatHolds: true };
 
@@ -24,8 +24,9 @@ export function findSteps(values: readonly number[], limit: number): FoundStep[]
 const farAway = 5;
 
 /**
- * One figure that went wrong makes Student's test blind for every lesser step in fifty figures. One that lies far from
- * the two before and the two after it, while those agree, is drawn in to them. A step is none: what follows is where it is.
+ * Replaces lone outliers: one wrong figure hides every lesser step in fifty figures from Student's test. A value that
+ * is far from the two before and the two after it, while those agree, is drawn in to them. A step is no outlier,
+ * because the values after it agree with it.
  */
 function withoutLoneOutliers(values: readonly number[], limit: number): readonly number[] {
   const drawnIn = [...values];
@@ -64,10 +65,10 @@ interface KnownStep {
 const sameWithin = 2;
 
 /**
- * What becomes of what is known of a series, now that some of it was looked at again.
+ * Returns the changes of a series' known steps after a part of it was examined again.
  *
- * `places` are the artifacts' places of the values; steps before `from` are not judged anew, since what lies before the
- * window is not seen. What somebody spoke of stays as it is, and speaks for what is found beside it.
+ * `places` are the artifacts' places of the values; steps before `from` are not judged again, because the values before
+ * the window are not visible. Steps with a statement of a person stay, and cover steps that are found beside them.
  */
 export function settleSteps(
   found: readonly FoundStep[],

@@ -73,7 +73,7 @@ const GridRow = z.object({
   values: Numbers,
 });
 
-/** One metric of some cases at some artifacts. */
+/** Returns one metric of some cases at some artifacts. */
 export function gridValues(
   tx: Tx,
   of: {

@@ -24,8 +24,8 @@ export function seriesKey(caseId: number, environmentId: number, ordinal: number
 }
 
 /**
- * Whose histories a comparison needs. Only verdicts on deterministic metrics hang on a fence; of the metric that is
- * shown all are read, for the thresholds beside the figures, and of the others those of figures that differ.
+ * Returns the histories that a comparison needs. Only verdicts on deterministic metrics use a fence; all histories of
+ * the shown metric are read, for the thresholds beside the figures, and of other metrics those of figures that differ.
  */
 export function historiesWanted(wanted: Request): Omit<Wanted, "until">[] {
   const { before, after, metrics, ordinals, shown } = wanted;
@@ -50,8 +50,8 @@ function mayDecide(a: number, b: number): boolean {
 }
 
 /**
- * How many of the predecessors (nearest first) count for a series: those since its last step that somebody
- * accepted. What lies before was another program, and would only widen the fence.
+ * Returns how many of the predecessors (nearest first) count for a series: those since its last accepted step. Earlier
+ * values belong to another program and would only widen the fence.
  */
 export function untilAccepted(
   predecessors: readonly number[],

@@ -60,7 +60,7 @@ export async function isMeasuredAtAll(tx: Tx, id: number): Promise<boolean> {
   return found.length > 0;
 }
 
-/** Those of the main line before an artifact of which there are figures, the nearest first. */
+/** Returns artifacts of the main line before an artifact that have figures, the nearest first. */
 export function measuredBefore(tx: Tx, suite: string, of: LineArtifact, most: number) {
   return tx.many(
     LineArtifact,

@@ -4,7 +4,7 @@ import type { TestCase } from "#core/test-case.ts";
 import type { StoredPair } from "./evidence.store.ts";
 import type { Figures } from "./figures.store.ts";
 
-/** What numbers in stored figures mean. */
+/** The meaning of numbers in stored figures. */
 export interface Names {
   readonly cases: ReadonlyMap<number, TestCase>;
   readonly fingerprints: ReadonlyMap<number, string>;
@@ -19,7 +19,7 @@ export function namedMetrics(ordinals: ReadonlyMap<string, number>): string[] {
   return names;
 }
 
-/** Values by the metrics' names; what was not taken is not there. */
+/** Returns values by the names of metrics; absent ones are left out. */
 function namedValues(values: readonly (number | null)[], metrics: readonly string[]): MetricValues {
   const named: Record<string, number> = {};
   values.forEach((value, i) => {

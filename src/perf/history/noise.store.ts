@@ -52,7 +52,10 @@ const SelfTested = z.object({
 });
 export type SelfTested = z.infer<typeof SelfTested>;
 
-/** What equal artifacts showed in self-tests of a case, the last `most` comparisons of each metric and kind of machine. */
+/**
+ * Returns the differences of equal artifacts in self-tests of a case, the last `most` of each metric and kind of
+ * machine.
+ */
 export function selfTestsOf(tx: Tx, caseId: number, most: number): Promise<SelfTested[]> {
   return tx.many(
     SelfTested,

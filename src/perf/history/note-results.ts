@@ -2,9 +2,8 @@ import type { Tx } from "#db/db.ts";
 import { putOnList } from "./unexamined.store.ts";
 
 /**
- * Says that artifacts have new results, in the transaction after which nobody adds to them for a while (a request
- * that ends, an import). Soon after, their series are looked through for steps. Those that are not of the main
- * line are passed over.
+ * Marks artifacts as having new results, in a transaction after which no more are expected for a while (the end of a
+ * request, an import). Soon after, their series are examined for steps. Artifacts outside of the main line are skipped.
  */
 export async function noteNewResults(
   tx: Tx,

@@ -28,11 +28,11 @@ export interface ComparisonRequested {
   readonly before: LineArtifact;
   readonly after: LineArtifact;
   readonly metric: string;
-  /** For the arrows of the page: what a comparison says of the line beside it. */
+  /** The neighbours for the arrows of the page. */
   readonly neighbours: { readonly earlier: string | null; readonly later: string | null };
 }
 
-/** Finds what a question names; faults say what is not there. */
+/** Finds the parts that a query names; throws `not_found` for unknown ones. */
 export async function askComparison(tx: Tx, query: ComparisonQuery): Promise<ComparisonRequested> {
   const stored = await findSuite(tx, query.suite);
   if (stored === undefined) throw noSuite(query.suite);

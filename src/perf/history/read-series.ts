@@ -63,7 +63,7 @@ export async function readSeries(tx: Tx, query: SeriesQuery): Promise<Series> {
   };
 }
 
-/** What a series is made of; faults say what is not there. */
+/** Finds the parts of a series; throws `not_found` for unknown ones. */
 export async function findSeriesParts(
   tx: Tx,
   suiteName: string,

@@ -19,12 +19,12 @@ interface WordOfStep {
   readonly note: string | null;
 }
 
-/** Of values on either side of a step that somebody names. */
+/** The number of values on either side of a step that a person names. */
 const beside = 30;
 
 /**
- * Keeps what somebody says of a step. A step that was not found may be accepted all the same: whoever changed the
- * benchmark knows better than any statistics.
+ * Stores a person's statement about a step. A step that was not found can be accepted, too: the author of the change
+ * knows better than statistics.
  */
 export async function sayOfStep(
   tx: Tx,

@@ -38,10 +38,10 @@ interface StoredSeriesPoint {
 }
 
 /**
- * One metric of a case at all artifacts of a kind, in the order of the line.
+ * Returns one metric of a case at all artifacts of a kind, in the order of the line.
  *
- * Read from the index alone, and in columns: a row for each of three thousand points takes longer to parse than all
- * else together.
+ * Read only from the index and in columns: parsing a row for each of three thousand points takes longer than everything
+ * else.
  */
 export async function pointsOf(
   tx: Tx,

@@ -3,15 +3,15 @@ import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 
 /**
- * What is on the list is due again: whoever has it in hand may not see what this transaction stored, and will not
- * be able to cross it off.
+ * Makes artifacts on the list due again: a server that examines them may not see what this transaction stored, and its
+ * removal from the list will then fail.
  */
 export async function putOnList(
   tx: Tx,
   artifactIds: readonly number[],
   dueAt: Date,
 ): Promise<void> {
-  // In one order: two transactions that put the same two on it must not wait for each other.
+  // Always in the same order, so that two transactions with the same two artifacts cannot deadlock.
   await tx.run(sql`
     insert into benchmark_unexamined (artifact_id, due_at)
     select id, ${dueAt}::timestamptz from benchmark_artifact
@@ -23,7 +23,7 @@ export async function putOnList(
 
 interface Taken {
   readonly artifactId: number;
-  /** Who crosses it off must still hold this. */
+  /** The removal from the list requires this ticket. */
   readonly ticket: string;
 }
 

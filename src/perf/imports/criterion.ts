@@ -34,8 +34,8 @@ const Estimates = z.object({
 });
 
 /**
- * What `cargo criterion --message-format=json` prints, a message a line; or one `estimates.json`; or several of
- * those, by name: `{"fib 20": {…}, …}`.
+ * Parses the output of `cargo criterion --message-format=json`, a message a line; or one `estimates.json`; or several
+ * of those, by name: `{"fib 20": {…}, …}`.
  */
 export function parseCriterion(text: string): ImportedCase[] {
   const cases = new ImportedCases(tool);

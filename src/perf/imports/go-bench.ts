@@ -20,9 +20,9 @@ const units: ReadonlyMap<string, { readonly metric: Metric; readonly scale: numb
 ]);
 
 /**
- * What `go test -bench` prints, with all that stands between: a line `Benchmark… COUNT VALUE UNIT …` is one
- * sample (`-count` makes several). Units that a benchmark made up itself are left out: nobody knows which way
- * is better.
+ * Parses the output of `go test -bench`, with other lines in between: a line `Benchmark… COUNT VALUE UNIT …` is one
+ * sample (`-count` makes several). Units that a benchmark defined itself are left out, because their better direction
+ * is unknown.
  */
 export function parseGoBench(text: string): ImportedCase[] {
   const cases = new ImportedCases(tool);

@@ -50,7 +50,7 @@ export function parseGoogleBenchmark(text: string): ImportedCase[] {
     const sample = figures.flatMap(([metric, value]) =>
       value === undefined ? [] : [[metric, value] as const],
     );
-    // What fits a complexity has no times.
+    // A complexity fit has no times.
     if (sample.length > 0) cases.add(run.run_name ?? run.name, [sample]);
   }
   return cases.all();

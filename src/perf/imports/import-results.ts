@@ -29,10 +29,10 @@ import { importedBackend, suiteOfImports } from "./suite-of-imports.ts";
 const importer = "import";
 
 /**
- * Keeps what another tool measured, as results of an artifact of a suite that only imports make.
+ * Stores the measurements of another tool, as results of an artifact of a suite that only imports create.
  *
- * Told twice, the first stays: results are append-only, and a second run of the tool on the same artifact and the
- * same kind of machine adds no iterations.
+ * An import that is repeated changes nothing: results are append-only, and a second run of the tool on the same
+ * artifact and the same kind of machine adds no iterations.
  */
 export async function importResults(
   tx: Tx,
@@ -96,7 +96,7 @@ export async function importResults(
   return { suite: told.suite, artifact: told.artifact, cases: named.length, iterations, kept };
 }
 
-/** All metrics in what was imported; two cases that say different things of one are refused. */
+/** Returns all metrics of an import; throws for two cases that define one metric differently. */
 function metricsIn(imported: readonly ImportedCase[]): Metric[] {
   const found = new Map<string, Metric>();
   for (const { metrics, original } of imported) {

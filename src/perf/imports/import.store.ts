@@ -26,7 +26,7 @@ export async function iterationsStored(
   return row?.iterations ?? 0;
 }
 
-/** Whoever makes or widens a suite of imports waits for another who does: a suite that is not there yet has no row to lock. */
+/** Serialises transactions that create or extend a suite of imports: a suite that does not exist has no row to lock. */
 export async function lockSuiteOfImports(tx: Tx, name: string): Promise<void> {
   await tx.run(
     sql`select pg_advisory_xact_lock(hashtext('grange suite of imports'), hashtext(${name}))`,

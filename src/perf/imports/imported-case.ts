@@ -8,7 +8,7 @@ import { SuiteWord } from "#core/test-case.ts";
 export interface ImportedCase {
   /** A word of a suite, the same for the same original. */
   readonly benchmark: string;
-  /** What the tool calls it. */
+  /** The tool's name for it. */
   readonly original: string;
   readonly metrics: readonly Metric[];
   /** One for each sample; times in seconds. */
@@ -81,7 +81,7 @@ export class ImportedCases {
 }
 
 /**
- * A suite's word for what a tool calls a benchmark. A name that had to be changed carries a piece of its digest:
+ * Returns the suite's name for a benchmark of a tool. A name that had to be changed gets a part of its digest:
  * otherwise `a b` and `a-b` would become one series.
  */
 export function suiteWordOf(original: string): string {

@@ -25,7 +25,7 @@ const parsers: Record<BenchmarkTool, (text: string) => ImportedCase[]> = {
   jmh: parseJmh,
 };
 
-/** What another tool measured. Its output is anybody's: what does not fit is refused with where and why. */
+/** Parses the untrusted output of another tool. Throws `invalid_argument` with the place and the reason. */
 export function parseToolOutput(tool: BenchmarkTool, text: string): ImportedCase[] {
   // Windows' tools begin a file with it.
   return parsers[tool](text.startsWith("\ufeff") ? text.slice(1) : text);

@@ -38,7 +38,7 @@ export function suiteOfImports(
       ...Object.fromEntries(
         brought.metrics.map(({ name: metric, nature, unit, better, decides }) => [
           metric,
-          // Nobody takes it again; the language wants a way to take it.
+          // It is never measured here; the suite language requires a way of measuring.
           { take: { from: "wall-time" }, nature, unit, better, decides },
         ]),
       ),

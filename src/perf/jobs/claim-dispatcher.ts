@@ -32,7 +32,7 @@ interface BenchmarkClaimDispatcher {
 /** Definitions of suites; what has been said under a digest never changes. */
 const mostSuites = 50;
 
-/** What an older server kept, and this one cannot read any more, fails its jobs rather than all claims. */
+/** A suite that an older server stored and this one cannot read fails its jobs and not all claims. */
 async function readSuite(tx: Tx, digest: string): Promise<Suite | undefined> {
   try {
     return await suiteByDigest(tx, digest);

@@ -45,7 +45,7 @@ export async function cancelRequest(
   });
 }
 
-/** Says that the artifacts that a request waits for are there; with tarballs, says where. */
+/** Records that the artifacts of a request exist; with tarballs, records where. */
 export async function artifactsReady(
   services: SubmitServices,
   id: BenchmarkRequestId,
@@ -75,7 +75,7 @@ export async function artifactsReady(
     const given = componentsOf(suite.definition, tarballs);
     const now = await withTarballs(tx, artifact, given);
     if (request.state !== "waiting-for-artifacts") {
-      // Told twice, or found by the farm itself meanwhile.
+      // Reported twice, or found by the farm itself meanwhile.
       if (!hasEnded(request.state)) return;
       throw new Fault(
         "failed_precondition",
@@ -94,7 +94,7 @@ export async function artifactsReady(
   });
 }
 
-/** Asks again for what an ended request did not get; what it got stays, and is not measured twice. */
+/** Requests again what an ended request did not get; existing results stay, and are not measured twice. */
 export async function retryRequest(
   { db, clock }: { readonly db: Db; readonly clock: Clock },
   id: BenchmarkRequestId,

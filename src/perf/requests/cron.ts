@@ -21,7 +21,7 @@ interface CronServices {
   readonly logger: Logger;
   readonly hooks: RequestHooks;
   readonly sources: SourceService;
-  /** What else follows when something has changed, e.g. a search that goes on. By name, for the log. */
+  /** Further steps after a change, for example advancing searches. By name, for the log. */
   readonly alsoThen?: Readonly<Record<string, () => Promise<unknown>>>;
   /** How often it looks when nobody wakes it. */
   readonly everyMs?: number | undefined;
@@ -41,9 +41,9 @@ const keepJobsMs = 30 * dayMs;
 const removeEveryMs = 10 * 60_000;
 
 /**
- * Carries benchmark requests on: one server at a time, woken by every change.
+ * Advances benchmark requests: on one server at a time, woken by every change.
  *
- * Nothing rests on its being one: each step is safe beside itself. It spares the others the work.
+ * Several servers would be safe, too, because each step is safe beside itself; one saves the others the work.
  */
 export async function startBenchmarkCron(services: CronServices): Promise<Service> {
   const { db, clock, logger, sources, everyMs = usualEveryMs, leaseMs = usualLeaseMs } = services;

@@ -16,8 +16,8 @@ interface DiscoverServices {
 }
 
 /**
- * Looks at the sources of suites whose turn it is, and asks for what is new there. `failed` hears of each source
- * that could not be asked; it is asked again when its turn comes.
+ * Reads the sources of suites whose turn it is, and requests new artifacts. `failed` gets each source that could not be
+ * reached; it is read again at its next turn.
  */
 export async function discoverAll(
   services: DiscoverServices,
@@ -32,7 +32,7 @@ export async function discoverAll(
     const notSince = new Date(now.getTime() - discover.everyMinutes * minuteMs);
     try {
       if (await beginLook(db, suite.name, now, notSince)) await sources.look(suite);
-      // Also when it was looked at a moment ago: somebody may have asked for a tag that nobody knew.
+      // Also when it was read a moment ago: a request for an unknown tag may have caused that.
       asked += await askForNew(services, suite.name);
     } catch (reason) {
       failed(suite.name, reason);

@@ -9,8 +9,8 @@ import { nextState } from "./request-states.ts";
 import { whatFollows } from "./what-follows.ts";
 
 /**
- * Ends a request that waits for nothing any more, with its report; or asks for the doubts of its verdicts to be
- * measured again, once. Under the suite's lock: nobody adds to it meanwhile.
+ * Ends a request whose jobs have all ended, with its report; or, once, requests that doubtful verdicts are measured
+ * again. The suite is locked, so no jobs are added meanwhile.
  */
 export async function endRequest(
   tx: Tx,

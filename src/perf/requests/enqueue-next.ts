@@ -11,9 +11,9 @@ import { jobsWaiting } from "./request-job.store.ts";
 import { whichToStart } from "./which-to-start.ts";
 
 /**
- * Starts the request whose turn it is: all its jobs are inserted and it is in progress, or nothing of both.
+ * Starts the next request: inserts all its jobs and sets it to in progress, or neither.
  *
- * `tell` hears which one it is before anything can go wrong with it. Undefined: none may start now.
+ * `tell` gets the request before anything can fail. Undefined: none may start now.
  */
 export async function enqueueNext(
   tx: Tx,

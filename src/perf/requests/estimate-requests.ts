@@ -11,7 +11,7 @@ interface Usual {
 
 export interface JobAhead extends JobLike {
   readonly optional: boolean;
-  /** It runs since then. */
+  /** The start of its execution. */
   readonly startedAt: Date | null;
 }
 
@@ -37,7 +37,7 @@ export function usualOf(seconds: readonly number[]): Usual | undefined {
   };
 }
 
-/** What is usual of a job; what nobody ever ran takes as long as some other job of its section and target. */
+/** Returns the usual duration of a job; for an unknown job, that of another job of its section and target. */
 export function usualDurations(lasted: readonly Lasted[]): (job: JobLike) => Usual | undefined {
   const own = new Map(lasted.map((each) => [likeKey(each), usualOf(each.seconds)]));
   const near = (job: JobLike) =>
@@ -58,7 +58,9 @@ export function usualDurations(lasted: readonly Lasted[]): (job: JobLike) => Usu
 /** A machine, or a set of benchmarks that none serves. */
 type LaneOf = (target: string, set: number) => string | undefined;
 
-/** Who measures a set: who is registered for it, else who takes all. Undefined: nobody does. */
+/**
+ * Returns the collector that measures a set: the one registered for it, else the one that takes all. Undefined: none.
+ */
 export function lanesOf(collectors: readonly CollectorView[]): LaneOf {
   const active = collectors.filter(({ active: isActive }) => isActive);
   return (target, set) =>
@@ -129,7 +131,7 @@ function takeSlot(
   const taken = slots.get(suite) ?? [];
   slots.set(suite, taken);
   if (taken.length < atOnce) return zero();
-  // What nobody knows may last for ever: those that are known free their places first.
+  // A job of unknown duration may last forever: jobs with known durations free their places first.
   const order = (span: Span | undefined) => span?.expected ?? Number.POSITIVE_INFINITY;
   taken.sort((a, b) => order(a) - order(b));
   return taken.shift();

@@ -8,9 +8,9 @@ import type { StoredRequest } from "./request.store.ts";
 import { insertJobs, measuredCases } from "./request-job.store.ts";
 
 /**
- * Inserts the jobs of a request that are not there, in the caller's transaction and under the suite's lock.
+ * Inserts the missing jobs of a request, in the caller's transaction and with the suite locked.
  *
- * Safe to repeat: work that is in hand, or done, is not asked for twice. Answers how many are new.
+ * Safe to repeat: running or finished work is not requested twice. Returns how many jobs are new.
  */
 export async function fillRequest(
   tx: Tx,

@@ -1,7 +1,10 @@
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 
-/** Takes a duty, or keeps it; false while somebody else has it. The database's clock decides, which servers share. */
+/**
+ * Takes a duty, or keeps it; returns false while another server has it. The clock of the database decides, which
+ * servers share.
+ */
 export async function holdDuty(
   tx: Tx,
   duty: string,

@@ -2,8 +2,8 @@ import type { Suite } from "#suites/suite.ts";
 import type { Request } from "./plan-request.ts";
 
 /**
- * What both ask for. An empty list means what the suite usually takes, so it is written out where the other
- * names something else; of benchmarks and targets it means all there are.
+ * Combines two requests. An empty list means the suite's defaults, so it is written out where the other request names
+ * something else; for benchmarks and targets it means all.
  */
 export function mergeRequests(suite: Suite, one: Request, other: Request): Request {
   const usualBackends = Object.keys(suite.backends).filter((name) => suite.backends[name]?.default);
@@ -19,7 +19,7 @@ export function mergeRequests(suite: Suite, one: Request, other: Request): Reque
     targets: unionOfAll(one.targets, other.targets),
     benchmarks: unionOfAll(one.benchmarks, other.benchmarks),
     paired: one.paired || other.paired,
-    // Who wants fewer has them among more.
+    // Fewer runs are included in more.
     runs: one.runs === null ? other.runs : Math.max(one.runs, other.runs ?? 0),
   };
 }

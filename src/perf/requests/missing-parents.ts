@@ -1,15 +1,15 @@
 import type { Ancestor } from "./artifact.store.ts";
 
-/** As far back as rustc-perf looks for commits of its main line. */
+/** The number of days, like rustc-perf's limit for commits of its main line. */
 export const usualParentDays = 29;
 export const mostParents = 30;
 
 const dayMs = 24 * 60 * 60 * 1_000;
 
 /**
- * Which of the artifacts that came before have to be asked for, too; the nearest first.
+ * Returns which earlier artifacts have to be requested, too; the nearest first.
  *
- * The line is followed until something has a result or was asked for: what lies before that is its own business.
+ * The line is followed until an artifact has a result or was requested: earlier ones belong to that request.
  */
 export function missingParents(
   child: { readonly datedAt: Date },

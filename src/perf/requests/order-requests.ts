@@ -23,11 +23,12 @@ export interface Placed<R extends WaitingRequest> {
 }
 
 /**
- * The queue of a suite: what is in progress, releases by date, what is ready, what waits for its artifacts.
+ * Returns the queue of a suite: requests in progress, releases by date, ready requests, then those that wait for
+ * artifacts.
  *
- * Of what is ready, one comes after its parent's request; of those that need not wait for another, master before
- * try, then by pull request and by age. What is placed counts as done, as does what is in progress: the order
- * shown is thus the one in which they will begin, and neither a beginning nor an end makes any other one jump.
+ * Among ready requests, one comes after its parent's request; of independent ones, master before try, then by pull
+ * request and by age. A placed request counts as done, like one in progress. So the shown order is the order in which
+ * they will begin, and neither a start nor an end changes the order of the others.
  */
 export function orderRequests<R extends WaitingRequest>(open: readonly R[]): Placed<R>[] {
   const inState = (state: RequestState) => open.filter((request) => request.state === state);

@@ -9,7 +9,7 @@ import { type PlannedJob, planJobs } from "#suites/plan-jobs.ts";
 import type { Suite } from "#suites/suite.ts";
 import type { StoredArtifact } from "./artifact.store.ts";
 
-/** What is asked of an artifact; empty lists mean what the suite usually takes. */
+/** The wishes of a request; empty lists mean the suite's defaults. */
 export interface Request {
   readonly backends: readonly string[];
   readonly profiles: readonly string[];
@@ -27,11 +27,11 @@ export interface NewJob extends PlannedJob {
   readonly purpose: z.infer<typeof JobPurpose>;
   readonly runs: number | null;
   readonly doubts?: readonly z.infer<typeof Doubt>[];
-  /** All of it has results already: the job ends as it is made. */
+  /** All of it has results already: the job ends when it is made. */
   readonly done: boolean;
 }
 
-/** Of an artifact, what is known of it. */
+/** The facts about an artifact. */
 export interface Standing {
   readonly artifact: Pick<StoredArtifact, "id" | "components">;
   /** By `caseKey`, of how many runs the result of each case is that has one. */
@@ -39,9 +39,9 @@ export interface Standing {
 }
 
 /**
- * The jobs of an artifact alone, by the suite and what is asked.
+ * Returns the jobs of one artifact, by the suite and the request.
  *
- * Who asks for nothing but what is optional waits for it: the request would end, and be reported, before it began.
+ * A request for optional jobs only waits for them: otherwise it would end and be reported before it began.
  */
 export function ownJobs(
   suite: Suite,
@@ -55,10 +55,10 @@ export function ownJobs(
 }
 
 /**
- * Everything that a request needs: its own jobs, those that its parent lacks for the comparison, and pairs.
+ * Returns everything that a request needs: its own jobs, the jobs that its parent lacks for the comparison, and pairs.
  *
- * A parent is filled up in all sections and whatever its age, but only with what it has no result of, or one of fewer
- * runs than are asked for: the least of more runs is less.
+ * A parent is completed in all sections, whatever its age, but only where it has no result, or one of fewer runs than
+ * requested: the least of more runs is less.
  */
 export function planRequest(
   suite: Suite,

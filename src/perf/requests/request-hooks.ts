@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { Doubt } from "#api/collector.ts";
 import type { Tx } from "#db/db.ts";
 
-/** What happens to a request when its jobs have ended, in the transaction that ends it. */
+/** Called for a request when its jobs have ended, in the transaction that ends it. */
 export interface RequestHooks {
   /** Verdicts that want an independent rerun; asked once, before confirming jobs are there. */
   doubtsOf(tx: Tx, requestId: string): Promise<readonly z.infer<typeof Doubt>[]>;

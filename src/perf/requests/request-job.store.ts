@@ -7,9 +7,9 @@ import type { NewJob } from "./plan-request.ts";
 import type { BenchmarkRequestId } from "./request.store.ts";
 
 /**
- * Inserts jobs for a request, but none whose work is in hand already, and lets the request wait for all of them.
+ * Inserts jobs for a request, except those whose work is in progress, and makes the request wait for all of them.
  *
- * Under the suite's lock: nobody else inserts jobs of it meanwhile. Answers how many are new.
+ * The suite is locked, so no other transaction inserts jobs of it. Returns how many are new.
  */
 export async function insertJobs(
   tx: Tx,
@@ -87,7 +87,7 @@ const Awaited = z.object({
   artifactId: z.number(),
 });
 
-/** What has become of the jobs of a request. */
+/** Returns the state of a request's jobs. */
 export function jobsOfRequest(tx: Tx, id: BenchmarkRequestId): Promise<z.infer<typeof Awaited>[]> {
   return tx.many(
     Awaited,
@@ -100,9 +100,9 @@ export function jobsOfRequest(tx: Tx, id: BenchmarkRequestId): Promise<z.infer<t
 }
 
 /**
- * Ends the open jobs of a request that nobody else waits for; the others become those of somebody who does.
+ * Ends the open jobs that only this request waits for; the others are assigned to another request that waits.
  *
- * A collector that has one in hand learns of it with its next heartbeat.
+ * A collector that runs one learns of it with its next heartbeat.
  */
 export async function cancelJobs(tx: Tx, id: BenchmarkRequestId, at: Date): Promise<number> {
   await tx.run(sql`
@@ -124,8 +124,8 @@ export async function cancelJobs(tx: Tx, id: BenchmarkRequestId, at: Date): Prom
 }
 
 /**
- * Ends the optional jobs of a request that no active collector serves and no other request waits for; the others go on.
- * Nobody would ever take them, and they would wait for ever.
+ * Ends the optional jobs of a request that no active collector serves and no other request waits for. They would never
+ * be taken, and the request would wait forever.
  */
 export async function endUntakenJobs(tx: Tx, id: BenchmarkRequestId, at: Date): Promise<number> {
   return tx.run(sql`
@@ -181,7 +181,7 @@ export function measuredCases(
   );
 }
 
-/** Of each target and set, how many jobs of a suite that hold somebody up nobody has begun. */
+/** Returns, for each target and set, how many required jobs of a suite have not started. */
 export function jobsWaiting(tx: Tx, suite: string) {
   return tx.many(
     z.object({ target: z.string(), set: z.number(), jobs: z.number() }),

@@ -20,7 +20,7 @@ const SummaryRow = RequestSummary.extend({
   endedAt: MaybeTime,
 });
 
-/** One statement for a page of requests; what is counted is found by indices, for the page's requests alone. */
+/** Selects a page of requests in one statement; the counts use indexes, for the page's requests only. */
 function summaries(tx: Tx, chosen: Sql): Promise<RequestSummary[]> {
   return tx.many(
     SummaryRow,
@@ -85,7 +85,7 @@ export function requestSummaries(
   );
 }
 
-/** Those that ended last, over all suites. */
+/** Returns the requests that ended last, over all suites. */
 export async function endedLately(tx: Tx, most: number): Promise<RequestSummary[]> {
   const ended = await summaries(
     tx,
@@ -138,7 +138,7 @@ const ErrorRow = z
     }),
   );
 
-/** What went wrong in the jobs of a request; also of those that were removed since. */
+/** Returns the errors of a request's jobs, also of jobs that were removed since. */
 export function errorsForPage(tx: Tx, id: BenchmarkRequestId, most = 500) {
   return tx.many(
     ErrorRow,

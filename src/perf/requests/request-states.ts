@@ -1,6 +1,6 @@
 import type { RequestState } from "#api/benchmark-request.ts";
 
-/** What may happen to a request. */
+/** The events of a request. */
 export type RequestEvent =
   /** Its artifact can be had now. */
   | "artifacts-found"

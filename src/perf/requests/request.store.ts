@@ -98,7 +98,7 @@ const OpenRequest = StoredRequest.extend({
 });
 export type OpenRequest = z.infer<typeof OpenRequest>;
 
-/** All requests that have not ended, of one suite or of all. */
+/** Returns all requests that have not ended, of one suite or of all. */
 export function openRequests(tx: Tx, suite?: string): Promise<OpenRequest[]> {
   return tx.many(
     OpenRequest,
@@ -144,7 +144,7 @@ export function readyRequestsOf(tx: Tx, artifactIds: readonly number[]): Promise
   `);
 }
 
-/** What is asked of a request that has not ended becomes more. */
+/** Extends the wishes of a request that has not ended. */
 export async function widenRequest(
   tx: Tx,
   id: BenchmarkRequestId,

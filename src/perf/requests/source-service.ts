@@ -9,13 +9,13 @@ import { beginLook, endLook, lockSuite, type StoredSuite } from "../suites.store
 import { keepArtifacts } from "./artifact.store.ts";
 import { readyRequestsOf } from "./request.store.ts";
 
-/** Asks npm or Git; given by who starts the farm, so that tests need no network. */
+/** Queries npm or Git; a parameter, so that tests need no network. */
 export type AskSource = (
   suite: Suite,
   options: { readonly signal?: AbortSignal },
 ) => Promise<FoundArtifacts>;
 
-/** A tag that nobody knows costs the source at most one look in this time, whoever asks how often. */
+/** An unknown tag causes at most one query of the source in this time, however often it is requested. In ms. */
 const restMs = 20_000;
 /** npm answers within seconds, for the largest package that we know within twenty. */
 const waitLimitMs = 120_000;
@@ -23,11 +23,13 @@ const waitLimitMs = 120_000;
 export interface SourceService {
   /** Looks at a suite's source and keeps what is there; joins a look that is under way. */
   look(suite: StoredSuite): Promise<FoundArtifacts>;
-  /** What a source says of a tag; from the last look when that was a moment ago. Throws `not_found`. */
+  /**
+   * Returns the source's information about a tag, from the last query when that was a moment ago. Throws `not_found`.
+   */
   resolve(suite: StoredSuite, tag: string): Promise<KnownArtifact>;
 }
 
-/** What the last look came to. */
+/** The result of the last query. */
 type Seen = { readonly at: number } & (
   | { readonly found: FoundArtifacts }
   | { readonly failed: unknown }
@@ -66,7 +68,7 @@ export function sourceService({
       return found;
     } catch (reason) {
       seen.set(digest, { at: clock.now().getTime(), failed: reason });
-      // That we stop is nothing to tell of the source.
+      // A stop of this process is no problem of the source.
       if (!signal.aborted) await endLook(db, name, messageOf(reason)).catch(() => {});
       throw reason;
     }

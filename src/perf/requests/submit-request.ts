@@ -25,7 +25,7 @@ export interface SubmitServices {
   readonly db: Db;
   readonly clock: Clock;
   readonly sources: SourceService;
-  /** Of these blobs (`HASH/SIZE`), those that the farm does not have. */
+  /** Returns those of these blobs (`HASH/SIZE`) that the farm does not have. */
   missingBlobs(digests: readonly string[]): Promise<readonly string[]>;
 }
 
@@ -94,9 +94,9 @@ export async function submitRequest(
 }
 
 /**
- * A tag that nobody knows is looked for before it is refused; outside any transaction, for it may take a while.
+ * Looks for an unknown tag before the request is refused; outside of transactions, because it may take a while.
  *
- * Answers the tags by which the farm knows them: of a commit, for one, the beginning of what was asked for.
+ * Returns the tags by which the farm knows the artifacts: for a commit, for example, the beginning of the requested id.
  */
 async function lookForUnknown(
   { db, clock, sources }: SubmitServices,
@@ -134,7 +134,7 @@ async function artifactFor(
       return requireArtifact(tx, suite.name, submitted.artifact);
     }
     const kind = submitted.kind ?? "try";
-    // What is tried out is compared with where the main line stands.
+    // A try build is compared with the present main line.
     const follows = parent ?? (kind === "try" ? await newestMaster(tx, suite.name) : undefined);
     return addArtifact(
       tx,
@@ -152,7 +152,7 @@ async function artifactFor(
   return withTarballs(tx, known, given);
 }
 
-/** One tag is one set of bytes, for ever: figures of it would else be figures of different things. */
+/** Ensures that one tag always means the same bytes: otherwise its figures would be those of different artifacts. */
 export async function withTarballs(
   tx: Tx,
   known: StoredArtifact,

@@ -42,7 +42,7 @@ export function unservedPlaces(
   }));
 }
 
-/** Returns what to tell people of such a place, and what to do. */
+/** Returns the message about such a place, and what to do. */
 export function unservedText(place: UnservedPlace): string {
   const { target, set, jobs, optional, outOfDuty } = place;
   const waits = jobs === 1 ? "1 job waits" : `${jobs} jobs wait`;

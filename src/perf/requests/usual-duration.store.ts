@@ -4,7 +4,7 @@ import { Section } from "#core/test-case.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 
-/** What makes jobs take about as long as each other. */
+/** The properties that decide how long a job takes. */
 export interface JobLike {
   readonly suite: string;
   readonly section: z.infer<typeof Section>;
@@ -29,9 +29,9 @@ const Lasted = z.object({
 export type Lasted = z.infer<typeof Lasted>;
 
 /**
- * How long the last ten of each of these took that ended well, the newest first.
+ * Returns the durations of the last ten successful jobs of each kind, the newest first.
  *
- * Of what found everything measured, nothing is learnt, nor from a part of a set, nor of more runs than usual.
+ * Jobs that found everything measured do not count, nor parts of a set, nor more runs than usual.
  */
 export function durationsOfLike(tx: Tx, likes: readonly JobLike[]): Promise<Lasted[]> {
   if (likes.length === 0) return Promise.resolve([]);

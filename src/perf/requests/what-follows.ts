@@ -9,8 +9,8 @@ export interface JobSoFar {
 }
 
 /**
- * What a request in progress comes to. `ask-doubts`: all is measured, and if verdicts want an independent rerun,
- * now is the time.
+ * What follows for a request in progress. `ask-doubts`: all is measured, and an independent rerun is started if
+ * verdicts need one.
  */
 type WhatFollows = "wait" | "ask-doubts" | "ended" | "ended-without-results";
 

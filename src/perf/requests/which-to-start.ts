@@ -6,10 +6,10 @@ interface Slot {
 }
 
 /**
- * The request whose jobs are inserted next; undefined while none may.
+ * Returns the request whose jobs are inserted next; undefined while none may start.
  *
- * One at a time, usually: the machines then work on one artifact, and its end can be foreseen. Where more are
- * allowed, a further one begins when one of the sets that it needs has nothing left that nobody has begun.
+ * Usually one at a time: the machines then work on one artifact, and its end can be predicted. Where more are allowed,
+ * a further one starts when one of the sets that it needs has no unstarted job left.
  */
 export function whichToStart<R extends WaitingRequest>(
   queue: readonly Placed<R>[],

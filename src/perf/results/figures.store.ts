@@ -1,7 +1,7 @@
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 
-/** Whose figures they are, and where they were taken. */
+/** The identity of figures: their case, and where they were measured. */
 interface Taken {
   readonly artifactId: number;
   readonly caseId: number;
@@ -19,9 +19,10 @@ interface Iteration {
 }
 
 /**
- * Stores iterations of a test; answers how many were new. What is there already stays as it is.
+ * Stores iterations of a test; returns how many were new. Existing ones stay.
  *
- * The case's row is held: two who store iterations of equal machines see each other's when the best of all is found.
+ * The row of the case is locked, so that two transactions with iterations of equal machines see each other's when the
+ * best value is found.
  */
 export function insertIterations(
   tx: Tx,

@@ -12,7 +12,7 @@ const Work = StoredSlice.extend({
   doubts: z.array(Doubt).nullable(),
 });
 
-/** What a job is about; it never changes. */
+/** Returns the subject of a job, which never changes. */
 export async function workOfJob(tx: Tx, id: string): Promise<z.infer<typeof Work> | undefined> {
   const [work] = await tx.many(
     Work,

@@ -7,9 +7,9 @@ import { sql } from "#db/sql.ts";
 const Numbered = z.object({ name: z.string(), ordinal: z.number() });
 
 /**
- * The numbers of metrics of a suite, given to those that have none.
+ * Returns the numbers of a suite's metrics; new metrics get one.
  *
- * A lock of its own, and not the suite's row: whoever starts requests holds that one and then jobs.
+ * With a lock of its own and not the suite's row: starting requests locks that row and then jobs.
  */
 export async function metricOrdinals(
   tx: Tx,
@@ -56,7 +56,7 @@ export async function caseIds(
   const list = JSON.stringify(cases);
   const known = await readCases(tx, suite, list);
   if (known.length === cases.length) return byKey(known);
-  // In one order everywhere: two who store overlapping lists wait for each other, and never in a circle.
+  // Always in the same order, so that two transactions with overlapping lists cannot deadlock.
   await tx.run(sql`
     insert into benchmark_case (suite, section, benchmark, profile, scenario, backend, target)
     select ${suite}, section, benchmark, profile, scenario, backend, target

@@ -19,7 +19,7 @@ import { caseIds, metricOrdinals } from "./name-figures.store.ts";
 
 type Report = z.output<typeof ReportTest>;
 
-/** What a report of a job is held against: it is the same for all of them. */
+/** The data that all reports of a job are checked against. */
 interface Ground {
   readonly isPaired: boolean;
   /** By the cases' keys. */
@@ -40,10 +40,10 @@ interface TestReports {
 }
 
 /**
- * All of a report is stored, or nothing; told twice, it is stored once and answered well.
+ * Stores a report completely or not at all; a repeated report is accepted and changes nothing.
  *
- * Cases and metrics get their numbers in a transaction before: they stay when the report is refused, and who holds
- * a job's row waits for nobody who gives numbers.
+ * Cases and metrics get their numbers in an earlier transaction: the numbers stay when the report is refused, and a
+ * transaction that locks a job's row waits for no numbers.
  */
 export function testReports(parts: {
   readonly db: Db;
@@ -93,7 +93,7 @@ async function readGround(tx: Tx, jobId: string): Promise<Ground> {
   return {
     isPaired: work.purpose === "paired" || work.purpose === "confirm",
     cases: await caseIds(tx, work.suite, jobCases(work.definition, work)),
-    // What the suite does not say now is no metric of this job, though results of others may have it.
+    // A metric that the suite no longer defines is none of this job, though other results may have it.
     ordinals: own,
     higher: metrics
       .filter(({ better }) => better === "higher")
@@ -118,7 +118,7 @@ function checkReport(report: Report, { isPaired, cases, ordinals }: Ground) {
         : "this job is not measured in pairs",
     );
   }
-  // Of no figures there is no best.
+  // Without figures there is no best value.
   if (iterations.some(({ values }) => Object.keys(values).length === 0))
     throw new Fault(
       "invalid_argument",

@@ -27,7 +27,9 @@ export async function measuredCases(
 
 const Iterated = TestCase.extend({ last: z.number(), count: z.number() });
 
-/** Of a slice's cases, the iterations of an artifact that were taken in one environment: the last one's number, and how many. */
+/**
+ * Returns, for the cases of a slice, the iterations of an artifact in one environment: the last number, and the count.
+ */
 export async function storedIterations(
   tx: Tx,
   artifactId: number,

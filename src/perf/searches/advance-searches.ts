@@ -20,8 +20,8 @@ import {
 } from "./search.store.ts";
 
 /**
- * Asks, in the search's transaction, for one case of an artifact to be measured. False: nobody can, because the
- * artifact has nothing that serves it.
+ * Requests, in the search's transaction, that one case of an artifact is measured. Returns false when the artifact has
+ * nothing that serves the case.
  */
 export type AskForFigure = (
   tx: Tx,
@@ -35,10 +35,10 @@ export type AskForFigure = (
 ) => Promise<boolean>;
 
 /**
- * Brings every running search one step further: what it waits for has come, or it asks for more, or it is over.
+ * Advances every running search one step: its figure has arrived, or it requests more, or it has ended.
  *
- * Each is one transaction under the lock of its row, so two servers never ask for the same twice. What goes wrong
- * with one stops no other; it is thrown in the end.
+ * Each in one transaction with its row locked, so two servers never request the same. A failure of one stops no other;
+ * it is thrown at the end.
  */
 export async function advanceSearches(db: Db, now: Date, ask: AskForFigure): Promise<number> {
   const seen: string[] = [];
@@ -118,11 +118,11 @@ function endOf(
 
 const mostNamed = 5;
 
-/** What is known of each artifact of the line: asked for and ended without a figure, it has none to give. */
+/** Returns the facts about each artifact of the line: one that was requested and ended without a figure has none. */
 async function knownOf(tx: Tx, search: SearchRow, line: readonly LineRow[]) {
   const ids = line.map(({ id }) => id);
   const asked = new Set(search.asked);
-  // Before the figures: of what ends in between, there would else be neither.
+  // Before the figures: a request that ends in between would otherwise appear in neither.
   const underWay = await artifactsUnderWay(tx, search.asked, search);
   const figures = new Map(
     (

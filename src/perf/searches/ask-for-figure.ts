@@ -5,8 +5,8 @@ import { lockSuite } from "../suites.store.ts";
 import type { AskForFigure } from "./advance-searches.ts";
 
 /**
- * Asks for one benchmark of an artifact, without its parents: a search compares what it measures itself. A request
- * that the artifact has open becomes wider where it lacks the case.
+ * Requests one benchmark of an artifact, without its parents: a search compares its own measurements. An open request
+ * of the artifact is extended if it lacks the case.
  */
 export function askForFigure(now: () => Date): AskForFigure {
   return async (tx, { suite: name, artifact: tag, case: wanted, by, because }) => {

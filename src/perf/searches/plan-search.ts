@@ -1,7 +1,7 @@
-/** What is known of the artifacts of a stretch of the main line, by position from 0. */
+/** The facts about the artifacts of a part of the main line, by position from 0. */
 export interface KnownLine {
   readonly length: number;
-  /** A figure; `failed` where measuring it gave none; `asked` while it is under way. What is not there is unknown. */
+  /** A figure; `failed` where measuring gave none; `asked` while it is in progress. An absent position is unknown. */
   readonly known: ReadonlyMap<number, number | "failed" | "asked">;
 }
 
@@ -10,7 +10,7 @@ export interface Step {
   readonly after: number;
   /** Relative. */
   readonly change: number;
-  /** False: what lies between the two could not be measured. */
+  /** False: artifacts between the two could not be measured. */
   readonly exact: boolean;
 }
 
@@ -31,11 +31,11 @@ export function planScan(line: KnownLine, wanted: readonly number[], least: numb
 }
 
 /**
- * Divides each gap over which the figure changed by at least `least`, until every such change stands between
- * neighbours, or has become a slope of changes that are each less.
+ * Divides each gap over which the figure changed by at least `least`, until every such change is between neighbours, or
+ * has become a series of smaller changes.
  *
- * Of a line of n artifacts with k steps it measures in the order of k·log n, not n. Changes that cancel each
- * other out within a gap stay unseen: a scan first makes gaps short enough.
+ * For a line of n artifacts with k steps it measures in the order of k·log n artifacts. Changes that cancel out within
+ * a gap are not found: a scan first makes gaps short enough.
  */
 export function planRefinement(line: KnownLine, least: number): SearchStep {
   const ask = [...endsUnknown(line), ...gapsOf(line).flatMap((gap) => middleOf(line, gap, least))];
@@ -83,7 +83,7 @@ function gapsOf({ known }: KnownLine): Gap[] {
   });
 }
 
-/** From 0 to anything else is a change without measure: more than any limit. */
+/** Returns the relative change; from 0 to anything else it is above any limit. */
 function relativeChange(before: number, after: number): number {
   if (before === after) return 0;
   return before === 0 ? Number.POSITIVE_INFINITY : (after - before) / Math.abs(before);

@@ -245,7 +245,7 @@ export function artifactsOfTags(tx: Tx, suite: string, tags: readonly string[]):
 
 const DefinitionRow = z.object({ definition: z.unknown() });
 
-/** As it was pushed; undefined when there is no such suite. */
+/** Returns the definition as it was pushed; undefined when there is no such suite. */
 export async function definitionOf(tx: Tx, suite: string): Promise<unknown> {
   const [row] = await tx.many(
     DefinitionRow,

@@ -15,7 +15,7 @@ import {
   insertBenchmarkSearch,
 } from "./search.store.ts";
 
-/** Begins a search; what it asks for follows when searches are advanced. */
+/** Starts a search; its requests are made when searches are advanced. */
 export async function startBenchmarkSearch(
   tx: Tx,
   wanted: z.output<typeof StartBenchmarkSearch>,

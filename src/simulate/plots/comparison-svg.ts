@@ -7,7 +7,10 @@ import { shareOfClasses } from "./share-of-classes.ts";
 const width = 860;
 const height = 1010;
 
-/** Told apart by most people who see colours otherwise (Okabe and Ito, 2008); each name is beside its mark, too. */
+/**
+ * Colours that most people with colour blindness can tell apart (Okabe and Ito, 2008); each name is beside its mark,
+ * too.
+ */
 const colours: Readonly<Record<string, string>> = {
   smallest: "#56b4e9",
   largest: "#d55e00",

@@ -12,7 +12,7 @@ export function costAgainstLatency({ strategies }: Comparison, box: Box): string
   const marks = strategies.map(({ strategy, totalCost, latencyMs }) => {
     const x = across(totalCost);
     const y = up(latencyMs.p95 / 1000);
-    // What is at the right edge says its name to the left.
+    // The label of a mark at the right edge is on its left.
     const isRight = x > left + width - 70;
     return [
       `<circle class="s-${strategy}" cx="${px(x)}" cy="${px(y)}" r="5"/>`,

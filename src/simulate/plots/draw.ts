@@ -6,7 +6,7 @@ export interface Box {
   readonly height: number;
 }
 
-/** From a figure to its place. */
+/** Maps a figure to its position. */
 export type Scale = (value: number) => number;
 
 export function linearScale(

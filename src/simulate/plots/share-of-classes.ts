@@ -1,7 +1,7 @@
 import type { Comparison } from "../compare.ts";
 import { type Box, px, text } from "./draw.ts";
 
-/** Of the runs that somebody waited for, on which class how many ran. */
+/** Draws, for the runs that clients waited for, how many ran on which class. */
 export function shareOfClasses({ strategies, sizeClasses }: Comparison, box: Box): string {
   const { left, top, width, height } = box;
   const step = height / Math.max(1, strategies.length);

@@ -12,14 +12,14 @@ interface Builds {
   readonly spreadMs: number;
 }
 
-/** How often somebody breaks what an action is about, and how often it is built until that is mended. */
+/** How often somebody breaks the subject of an action, and how often it is built until that is repaired. */
 const breaks = 0.008;
 const triesUntilMended = 2.5;
 
 /**
- * Builds of a code base, one after the other and overlapping: each asks for some of its actions.
+ * Builds of a code base, one after the other and overlapping: each requests some of its actions.
  *
- * @param first Asked for by the first build, in full.
+ * @param first The actions of the first build, which requests all of them.
  */
 export function builds(
   random: Random,

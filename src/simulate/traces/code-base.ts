@@ -12,14 +12,14 @@ import type { TraceExecution } from "../trace.ts";
 const MiB = 2 ** 20;
 const hour = 3_600_000;
 
-/** What executions of one action have in common. */
+/** The common properties of the executions of one action. */
 export interface Action {
   readonly action: string;
   readonly target: string;
   readonly mnemonic: string;
   /** Typical; each execution differs a little. */
   readonly cpuMs: number;
-  /** Of the CPU time, what can be shared. */
+  /** The share of the CPU time that can run in parallel. */
   readonly parallelShare: number;
   readonly width: number;
   readonly peakMemoryBytes: number;
@@ -96,7 +96,7 @@ function cppLibrary(random: Random, target: string): Action[] {
   }));
 }
 
-/** javac and what runs beside it share a little. */
+/** javac and the programs beside it are slightly parallel. */
 function javaLibrary(random: Random, target: string): Action[] {
   return actionsOf(random, target, 1, () => ({
     mnemonic: "Javac",
@@ -165,7 +165,7 @@ function tests(random: Random, target: string): Action[] {
   }));
 }
 
-/** One execution of an action. */
+/** Returns one execution of an action. */
 export function executionOf(random: Random, action: Action, at: number): TraceExecution {
   const { mnemonic, target, cpuMs, parallelShare, width, noise } = action;
   const thisCpuMs = Math.max(10, cpuMs * Math.exp(noise * normal(random)));

@@ -6,7 +6,10 @@ import { standardHeader } from "./standard-header.ts";
 
 const GiB = 2 ** 30;
 
-/** One target in eight takes gigabytes; what an execution takes differs, and half of those without say only "failed". */
+/**
+ * One target in eight needs gigabytes; the need varies between executions, and half of those without enough memory
+ * report only "failed".
+ */
 export function memoryOutliers(seed: number): Trace {
   const random = randomFrom(seed);
   const hungry = new Map<string, number | undefined>();

@@ -5,7 +5,7 @@ import { memoryOutliers } from "./memory-outliers.ts";
 import { newCodeBase } from "./new-code-base.ts";
 import { flaky, lostWorkers, steadyState } from "./steady-state.ts";
 
-/** By name; each from a seed. docs/size-class-traces.md says what they are like. */
+/** The traces by name, each made from a seed. docs/size-class-traces.md describes them. */
 export const standardTraces: Readonly<Record<string, (seed: number) => Trace>> = {
   "new-code-base": newCodeBase,
   "steady-state": steadyState,

@@ -24,17 +24,17 @@ interface WorkRegime {
 interface EndedRun {
   readonly sizeClass: number;
   readonly ranMs: number;
-  /** What the run on the greater class did, in milliseconds on one CPU. */
+  /** The work of the run on the greater class, in milliseconds on one CPU. */
   readonly workMs: number;
 }
 
-/** What the runs of one action teach, in their order. */
+/** The results of the runs of one action, in their order. */
 export interface ActionRegimes {
   readonly work: readonly WorkRegime[];
   readonly memory: readonly Regime[];
   /** How fast it was on each class, whatever it did. */
   readonly speedUps: readonly SpeedUp[];
-  /** Of what it did in its last runs, in milliseconds on one CPU. */
+  /** The work of its last runs, in milliseconds on one CPU. */
   readonly latestLogWorks: readonly number[];
   readonly endedEarly: readonly EndedRun[];
   /** Runs that ran out of memory: on which class, and what was measured of them; 0 where nothing was. */
@@ -47,18 +47,19 @@ interface Shortage {
 }
 
 /**
- * Who changes what needs so much memory mostly builds it more than once; one run on a greater class is the price where
- * it was an outlier. What a run does goes by its input more often. On ten kinds of traces, 0.3 and 0.5 for work cost 1 to 2
- * % where times have heavy tails, and gained nothing; for memory they cost 0.2 %.
+ * The assumed persistence of high memory needs. A developer whose change needs much memory mostly builds it more than
+ * once; if it was an outlier, one run on a greater class is the cost. Work depends more on the input of a run. On ten
+ * kinds of traces, 0.3 and 0.5 for work cost 1 to 2 % with heavy-tailed times and gained nothing; for memory they cost
+ * 0.2 %.
  */
 const persistenceOfMemory = 0.5;
 const persistenceOfWork = 0;
 /** As many as are remembered of a class. */
 const latest = historySize;
-/** As in `regimesOf`: the last five say most. */
+/** As in `regimesOf`: the last five runs count most. */
 const speedUpMemory = 0.8;
 
-/** Which part of the buffer has what: of each run that did something, and of each whose memory is known. */
+/** The parts of the buffer: for each run that did work, and for each run whose memory is known. */
 const parts = {
   logWork: 0,
   workWeight: 1,
@@ -78,7 +79,7 @@ interface Open {
   readonly weight: number;
 }
 
-// Kept from history to history, since arrays are dear to make beside what is done with them. Each is read to its end
+// Kept between histories, because allocating arrays is expensive compared with their use. Each is read to its end
 // before the next begins.
 let room = new Float64Array(0);
 
@@ -130,7 +131,7 @@ export class ActionSamples {
         ranMs: first.run.durationMs,
         workMs: Math.exp(logWork),
       });
-    // An attempt that had too little tells more than what was measured of the one that had enough.
+    // An attempt that ran out of memory tells more than the measurement of the one that had enough.
     const short = first?.run.end === "out_of_memory" ? (first.run.peakMemoryBytes ?? 0) : 0;
     const bytes = Math.max(run.peakMemoryBytes ?? 0, short * justOver);
     if (bytes > 0) this.#need(Math.log(bytes), weight);
@@ -176,7 +177,7 @@ export class ActionSamples {
     };
   }
 
-  /** Nothing followed that says what it would have needed: a guess. */
+  /** No later run shows what it would have needed: estimate it. */
   #alone({ run, sizeClass, logWork, weight }: Open): void {
     const { end, peakMemoryBytes = 0 } = run;
     if (end === "timed_out")
@@ -219,7 +220,7 @@ export class ActionSamples {
   }
 }
 
-/** What ran out of memory needs at least a little more than it had. */
+/** A run that ran out of memory needs at least a little more than it had. */
 const justOver = 1.01;
 
 function addTo(speedUps: SpeedUp[], sizeClass: number, log: number, worth: number): void {

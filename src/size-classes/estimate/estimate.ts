@@ -11,13 +11,13 @@ import { onCpus, priorOfScalings, scalingsOfAction, scalingsOfMixture } from "./
 const workOfAnything: LogNormal = { mu: Math.log(2_000), sigma: 1.5 };
 /** "Most … use less than 100 MB of RAM, while a couple of outliers … multiple gigabytes" (the seed). */
 const memoryOfAnything: LogNormal = { mu: Math.log(80e6), sigma: 1.5 };
-/** What a mixture of actions says weighs against this many runs of what is above it. */
+/** A mixture of actions counts against this many runs of the level above. */
 const weightAbove = 2;
 /** Actions of one target differ at least by this much, as a variance of logarithms: e^±0.5. */
 const leastBetween = 0.25;
-/** Of actions that are not like they used to be: of these what is above says more. */
+/** The probability that an action is unlike its earlier runs; the level above then counts more. */
 const unlikeItself = 0.01;
-/** What a class itself showed of its speed counts against this much of a run of what scalings say. */
+/** The own speed of a class counts against so many runs of the estimate from scalings. */
 const weightOfScalings = 0.5;
 
 export interface ClassEstimate {
@@ -28,13 +28,13 @@ export interface ClassEstimate {
   /** How long runs take there that come to their end. */
   readonly duration: LogNormal;
   readonly expectedMs: number;
-  /** That a run needs more memory than there is. */
+  /** The probability that a run needs more memory than there is. */
   readonly memoryRisk: number;
-  /** That it fails or ends for its time, and would not on a greater class. */
+  /** The probability that it fails or times out here, and would not on a greater class. */
   readonly slowRisk: number;
 }
 
-/** What is known of the next run of an action, on every class at once. */
+/** The estimate of the next run of an action, on every class. */
 export interface Estimate {
   /** Milliseconds on one CPU. */
   readonly work: LogNormal;
@@ -44,14 +44,14 @@ export interface Estimate {
   readonly scalings: Float64Array;
   /** The regimes that the next run may be of: its own runs', else one. */
   readonly parts: readonly WorkPart[];
-  /** Of the action itself; undefined before its first run. */
+  /** The digest of the action itself; undefined before its first run. */
   readonly own: OwnDigest | undefined;
   /** Runs of its like, the nearest of them. */
   readonly likeRuns: number;
   readonly classes: readonly ClassEstimate[];
 }
 
-/** What the action's own runs teach. */
+/** The digest of the action's own runs. */
 export type OwnDigest = KeyDigest & { readonly teaches: { readonly kind: "of-one-action" } };
 
 /** A spread, and the chance that it is the one that the next run is of. */
@@ -60,7 +60,7 @@ interface Part {
   readonly spread: LogNormal;
 }
 
-/** What the next run may be like: so much work, that scales so. */
+/** One possibility for the next run: so much work with such a scaling. */
 interface WorkPart extends Part {
   readonly expectedMs: number;
   readonly scalings: Float64Array;
@@ -137,8 +137,8 @@ function isOfOneAction(digest: KeyDigest): digest is OwnDigest {
 }
 
 /**
- * What a regime of which no scaling was seen has from the action's other regimes; the rest is from above. Half, since
- * nothing speaks for more: with 0.85, alternating regimes cost 4 % more, and nothing cost less.
+ * The weight of the action's other regimes for a regime whose scaling was not observed; the rest is from the level
+ * above. Half, because nothing supports more: with 0.85, alternating regimes cost 4 % more, and nothing cost less.
  */
 const fromOtherRegimes = 0.5;
 
@@ -185,7 +185,7 @@ function memoryParts(own: ActionRegimes | undefined, above: LogNormal): Part[] {
   }));
 }
 
-/** One action's own runs, pulled to what is above them the more, the fewer they are. */
+/** The own runs of one action, drawn to the level above; more so the fewer they are. */
 function pulled(own: LogNormal, weight: number, above: LogNormal): LogNormal {
   if (weight === 0) return above;
   const within = own.sigma * own.sigma;
@@ -194,7 +194,7 @@ function pulled(own: LogNormal, weight: number, above: LogNormal): LogNormal {
   return { mu, sigma: Math.sqrt(within * (1 + 1 / (weight + pull))) };
 }
 
-/** What the runs of many actions say of one more, pulled to what is above. */
+/** The runs of many actions as an estimate of a further one, drawn to the level above. */
 function mixed(own: LogNormal, weight: number, above: LogNormal): LogNormal {
   if (weight === 0) return above;
   const all = weight + weightAbove;
@@ -206,7 +206,7 @@ function mixed(own: LogNormal, weight: number, above: LogNormal): LogNormal {
   return { mu, sigma: Math.sqrt(variance) };
 }
 
-/** Wide spreads have means that are made by what nobody has seen; two deviations are believed. */
+/** The mean of a wide spread depends on values that nobody has observed; the spread is limited to this for the mean. */
 const widestForMean = 1.2;
 
 function expected({ mu, sigma }: LogNormal): number {
@@ -230,7 +230,7 @@ function slownessOn(
   );
 }
 
-/** What is measured is not all that counts against a limit: page tables, what the measuring missed. */
+/** The measured memory is not all that counts against a limit: page tables are missing, and short peaks. */
 const memoryMargin = 1.05;
 
 function memoryRisk(needs: readonly Part[], above: LogNormal, limit: number): number {
@@ -240,8 +240,8 @@ function memoryRisk(needs: readonly Part[], above: LogNormal, limit: number): nu
 }
 
 /**
- * By how often it ran out of memory there though nobody saw that it had so much, against how often it did not:
- * memory that is taken at once is gone before somebody looks, and some workers do not measure it.
+ * Returns the share of runs that ran out of memory there although so much memory was never measured: memory that is
+ * allocated at once is gone before it is measured, and some workers do not measure it.
  */
 function unmeasuredRisk(
   own: OwnDigest | undefined,
@@ -286,7 +286,7 @@ function slowRisk(
   return Math.max(beyond, own.refuted / (own.refuted + Math.min(own.succeeded, 4) + 0.5));
 }
 
-/** Of a class that is not offered now, as far as its number tells. */
+/** Returns the CPUs of a class that is not offered now, estimated from its number. */
 function cpusLike(classes: readonly OfferedClass[], sizeClass: number): number {
   let like = classes[0];
   for (const each of classes) {

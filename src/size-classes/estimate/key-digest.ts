@@ -5,13 +5,13 @@ import type { LogNormal } from "./log-normal.ts";
 import { Mixture } from "./mixture.ts";
 import { logOutOfMemoryFactor, logStoppedFactor, usualSigma } from "./usual-spread.ts";
 
-/** Of runs from before a full class's memory reaches: they are there only on classes that are seldom used. */
+/** The weight of runs older than the full memory of a class: they exist only on rarely used classes. */
 const beforeWindowWeight = 0.1;
 /** Speed-ups that count as alike: by an eighth of their logarithm. The last takes all above e^(20/8) = 12. */
 const binsPerLogarithm = 8;
 export const speedUpBins = 21;
 
-/** What the runs of a key on one class came to. */
+/** The results of a key's runs on one class. */
 export interface ClassDigest {
   readonly sizeClass: number;
   runs: number;
@@ -23,7 +23,7 @@ export interface ClassDigest {
   readonly speedUps: Float64Array | undefined;
 }
 
-/** What the runs of a key teach, whatever classes are offered. */
+/** The digest of a key's runs, independent of the offered classes. */
 export interface KeyDigest {
   /** All runs that are remembered. */
   readonly runs: number;
@@ -78,7 +78,7 @@ function read(history: KeyHistory): KeyDigest {
     on.refuted *= refutationMemory;
     const isKnown = run.cpuMs !== undefined && run.cpuMs > 0;
     const elapsed = Math.log(Math.max(1, run.durationMs));
-    // What waits for something else than a CPU takes as long on any class, so it counts as serial work.
+    // Waiting for anything but a CPU takes as long on any class, so it counts as serial work.
     const speedUp = isKnown
       ? Math.max(0, Math.log(run.cpuMs ?? 1) - elapsed)
       : (speedUps?.[lanes.indexOf(lane)] ?? 0);

@@ -15,7 +15,7 @@ export function mean({ mu, sigma }: LogNormal): number {
   return Math.exp(mu + (sigma * sigma) / 2);
 }
 
-/** That it is more than `limit`. */
+/** Returns the probability of a value above `limit`. */
 export function tail({ mu, sigma }: LogNormal, limit: number): number {
   if (limit === Number.POSITIVE_INFINITY) return 0;
   if (limit <= 0) return 1;
@@ -26,7 +26,7 @@ export function tail({ mu, sigma }: LogNormal, limit: number): number {
 export function meanAbove(spread: LogNormal, limit: number): number {
   const { mu, sigma } = spread;
   const share = tail(spread, limit);
-  // So far out, the formula divides nothing by nothing; the mean is hardly beyond the limit there.
+  // So far out, the formula divides zero by zero; the mean is hardly above the limit there.
   if (share < 1e-6) return limit * (1 + sigma / 4);
   return (mean(spread) * above((Math.log(limit) - mu) / sigma - sigma)) / share;
 }

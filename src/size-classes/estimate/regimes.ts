@@ -6,24 +6,26 @@ const gap = Math.log(2);
 /** The widest gaps count; more regimes than this have too few values each. */
 const mostRegimes = 6;
 /**
- * How much the value before counts of what the next one counts, for how often a regime comes: the last twenty say most.
- * From 0.95 to 0.98, and with `usualTransitions` from 1 to 3, ten kinds of traces cost the same within 0.2 %.
+ * The weight of a value relative to the next one, for how often a regime occurs: the last twenty count most. From 0.95
+ * to 0.98, and with `usualTransitions` from 1 to 3, ten kinds of traces cost the same within 0.2 %.
  */
 const memory = 0.95;
 /** How many transitions what is usual weighs against. */
 const usualTransitions = 1;
-/** What counts less than this is left out: after some 75 values. */
+/** Values below this weight are left out: after some 75 values. */
 const leastFactor = 0.02;
-/** As `memory`, within a regime: the last five say most of where it lies. With 0.95, heavy tails cost 1.6 % more. */
+/**
+ * Like `memory`, within a regime: the last five decide most of its position. With 0.95, heavy tails cost 1.6 % more.
+ */
 const memoryWithin = 0.8;
 /** How many values what is usual weighs against, for how much they vary. */
 const usualWeight = 2;
 
-/** One of the states between which a quantity changes. */
+/** One of the levels between which a quantity changes. */
 export interface Regime {
   /** The chance that the next value is of it. */
   readonly share: number;
-  /** By how many values it is known. */
+  /** The number of values that support it. */
   readonly weight: number;
   readonly spread: LogNormal;
 }
@@ -31,20 +33,19 @@ export interface Regime {
 export interface Regimes {
   /** The lowest first. */
   readonly all: readonly Regime[];
-  /** Of each value, the place of its regime; until the next call. */
+  /** The regime of each value, by place; valid until the next call. */
   readonly places: Uint8Array;
 }
 
 /**
- * Finds the regimes of a quantity that varies by factors, and which of them comes next.
+ * Finds the regimes of a quantity that varies by factors, and predicts the next one.
  *
- * An action may do little or much by its input, alternate, or have changed for good. Its next regime is predicted by
- * what followed the present one so far, and by how often each comes: a Markov chain of the first order. So a change for
- * good is followed after two values, an outlier is as likely as outliers were, and what alternates is a mixture.
+ * The work of an action may depend on its input, alternate, or have changed permanently. Its next regime is predicted
+ * from what followed the present one so far, and from how often each occurs: a first-order Markov chain. So a permanent
+ * change is followed after two values, an outlier is as likely as outliers were, and alternating values are a mixture.
  *
- * @param logarithms The oldest first.
- * @param weights Of each value, 1 or less.
- * @param persistence How often a value is of the regime of the one before, where nothing is known of what follows it.
+ * @param logarithms The oldest first. @param weights Of each value, at most 1. @param persistence How often a value
+ * stays in the regime of the one before, where no successor is known.
  */
 export function regimesOf(
   logarithms: Float64Array,
@@ -94,7 +95,7 @@ export function regimesOf(
   }
   return {
     all: sums.map((of, place) => {
-      // All its values may be too old to count; then its share is nothing, too.
+      // All its values may be too old to count; then its share is zero, too.
       const mu = of.weight > 0 ? of.sum / of.weight : 0;
       const usual = (1 - persistence) * (of.often / often) + (place === last ? persistence : 0);
       const squares = Math.max(0, of.squares - of.weight * mu * mu);
@@ -113,10 +114,11 @@ export function regimesOf(
 /** Bins of a quarter of a factor of two; logarithms of what is counted in milliseconds or bytes are 0 to 44. */
 const binWidth = gap / 4;
 const bins = 256;
-/** So many empty bins in a row are a gap: with what is left of those beside them, more than a factor of two. */
+/** So many empty bins in a row are a gap: together with the partly empty neighbours, more than a factor of two. */
 const emptyBins = 4;
 
-// Kept from call to call, since arrays are dear to make beside what is done with them; all are written before they are read.
+// Kept between calls, because allocating arrays is expensive compared with their use; all are written before they are
+// read.
 const isTaken = new Uint8Array(bins);
 const placeOfBin = new Uint8Array(bins);
 let places = new Uint8Array(bins);

@@ -36,15 +36,15 @@ export const priorOfScalings: Float64Array = Float64Array.from(scalings, (each) 
 const speedUpSigma = 0.1;
 /** An outlier of them never excludes a scaling altogether. */
 const leastLikelihood = 1e-3;
-/** What a mixture of actions teaches of one more weighs against this many runs of what is above it. */
+/** A mixture of actions counts against this many runs of the level above. */
 const weightAbove = 2;
 /**
- * On one CPU nothing is seen of a scaling. But who was put there was often put there for being serial, while those
- * that scale are seen elsewhere; without this the latter would stand for all.
+ * The weight of serial runs on one CPU, where no scaling can be observed. An action was often put there because it is
+ * serial, while parallel ones are observed elsewhere; without this weight the latter would represent all.
  */
 const serialOnOneCpu = 0.3;
 
-/** What all scalings come to on so many CPUs. */
+/** The values of all scalings on so many CPUs. */
 interface OnCpus {
   readonly logSpeedUp: Float64Array;
   /** Time there over time on one CPU. */
@@ -88,7 +88,7 @@ interface Known {
 }
 const ofMixtures = new WeakMap<KeyDigest, Known>();
 
-/** What a mixture of actions says of the next, given what is above it. */
+/** Estimates the scalings of a further action from a mixture of actions and the level above. */
 export function scalingsOfMixture(
   above: Float64Array,
   digest: KeyDigest,
@@ -143,7 +143,7 @@ function computeOfMixture(
   return sum;
 }
 
-/** What one action's own runs say of it, given what is above it: they all scale alike. */
+/** Estimates the scaling of one action from its own runs, which all scale alike, and the level above. */
 export function scalingsOfAction(
   above: Float64Array,
   speedUps: readonly SpeedUp[],

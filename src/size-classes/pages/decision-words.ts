@@ -78,7 +78,7 @@ function endWords({ exitCode, outcome, timeoutMs }: SizeClassRun): string {
   }
 }
 
-/** What was chosen for an execution, or why nothing was, in one sentence. */
+/** Returns one sentence: what was chosen for an execution, or why nothing was. */
 export function standingWords(
   { hedgeOf, isSized, least, most, sizeClass }: SizeStanding,
   decisions: readonly Pick<SizeClassDecision, "purpose" | "sizeClass" | "reason">[],
@@ -104,7 +104,7 @@ export function standingWords(
   return `Nothing was chosen: only one size class could run it when it came, and it asks for ${least}${most === null ? " or greater" : ` to ${most}`}.`;
 }
 
-/** One sentence, with its full stop. */
+/** Returns one sentence with its full stop. */
 function sentence(text: string): string {
   const trimmed = text.trim();
   const begun = trimmed.charAt(0).toUpperCase() + trimmed.slice(1);

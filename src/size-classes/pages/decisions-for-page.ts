@@ -44,7 +44,7 @@ export function decisionsForPage(
   });
 }
 
-/** Of what another version of the farm wrote, what can be read. */
+/** Returns the readable part of a reason that another version of the farm wrote. */
 function reasonOf(kept: Readonly<Record<string, unknown>>): SizeClassDecision["reason"] {
   const reason = Reason.safeParse(kept);
   if (!reason.success) {

@@ -14,7 +14,7 @@ import { keysNamed, remembered } from "./keys.store.ts";
 const mostDecisions = 20;
 const mostClasses = 64;
 
-/** All that is known under a key. Undefined when there is none of that name. */
+/** Returns everything known under a key; undefined when there is none of that name. */
 export async function explainKey(
   tx: Tx,
   asked: { readonly project: string; readonly domain: string | undefined; readonly key: string },

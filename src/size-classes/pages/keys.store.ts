@@ -14,7 +14,7 @@ const KnownKey = z.object({
 /** A key of which something is remembered. */
 export type KnownKey = z.infer<typeof KnownKey>;
 
-/** Those of the keys that are known, in no order. */
+/** Returns those of the keys that are known, in no order. */
 export function knownKeys(tx: Tx, keys: readonly KeyName[]): Promise<KnownKey[]> {
   return tx.many(
     KnownKey,
@@ -29,7 +29,7 @@ export function knownKeys(tx: Tx, keys: readonly KeyName[]): Promise<KnownKey[]>
   );
 }
 
-/** Keys whose title or name has a text in it, those seen last first. */
+/** Returns keys whose title or name contains a text, the most recent first. */
 export function keysWithText(tx: Tx, text: string, most: number): Promise<KnownKey[]> {
   return tx.many(
     KnownKey,
@@ -43,7 +43,10 @@ export function keysWithText(tx: Tx, text: string, most: number): Promise<KnownK
   );
 }
 
-/** Those of a project and perhaps of a domain with that name; several domains may have it. The latest first. */
+/**
+ * Returns the keys of a project, and optionally of a domain, with that name; several domains may have it. The latest
+ * first.
+ */
 export function keysNamed(
   tx: Tx,
   {
@@ -67,7 +70,7 @@ export function keysNamed(
 
 const KeyRuns = z.object({ sizeClass: z.number(), runs: z.array(PastRun) });
 
-/** What a key's executions came to, class by class; and what is true whatever the class. */
+/** Returns the results of a key's executions by class, and the facts that do not depend on the class. */
 export async function remembered(tx: Tx, { project, domain, key }: KeyName, mostClasses: number) {
   const [facts] = await tx.many(
     z.object({ lastFailureAt: z.date().nullable(), failuresInARow: z.number() }),

@@ -15,9 +15,9 @@ interface KeysQuery {
 }
 
 /**
- * Keys by what they cost lately, page by page.
+ * Returns keys by their recent cost, page by page.
  *
- * With a text, those that cost nothing lately follow on the last page, seen last first.
+ * With a text, keys without recent cost follow on the last page, the most recent first.
  */
 export async function listKeys(db: Db, usage: Usage, query: KeysQuery): Promise<SizeClassKeys> {
   const text = (query.text ?? "").trim().toLowerCase();

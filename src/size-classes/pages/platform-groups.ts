@@ -11,15 +11,15 @@ export interface PlatformGroup {
 export interface PlatformGroups {
   readonly all: readonly PlatformGroup[];
   ofWorker(platform: Platform): PlatformGroup;
-  /** Of what ran on a worker that nobody knows any more. */
+  /** Returns the group of an execution whose worker is unknown by now. */
   ofRequirements(requirements: Platform): PlatformGroup;
 }
 
 /**
- * The platforms that a farm has, by name.
+ * Groups the platforms of a farm by name.
  *
- * Workers that fit a declared platform belong to it, to the one that says most; so what each machine offers
- * besides does not tear a declared platform apart. All others make a platform each that is as they offer.
+ * Workers that match a declared platform belong to it, to the one with the most properties; so further properties of
+ * single machines do not split it. All others form a platform each, as they offer it.
  */
 export function platformGroups(
   workers: readonly Platform[],

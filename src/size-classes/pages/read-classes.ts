@@ -28,12 +28,12 @@ import {
 const dayMs = 24 * 3_600_000;
 /** Looking at as many takes a second of the database; on busier farms "lately" is less than a day. */
 const mostExecutions = 50_000;
-/** Dearer than all others; who looks for another one has its name. */
+/** The dearest keys; other keys are found by their name. */
 const mostKeys = 10_000;
 /** On the page of a class. */
 const mostKeysOfClass = 20;
 
-/** What ran within a day, and what it cost. Takes a second on a large farm: keep it for a while. */
+/** The executions within a day, and their cost. Takes a second on a large farm: cache it. */
 export interface Usage {
   readonly lately: Lately;
   readonly window: SizeClassWindow;

@@ -7,10 +7,11 @@ interface Decided {
 }
 
 /**
- * Which attempts came of which decision of one execution, by its number.
+ * Returns which attempts followed from which decision about one execution, by its number.
  *
- * A choice holds until the next: an attempt belongs to the latest before it was handed out; one of a second run,
- * to the latest choice of one. What a second run won, the first tells once more: it is told where it was.
+ * A decision holds until the next: an attempt belongs to the latest decision before its hand-out; that of a second run,
+ * to the latest hedge decision. The original repeats the result of a second run that won; it is shown with the second
+ * run.
  */
 export function runsOfDecisions<Run extends SizedRun>(
   decisions: readonly Decided[],

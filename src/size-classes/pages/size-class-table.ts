@@ -7,7 +7,7 @@ import { offeredClassesView, type SizeClassFacts } from "../offered-classes-view
 import type { OfferedClass } from "../strategy.ts";
 import { type PlatformGroup, type PlatformGroups, platformGroups } from "./platform-groups.ts";
 
-/** What a farm's size classes are now. */
+/** The present size classes of a farm. */
 export interface ClassesNow extends SizeClassFacts {
   readonly offers: readonly WorkerOffer[];
 }
@@ -19,7 +19,7 @@ export interface ClassTable {
   groupOf(ran: Pick<RanOn, "requirements" | "workerPlatform">): PlatformGroup;
 }
 
-/** Which classes there are, what they give and what they cost; before it is known what ran there. */
+/** Returns the classes, their size and their price, without their executions. */
 export function classTable(now: ClassesNow, startDelayMs: number): ClassTable {
   const view = offeredClassesView(now, startDelayMs);
   const groups = platformGroups(
@@ -85,7 +85,7 @@ export function platformsForPage(
     ...each,
     group: table.groups.ofRequirements(each.requirements),
   }));
-  // What ran on a platform that is gone makes one, too, and what waits for one that is not there.
+  // Executions of a platform that is gone, or that does not exist yet, form one, too.
   const all = new Map(
     [...table.groups.all, ...[...ranIn, ...queuedIn].map(({ group }) => group)].map((group) => [
       group.name,

@@ -26,7 +26,7 @@ export function adrStrategy(settings: SizeClassSettings): Strategy {
   };
 }
 
-/** What is known of a smaller class. */
+/** The known results of a smaller class. */
 interface Outlook {
   readonly sizeClass: number;
   readonly acceptableMs: number;

@@ -23,7 +23,10 @@ export function trialsWithin(runs: readonly PastRun[] | undefined, acceptableMs:
   return { count, successes };
 }
 
-/** The seed uses the observed share directly. What was never tried is tried: without that nothing is ever learned. */
+/**
+ * The seed uses the observed share directly. An untried class gets a probability, too; otherwise nothing would be
+ * learned.
+ */
 export function successProbability({ count, successes }: Trials): number {
   return count === 0 ? 1 : successes / count;
 }

@@ -3,7 +3,7 @@ export function seconds(ms: number): string {
   return `${Number((ms / 1000).toFixed(1))} s`;
 }
 
-/** Of long times nobody wants the seconds: 86400000 is `24 h`. */
+/** Returns a duration for people, without seconds for long ones: 86400000 is `24 h`. */
 export function span(ms: number): string {
   const hours = ms / 3_600_000;
   return hours < 2 ? seconds(ms) : `${Number(hours.toFixed(1))} h`;

@@ -8,7 +8,7 @@ import { choiceOf } from "./grange-choice.ts";
 import { doubtAbout } from "./grange-doubt.ts";
 import { priceOfWaiting, prospectsOf } from "./grange-price.ts";
 
-/** What is to become of an execution after a run. */
+/** Returns what follows for an execution after a run. */
 export function afterRun(
   situation: Situation,
   runs: readonly EndedRun[],
@@ -63,7 +63,7 @@ export function afterRun(
     });
   }
   if (last.end === "timed_out") {
-    // What was allowed all its time must not be ended for it a second time where more is to be had.
+    // A run that had all of its time must not be stopped a second time where more is possible.
     const hadAll = last.timeoutMs >= situation.timeoutMs;
     const chosen = hadAll
       ? (greater.at(-1) as ClassEstimate)
@@ -115,9 +115,10 @@ const suspectRisk = 0.02;
 const guessesWeigh = 0.5;
 
 /**
- * That a run needs more than a greater class has, given that it needed more than this.
+ * Returns the probability that a run needs more memory than a greater class has, given that it needed more than this
+ * one.
  *
- * As the action's own runs say that needed more; where there were none, half for each doubling.
+ * From the action's own runs that needed more; without such runs, half for each doubling.
  */
 function lacksMemory(
   last: EndedRun,

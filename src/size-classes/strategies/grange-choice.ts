@@ -6,7 +6,7 @@ import { type Prospect, priceOfWaiting } from "./grange-price.ts";
 import { hedgeOf, timeoutOn } from "./grange-time.ts";
 import { remarkOf } from "./grange-words.ts";
 
-/** Of its like alone nobody knows what is late: the longest of a kind takes a thousand times what most do. */
+/** Similar actions alone do not show what is late: the longest of a kind takes a thousand times as long as most. */
 const runsToHedge = 3;
 
 /** @param chosen Its place among the classes. */

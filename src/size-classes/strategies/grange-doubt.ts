@@ -7,11 +7,11 @@ import type { EndedRun } from "../strategy.ts";
 type Doubt = "memory" | "unmeasured" | "slow";
 
 /**
- * Whether a greater class might have made a failure a success.
+ * Returns whether a greater class might have turned a failure into a success.
  *
- * Not if memory was far from short, and more CPUs would have made no difference: it used one at most where it had
- * several; or runs that took longer have succeeded, so that no deadline of its own has ended it; or it is new, nothing
- * like it uses more than one, and it took no longer than they do.
+ * No if memory was far from short, and more CPUs would have changed nothing: it used at most one where it had several;
+ * or longer runs have succeeded, so it has no deadline of its own; or it is new, no similar action uses more than one
+ * CPU, and it took no longer than they do.
  */
 export function doubtAbout(
   { cpuMs, durationMs, peakMemoryBytes }: EndedRun,
@@ -28,7 +28,7 @@ export function doubtAbout(
   const { own } = known;
   if (own !== undefined && own.succeeded > 0) {
     if (durationMs <= own.longestSuccessMs) return undefined;
-    // It ran longer than it ever did. What was serial may be parallel since, and have a deadline of its own.
+    // It ran longer than ever before. It may have become parallel, and may have a deadline of its own.
   } else if (
     (known.scalings[serial] ?? 0) >= surelySerial &&
     durationMs <= quantile(on.duration, deviates.p95)

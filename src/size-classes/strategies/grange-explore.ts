@@ -6,9 +6,9 @@ const mostToCome = 30;
 
 export interface Explored {
   readonly place: number;
-  /** What it costs more than the cheapest. */
+  /** Its additional cost compared with the cheapest. */
   readonly extra: number;
-  /** What it may save in all the executions to come. */
+  /** What it may save in all later executions. */
   readonly worth: number;
   readonly toCome: number;
 }
@@ -36,7 +36,7 @@ export function exploredInstead(
     const prospect = prospects[place];
     if (prospect === undefined || place === cheapest) continue;
     const extra = prospect.total - least.total;
-    // What the cheapest would show as well is not to be paid for.
+    // What the cheapest class would show as well is not worth paying for.
     const worth = worthAt(place) - worthAt(cheapest);
     if (worth - extra > (best ? best.worth - best.extra : 0))
       best = { place, extra, worth, toCome };

@@ -8,11 +8,12 @@ import type { OfferedClass } from "../strategy.ts";
  * after the first half, and what needs twice as much is over twice as soon.
  */
 const shareOfLackingRun = 0.5;
-/** What slows a run down enough to fail shows late. */
+/** A slowdown that is large enough to fail a run shows late. */
 const shareOfSlowRun = 1;
 /**
- * Where no slot is free, the farm starts a machine and pays for it from then on, or others wait behind this one. So
- * a wait is paid at the price of the class, too: of a minute at most, which is about what machines take to start.
+ * The longest wait that is paid for, in ms. Without a free slot, the farm starts a machine and pays for it from then
+ * on, or others wait behind this execution. So a wait costs the price of the class, too: for at most a minute, which is
+ * about what machines take to start.
  */
 const mostPaidWaitMs = 60_000;
 /** A class is not considered where it is this likely to come to nothing. */
@@ -21,11 +22,11 @@ const hopeless = 0.95;
 /** Beginning on a class, and going on to greater ones as often as it comes to nothing. */
 export interface Prospect extends Path {
   readonly estimate: ClassEstimate;
-  /** That the first run comes to nothing. */
+  /** The probability that the first run fails there. */
   readonly risk: number;
 }
 
-/** Of a second that somebody waits, in the unit of the classes' prices. */
+/** Returns the price of one second of waiting, in the unit of the classes' prices. */
 export function priceOfWaiting(
   classes: readonly OfferedClass[],
   { priceOfDelay }: SizeClassSettings,
@@ -38,15 +39,15 @@ export function priceOfWaiting(
 }
 
 /**
- * What it comes to to begin on each class.
+ * Returns the total cost of beginning on each class.
  *
- * Going up: what came to nothing on a class would have on lesser ones, and the chance that it does on a greater one
- * is what is left of it. So the last class is reckoned first.
+ * An execution that failed on a class would have failed on lesser ones, and the probability that it fails on a greater
+ * one is the remaining one. So the last class is computed first.
  */
 export function prospectsOf(
   estimate: Estimate,
   waiting: number,
-  /** That it fails wherever it runs: on a lesser class it would then be run once more on the greatest. */
+  /** The probability that it fails everywhere: on a lesser class it would then run once more on the greatest. */
   failsAnyway = 0,
 ): Prospect[] {
   const { classes } = estimate;
@@ -56,7 +57,7 @@ export function prospectsOf(
       ? nothing
       : scaled(pathOver(greatest, 1, 0, nothing, waiting), failsAnyway);
   const risks = classes.map((each) => 1 - (1 - each.memoryRisk) * (1 - each.slowRisk));
-  // That it comes to nothing on a class and on all lesser ones.
+  // The probability that it fails on a class and on all lesser ones.
   const failing = [...risks];
   for (let i = 1; i < failing.length; i++)
     failing[i] = Math.min(failing[i] ?? 0, failing[i - 1] ?? 0);
@@ -87,7 +88,7 @@ interface Path {
   readonly paid: number;
   /** Milliseconds until its end, waiting and retries included. */
   readonly delayMs: number;
-  /** What is paid, and the price of waiting × the delay. */
+  /** The price paid, and the price of waiting × the delay. */
   readonly total: number;
 }
 const nothing: Path = { paid: 0, delayMs: 0, total: 0 };
@@ -123,7 +124,7 @@ function pathOver(
   return { paid, delayMs, total: paid + waiting * delayMs };
 }
 
-/** What it is worth, per execution to come, to know all of how it scales: more than any run can show. */
+/** Returns the worth of complete knowledge about the scaling, per later execution: more than any run can show. */
 export function worthOfKnowing({ classes, parts }: Estimate, waiting: number): number {
   const tables = classes.map(({ offered }) => onCpus(offered.cpus));
   const perMs = classes.map(({ offered, memoryRisk }) =>
@@ -148,11 +149,11 @@ export function worthOfKnowing({ classes, parts }: Estimate, waiting: number): n
 }
 
 /**
- * What it is worth, per execution to come, to have seen a run on each class.
+ * Returns the worth of one observed run on each class, per later execution.
  *
- * A run on several CPUs shows how its regime scales: those scalings that look alike there stay together, and for each
- * group the best class is taken. What that saves against taking the same class for all is the worth, as often as the run
- * is of that regime. The other regimes stay what they are.
+ * A run on several CPUs shows how its regime scales: scalings that look alike there stay together, and the best class
+ * of each group is taken. The saving compared with the same class for all is the worth, weighted with the share of the
+ * regime. The other regimes stay unknown.
  */
 export function worthOfSeeing({ classes, parts }: Estimate, waiting: number): Float64Array {
   const worth = new Float64Array(classes.length);

@@ -4,16 +4,16 @@ import { deviates, meanAbove, quantile } from "../estimate/log-normal.ts";
 
 /** Less than this is no reason to end a run, however short it was expected to be. */
 const leastTimeoutMs = 60_000;
-/** Nor is a run that takes no more than so many times what was expected. */
+/** A run is not stopped before so many times its expected duration. */
 const timeoutOverExpected = 4;
-/** It must take less than this share of its time on the greatest class, or nothing is gained there. */
+/** It must take less than this share of its time on the greatest class; otherwise moving gains nothing. */
 const worthMoving = 0.67;
 
 /**
- * How long a run may take on a class that is not the last.
+ * Returns the timeout of a run on a class that is not the last, in ms.
  *
- * Ending it throws away what was done, so it is for runs that are nothing like what was expected: beyond what one in
- * a thousand takes, and only where the greatest class is so much faster that it might be there sooner.
+ * Stopping it wastes the work, so it is for runs that are far from the expectation: beyond one in a thousand, and only
+ * where the greatest class is so much faster that it may finish earlier.
  */
 export function timeoutOn(on: ClassEstimate, greatest: ClassEstimate, requestedMs: number): number {
   if (on === greatest || greatest.slowness > worthMoving * on.slowness) return requestedMs;
@@ -32,24 +32,26 @@ const lateness = [
   { deviate: deviates.p999, share: 0.001 },
 ] as const;
 /**
- * Runs that hang, or crawl on a machine that is not well: of an order with workers that are lost. No study that we know
- * counts them, so what the action's own late runs came to soon says more; see `lateRuns`. With 0.005, second runs cost 1 %
- * of what ten kinds of traces cost in which nothing is ever stuck.
+ * The share of runs that hang, or crawl on a faulty machine: of the order of lost workers. No known study counts them,
+ * so the action's own late runs soon count more; see `lateRuns`. With 0.005, second runs cost 1 % of ten kinds of
+ * traces in which nothing hangs.
  */
 const shareStuck = 0.002;
 /** How many late runs of the action itself this guess weighs against. */
 const guessWeighs = 0.5;
-/** What has taken so long is expected to take as long again: tails are as heavy as the seed's, not as a log-normal's. */
+/**
+ * A run that took so long is expected to take as long again: tails are as heavy as the seed's, not as a log-normal's.
+ */
 const longAgain = 2;
 /** A run that was ended for a second one was stuck when it took more than so many times what it should have. */
 const stuckAt = 1.25;
 
 /**
- * A second run on a greater class, once the first is late.
+ * Returns the second run on a greater class for a run that becomes late.
  *
- * Either it has more to do than others, then so has the second; or it is stuck, then it is expected to take as long
- * again as it took. Which of them is more likely is learned from the late runs that there were. The second is begun
- * only when the time and money that it saves are worth more than it costs.
+ * Either the run has more to do, then the second run has it, too; or it hangs, then it is expected to take as long
+ * again. The likelihood of both is learned from earlier late runs. The second run starts only when the saved time and
+ * money are worth more than its cost.
  */
 export function hedgeOf(
   on: ClassEstimate,

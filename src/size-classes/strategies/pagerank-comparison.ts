@@ -26,8 +26,8 @@ function at({ successesMs }: Outcomes, place: number): number {
 }
 
 /**
- * What of each class's probability goes to which in one step: to `to` from `from` at [to · n + from], by how likely
- * it is faster. Each column sums to 1.
+ * Returns the transition probabilities of one step: to `to` from `from` at [to · n + from], by how likely it is faster.
+ * Each column sums to 1.
  */
 export function transitions(outcomes: readonly Outcomes[]): number[] {
   const n = outcomes.length;

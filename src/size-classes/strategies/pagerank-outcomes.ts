@@ -3,15 +3,15 @@ import type { SizeClassSettings } from "../settings.ts";
 import { acceptableIncrease } from "./acceptable-time.ts";
 import { ascending } from "./ascending.ts";
 
-/** What a class has come to, in times that compare between classes. */
+/** The results of a class, in times that are comparable between classes. */
 export interface Outcomes {
-  /** As long as it would have been on the largest class; ascending. */
+  /** The times that they would have taken on the largest class; ascending. */
   readonly successesMs: readonly number[];
   /** Also what succeeded, but too slowly. */
   readonly failures: number;
 }
 
-/** What a smaller class is held to. */
+/** The limits of a smaller class. */
 export interface Limits {
   readonly increase: number;
   readonly acceptableMs: number;

@@ -6,13 +6,13 @@ import { transitions } from "./pagerank-comparison.ts";
 import { type Limits, limitsOf, normalised, type Outcomes } from "./pagerank-outcomes.ts";
 import { powerIteration, startOf } from "./power-iteration.ts";
 
-/** What Buildbarn makes of a key's outcomes, before anything is drawn. */
+/** Buildbarn's plan for a key's outcomes, before anything is drawn. */
 export type Plan =
   /** Nothing has succeeded on the largest class, and a smaller one has no outcome: it is tried for a short while. */
   | { readonly kind: "first-look"; readonly place: number; readonly timeoutMs: number }
-  /** Nor has the largest, and all smaller ones were tried. */
+  /** The largest was not tried, and all smaller ones were. */
   | { readonly kind: "largest-untried" }
-  /** All smaller ones fail, and of this one nothing is known: the largest runs it, then this one in the background. */
+  /** All smaller ones fail, and this one is unknown: the largest runs it, then this one in the background. */
   | { readonly kind: "probe"; readonly place: number; readonly limits: Limits }
   | Ranked;
 

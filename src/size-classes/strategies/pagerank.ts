@@ -13,8 +13,8 @@ import { boostedChoice, onlyChoice } from "./undrawn-choices.ts";
 import { drawnPlace } from "./walk-classes.ts";
 
 /**
- * What Buildbarn does today (commit 6db5090, 2026-07-13): the stationary distribution of "this class was faster than
- * that one". Its weak points are kept; docs/decisions/0027-size-class-strategies.md names them.
+ * Buildbarn's present strategy (commit 6db5090, 2026-07-13): the stationary distribution of "this class was faster than
+ * that one". Its weaknesses are kept; docs/decisions/0027-size-class-strategies.md names them.
  */
 export function pagerankStrategy(settings: SizeClassSettings): Strategy {
   return {
@@ -145,7 +145,7 @@ function backgroundRun(
 ): BackgroundRun | undefined {
   const { sizeClass: largest } = greatestOf(situation);
   if (sizeClass === undefined || last?.end !== "succeeded" || last.sizeClass !== largest) return;
-  // It may be gone since.
+  // The class may be gone by now.
   if (sizeClass >= largest || !situation.classes.some((each) => each.sizeClass === sizeClass)) {
     return;
   }

@@ -2,7 +2,7 @@ import type { Alternative, Choice, Reason } from "../choice.ts";
 import type { Situation } from "../strategy.ts";
 import { medianSuccessMs } from "./median.ts";
 
-/** A choice of a strategy that neither hedges nor lets another class take it; `more` is what only some say. */
+/** Returns the choice of a strategy that neither hedges nor lets another class take it; `more`: optional parts. */
 export function plainChoice(
   sizeClass: number,
   timeoutMs: number,

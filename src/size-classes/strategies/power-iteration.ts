@@ -1,4 +1,6 @@
-/** With 32 outcomes a class it takes tens. An error near 0, which settings allow, must not take for ever. */
+/**
+ * With 32 outcomes per class it takes tens of steps. An error near 0, which the settings allow, must not run forever.
+ */
 const mostSteps = 10_000;
 
 /**

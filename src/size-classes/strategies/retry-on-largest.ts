@@ -5,11 +5,10 @@ import { seconds } from "./figures-in-words.ts";
 import { plainAlternatives, plainChoice } from "./plain-choice.ts";
 
 /**
- * The seed's retries: what failed or timed out on a smaller class is run on the largest with the timeout that was
- * asked for, and only what fails there reaches the client.
+ * The seed's retries: an execution that failed or timed out on a smaller class runs on the largest with the requested
+ * timeout, and only the failure there reaches the client.
  *
- * A lost worker says nothing about the class, so the run is repeated on the same one. How often is the queue's to
- * bound.
+ * A lost worker says nothing about the class, so the run is repeated on the same one. The queue limits how often.
  */
 export function retryOnLargest(situation: Situation, runs: readonly EndedRun[]): Next {
   const last = runs.at(-1);

@@ -6,8 +6,8 @@ import { span } from "./figures-in-words.ts";
 import { plainAlternatives, plainChoice } from "./plain-choice.ts";
 
 /**
- * The seed's boost: what failed on the largest class lately runs only there for a while, so that somebody who
- * mends a compiler error does not wait for each of his failures twice.
+ * The seed's boost: an execution that failed on the largest class recently runs only there for a while, so that a
+ * developer who fixes a compiler error does not wait twice for each failure.
  */
 export function boostedChoice(
   situation: Situation,

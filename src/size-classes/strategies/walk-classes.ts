@@ -1,6 +1,6 @@
 /**
- * With which probability each class is chosen when the smaller are asked first, each with a draw of its own, and the
- * last takes what nobody took.
+ * Returns the probability of each class when the smaller ones are drawn first, each with a draw of its own, and the
+ * last takes the rest.
  *
  * @param successes Of each class but the last.
  */
@@ -16,10 +16,10 @@ export function requestedInTurn(successes: readonly number[]): number[] {
 }
 
 /**
- * The place of the class that a draw in [0, 1) falls on; what is left over is the last one's.
+ * Returns the place of the class for a draw in [0, 1); the rest belongs to the last one.
  *
- * Here one draw serves for many: given that u missed the first class, with p, (u − p) / (1 − p) is again even in
- * [0, 1) and tells nothing of u. So to walk down the probabilities of `requestedInTurn` is to draw anew for each class.
+ * One draw serves for many: given that u missed the first class, with p, (u − p) / (1 − p) is again uniform in [0, 1)
+ * and independent of u. So walking down the probabilities of `requestedInTurn` equals a new draw for each class.
  */
 export function drawnPlace(probabilities: readonly number[], draw: number): number {
   let left = draw;
