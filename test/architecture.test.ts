@@ -101,6 +101,8 @@ const mayImport: Record<string, readonly string[]> = {
   "sign-in": ["core", "api", "db", "access"],
   // What the farm attests of outputs, signed.
   provenance: ["core", "api", "db", "access", "cas", "actions", "proto"],
+  // Copies of a farm in a directory, and farms made from them; the server tells of the last one.
+  backup: ["core", "scheduling", "machine", "db", "cas"],
   // Where commits and pull requests live. What it wants of the farm it asks through interfaces.
   forge: ["core", "api", "db", "access", "git", "comparison"],
   server: [
@@ -131,6 +133,7 @@ const mayImport: Record<string, readonly string[]> = {
     "sign-in",
     "provenance",
     "forge",
+    "backup",
     "proto",
     "grpc",
   ],
@@ -171,6 +174,8 @@ const mayImport: Record<string, readonly string[]> = {
     "local-run",
     "build-client",
     "init",
+    // `backup` and `restore` work without a server.
+    "backup",
     // How an envelope is opened: the command checks what the server signed.
     "provenance",
   ],
@@ -179,6 +184,7 @@ const mayImport: Record<string, readonly string[]> = {
 /** The module that owns each table. Only its stores contain SQL for the table. */
 const ownerOf: Record<string, string> = {
   migration: "db",
+  backup: "backup",
   ...Object.fromEntries(
     [
       "forge_repository",

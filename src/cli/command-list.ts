@@ -242,6 +242,14 @@ export const commandList: Readonly<Record<string, Listed>> = {
     summary: "run a machine that measures, and say which there are",
     load: async () => (await import("./commands/collector.ts")).describeCollector,
   },
+  backup: {
+    summary: "copy a farm, its database and its blobs, to a directory while it runs",
+    load: async () => (await import("./commands/backup.ts")).describeBackup,
+  },
+  restore: {
+    summary: "make a farm from a backup, or check whether that would work",
+    load: async () => (await import("./commands/restore.ts")).describeRestore,
+  },
   service: {
     summary: "let systemd run a server, workers or a granary",
     load: async () => (await import("./commands/service.ts")).describeService,

@@ -8,7 +8,7 @@ import { setForTransaction, timeLimits } from "./time-limits.ts";
 /** One lock for all servers that start at once; the number is arbitrary and ours alone. */
 const migrationLock = 7_240_911;
 
-interface Migration {
+export interface Migration {
   readonly number: number;
   readonly name: string;
   readonly text: string;
@@ -28,6 +28,15 @@ export async function readMigrations(
   );
 }
 
+/** The statement that creates the table of applied migrations, where it is not there. */
+export const migrationTable = `
+  create table if not exists migration (
+    number integer primary key,
+    name text not null,
+    applied_at timestamptz not null default now()
+  )
+`;
+
 /**
  * Brings the database up to this version of the code, all steps in one transaction.
  *
@@ -42,13 +51,7 @@ export async function migrate(db: Db, migrations?: readonly Migration[]): Promis
     await tx.run(sql`select set_config('lock_timeout', '0', true)`);
     await tx.run(sql`select pg_advisory_xact_lock(${migrationLock})`);
     await tx.run(setForTransaction(timeLimits.migration));
-    await tx.run(sql`
-      create table if not exists migration (
-        number integer primary key,
-        name text not null,
-        applied_at timestamptz not null default now()
-      )
-    `);
+    await tx.script(migrationTable);
     const applied = await tx.many(
       z.object({ number: z.number(), name: z.string() }),
       sql`select number, name from migration order by number`,

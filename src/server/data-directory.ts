@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { Fault, messageOf } from "#core/fault.ts";
 import { type Holder, takeLock } from "#machine/holder-lock.ts";
 import { makeDirectory, makePrivateDirectory } from "#machine/make-directory.ts";
+import { isRestoreUnfinished } from "#machine/unfinished-restore.ts";
 
 export interface DataDirectory {
   readonly path: string;
@@ -38,14 +39,23 @@ export async function openDataDirectory(
   }
   const taken = await takeLock(join(path, "server.lock"), "grange server", { waits });
   if ("holder" in taken) {
-    const { where, since } = taken.holder;
+    const { name, where, since } = taken.holder;
+    const other = name === "grange server" ? "Grange server" : name;
     throw new Fault(
       "failed_precondition",
-      `another Grange server (${where}) has worked in ${path} since ${since}. ` +
+      `another ${other} (${where}) has worked in ${path} since ${since}. ` +
         "Stop it, or name another data directory in GRANGE_DATA",
     );
   }
   const { lock } = taken;
+  if (isRestoreUnfinished(path)) {
+    await lock.release();
+    throw new Fault(
+      "failed_precondition",
+      `a restore into ${path} was interrupted, so the farm in it is not whole. ` +
+        "Run the same `grange restore` again, or remove the directory",
+    );
+  }
   const blobs = blobsElsewhere ?? join(path, "blobs");
   const mirrors = join(path, "mirrors");
   // Of a directory that the operator made, only what the farm itself keeps in it is closed to others.

@@ -2,6 +2,7 @@ import type { SealCounts } from "#actions/result-seals.ts";
 import { jobStates } from "#api/job-state.ts";
 import type { StoreStanding } from "#api/store.ts";
 import type { MetricValue } from "#api/times.ts";
+import { type BackupRow, latestBackups } from "#backup/backup.store.ts";
 import type { CacheCounter } from "#caches/cache-counts.ts";
 import type { Db } from "#db/db.ts";
 import { queueDepth } from "#execution/claiming/queue-depth.store.ts";
@@ -58,6 +59,7 @@ export function farmMetrics(parts: {
       granaries: await granaryFamilies(db, now()),
       stored: await store(),
       unserved: await unservedBenchmarks(),
+      lastBackup: (await latestBackups(db, 1))[0],
     }),
   );
   let measured: MetricValue | undefined;
@@ -76,6 +78,7 @@ export function farmMetrics(parts: {
       ...serverCounters(cacheCounter, seals),
       ...figures.granaries,
       ...storeFamilies(figures.stored),
+      ...backupFamily(figures.lastBackup),
       ...processFamilies(lag(), process.memoryUsage()),
     ];
   };
@@ -91,6 +94,7 @@ interface Counted {
   readonly granaries: readonly MetricFamily[];
   readonly stored: StoreStanding;
   readonly unserved: readonly UnservedPlace[];
+  readonly lastBackup: BackupRow | undefined;
 }
 
 /** Returns the families of jobs, executions and workers. */
@@ -208,6 +212,17 @@ function storeFamilies({ limitBytes, counted, evictedInAll }: StoreStanding): Me
       help: "What went because the store was full.",
       samples: [{ value: evictedInAll.bytes }],
     },
+  ];
+}
+
+/** Returns the age of the last backup, as the time of its end; no sample while there was none. */
+function backupFamily(last: BackupRow | undefined): MetricFamily[] {
+  return [
+    gauge(
+      "grange_last_backup_timestamp_seconds",
+      "When the last backup was completed; missing when there was none.",
+      last === undefined ? [] : [{ value: last.finishedAt.getTime() / 1_000 }],
+    ),
   ];
 }
 

@@ -1,4 +1,6 @@
-import { rightSomewhere } from "#core/right.ts";
+import { z } from "zod";
+import { rightOnFarm, rightSomewhere } from "#core/right.ts";
+import { Backup } from "../backup.ts";
 import { endpoint, json } from "../endpoint.ts";
 import { JsonDocument } from "../json-document.ts";
 import { ServerInfo } from "../server-info.ts";
@@ -20,6 +22,13 @@ export const serverEndpoints = {
     summary:
       "The limit of the store of blobs, how large it was when it was last counted, and what was removed from it ([what is kept](retention.md)).",
     answer: json(StoreStanding),
+  }),
+  backups: endpoint({
+    method: "GET",
+    path: "/backups",
+    right: rightOnFarm("administer"),
+    summary: "The last 20 backups that were completed, the latest first ([backup](backup.md)).",
+    answer: json(z.array(Backup)),
   }),
   openApi: endpoint({
     method: "GET",

@@ -3,6 +3,7 @@ import type { ApiClient } from "../api/api-client.ts";
 import { ServerUnreachable } from "../api/api-failure.ts";
 import { isFree, portHolder } from "../up/port-holder.ts";
 import { type Check, type Finding, fail, ok, warn } from "./check.ts";
+import { findingOfBackup } from "./last-backup.ts";
 
 /** The server that commands would speak to, and the port where one could start. */
 export function farmChecks(api: ApiClient, version: string): Check[] {
@@ -10,6 +11,7 @@ export function farmChecks(api: ApiClient, version: string): Check[] {
     { name: "server", run: () => server(api, version) },
     { name: "port", run: () => port(api) },
     { name: "workers", run: () => workers(api) },
+    { name: "last backup", run: () => lastBackup(api) },
   ];
 }
 
@@ -45,6 +47,20 @@ async function port(api: ApiClient): Promise<Finding> {
     `${number} is taken${holder === undefined ? "" : ` by process ${holder.pid} (${holder.command})`}`,
     `Stop that, or start with another: grange up --port ${number + 1}`,
   );
+}
+
+async function lastBackup(api: ApiClient): Promise<Finding> {
+  try {
+    const { serverEndpoints } = await import("#api/endpoints/server-endpoints.ts");
+    const [last] = await api.call(serverEndpoints.backups, {});
+    return findingOfBackup(last, new Date());
+  } catch (reason) {
+    return ok(
+      reason instanceof ServerUnreachable
+        ? "none to ask for without a server"
+        : `not known here: ${messageOf(reason)}`,
+    );
+  }
 }
 
 async function workers(api: ApiClient): Promise<Finding> {

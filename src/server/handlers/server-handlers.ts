@@ -1,11 +1,14 @@
 import { allEndpoints } from "#api/endpoints/all-endpoints.ts";
 import type { serverEndpoints } from "#api/endpoints/server-endpoints.ts";
 import { signInEndpoints } from "#api/endpoints/sign-in-endpoints.ts";
+import { latestBackups } from "#backup/backup.store.ts";
 import { definitionsSchema } from "#definitions/definitions-schema.ts";
 import { openApiDocument } from "../http/openapi-document.ts";
 import type { HandlersFor } from "../http/serve-endpoints.ts";
 import { version } from "../version.ts";
 import type { HandlerServices } from "./handler-services.ts";
+
+const mostBackups = 20;
 
 export function serverHandlers(services: HandlerServices): HandlersFor<typeof serverEndpoints> {
   const startedAt = services.clock.now().toISOString();
@@ -13,6 +16,14 @@ export function serverHandlers(services: HandlerServices): HandlersFor<typeof se
   return {
     server: () => ({ version, database: services.databaseDescription, startedAt }),
     store: () => services.eviction.standing(),
+    backups: async () =>
+      (await latestBackups(services.db, mostBackups)).map(
+        ({ id: _, startedAt, finishedAt, ...backup }) => ({
+          ...backup,
+          startedAt: startedAt.toISOString(),
+          finishedAt: finishedAt.toISOString(),
+        }),
+      ),
     // Made once, at the first call: it is the same for as long as the server runs.
     openApi() {
       openApi ??= Response.json(openApiDocument({ ...signInEndpoints, ...allEndpoints }, version));

@@ -1,0 +1,24 @@
+import type { Backup } from "#api/backup.ts";
+import { type Finding, ok, warn } from "./check.ts";
+
+const hourMs = 60 * 60_000;
+/** Of a farm that is backed up every day, one backup failed. */
+const oldAfterMs = 48 * hourMs;
+
+/** What the age of a farm's last backup means. */
+export function findingOfBackup(last: Backup | undefined, now: Date): Finding {
+  const fix = "Run `grange backup DIRECTORY`, best every night (docs/backup.md)";
+  if (last === undefined) return warn("this farm was never backed up", fix);
+  const ageMs = Math.max(0, now.getTime() - Date.parse(last.finishedAt));
+  const age =
+    ageMs < 48 * hourMs
+      ? `${Math.floor(ageMs / hourMs)} h`
+      : `${Math.floor(ageMs / hourMs / 24)} days`;
+  const detail = `${age} old, in ${last.directory} on ${last.host}`;
+  if (ageMs >= oldAfterMs) return warn(detail, fix);
+  if (last.damagedBlobs === 0) return ok(detail);
+  return warn(
+    `${detail}, without ${last.damagedBlobs} blobs that are damaged in the store`,
+    "Look at the disk: its files have changed under the farm",
+  );
+}
