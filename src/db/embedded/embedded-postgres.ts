@@ -12,6 +12,7 @@ import { findBinaries } from "./binaries.ts";
 import { lockCluster } from "./cluster-lock.ts";
 import { endPostgres, type StopStep, stopStepsOfEarlier } from "./end-postgres.ts";
 import { keepRunning, type StartedProcess } from "./keep-running.ts";
+import { keepLogSmall, rotateClosedLog } from "./log-file.ts";
 import { chooseRunAs, type RunAs } from "./run-as.ts";
 import { serverSettings } from "./server-settings.ts";
 
@@ -76,13 +77,16 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
     }
   };
 
+  await rotateClosedLog(logFile);
   const kept = await keepRunning(
     start,
     (running) => end(running, options.stopSteps),
     (why) => options.onRestart?.(`PostgreSQL: ${why}`),
   );
+  const small = keepLogSmall(logFile);
   const stop = async () => {
     await kept.stop();
+    await small.stop();
     await rm(socketDir, { recursive: true, force: true });
   };
   try {
