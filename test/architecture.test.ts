@@ -31,7 +31,19 @@ const mayImport: Record<string, readonly string[]> = {
   perf: ["core", "api", "db", "suites", "artifacts", "statistics", "comparison", "git"],
   // A worker of its own kind: it speaks the API, and never sees the database.
   collector: ["core", "api", "machine", "suites", "artifacts", "comparison", "measuring"],
-  caches: ["core", "api", "db", "cas", "actions", "proto"],
+  // What is kept for build tools, and the protocols by which they speak with a cache: the farm's, or a granary's.
+  caches: [
+    "core",
+    "scheduling",
+    "api",
+    "db",
+    "access",
+    "actions",
+    "cas",
+    "grpc",
+    "invocations",
+    "proto",
+  ],
   graphs: [
     "core",
     "definitions",
@@ -46,19 +58,6 @@ const mayImport: Record<string, readonly string[]> = {
     "proto",
   ],
   invocations: ["core", "api", "db", "cas", "actions", "execution", "proto"],
-  // What build tools speak with a cache, over whatever keeps results and blobs: the farm, or a granary.
-  "cache-protocols": [
-    "core",
-    "scheduling",
-    "api",
-    "access",
-    "actions",
-    "cas",
-    "caches",
-    "grpc",
-    "invocations",
-    "proto",
-  ],
   // What builds of a commit asked for: pure, shared by the farm and granaries.
   "commit-index": ["core", "scheduling", "api", "cas", "proto"],
   // The farm's side of granaries.
@@ -85,7 +84,6 @@ const mayImport: Record<string, readonly string[]> = {
     "cas",
     "actions",
     "caches",
-    "cache-protocols",
     "commit-index",
     "grpc",
     "proto",
@@ -125,7 +123,6 @@ const mayImport: Record<string, readonly string[]> = {
     "perf",
     "comparison",
     "caches",
-    "cache-protocols",
     "commit-index",
     "granaries",
     "graphs",

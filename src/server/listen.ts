@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
 import type { Logger } from "pino";
-import type { CacheHandler } from "#cache-protocols/http/cache-handler.ts";
+import type { CacheHandler } from "#caches/http/cache-handler.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import type { Method } from "#grpc/method.ts";

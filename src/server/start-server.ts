@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
-import { cacheHandler } from "#cache-protocols/http/cache-handler.ts";
+import { cacheHandler } from "#caches/http/cache-handler.ts";
 import type { Service } from "#core/service.ts";
 import { readMigrations } from "#db/migrate.ts";
 import { executionChannel, logChannel } from "#execution/notify.store.ts";

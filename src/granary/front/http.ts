@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { everybody } from "#access/principal.ts";
-import { cacheHandler } from "#cache-protocols/http/cache-handler.ts";
-import { projectOf } from "#cache-protocols/rev2/project-of.ts";
 import { cacheAddressOf, cachePrefix } from "#caches/cache-address.ts";
 import { cacheCounter } from "#caches/cache-counts.ts";
+import { cacheHandler } from "#caches/http/cache-handler.ts";
+import { projectOf } from "#caches/rev2/project-of.ts";
 import type { Digest } from "#core/digest.ts";
 import { isOurHost } from "#core/host-guard.ts";
 import { recentlyUsed } from "#core/recently-used.ts";

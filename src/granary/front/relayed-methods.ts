@@ -1,6 +1,6 @@
 import { type DescMethod, fromBinary } from "@bufbuild/protobuf";
-import type { ReadLog } from "#cache-protocols/rev2/byte-stream-service.ts";
-import { projectOf } from "#cache-protocols/rev2/project-of.ts";
+import type { ReadLog } from "#caches/rev2/byte-stream-service.ts";
+import { projectOf } from "#caches/rev2/project-of.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { fromDigestMessage } from "#cas/digest-message.ts";
 import type { Digest } from "#core/digest.ts";

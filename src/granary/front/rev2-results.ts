@@ -3,7 +3,7 @@ import type { ClientResultEnd } from "#actions/client-results.ts";
 import { outputTrees } from "#actions/output-trees.ts";
 import { blobsOfResult } from "#actions/result-blobs.ts";
 import { assertLegalOutputs } from "#actions/result-paths.ts";
-import type { AboutAction } from "#cache-protocols/rev2/action-cache-service.ts";
+import type { AboutAction } from "#caches/rev2/action-cache-service.ts";
 import { fromDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { type Digest, digestKey, functionOf } from "#core/digest.ts";

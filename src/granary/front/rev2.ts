@@ -1,10 +1,10 @@
 import type { Logger } from "pino";
 import { everybody } from "#access/principal.ts";
-import { actionCacheService } from "#cache-protocols/rev2/action-cache-service.ts";
-import { byteStreamService } from "#cache-protocols/rev2/byte-stream-service.ts";
-import { grpcCallers } from "#cache-protocols/rev2/caller.ts";
-import { capabilitiesService } from "#cache-protocols/rev2/capabilities-service.ts";
-import { casService } from "#cache-protocols/rev2/cas-service.ts";
+import { actionCacheService } from "#caches/rev2/action-cache-service.ts";
+import { byteStreamService } from "#caches/rev2/byte-stream-service.ts";
+import { grpcCallers } from "#caches/rev2/caller.ts";
+import { capabilitiesService } from "#caches/rev2/capabilities-service.ts";
+import { casService } from "#caches/rev2/cas-service.ts";
 import type { UploadStore } from "#cas/upload-store.ts";
 import { Fault } from "#core/fault.ts";
 import type { CallContext } from "#grpc/call-context.ts";

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { anyone, everybody, type Principal } from "#access/principal.ts";
 import { lookUpActionResult } from "#actions/action-cache.ts";
 import { storedResult } from "#actions/result.fixture.ts";
-import { mostInlinedBytes } from "#cache-protocols/rev2/inline-outputs.ts";
+import { mostInlinedBytes } from "#caches/rev2/inline-outputs.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { buildDirectoryTree } from "#cas/build-directory-tree.ts";
 import { toDigestMessage } from "#cas/digest-message.ts";

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { batchesOf } from "#cache-protocols/rev2/batches-of.ts";
+import { batchesOf } from "#caches/rev2/batches-of.ts";
 import type { Clock } from "#core/clock.ts";
 import type { Digest } from "#core/digest.ts";
 import { Fault, messageOf } from "#core/fault.ts";

@@ -8,7 +8,7 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { Client, credentials } from "@grpc/grpc-js";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
-import { byteStreamService } from "#cache-protocols/rev2/byte-stream-service.ts";
+import { byteStreamService } from "#caches/rev2/byte-stream-service.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { type DiskBlobStore, openDiskBlobStore } from "#cas/disk/disk-blob-store.ts";
 import { openDiskUploads } from "#cas/disk/disk-uploads.ts";

@@ -1,7 +1,7 @@
 import { create, fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { anyPack, timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { logStreamName } from "#cache-protocols/rev2/log-stream-name.ts";
-import { missingBlobs } from "#cache-protocols/rev2/missing-blobs.ts";
+import { logStreamName } from "#caches/rev2/log-stream-name.ts";
+import { missingBlobs } from "#caches/rev2/missing-blobs.ts";
 import { functionValueOf, toDigestMessage } from "#cas/digest-message.ts";
 import { defaultProject } from "#core/default-project.ts";
 import type { Digest } from "#core/digest.ts";

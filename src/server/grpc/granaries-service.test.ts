@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { anyone, everybody, type Principal } from "#access/principal.ts";
-import { grpcCallers } from "#cache-protocols/rev2/caller.ts";
+import { grpcCallers } from "#caches/rev2/caller.ts";
 import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { unzstdWhole } from "#cas/zstd/zstd-streams.ts";

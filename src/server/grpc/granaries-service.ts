@@ -1,8 +1,8 @@
 import { requireGrant } from "#access/require-grant.ts";
 import { requireMayKeep } from "#access/trust-domains/domain-of-client.ts";
 import { Divergence } from "#api/granary.ts";
-import type { GrpcCallers } from "#cache-protocols/rev2/caller.ts";
-import { projectOf } from "#cache-protocols/rev2/project-of.ts";
+import type { GrpcCallers } from "#caches/rev2/caller.ts";
+import { projectOf } from "#caches/rev2/project-of.ts";
 import { fromDigestMessage, toDigestMessage } from "#cas/digest-message.ts";
 import type { Clock } from "#core/clock.ts";
 import { Fault } from "#core/fault.ts";

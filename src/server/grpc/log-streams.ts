@@ -1,4 +1,4 @@
-import type { LogStreamName } from "#cache-protocols/rev2/log-stream-name.ts";
+import type { LogStreamName } from "#caches/rev2/log-stream-name.ts";
 import { Fault } from "#core/fault.ts";
 import { ExecutionId } from "#execution/execution.ts";
 import { readResponse } from "#grpc/byte-stream-wire.ts";

@@ -1,5 +1,5 @@
 import { fromBinary } from "@bufbuild/protobuf";
-import { mostNamed } from "#cache-protocols/rev2/missing-blobs.ts";
+import { mostNamed } from "#caches/rev2/missing-blobs.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { fromDigestMessage } from "#cas/digest-message.ts";
 import { assertFewParts } from "#cas/message-parts.ts";

@@ -1,5 +1,5 @@
-import { finishResult } from "#cache-protocols/rev2/finish-result.ts";
-import type { InlineRequests } from "#cache-protocols/rev2/inline-outputs.ts";
+import { finishResult } from "#caches/rev2/finish-result.ts";
+import type { InlineRequests } from "#caches/rev2/inline-outputs.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import type { Digest } from "#core/digest.ts";
 import { type OperationId, operationName } from "#invocations/operation.ts";

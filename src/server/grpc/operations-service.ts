@@ -1,7 +1,7 @@
 import { durationMs } from "@bufbuild/protobuf/wkt";
 import type { Principal } from "#access/principal.ts";
 import { mayDo, requireGrant } from "#access/require-grant.ts";
-import type { GrpcCallers } from "#cache-protocols/rev2/caller.ts";
+import type { GrpcCallers } from "#caches/rev2/caller.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { Fault } from "#core/fault.ts";
 import type { CallContext } from "#grpc/call-context.ts";

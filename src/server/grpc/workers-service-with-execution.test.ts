@@ -5,7 +5,7 @@ import { anyUnpack, type Duration, durationFromMs, durationMs } from "@bufbuild/
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
 import { everybody } from "#access/principal.ts";
-import { grpcCallers } from "#cache-protocols/rev2/caller.ts";
+import { grpcCallers } from "#caches/rev2/caller.ts";
 import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { memoryBlobStore } from "#cas/memory-blob-store.ts";

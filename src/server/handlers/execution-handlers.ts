@@ -1,6 +1,6 @@
 import { stream } from "hono/streaming";
 import type { executionEndpoints } from "#api/endpoints/execution-endpoints.ts";
-import { projectOf } from "#cache-protocols/rev2/project-of.ts";
+import { projectOf } from "#caches/rev2/project-of.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { type Digest, parseDigestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";

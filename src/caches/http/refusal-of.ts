@@ -1,6 +1,6 @@
-import type { Refusal } from "#caches/tool-rules.ts";
 import { Fault, type FaultCode } from "#core/fault.ts";
 import { isFullDisk } from "#core/full-disk.ts";
+import type { Refusal } from "../tool-rules.ts";
 
 /** HTTP's statuses for our codes, as caches of files mean them. */
 const statusOf: Record<FaultCode, number> = {

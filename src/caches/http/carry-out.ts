@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { CacheTool } from "#api/tool-cache.ts";
-import type { Caches, Value, ValueLookup } from "#caches/caches.ts";
-import type { EntryName, Lookup, ToolRules } from "#caches/tool-rules.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
+import type { Caches, Value, ValueLookup } from "../caches.ts";
+import type { EntryName, Lookup, ToolRules } from "../tool-rules.ts";
 import { spanRequested } from "./byte-range.ts";
 import { wholeBody } from "./read-body.ts";
 import { sendAnswer, sendChunks, sendHead } from "./send.ts";

@@ -1,6 +1,6 @@
-import type { Attributes, EntryName } from "#caches/tool-rules.ts";
 import { Digest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
+import type { Attributes, EntryName } from "../tool-rules.ts";
 import type { Exchange } from "./carry-out.ts";
 import { bodyOf } from "./read-body.ts";
 

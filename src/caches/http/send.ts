@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { Answer } from "#caches/tool-rules.ts";
+import type { Answer } from "../tool-rules.ts";
 
 /** What is served are bytes that somebody brought: no browser is to make anything else of them. */
 const safety = {
