@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { examiningDb } from "../../test/support/examined-rows.ts";
 import { freshDatabase } from "../../test/support/fresh-db.ts";
+import { coalesceJobs } from "./coalescing/coalesce-jobs.ts";
 import { expireJobs } from "./expiry/expire-jobs.ts";
-import { coalesceJobs } from "./ranges/coalesce-jobs.ts";
 import { farmOfReruns } from "./reruns/farm-of-reruns.fixture.ts";
 import { jobsByState } from "./times/jobs-by-state.store.ts";
 

@@ -1,7 +1,7 @@
 import { type Sql, sql } from "#db/sql.ts";
 
 /**
- * Returns a condition: a graph or a search over a range of commits is in progress, or something is due by then.
+ * Returns a condition: a graph is in progress, or something is due by then.
  *
  * A graph whose unfinished jobs all wait for a person, a time, or each other is not in progress: it continues with a
  * request, which notifies, or when something is due.
@@ -19,6 +19,5 @@ export function hasGraphWorkBy(by: Date): Sql {
         select from job
         where expires_at is not null and expires_at <= ${by}
           and state in ('blocked', 'unreachable', 'ready', 'queued', 'waiting'))
-      or exists (select from range_search where state = 'running')
   `;
 }

@@ -4,6 +4,7 @@ import { sql } from "#db/sql.ts";
 import { hasOpenExecutions } from "#execution/open-work.store.ts";
 import { hasForgeWorkBy } from "#forge/open-work.store.ts";
 import { hasGraphWorkBy } from "#graphs/open-work.store.ts";
+import { hasRunningSearch } from "#searches/open-work.store.ts";
 
 const Answer = z.object({ open: z.boolean() });
 
@@ -15,7 +16,10 @@ const Answer = z.object({ open: z.boolean() });
 export async function hasOpenWorkBy(tx: Tx, by: Date): Promise<boolean> {
   const [found] = await tx.many(
     Answer,
-    sql`select ${hasOpenExecutions} or ${hasGraphWorkBy(by)} or ${hasForgeWorkBy(by)} as open`,
+    sql`
+      select ${hasOpenExecutions} or ${hasGraphWorkBy(by)} or ${hasRunningSearch}
+        or ${hasForgeWorkBy(by)} as open
+    `,
   );
   return found?.open ?? false;
 }

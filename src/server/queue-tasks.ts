@@ -7,8 +7,8 @@ import { relaxSizes, staleBackgroundRuns } from "#execution/submitting/relax-siz
 import { passCancellationsOn } from "#graphs/cancel-graph.ts";
 import type { CatalogServices } from "#graphs/catalogs/graph-definitions.ts";
 import { watchDefinitions, watchEveryMs } from "#graphs/catalogs/watch-definitions.ts";
+import { coalesceJobs } from "#graphs/coalescing/coalesce-jobs.ts";
 import { expireJobs } from "#graphs/expiry/expire-jobs.ts";
-import { coalesceJobs } from "#graphs/ranges/coalesce-jobs.ts";
 import { rollUpGraphs } from "#graphs/times/graph-times.store.ts";
 import { rollUpRuns } from "#graphs/times/run-history.store.ts";
 import { endUnserved } from "#invocations/end-unserved.ts";

@@ -14,8 +14,8 @@ import type { CommitInputReader } from "#graphs/commit-inputs.ts";
 import { startGraphRunner } from "#graphs/graph-runner.ts";
 import { serveServerJobs } from "#graphs/kinds/serve-server-jobs.ts";
 import { Webhooks } from "#graphs/kinds/webhooks.ts";
-import { startSearchLoop } from "#graphs/ranges/search-loop.ts";
 import type { RepositoryAccess } from "#graphs/repository-access.ts";
+import { startSearchLoop } from "#searches/search-loop.ts";
 import type { ServerConfig } from "./config.ts";
 import type { Keep } from "./keep-services.ts";
 

@@ -19,6 +19,11 @@ export const recipes: readonly Recipe[] = [
     edits: [
       {
         file: "src/api/endpoints/server-endpoints.ts",
+        behind: 'import { rightSomewhere } from "#core/right.ts";\n',
+        text: 'import { z } from "zod";\n',
+      },
+      {
+        file: "src/api/endpoints/server-endpoints.ts",
         behind: "export const serverEndpoints = {\n",
         text: `  tried: endpoint({
     method: "GET",

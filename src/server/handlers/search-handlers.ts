@@ -1,14 +1,9 @@
 import type { searchEndpoints } from "#api/endpoints/search-endpoints.ts";
 import { Fault } from "#core/fault.ts";
-import { cancelSearch } from "#graphs/ranges/cancel-search.ts";
-import { jobCoalescing } from "#graphs/ranges/job-coalescing.store.ts";
-import {
-  commitsBefore,
-  findSearch,
-  newestSearches,
-  SearchId,
-} from "#graphs/ranges/search.store.ts";
-import { startSearch } from "#graphs/ranges/start-search.ts";
+import { jobCoalescing } from "#graphs/coalescing/job-coalescing.store.ts";
+import { cancelSearch } from "#searches/cancel-search.ts";
+import { commitsBefore, findSearch, newestSearches, SearchId } from "#searches/search.store.ts";
+import { startSearch } from "#searches/start-search.ts";
 import type { HandlersFor } from "../http/serve-endpoints.ts";
 import { found } from "./found.ts";
 import { graphOfCall } from "./graph-of-call.ts";

@@ -3,7 +3,7 @@ import { CommitStanding, type Search, type SearchCommit } from "#api/search.ts";
 import { CommitSha } from "#core/commit-sha.ts";
 import type { Tx } from "#db/db.ts";
 import { type Sql, sql } from "#db/sql.ts";
-import { GraphId } from "../graph-id.ts";
+import { GraphId } from "#graphs/graph-id.ts";
 
 export const SearchId = z.uuid().brand<"SearchId">();
 export type SearchId = z.infer<typeof SearchId>;
@@ -54,7 +54,6 @@ const SearchToStep = z.object({
   id: SearchId,
   kind: z.enum(["backfill", "bisect"]),
   repository: z.string(),
-  url: z.string(),
   branch: z.string(),
   selection: z.string(),
   last: CommitSha,
@@ -92,9 +91,9 @@ export async function holdSearch(
       )
       update range_search as search
       set held_until = now() + make_interval(secs => ${forSeconds})
-      from free, repository
-      where search.id = free.id and repository.name = search.repository
-      returning search.id, search.kind, search.repository, repository.url, search.branch, search.selection,
+      from free
+      where search.id = free.id
+      returning search.id, search.kind, search.repository, search.branch, search.selection,
                 search.last_commit as last, search.commits, search.parallel,
                 search.same_results as "sameResults", search.started_by as "startedBy", search.set_id as set
     `,
@@ -148,23 +147,6 @@ export async function endSearch(
     where id = ${id} and state = 'running'
   `);
   return ended > 0;
-}
-
-const GraphRow = z.object({ id: GraphId });
-
-/** Graphs that a search made, and that are not over. */
-export async function searchGraphsUnderWay(tx: Tx, id: SearchId): Promise<GraphId[]> {
-  const rows = await tx.many(
-    GraphRow,
-    sql`
-      select graph.id
-      from range_search join graph on graph.set_id = range_search.set_id
-      where range_search.id = ${id} and graph.state = 'running'
-        and (graph.parent_kind = range_search.kind or graph.id = range_search.set_id)
-      order by graph.id
-    `,
-  );
-  return rows.map((row) => row.id);
 }
 
 const isoTime = z.date().transform((date) => date.toISOString());

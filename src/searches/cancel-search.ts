@@ -2,8 +2,10 @@ import { recordAudit } from "#access/audit.store.ts";
 import type { Principal } from "#access/principal.ts";
 import { requireGrant } from "#access/require-grant.ts";
 import type { Db } from "#db/db.ts";
-import { type CancellingQueue, cancelGraph } from "../cancel-graph.ts";
-import { endSearch, findSearch, type SearchId, searchGraphsUnderWay } from "./search.store.ts";
+import { type CancellingQueue, cancelGraph } from "#graphs/cancel-graph.ts";
+import { GraphId } from "#graphs/graph-id.ts";
+import { searchGraphsUnderWay } from "#graphs/graphs-of-commits.store.ts";
+import { endSearch, findSearch, type SearchId } from "./search.store.ts";
 
 /**
  * Ends a search, and the graphs that it made and that are under way.
@@ -26,7 +28,10 @@ export async function cancelSearch(
     return true;
   });
   if (!isEnded && search.state !== "cancelled") return true;
-  for (const graphId of await searchGraphsUnderWay(db, id)) {
+  // Read again: the set may have got its name meanwhile.
+  const { set } = (await findSearch(db, id)) ?? search;
+  if (set === null) return true;
+  for (const graphId of await searchGraphsUnderWay(db, GraphId.parse(set), search.kind)) {
     await cancelGraph(db, queue, by, graphId);
   }
   return true;

@@ -1,17 +1,6 @@
 import type { RunOutcome } from "#api/graph.ts";
-import { isOver, type JobState } from "#api/job-state.ts";
-
-/** A job of a commit, as far as a search asks about it. */
-export interface SearchedJob {
-  readonly name: string;
-  readonly state: JobState;
-  /** Why it stands so, for people. */
-  readonly reason: string | null;
-  /** How its finished runs ended, the newest first. */
-  readonly outcomes: readonly RunOutcome[];
-  /** Then it says nothing about the commit, and neither do the others without it. */
-  readonly isCustomised: boolean;
-}
+import { isOver } from "#api/job-state.ts";
+import type { SearchedJob } from "#graphs/graphs-of-commits.store.ts";
 
 /** What the jobs of a commit say about it. */
 export type Verdict =

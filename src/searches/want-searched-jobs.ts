@@ -1,10 +1,10 @@
 import type { Principal } from "#access/principal.ts";
 import type { RunCause } from "#api/graph.ts";
-import { changeGraphs } from "../reruns/change-graphs.ts";
-import type { GraphSnapshot } from "../reruns/graph-snapshot.ts";
-import { planActivation } from "../reruns/plan-activation.ts";
-import { planRerun } from "../reruns/plan-rerun.ts";
-import type { PlannedGraph } from "../reruns/planned-graph.ts";
+import { changeGraphs } from "#graphs/reruns/change-graphs.ts";
+import type { GraphSnapshot } from "#graphs/reruns/graph-snapshot.ts";
+import { planActivation } from "#graphs/reruns/plan-activation.ts";
+import { planRerun } from "#graphs/reruns/plan-rerun.ts";
+import type { PlannedGraph } from "#graphs/reruns/planned-graph.ts";
 import type { JudgedGraph, RangeServices } from "./ask-commit.ts";
 import type { SearchToStep } from "./search.store.ts";
 

@@ -1,12 +1,14 @@
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { z } from "zod";
 import { everybody } from "#access/principal.ts";
 import { StartSearch } from "#api/search.ts";
 import { sql } from "#db/sql.ts";
-import { freshDb } from "../../../test/support/fresh-db.ts";
-import { listGraphs } from "../graph-summary.store.ts";
-import { jobDetail } from "../job-detail.store.ts";
+import { listGraphs } from "#graphs/graph-summary.store.ts";
+import { jobDetail } from "#graphs/job-detail.store.ts";
+import { freshDb } from "../../test/support/fresh-db.ts";
 import { cancelSearch } from "./cancel-search.ts";
 import { type AnswerAt, farmOfSearches } from "./farm-of-searches.fixture.ts";
+import { hasRunningSearch } from "./open-work.store.ts";
 import { commitsOfSearch, type SearchId } from "./search.store.ts";
 import { startSearch } from "./start-search.ts";
 import { mostUnderWay, stepSearches } from "./step-search.ts";
@@ -29,6 +31,23 @@ function inOrder(places: readonly number[]): number[] {
 const badFrom =
   (first: number): AnswerAt =>
   (place) => ({ exitCode: place >= first ? 1 : 0 });
+
+test("a search is open work of the farm until it is over", async () => {
+  const { commits, mark } = commitHistory(3);
+  const isOpen = async () => {
+    const [row] = await db.many(
+      z.object({ open: z.boolean() }),
+      sql`select ${hasRunningSearch} as open`,
+    );
+    return row?.open;
+  };
+  const before = await isOpen();
+  const { id } = await start({ kind: "bisect", good: commits[0], bad: commits[2] });
+  const meanwhile = await isOpen();
+  await carryOn(id, mark, badFrom(1));
+
+  expect([before, meanwhile, await isOpen()]).toEqual([false, true, false]);
+});
 
 describe("a bisection", () => {
   test("finds the first bad commit with as many probes as it said", async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { judgeCommit, type SearchedJob } from "./judge-commit.ts";
+import type { SearchedJob } from "#graphs/graphs-of-commits.store.ts";
+import { judgeCommit } from "./judge-commit.ts";
 
 const job = (more: Partial<SearchedJob> = {}): SearchedJob => ({
   name: "test",

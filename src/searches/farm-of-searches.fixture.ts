@@ -3,7 +3,7 @@ import { everybody } from "#access/principal.ts";
 import { StartSearch } from "#api/search.ts";
 import type { Db } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
-import { type Answer, farmOfGraphs } from "../farm-of-graphs.fixture.ts";
+import { type Answer, farmOfGraphs } from "#graphs/farm-of-graphs.fixture.ts";
 import type { RangeServices } from "./ask-commit.ts";
 import { type SearchId, searches } from "./search.store.ts";
 import { startSearch } from "./start-search.ts";

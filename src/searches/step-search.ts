@@ -1,8 +1,8 @@
 import { grantsOf } from "#access/grant.store.ts";
 import { everybody, type Principal } from "#access/principal.ts";
 import { Fault } from "#core/fault.ts";
-import { cancelGraph } from "../cancel-graph.ts";
-import type { GraphId } from "../graph-id.ts";
+import { cancelGraph } from "#graphs/cancel-graph.ts";
+import type { GraphId } from "#graphs/graph-id.ts";
 import {
   askCommit,
   graphIdOf,

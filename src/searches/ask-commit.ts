@@ -2,20 +2,22 @@ import { createHash } from "node:crypto";
 import type { Principal } from "#access/principal.ts";
 import type { GraphSummary, RunCause } from "#api/graph.ts";
 import { parseSelection } from "#api/selection/parse-selection.ts";
+import type { CommitSha } from "#core/commit-sha.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import type { Db, Tx } from "#db/db.ts";
-import type { CancellingQueue } from "../cancel-graph.ts";
-import type { PreviewServices } from "../catalogs/preview-graph.ts";
-import { GraphId } from "../graph-id.ts";
-import { submitGraph } from "../submit-graph.ts";
-import type { SubmissionServices } from "../submitting/submission.ts";
-import { judgeCommit, type SearchedJob, type Verdict } from "./judge-commit.ts";
+import type { CancellingQueue } from "#graphs/cancel-graph.ts";
+import { addressOfRepository } from "#graphs/catalogs/known-repository.store.ts";
+import type { PreviewServices } from "#graphs/catalogs/preview-graph.ts";
+import { GraphId } from "#graphs/graph-id.ts";
 import {
-  graphsOfRange,
-  type OpenCommit,
-  type StandingOfCommit,
+  graphsOfCommits,
+  type SearchedJob,
   searchedJobs,
-} from "./range-commit.store.ts";
+} from "#graphs/graphs-of-commits.store.ts";
+import { submitGraph } from "#graphs/submit-graph.ts";
+import type { SubmissionServices } from "#graphs/submitting/submission.ts";
+import { judgeCommit, type Verdict } from "./judge-commit.ts";
+import type { OpenCommit, StandingOfCommit } from "./range-commit.store.ts";
 import type { SearchToStep } from "./search.store.ts";
 import { wantSearchedJobs } from "./want-searched-jobs.ts";
 
@@ -38,7 +40,7 @@ export async function askCommit(
   { position, commit }: OpenCommit,
   by: Principal,
 ): Promise<StandingOfCommit> {
-  const existing = await bestGraphOf(services.db, search, position);
+  const existing = await bestGraphOf(services.db, search, commit);
   if (existing !== undefined) {
     const { graphId, verdict } = existing;
     switch (verdict.kind) {
@@ -92,9 +94,10 @@ export interface JudgedGraph {
 async function bestGraphOf(
   db: Db,
   search: SearchToStep,
-  position: number,
+  commit: CommitSha,
 ): Promise<JudgedGraph | undefined> {
-  const graphs = (await graphsOfRange(db, search.id, [position])).map(({ graphId }) => graphId);
+  const found = await graphsOfCommits(db, { ...search, commits: [commit] });
+  const graphs = found.map(({ graphId }) => graphId);
   const judged = await judgeGraphs(db, search, graphs.slice(0, 50));
   return (
     judged.find(({ verdict }) => verdict.kind === "good" || verdict.kind === "bad") ??
@@ -122,11 +125,12 @@ async function makeGraph(
   { position, commit }: OpenCommit,
   by: Principal,
 ): Promise<GraphId> {
-  const { kind, url, branch, selection, set } = search;
+  const { kind, branch, selection, set } = search;
   const cause: RunCause = kind;
+  const repository = await addressOfRepository(services.db, search.repository);
   const { graph, isNew } = await submitGraph(
     services,
-    { id: graphIdOf(search, position), repository: url, rev: commit, branch, select: selection },
+    { id: graphIdOf(search, position), repository, rev: commit, branch, select: selection },
     by,
     { cause, ...(set === null ? {} : { set, parent: { kind, id: set } }) },
   );

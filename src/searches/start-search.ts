@@ -10,12 +10,18 @@ import type { CommitSha } from "#core/commit-sha.ts";
 import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
 import { type CommitRange, commitsOfRange, countRange } from "#git/first-parent-range.ts";
-import { addressOfRepository, knownRepository } from "../catalogs/known-repository.store.ts";
-import { previewGraph } from "../catalogs/preview-graph.ts";
-import { nameRepository } from "../repository.store.ts";
+import { addressOfRepository, knownRepository } from "#graphs/catalogs/known-repository.store.ts";
+import { previewGraph } from "#graphs/catalogs/preview-graph.ts";
+import { graphsOfCommits } from "#graphs/graphs-of-commits.store.ts";
+import { nameRepository } from "#graphs/repository.store.ts";
 import { judgeGraphs, type RangeServices } from "./ask-commit.ts";
 import { forecastSearch } from "./forecast-search.ts";
-import { graphsOfRange, type StandingOfCommit, saveStandings } from "./range-commit.store.ts";
+import {
+  commitsAfter,
+  type OpenCommit,
+  type StandingOfCommit,
+  saveStandings,
+} from "./range-commit.store.ts";
 import { insertRangeCommits, insertSearch, type NewSearch, SearchId } from "./search.store.ts";
 
 /** Stored at a time; a range may have a million commits. */
@@ -146,7 +152,30 @@ async function storeRange(
 
 /** Takes in what graphs of these commits say already. Answers how many commits are known. */
 async function takeKnownResults(tx: Tx, search: NewSearch): Promise<number> {
-  const graphs = await graphsOfRange(tx, search.id);
+  const known = new Map<number, StandingOfCommit>();
+  for (let after = 0; ; ) {
+    const commits = await commitsAfter(tx, search.id, after, commitsAtOnce);
+    const last = commits.at(-1);
+    if (last === undefined) break;
+    after = last.position;
+    for (const each of await resultsOf(tx, search, commits)) known.set(each.position, each);
+  }
+  if (search.kind === "bisect" && known.get(search.commits)?.standing === "good") {
+    const message = `${search.last.slice(0, 10)} is known to be good: see graph ${known.get(search.commits)?.graphId}`;
+    throw new Fault("failed_precondition", message);
+  }
+  await saveStandings(tx, search.id, [...known.values()]);
+  return known.size;
+}
+
+/** What graphs say of these commits already; of each commit the newest graph that says something. */
+async function resultsOf(
+  tx: Tx,
+  search: NewSearch,
+  commits: readonly OpenCommit[],
+): Promise<StandingOfCommit[]> {
+  const positions = new Map(commits.map(({ commit, position }) => [commit, position]));
+  const graphs = await graphsOfCommits(tx, { ...search, commits: [...positions.keys()] });
   const known = new Map<number, StandingOfCommit>();
   for (let at = 0; at < graphs.length; at += graphsAtOnce) {
     const some = graphs.slice(at, at + graphsAtOnce);
@@ -155,17 +184,13 @@ async function takeKnownResults(tx: Tx, search: NewSearch): Promise<number> {
       search,
       some.map(({ graphId }) => graphId),
     );
-    for (const [i, { position, graphId }] of some.entries()) {
+    for (const [i, { commit, graphId }] of some.entries()) {
       const kind = judged[i]?.verdict.kind;
+      const position = positions.get(commit);
       // The newest graph of a commit comes first.
-      if ((kind === "good" || kind === "bad") && !known.has(position))
+      if (position !== undefined && (kind === "good" || kind === "bad") && !known.has(position))
         known.set(position, { position, standing: kind, graphId, why: null });
     }
   }
-  if (search.kind === "bisect" && known.get(search.commits)?.standing === "good") {
-    const message = `${search.last.slice(0, 10)} is known to be good: see graph ${known.get(search.commits)?.graphId}`;
-    throw new Fault("failed_precondition", message);
-  }
-  await saveStandings(tx, search.id, [...known.values()]);
-  return known.size;
+  return [...known.values()];
 }
