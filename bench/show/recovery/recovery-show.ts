@@ -1,8 +1,9 @@
 import type { Show } from "../row.ts";
+import { claimsOfManyWorkers } from "./claims-of-many-workers.ts";
 import { parallelSubmissions } from "./parallel-submissions.ts";
 
 /** Whether a farm gets back on its feet, and stays on them under load. */
 export const recoveryShow: Show = {
   name: "recovery",
-  measurements: [parallelSubmissions],
+  measurements: [parallelSubmissions, claimsOfManyWorkers],
 };

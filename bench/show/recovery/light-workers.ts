@@ -1,0 +1,104 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import { create } from "@bufbuild/protobuf";
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
+import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import {
+  ClaimRequestSchema,
+  FinishedSchema,
+  FinishRequestSchema,
+  HeartbeatRequestSchema,
+  Outcome,
+  RegisterRequestSchema,
+} from "#proto/grange/worker/v1/worker_pb.ts";
+import { grpcFarmConnection } from "#worker/grpc-farm-connection.ts";
+
+/** Workers that speak the whole protocol and run nothing: each execution ends well as soon as it is claimed. */
+export interface LightWorkers {
+  /** Called with each execution when it reaches its worker. */
+  onClaimed: (actionHash: string) => void;
+  stop(): Promise<void>;
+}
+
+/** As the worker program waits for work, and as often as it is heard of when it has none. */
+const claimWaitMs = 20_000;
+const idleHeartbeatMs = 10_000;
+const registeredAtOnce = 20;
+
+export async function startLightWorkers(server: string, count: number): Promise<LightWorkers> {
+  const over = new AbortController();
+  const running: Promise<unknown>[] = [];
+  const workers: LightWorkers = {
+    onClaimed: () => {},
+    async stop() {
+      over.abort();
+      await Promise.allSettled(running);
+    },
+  };
+  for (let from = 0; from < count; from += registeredAtOnce) {
+    const some = Array.from(
+      { length: Math.min(registeredAtOnce, count - from) },
+      (_, i) => from + i,
+    );
+    await Promise.all(
+      some.map(async (n) => {
+        const farm = grpcFarmConnection({ server });
+        const identity = { workerName: `light-${n}`, instanceId: randomUUID() };
+        await farm.register(
+          create(RegisterRequestSchema, {
+            name: identity.workerName,
+            instanceId: identity.instanceId,
+            platform: { OSFamily: "linux" },
+            sizeClass: 1,
+            slots: 1,
+          }),
+        );
+        running.push(work(farm, identity, workers, over.signal), beat(farm, identity, over.signal));
+      }),
+    );
+  }
+  return workers;
+}
+
+type FarmOfWorker = ReturnType<typeof grpcFarmConnection>;
+interface Identity {
+  readonly workerName: string;
+  readonly instanceId: string;
+}
+
+async function work(
+  farm: FarmOfWorker,
+  identity: Identity,
+  workers: LightWorkers,
+  signal: AbortSignal,
+): Promise<void> {
+  const request = create(ClaimRequestSchema, {
+    ...identity,
+    most: 1,
+    wait: durationFromMs(claimWaitMs),
+  });
+  while (!signal.aborted) {
+    const { leases } = await farm.claim(request, signal).catch(async () => {
+      await delay(500, undefined, { signal }).catch(() => {});
+      return { leases: [] };
+    });
+    for (const { lease, actionDigest } of leases) {
+      workers.onClaimed(actionDigest?.hash ?? "");
+      const finished = create(FinishedSchema, {
+        ...(lease === undefined ? {} : { lease }),
+        outcome: Outcome.SUCCEEDED,
+        result: create(ActionResultSchema, { exitCode: 0 }),
+      });
+      await farm.finish(create(FinishRequestSchema, { ...identity, finished: [finished] }));
+    }
+  }
+  await farm.close();
+}
+
+async function beat(farm: FarmOfWorker, identity: Identity, signal: AbortSignal): Promise<void> {
+  const request = create(HeartbeatRequestSchema, identity);
+  while (!signal.aborted) {
+    await delay(idleHeartbeatMs, undefined, { signal }).catch(() => {});
+    if (!signal.aborted) await farm.heartbeat(request).catch(() => {});
+  }
+}
