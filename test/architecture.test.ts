@@ -11,7 +11,8 @@ const mayImport: Record<string, readonly string[]> = {
   machine: ["core"],
   api: ["core"],
   db: ["core", "machine"],
-  access: ["core", "db"],
+  // `proto` for the outputs of results, about which statements are made.
+  access: ["core", "db", "proto"],
   cas: ["core", "scheduling", "proto"],
   grpc: ["core", "scheduling", "proto", "cas"],
   git: ["core", "scheduling", "db", "cas", "proto"],
@@ -99,8 +100,6 @@ const mayImport: Record<string, readonly string[]> = {
   "build-client": ["core", "cas", "proto", "grpc"],
   // Sessions of people, and whom their identity providers say that they are.
   "sign-in": ["core", "api", "db", "access"],
-  // What the farm attests of outputs, signed.
-  provenance: ["core", "api", "db", "access", "cas", "actions", "proto"],
   // Copies of a farm in a directory, and farms made from them; the server tells of the last one.
   backup: ["core", "scheduling", "machine", "db", "cas"],
   // Where commits and pull requests live. What it wants of the farm it asks through interfaces.
@@ -131,7 +130,6 @@ const mayImport: Record<string, readonly string[]> = {
     "searches",
     "invocations",
     "sign-in",
-    "provenance",
     "forge",
     "backup",
     "proto",
@@ -177,7 +175,7 @@ const mayImport: Record<string, readonly string[]> = {
     // `backup` and `restore` work without a server.
     "backup",
     // How an envelope is opened: the command checks what the server signed.
-    "provenance",
+    "access",
   ],
 };
 
@@ -255,8 +253,8 @@ const ownerOf: Record<string, string> = {
   quarantined_result: "granaries",
   git_object: "git",
   secret: "access",
-  provenance_subject: "provenance",
-  provenance_mark: "provenance",
+  provenance_subject: "access",
+  provenance_mark: "access",
   principal: "access",
   enrolment: "access",
   begun_project: "access",

@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, sign } from "node:crypto";
 import { expect, test } from "vitest";
-import { sealEnvelope } from "#provenance/envelope.ts";
+import { sealEnvelope } from "#access/provenance/envelope.ts";
 import { checkProvenance } from "./check-provenance.ts";
 
 const hash = "a".repeat(64);

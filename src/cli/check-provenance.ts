@@ -1,7 +1,7 @@
 import { createHash, createPublicKey, verify } from "node:crypto";
 import { z } from "zod";
+import { openEnvelope } from "#access/provenance/envelope.ts";
 import type { Provenance } from "#api/provenance.ts";
-import { openEnvelope } from "#provenance/envelope.ts";
 
 const statement = z.object({
   _type: z.literal("https://in-toto.io/Statement/v1"),

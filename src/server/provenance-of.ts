@@ -1,4 +1,8 @@
 import { fromBinary } from "@bufbuild/protobuf";
+import { catchUp } from "#access/provenance/catch-up.ts";
+import { sealEnvelope } from "#access/provenance/envelope.ts";
+import { type AttestedRun, statementOf } from "#access/provenance/statement.ts";
+import { runsThatMade } from "#access/provenance/subject.store.ts";
 import { textOfPublicKey } from "#access/public-key.ts";
 import { resultsOfActions } from "#actions/many-results.store.ts";
 import type { Provenance } from "#api/provenance.ts";
@@ -11,10 +15,6 @@ import {
   ActionSchema,
   type Digest as DigestMessage,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
-import { catchUp } from "#provenance/catch-up.ts";
-import { sealEnvelope } from "#provenance/envelope.ts";
-import { type AttestedRun, statementOf } from "#provenance/statement.ts";
-import { runsThatMade } from "#provenance/subject.store.ts";
 import type { Services } from "./services.ts";
 import { version } from "./version.ts";
 

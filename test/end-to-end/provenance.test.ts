@@ -1,10 +1,10 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { openEnvelope } from "#access/provenance/envelope.ts";
 import { textOfPublicKey } from "#access/public-key.ts";
 import { Provenance } from "#api/provenance.ts";
 import { sql } from "#db/sql.ts";
-import { openEnvelope } from "#provenance/envelope.ts";
 import { type FarmHere, startFarmHere } from "../support/farm-here.ts";
 import { startProgram } from "../support/process.ts";
 import { type SampleRepository, sampleRepository } from "../support/sample-repository.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { FarmKey } from "#access/farm-key.ts";
+import type { FarmKey } from "../farm-key.ts";
 
 const inTotoType = "application/vnd.in-toto+json";
 
