@@ -5,7 +5,7 @@ import { Verb } from "#core/verb.ts";
 const Time = z.iso.datetime();
 const aYearMs = 366 * 24 * 3_600_000;
 
-/** What a principal is. */
+/** The kinds of principals. */
 export const PrincipalKind = z.enum(["person", "worker", "collector", "granary", "ci", "forge"]);
 
 /** A token as everybody who administers may see it: never the token itself. */
@@ -13,7 +13,7 @@ export const Token = z
   .object({
     id: z.string(),
     principal: z.string(),
-    /** What the principal is. */
+    /** The kind of the principal. */
     kind: PrincipalKind,
     /** `enrolment`: to be handed in once, by a machine, for a token of its own. */
     use: z.enum(["calls", "enrolment"]),
@@ -32,9 +32,9 @@ export type Token = z.infer<typeof Token>;
 export const CreateToken = z
   .strictObject({
     principal: z.string(),
-    /** What the principal is; when absent, what it is already, or a person. */
+    /** The kind of the principal; when absent, its present kind, or a person. */
     kind: PrincipalKind.optional(),
-    /** From a second to ten years; null: until it is revoked. Not given: a year. */
+    /** From a second to ten years, in ms; null: until it is revoked. Default: a year. */
     expiresInMs: z
       .number()
       .int()
@@ -51,7 +51,7 @@ export const CreatedToken = z
     id: z.string(),
     principal: z.string(),
     expiresAt: Time.nullable(),
-    /** Told this once. */
+    /** Returned only this once. */
     token: z.string(),
   })
   .meta({ id: "CreatedToken" });
@@ -61,11 +61,11 @@ const GrantedVerb = z.union([Verb, z.literal("*")], {
   error: `must be * or one of ${Verb.options.join(", ")}`,
 });
 
-/** What narrows a grant further; absent where it does not. */
+/** Further restrictions of a grant; absent where there is none. */
 const narrowed = {
   /** A pattern of pools: of workers, which they may serve; of jobs, which they may ask for. */
   pool: z.string().optional(),
-  /** A pattern of NAME=VALUE: what else jobs may ask of a worker. */
+  /** A pattern of NAME=VALUE: the labels that jobs may require of a worker. */
   label: z.string().optional(),
   /** The greatest size class that jobs may ask for. */
   sizeClassCap: z.number().int().optional(),
@@ -117,18 +117,18 @@ export type RemoveGrants = z.infer<typeof RemoveGrants>;
 
 export const RemovedGrants = z.object({ removed: z.number().int() }).meta({ id: "RemovedGrants" });
 
-/** Who the farm takes the caller for, and what that one may do. */
+/** The caller as the farm identifies it, with its grants. */
 export const Caller = z
   .object({
     name: z.string(),
-    /** Absent for who has no name here. */
+    /** Absent for a caller without a name in the database. */
     kind: PrincipalKind.optional(),
     grants: z.array(GrantRule.omit({ principal: true, createdAt: true, createdBy: true })),
   })
   .meta({ id: "Caller" });
 export type Caller = z.infer<typeof Caller>;
 
-/** What somebody may do in the end. */
+/** The effective rights of a principal. */
 export const PrincipalRights = z
   .object({
     name: z.string(),
@@ -178,7 +178,7 @@ export type Signer = z.infer<typeof Signer>;
 export const CatalogSignatures = z
   .object({
     catalog: z.string(),
-    /** What is signed: of the catalog without priorities, deadlines and wishes for workers. */
+    /** The signed digest: of the catalog without priorities, deadlines and preferred workers. */
     signedDigest: z.string(),
     /** Keys that are trusted now, each signature verified just now. */
     signers: z.array(Signer),

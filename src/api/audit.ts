@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { AuditRecord } from "./job-origin.ts";
 
-/** What somebody did, anywhere on the farm. */
+/** A change that somebody made, anywhere on the farm. */
 export const AuditLogRecord = AuditRecord.extend({
   /** The graph that it was done to; null for all that belongs to none. */
   graph: z.string().nullable(),

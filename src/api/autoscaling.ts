@@ -7,7 +7,7 @@ const Count = z.number().int().nonnegative();
 export const ScaledClass = z.object({
   platform: Platform,
   sizeClass: Count,
-  /** Whether somebody declared it; otherwise it exists by its workers. */
+  /** Whether it was declared; otherwise it exists because of its workers. */
   isDeclared: z.boolean(),
   /** As declared; null for any number. */
   leastWorkers: Count,
@@ -15,9 +15,9 @@ export const ScaledClass = z.object({
   desired: Count,
   /** Workers that take work now. */
   now: Count,
-  /** Workers that end what they have, besides. */
+  /** Further workers, which are drained and end their executions. */
   draining: Count,
-  /** Of those that take work. */
+  /** The slots of workers that take executions. */
   slots: Count,
   busySlots: Count,
   /** Executions that wait and that this class is the least one to run. */

@@ -9,8 +9,8 @@ const Magnitude = z.int().min(0).max(5);
 type Magnitude = z.infer<typeof Magnitude>;
 
 /**
- * What is said of a case. `undecided` asks for more runs: silence never means `no-change`.
- * `unlike-machines`: both are measured, but never on machines that may be compared.
+ * The verdict on a case. `undecided` needs more runs: a missing verdict never means `no-change`. `unlike-machines`:
+ * both are measured, but never on machines that can be compared.
  */
 export const Verdict = z.enum([
   "regressed",
@@ -33,7 +33,7 @@ export const FenceEvidence = z.object({
   exact: z.boolean(),
   /**
    * How far runs of one artifact lay apart, of the earlier and of the later one, and equal artifacts in self-tests, as
-   * fractions; null: nobody looked. Of deterministic metrics alone; reports of before do not have it.
+   * fractions; null: not measured. Only for deterministic metrics; older reports lack it.
    */
   scatter: z
     .object({
@@ -45,7 +45,7 @@ export const FenceEvidence = z.object({
 });
 export type FenceEvidence = z.infer<typeof FenceEvidence>;
 
-/** What one run of interleaved processes measured. */
+/** The measurements of one run of interleaved processes. */
 const MeasuredByPairs = {
   pairs: z.number().int(),
   /** Relative change. */
@@ -61,7 +61,10 @@ export const PairsEvidence = z.object({
   ...MeasuredByPairs,
   /** Exact, two-sided: Wilcoxon's signed-rank test. */
   p: z.number().nullable(),
-  /** Of the interval, from 0 to 1. Reports of before do not say: theirs were 99 %, and p was of another test. */
+  /**
+   * The confidence level of the interval, from 0 to 1. Older reports lack it: theirs were 99 %, and p was that of
+   * another test.
+   */
   level: z.number().optional(),
   /** Adjusted by Benjamini and Hochberg over the comparison. */
   adjustedP: z.number().nullable(),
@@ -108,7 +111,7 @@ export type CaseComparison = z.infer<typeof CaseComparison>;
 export const Tally = z.object({
   count: z.number().int(),
   benchmarks: z.number().int(),
-  /** Of the relative changes; null where there are none. */
+  /** The mean of the relative changes; null where there are none. */
   arithmeticMean: z.number().nullable(),
   geometricMean: z.number().nullable(),
   least: z.number().nullable(),
@@ -163,7 +166,7 @@ export const Comparison = z
     metrics: z.array(Metric),
     /** The metric of the cases below. */
     metric: z.string(),
-    /** One for each metric of which there are figures. */
+    /** One for each metric with figures. */
     summaries: z.array(MetricSummary),
     cases: z.array(CaseComparison),
     missing: z.array(MissingCase),
@@ -173,7 +176,7 @@ export const Comparison = z
   .meta({ id: "Comparison" });
 export type Comparison = z.infer<typeof Comparison>;
 
-/** A request's report: what its pull request is told once that is possible. Made once. */
+/** A request's report, for its pull request. Made once. */
 export const Report = z
   .object({
     requestId: z.uuid(),

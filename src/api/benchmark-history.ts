@@ -39,7 +39,7 @@ export const PushedSuite = z
   .meta({ id: "PushedSuite" });
 export type PushedSuite = z.infer<typeof PushedSuite>;
 
-/** One step of a series that somebody may accept, or say is none. */
+/** One step of a series, which a person may accept or reject. */
 export const ChangePointView = z
   .object({
     artifact: z.string(),
@@ -57,14 +57,14 @@ export const ChangePointView = z
   .meta({ id: "ChangePointView" });
 export type ChangePointView = z.infer<typeof ChangePointView>;
 
-/** What somebody says of a step; `found` takes an earlier word back. */
+/** A person's statement about a step; `found` removes an earlier one. */
 export const SayOfChangePoint = z
   .strictObject({
     suite: SuiteWord,
     case: TestCase,
     metric: z.string(),
     fingerprint: z.string().max(200),
-    /** The first artifact after the step. One that was not found may be accepted all the same. */
+    /** The first artifact after the step. A step that was not found can be accepted, too. */
     artifact: ArtifactTag,
     standing: z.enum(["found", "accepted", "dismissed"]),
     note: z.string().max(2_000).nullable().default(null),
@@ -143,14 +143,14 @@ export const QueuedRequest = z.object({
 });
 export type QueuedRequest = z.infer<typeof QueuedRequest>;
 
-/** The page of status: what is in hand, what waits, what ended lately, and who measures. */
+/** The status page: requests in progress and waiting, those that ended last, and the collectors. */
 export const BenchmarkStatus = z
   .object({
     at: Time,
     queue: z.array(QueuedRequest),
     recent: z.array(RequestSummary),
     collectors: z.array(CollectorView),
-    /** What somebody should look at: a silent collector, a queue that does not move. */
+    /** Problems that need attention: a silent collector, a queue that does not move. */
     alarms: z.array(z.string()),
   })
   .meta({ id: "BenchmarkStatus" });
@@ -185,7 +185,7 @@ export const BenchmarkSearchView = z
     to: z.string(),
     least: z.number(),
     state: z.enum(["running", "found", "nothing", "failed", "cancelled"]),
-    /** What it says so far, in a sentence. */
+    /** The present result, in a sentence. */
     sentence: z.string(),
     /** Of the main line between the two ends. */
     artifacts: z.number().int(),
@@ -233,7 +233,7 @@ export const SetBalance = z
   .meta({ id: "SetBalance" });
 export type SetBalance = z.infer<typeof SetBalance>;
 
-/** What another tool measured. */
+/** The measurements of another tool. */
 export const ImportResults = z
   .strictObject({
     suite: SuiteWord,
@@ -257,7 +257,7 @@ export const ImportResults = z
       .record(z.string().max(128), z.string().max(1_024))
       .refine((words) => Object.keys(words).length <= 128, "an environment has at most 128 words")
       .default({}),
-    /** What the tool wrote, as text. */
+    /** The output of the tool, as text. */
     output: z.string().max(20_000_000),
   })
   .meta({ id: "ImportResults" });
@@ -268,7 +268,7 @@ export const ImportedResults = z
     artifact: z.string(),
     cases: z.number().int(),
     iterations: z.number().int(),
-    /** What was there already and stayed as it was. */
+    /** Iterations that existed already and were not changed. */
     kept: z.number().int(),
   })
   .meta({ id: "ImportedResults" });

@@ -6,8 +6,9 @@ import { EnvironmentFacts } from "./collector.ts";
 const Time = z.iso.datetime();
 
 /**
- * What a limit comes from: of an exact metric every difference counts; `least` is what no change may be smaller than;
- * `history`, `runs` and `self-tests` are what was seen; `unseen`: nothing was, and only great changes are told.
+ * The origin of a limit: for an exact metric every difference counts; `least` is the smallest reported change;
+ * `history`, `runs` and `self-tests` are measured variations; `unseen`: nothing was measured, and only large changes
+ * are reported.
  */
 export const LimitSource = z.enum(["exact", "least", "history", "runs", "self-tests", "unseen"]);
 export type LimitSource = z.infer<typeof LimitSource>;

@@ -30,7 +30,7 @@ export const ArtifactTag = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._+/-]{0,119}
 });
 export type ArtifactTag = z.infer<typeof ArtifactTag>;
 
-/** As often as a suite may say that a case is run. */
+/** The limit of a suite for the runs of a case. */
 export const mostRuns = 50;
 
 /** Ask for an artifact to be measured. */
@@ -38,12 +38,12 @@ export const SubmitBenchmarkRequest = z
   .strictObject({
     suite: SuiteWord,
     artifact: ArtifactTag,
-    /** Of an artifact that nobody knows yet: a tarball in the farm's store (`HASH/SIZE`) for each backend. */
+    /** For an unknown artifact: a tarball in the farm's store (`HASH/SIZE`) for each backend. */
     tarballs: z.record(SuiteWord, z.string().regex(/^[0-9a-f]{64}\/\d{1,15}$/)).optional(),
-    /** Wait until somebody says that the artifact is there. */
+    /** Wait until the artifact is announced. */
     waitForArtifacts: z.boolean().default(false),
     kind: RequestKind.optional(),
-    /** What to compare with; default: what the artifact follows. */
+    /** The artifact to compare with; default: the one that it follows. */
     parent: ArtifactTag.optional(),
     pr: z.int().min(0).optional(),
     backends: z.array(SuiteWord).max(50).default([]),
@@ -54,8 +54,8 @@ export const SubmitBenchmarkRequest = z
     /** How often each case is run, in both ways; default: as the suite says. Never less often: figures would not compare. */
     runs: z.int().min(1).max(mostRuns).optional(),
     /**
-     * `missing`: ask for parents, too, that nobody has measured. `none`: do not, but fill up what the comparison with
-     * the parent wants. `alone`: measure it without comparing it with anything.
+     * `missing`: also request parents that were not measured. `none`: do not, but measure what the comparison with the
+     * parent needs. `alone`: measure it without a comparison.
      */
     parents: z.enum(["missing", "none", "alone"]).default("missing"),
   })
@@ -166,7 +166,7 @@ export const RequestDetail = RequestSummary.extend({
 }).meta({ id: "RequestDetail" });
 export type RequestDetail = z.infer<typeof RequestDetail>;
 
-/** The artifacts that a request waits for are there; for what nobody knows yet, where. */
+/** The artifacts of a request exist; for unknown ones, where. */
 export const ArtifactsReady = z
   .strictObject({
     tarballs: SubmitBenchmarkRequest.shape.tarballs,
@@ -176,7 +176,7 @@ export const ArtifactsReady = z
 /** A tarball in the farm's store, as `tarballs` of a request name it: `HASH/SIZE`. */
 export const KeptTarball = z.object({ digest: z.string() }).meta({ id: "KeptTarball" });
 
-/** What asking came to. */
+/** The result of a request. */
 export const SubmittedRequest = z
   .object({
     request: RequestSummary,

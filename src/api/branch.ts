@@ -3,7 +3,7 @@ import { DefinitionsSource, SwitchValues } from "./graph-choice.ts";
 
 const Time = z.iso.datetime();
 
-/** What is said of one branch, or of all as `*`. What is left out is inherited. */
+/** The entry of one branch, or of all as `*`. Absent values are inherited. */
 export const BranchBody = z.strictObject({
   switches: SwitchValues.optional(),
   parameters: z.record(z.string(), z.json()).optional(),
@@ -11,13 +11,13 @@ export const BranchBody = z.strictObject({
   priorityCap: z.number().int().min(-1_000).max(1_000).nullable().optional(),
   /** Only signed and uncustomised definitions run there. */
   protected: z.boolean().optional(),
-  /** Whether jobs may be customised there. Unless said: where it is not protected. */
+  /** Whether jobs may be customised there. Default: where it is not protected. */
   customisable: z.boolean().optional(),
   source: DefinitionsSource.optional(),
 });
 export type BranchBody = z.infer<typeof BranchBody>;
 
-/** What holds on a branch, once it has inherited. */
+/** The definition of a branch, with inherited values. */
 export const ResolvedBranch = z.object({
   protected: z.boolean(),
   customisable: z.boolean(),
@@ -60,7 +60,7 @@ export const NextDefinitions = z.object({
 });
 export type NextDefinitions = z.infer<typeof NextDefinitions>;
 
-/** What the farm noticed by itself in the repository that is the source of a branch's definitions. */
+/** Changes that the farm noticed in the repository that is the source of a branch's definitions. */
 export const NoticedDefinitions = z.object({
   /** The newest commit that was read, its catalog, and since when. Null until one was. */
   commit: z.string().nullable(),
@@ -76,12 +76,12 @@ export const Branch = z
     repository: z.string(),
     /** `*` stands for all branches. */
     branch: z.string(),
-    /** What is said of this one itself. */
+    /** The branch's own entry. */
     own: BranchBody.nullable(),
     resolved: ResolvedBranch,
     /** The newest first. */
     history: z.array(BranchChange),
-    /** What its last graph was made of, or what was pushed for it since. */
+    /** The definitions of its last graph, or those that were pushed for it since. */
     catalog: BranchCatalog.nullable(),
     next: NextDefinitions,
     /** Null where its source is no other repository at a revision that may move, or was not looked at yet. */
@@ -92,7 +92,7 @@ export type Branch = z.infer<typeof Branch>;
 
 export const SetBranch = z
   .object({
-    /** Null takes back what was said. */
+    /** Null removes the entry. */
     body: BranchBody.nullable(),
     why: z.string().max(4_096).optional(),
     /** The number of the change that this one builds upon: refused when there is a later one. */

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { GraphSummary, JobSummary } from "./graph.ts";
 import { InvocationDetail } from "./invocation.ts";
 
-/** What may still start, since the worker that has it did not confirm its cancellation in time. */
+/** A process that may still start, because its worker did not confirm the cancellation in time. */
 export const UnconfirmedRun = z.object({ job: z.string(), worker: z.string() });
 export type UnconfirmedRun = z.infer<typeof UnconfirmedRun>;
 

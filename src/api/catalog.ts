@@ -22,7 +22,7 @@ export const PushedCatalog = z
     /** False when a catalog of this digest was there already: nothing has changed. */
     isNew: z.boolean(),
     entries: z.number().int(),
-    /** That the branch does not use what is pushed, and how it would. */
+    /** That the branch does not use pushed definitions, and how to change that. */
     notice: z.string().nullable(),
   })
   .meta({ id: "PushedCatalog" });
@@ -63,7 +63,7 @@ export const ChangedPart = z.object({
 export type ChangedPart = z.infer<typeof ChangedPart>;
 
 const Side = z.object({
-  /** As it was asked for. */
+  /** As it was requested. */
   written: z.string(),
   digest: z.string(),
   /** Of a branch: the repository and its name, for the values of its switches. */
@@ -77,7 +77,7 @@ const Changes = z.object({
   changed: z.array(z.object({ name: z.string(), parts: z.array(ChangedPart) })),
 });
 
-/** What differs between two catalogs. */
+/** The differences of two catalogs. */
 export const CatalogDiff = z
   .object({
     a: Side,

@@ -13,13 +13,13 @@ const JobOfCommit = z.object({
 /** How a job stands to others of its key on other commits. */
 export const JobCoalescing = z
   .object({
-    /** Whose run answers for it, at last: that one may be coalesced no further. Null: its own. */
+    /** The job whose run finally answers for it, which was not coalesced itself. Null: its own run. */
     into: JobOfCommit.extend({ outcome: RunOutcome.nullable() }).nullable(),
     /** For which older jobs it answers, the newest first; at most 200. Each can be activated. */
     answersFor: z.array(JobOfCommit),
     /**
-     * When it failed and answers for others: the first bad commit is one of them or its own. What to bisect.
-     * Null as well when no good run is known before them.
+     * When it failed and answers for others: the first bad commit is one of them or its own. The range to bisect. Null
+     * also when no good run is known before them.
      */
     bisect: z
       .object({

@@ -17,7 +17,7 @@ export const AddCollector = z
     target: SuiteWord,
     /** Null: all sets. */
     set: z.int().min(0).max(99).nullable(),
-    /** Sets that it may take over when who serves them is silent. */
+    /** Sets that it may take over when their collectors are silent. */
     mayTakeOver: z.array(z.int().min(0).max(99)).max(100).default([]),
     active: z.boolean().default(true),
   })
@@ -35,7 +35,7 @@ export const ChangeCollector = z
   .meta({ id: "ChangeCollector" });
 export type ChangeCollector = z.infer<typeof ChangeCollector>;
 
-/** What may change a figure, of the machine and what runs on it. */
+/** Facts about the machine and its software that may change a figure. */
 export const EnvironmentFacts = z.record(z.string().max(80), z.string().max(500));
 export type EnvironmentFacts = z.infer<typeof EnvironmentFacts>;
 
@@ -65,7 +65,7 @@ export const CollectorView = z
     environment: EnvironmentFacts.nullable(),
     fingerprint: z.string().nullable(),
     job: BenchmarkJobView.nullable(),
-    /** Of the last 20 that it ended well. */
+    /** The mean of its last 20 successful jobs. */
     meanJobSeconds: z.number().nullable(),
     selfTest: z
       .object({
@@ -86,7 +86,7 @@ export type Collectors = z.infer<typeof Collectors>;
 /** The collector is no longer registered. */
 export const RemovedCollector = z.object({}).meta({ id: "RemovedCollector" });
 
-// What a collector and its server tell each other. Every call stands alone and is safe to repeat.
+// The messages between a collector and its server. Every call is independent and safe to repeat.
 
 /** A process begins to speak for a collector; whoever spoke before is refused from now on. */
 export const CollectorHello = z
@@ -100,7 +100,7 @@ export type CollectorHello = z.infer<typeof CollectorHello>;
 export const CollectorWelcome = z
   .object({
     fingerprint: z.string(),
-    /** What it is registered for. */
+    /** The target that it is registered for. */
     target: z.string(),
     /** The server's own version: a collector of another one updates itself between requests. */
     serverVersion: z.string(),
@@ -141,12 +141,12 @@ export const ClaimedBenchmarkJob = z.object({
   definition: z.unknown(),
   artifact: ArtifactToGet,
   against: ArtifactToGet.nullable(),
-  /** What to measure, in this order. Cases that are stored already are left out (for pairs: with so many pairs). */
+  /** The cases to measure, in this order. Stored cases are left out (for pairs: with so many pairs). */
   cases: z.array(
     z.object({
       case: TestCase,
       storedPairs: z.number().int(),
-      /** So many iterations, numbered from the one after this; without it as the suite says. */
+      /** The number of iterations, numbered from the one after this; when absent, as in the suite. */
       iterations: z.object({ after: z.number().int(), count: z.number().int() }).optional(),
     }),
   ),
@@ -157,16 +157,19 @@ export type ClaimedBenchmarkJob = z.infer<typeof ClaimedBenchmarkJob>;
 export const ClaimAnswer = z
   .object({
     job: ClaimedBenchmarkJob.nullable(),
-    /** Null: there is work for it. Else why there is none, for its log. */
+    /** Null: there is work for it. Otherwise why there is none, for its log. */
     because: z.string().nullable(),
     serverVersion: z.string(),
-    /** It should compare an artifact with itself before its next claim, after the job if it got one. Also told to one out of duty. */
+    /**
+     * Whether it should compare an artifact with itself before its next claim, or after the present job. Also for a
+     * collector out of duty.
+     */
     selfTestDue: z.boolean().default(false),
   })
   .meta({ id: "ClaimAnswer" });
 export type ClaimAnswer = z.infer<typeof ClaimAnswer>;
 
-/** Who holds a job: what does not fit is refused with `aborted`, and the collector drops the job. */
+/** The holder of a job: a call of another one is refused with `aborted`, and the collector drops the job. */
 export const JobHolder = z.strictObject({
   collector: CollectorName,
   incarnation: z.uuid(),
@@ -196,7 +199,7 @@ const MeasuredPair = z.strictObject({
 });
 type MeasuredPair = z.infer<typeof MeasuredPair>;
 
-/** One test's results, or some of its pairs, or why it failed. All of it is stored, or nothing. */
+/** The results of one test, or some of its pairs, or its failure. Stored completely or not at all. */
 export const ReportTest = z
   .strictObject({
     holder: JobHolder,
@@ -221,7 +224,7 @@ export const EndBenchmarkJob = z
   .strictObject({ holder: JobHolder, end: JobEnd })
   .meta({ id: "EndBenchmarkJob" });
 export type EndBenchmarkJob = z.infer<typeof EndBenchmarkJob>;
-/** What became of the job: `queued` when it is to be taken up again. */
+/** The new state of the job: `queued` when it will be taken again. */
 export const EndedBenchmarkJob = z.object({ state: JobState }).meta({ id: "EndedBenchmarkJob" });
 export type EndedBenchmarkJob = z.infer<typeof EndedBenchmarkJob>;
 /** How much of a report was new; what is told again is stored once. */

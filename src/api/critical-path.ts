@@ -12,8 +12,8 @@ interface TimedJob {
 interface PathStep {
   readonly job: string;
   /**
-   * From when nothing held it back any more until it ended, ms. Of a job that runs, until `now`. Of one that somebody
-   * ran again later, from then: the time in which nobody asked for it is in no step.
+   * The time from when nothing prevented it any more until its end, in ms. For a running job, until `now`. For a job
+   * that was run again later, from that request on: the time in between is in no step.
    */
   readonly ms: number;
   /** How much of it was running. */

@@ -15,7 +15,7 @@ export const DeclareClass = z
   .strictObject({
     platform: OfferedPlatform,
     sizeClass: SizeClass,
-    /** What one action gets; null: nobody says. */
+    /** The CPUs that one action gets; null: not declared. */
     cpus: z.number().positive().max(1_000_000).nullable().default(null),
     memoryBytes: z
       .number()
@@ -26,7 +26,9 @@ export const DeclareClass = z
       .default(null),
     /** Of a second of one slot, in whatever unit you count; null: the number of the class. */
     price: z.number().nonnegative().max(1e12).nullable().default(null),
-    /** What an autoscaler may start; with 0 at most, only workers that come by themselves count. */
+    /**
+     * The number of workers that an autoscaler may start; with 0 at most, only workers that come by themselves count.
+     */
     leastWorkers: Workers.default(0),
     mostWorkers: Workers.nullable().default(null),
     slotsPerWorker: z.number().int().min(1).max(1_024).default(1),

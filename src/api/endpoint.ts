@@ -5,8 +5,8 @@ import type { Verb } from "#core/verb.ts";
 /**
  * One HTTP endpoint, as an entry of the table of endpoints (`endpoints/`).
  *
- * From it follow the route and the checks of the server, the typed calls of command line and pages, the OpenAPI document,
- * and docs/http-api.md. The server's handler for it has the same name in `src/server/handlers/`.
+ * The server's route and checks, the typed calls of command line and pages, the OpenAPI document, and docs/http-api.md
+ * are derived from it. Its handler has the same name in `src/server/handlers/`.
  */
 export interface Endpoint {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
@@ -14,7 +14,7 @@ export interface Endpoint {
   readonly path: `/${string}`;
   /** Checked before the query and the body are read, and before the handler runs. */
   readonly right: Right;
-  /** What it does, in Markdown: for docs/http-api.md and OpenAPI. */
+  /** A description in Markdown: for docs/http-api.md and OpenAPI. */
   readonly summary: string;
   /** Shapes of parameters of the path that are not any text. */
   readonly params?: z.ZodObject;
@@ -107,14 +107,14 @@ export type BodyOf<E extends Endpoint> = E extends { readonly body: infer B exte
   ? z.output<B>
   : undefined;
 
-/** What a client gets. */
+/** The type of a client's result. */
 export type ResultOf<E extends Endpoint> = E extends {
   readonly answer: { readonly kind: "json"; readonly shape: infer S extends z.ZodType };
 }
   ? z.output<S>
   : never;
 
-/** What a client hands in: only what the entry has. */
+/** The type of a client's input: only the parts that the entry has. */
 export type CallInput<E extends Endpoint> = ([ParameterNames<E["path"]>] extends [never]
   ? unknown
   : { readonly params: { readonly [Name in ParameterNames<E["path"]>]: string } }) &
@@ -127,7 +127,7 @@ export type CallInput<E extends Endpoint> = ([ParameterNames<E["path"]>] extends
     ? { readonly body: z.input<B> }
     : unknown);
 
-/** What a parameter of a query may be given as. */
+/** The types of a query parameter. */
 type QueryText = string | number | boolean | undefined;
 
 /** `CallInput` of any entry. */

@@ -3,13 +3,13 @@ import { z } from "zod";
 const Time = z.iso.datetime();
 const aDayMs = 24 * 3_600_000;
 
-/** What a machine may be, that has a token of its own made for it. */
+/** The kinds of machines that get a token of their own. */
 export const EnrolledKind = z.enum(["worker", "collector", "granary"]);
 
 /** Asks for a token that a machine hands in once, for one of its own. */
 export const CreateEnrolment = z
   .strictObject({
-    /** What the machine is called, here and in grants. */
+    /** The name of the machine, also in grants. */
     principal: z.string(),
     kind: EnrolledKind,
     /** Of a worker: which pools it may serve, as a pattern; all when absent. */
@@ -38,7 +38,7 @@ export type CreateEnrolment = z.input<typeof CreateEnrolment>;
 export const Enrol = z
   .strictObject({
     enrolment: z.string().max(128),
-    /** What it is; refused, without using the token up, when that is for a machine of another kind. */
+    /** The kind of the machine; when the enrolment is for another kind, it is refused and the token stays usable. */
     kind: EnrolledKind.optional(),
     /** SHA-256 of the token that it made: `grange_` and 32 random bytes as base64url. In hex. */
     tokenHash: z.string().regex(/^[0-9a-f]{64}$/, "must be a SHA-256 in hex"),

@@ -54,7 +54,7 @@ export const ExecutionDetail = z
       .nullable(),
     /** The first of them, by path. */
     outputs: z.array(ExecutionOutput),
-    /** So many more there are than are told. */
+    /** The number of further outputs. */
     moreOutputs: Count,
     attempts: z.array(
       z.object({
@@ -67,7 +67,7 @@ export const ExecutionDetail = z
         message: z.string(),
       }),
     ),
-    /** Who asked for it: operations of invocations, the newest first. */
+    /** The operations of invocations that requested it, the newest first. */
     requestedBy: z.array(
       z.object({
         project: z.string(),

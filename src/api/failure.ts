@@ -6,7 +6,7 @@ export const Failure = z
     error: z.object({
       code: z.string(),
       message: z.string(),
-      /** What is wrong in the user's own files, where that is known. Lines and columns count from 1. */
+      /** The problems in the user's own files, where they are known. Lines and columns count from 1. */
       problems: z
         .array(
           z.object({

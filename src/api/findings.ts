@@ -9,7 +9,7 @@ export const ErrorLine = z.object({
 });
 export type ErrorLine = z.infer<typeof ErrorLine>;
 
-/** A number that a log told, and what the job's definition allowed. */
+/** A number found in a log, and the range in the job's definition. */
 export const FoundNumber = z.object({
   value: z.number(),
   min: z.number().nullable(),
@@ -17,7 +17,7 @@ export const FoundNumber = z.object({
 });
 export type FoundNumber = z.infer<typeof FoundNumber>;
 
-/** What the rules of a job's definition found in the log of a run. */
+/** The findings of a job's rules in the log of a run. */
 export const Findings = z.object({
   /** Which class of failures the run is in, of those that the definition names. */
   failureClass: z.string().nullable(),

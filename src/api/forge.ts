@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { SuiteWord } from "#core/test-case.ts";
 
-/** What somebody at the forge must be allowed there to be allowed something here, from the least to the most. */
+/** The permission at the forge that a right here requires, from the least to the most. */
 export const NeededPermission = z.enum(["read", "triage", "write", "maintain", "admin", "nobody"]);
 export type NeededPermission = z.infer<typeof NeededPermission>;
 
@@ -11,7 +11,7 @@ const ForkPlatform = z.record(z.string().min(1).max(256), z.array(z.string().max
 const pollLimits = { error: "at least a second, at most a day" };
 const PollMs = z.number().int().min(1_000, pollLimits).max(86_400_000, pollLimits);
 
-/** What the farm does with a repository's commits and pull requests, and who may ask for what in comments. */
+/** What the farm does with a repository's commits and pull requests, and who may use which comment commands. */
 export const ForgePolicy = z.strictObject({
   /** The named graph that is made; of all jobs when absent. */
   graph: z.string().min(1).max(200).optional(),
@@ -20,12 +20,12 @@ export const ForgePolicy = z.strictObject({
   /** Graphs of commits of the default branch and of tags; of pull requests. */
   branchGraphs: z.boolean().default(true),
   pullGraphs: z.boolean().default(true),
-  /** Of pull requests from forks: after somebody's approval of that very commit, at once, or never. */
+  /** For pull requests from forks: after approval of that exact commit, at once, or never. */
   forkGraphs: z.enum(["approved", "always", "never"]).default("approved"),
   forkBench: z.enum(["approved", "never"]).default("approved"),
   /** The named graph of pull requests from forks; the same as of others when absent. */
   forkGraph: z.string().min(1).max(200).optional(),
-  /** What their definitions may ask for: the network; properties of platforms, by patterns of their values. */
+  /** The limits for their definitions: network access, and properties of platforms by patterns of their values. */
   forkNetwork: z.boolean().default(false),
   forkPlatform: ForkPlatform.default({ OSFamily: ["*"], ISA: ["*"] }),
   /** The suite by which commits are measured; nothing is when absent. */
@@ -48,7 +48,7 @@ export const ForgePolicy = z.strictObject({
 });
 export type ForgePolicy = z.infer<typeof ForgePolicy>;
 
-/** A change of a policy: what is named is set; null takes it back to what is usual. */
+/** A change of a policy: named values are set; null restores the default. */
 export const ForgePolicyChange = z.strictObject({
   graph: z.string().min(1).max(200).nullable().optional(),
   tags: z.string().min(1).max(200).nullable().optional(),
@@ -100,7 +100,7 @@ export const ApprovePull = z
   .strictObject({
     repository: Place,
     number: z.int().min(1),
-    // In full: whoever makes one commit makes another whose id begins alike.
+    // The full id: an attacker can make another commit whose id begins in the same way.
     head: z
       .string()
       .regex(/^[0-9a-f]{40}$/, "name the commit that you looked at in full: 40 hex digits"),
@@ -116,7 +116,7 @@ export const RemovedForgeRepository = z
 
 export const ForgeRepository = z
   .object({
-    /** As graphs call it. */
+    /** The name in graphs. */
     name: z.string(),
     kind: Kind,
     /** Without what it takes to be let in. */
@@ -177,7 +177,7 @@ export const ForgeDeliveries = z
   .object({ deliveries: z.array(ForgeDeliveryView) })
   .meta({ id: "ForgeDeliveries" });
 
-/** What could not be shown at the forge yet, or never will be. */
+/** A report that could not be written to the forge yet, or never will be. */
 export const ForgeUnsent = z.object({
   repository: z.string(),
   key: z.string(),

@@ -12,7 +12,7 @@ export const becauseWords: Readonly<Record<LateBecause, string>> = {
   "cross-check": "made again on purpose, to compare",
 };
 
-/** What may be done about it. */
+/** Advice for each reason. */
 export const becauseAdvice: Readonly<Record<LateBecause, string>> = {
   "not-indexed":
     "No build of this commit or of one before it asked for it. The next one finds it in the index.",

@@ -13,8 +13,8 @@ export const EnvironmentName = z
   .regex(/^[A-Za-z0-9._-]{1,128}$/, "an environment's digest, or a word");
 
 /**
- * Where a result that a build asked for came from: it was here from earlier builds; it was fetched ahead and there in
- * time; it had to be waited for; there was none; or nobody could be asked.
+ * The source of a requested result: present from earlier builds; prefetched in time; waited for; not existing; or
+ * unknown, because the farm could not be reached.
  */
 export const ResultSource = z.enum(["local", "prefetched", "fetched", "missed", "unreachable"]);
 export type ResultSource = z.infer<typeof ResultSource>;
@@ -47,7 +47,7 @@ export const RequestedResult = z.object({
   /** From the build's start. */
   atMs: Count,
   bytes: Bytes,
-  /** How long it was there before it was asked for; null of what was not fetched ahead. */
+  /** How long it was present before the request; null unless it was prefetched. */
   leadMs: Count.nullable(),
   /** How long the build waited for it. */
   waitedMs: Count,
@@ -61,21 +61,21 @@ export const UsedIndex = z.object({
   distance: Count,
   complete: z.boolean(),
   entries: Count,
-  /** Of these, what was left alone as it was made of something that has changed since. */
+  /** Entries that were left out because a file that they were made from has changed. */
   dropped: Count.optional(),
 });
 export type UsedIndex = z.infer<typeof UsedIndex>;
 
-/** What a granary's disk cost while it was full, or could not be written. */
+/** The losses because of a full or unwritable disk. */
 export const DiskCost = z.object({
-  /** Of what was made, or had been fetched. */
+  /** New or fetched results and blobs that were not stored. */
   refusedWrites: Count,
-  /** Of what was there before, removed to make room. */
+  /** Present results and blobs that were removed to make room. */
   removedBytes: Bytes,
 });
 export type DiskCost = z.infer<typeof DiskCost>;
 
-/** What a build had from where, as its granary tells it once the build is over. */
+/** The report of a granary about a build, once it has ended: which results came from where. */
 export const GranaryBuildReport = z
   .object({
     id: z.uuid(),
@@ -87,18 +87,18 @@ export const GranaryBuildReport = z
     dirty: z.boolean(),
     environment: EnvironmentName,
     machine: z.string().max(200),
-    /** What was run, for people. */
+    /** The command, for people. */
     command: ShortText,
     startedAt: Time,
     endedAt: Time,
     exitCode: z.number().int().nullable(),
     indexes: z.array(UsedIndex).max(3),
     /**
-     * Why nothing was fetched ahead, where nothing was to be: the build said so, or more than half of what came for the last
-     * builds of its command was for nothing.
+     * Why nothing was prefetched: the build requested that, or more than half of what was prefetched for the last
+     * builds of its command was not used.
      */
     notAhead: z.enum(["not-wished", "wasteful"]).optional(),
-    /** Asked-for results by where they came from. */
+    /** The requested results by their source. */
     counts: z.object({
       local: Count,
       prefetched: Count,
@@ -112,7 +112,7 @@ export const GranaryBuildReport = z
       fetched: Bytes,
       /** Came over the line ahead of being asked for, asked for or not. */
       transferred: Bytes,
-      /** Of these, what the build never asked for. */
+      /** Of these, the bytes that the build never requested. */
       wasted: Bytes,
       uploaded: Bytes,
     }),
@@ -120,10 +120,10 @@ export const GranaryBuildReport = z
     lead: z.object({ medianMs: Count, leastMs: Count }).nullable(),
     /** Time in which the build waited for this granary or the farm, all waits together. */
     waitedMs: Count,
-    /** What making all hits had taken, as far as it is known. */
+    /** How long making all hits had taken, as far as it is known. */
     savedMs: Count,
     diskTrouble: DiskCost.optional(),
-    /** What was cut, so that cut is not taken for all. */
+    /** The lists that were cut, and so are incomplete. */
     truncated: z.array(z.enum(["asked", "index", "prefetch-bytes", "prefetch-results"])).max(4),
     /** The first of each kind, at most 2,000 in all; misses and late ones go before hits. */
     asked: z.array(RequestedResult).max(2_000),
@@ -138,7 +138,7 @@ export type GranaryBuildSummary = z.infer<typeof GranaryBuildSummary>;
 export const GranaryBuilds = z
   .object({
     builds: z.array(GranaryBuildSummary),
-    /** For the next page: the id to go on after. */
+    /** For the next page: the last id of this one. */
     next: z.uuid().nullable(),
   })
   .meta({ id: "GranaryBuilds" });
@@ -195,7 +195,7 @@ export const IndexedResult = z.object({
   here: z.boolean(),
 });
 
-/** One index with a page of what it names, in order of first use. */
+/** One index with a page of its entries, in order of first use. */
 export const CommitIndexPage = z
   .object({
     index: CommitIndexSummary,
@@ -233,7 +233,7 @@ export const QuarantinedResult = z.object({
   givenTo: z.array(
     z.object({ build: z.uuid(), machine: z.string(), commit: z.string(), at: Time }),
   ),
-  /** What those builds made afterwards and published: by their own index. */
+  /** Results that those builds made afterwards and published: by their own index. */
   madeFrom: Count,
   /** How much of that is in quarantine as well, as somebody decided. */
   alsoInQuarantine: Count.default(0),
@@ -246,8 +246,8 @@ export const Quarantine = z
 export type Quarantine = z.infer<typeof Quarantine>;
 
 /**
- * A result in quarantine: to let it out (what was kept is forgotten, and made anew when it is asked for), or to have what
- * was made from it there, too.
+ * A result in quarantine: release it (it is deleted, and made again when it is requested), or quarantine the results
+ * that were made from it, too.
  */
 export const ReleaseResult = z
   .object({

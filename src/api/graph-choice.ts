@@ -20,7 +20,7 @@ export const DefinitionsSource = z.discriminatedUnion("kind", [
   }),
   /** `*.yml` of a directory on the server's machine. */
   z.strictObject({ kind: z.literal("directory"), path: z.string().min(1).max(4_096) }),
-  /** What was pushed for the branch through the API. */
+  /** The definitions that were pushed for the branch through the API. */
   z.strictObject({ kind: z.literal("pushed") }),
 ]);
 export type DefinitionsSource = z.infer<typeof DefinitionsSource>;

@@ -26,7 +26,7 @@ export const GraphPriority = z
     job: z.string().nullable(),
     priority: z.number().int(),
     top: z.boolean(),
-    /** That less was given than asked for, and why. */
+    /** That the priority was lowered, and why. */
     notice: z.string().nullable(),
     /** How many jobs in the queue got another place. */
     moved: z.number().int(),

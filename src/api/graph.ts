@@ -15,11 +15,10 @@ const Time = z.iso.datetime();
 /**
  * Why a run exists.
  *
- * `auto-retry`: the one before failed, and the job's own budget allows another.
- * `retrigger`: a person asked for it. `revive`: what made the job unreachable has run anew,
- * or was waived. `downstream`: a job that it depends on was retriggered, and the person wanted
- * what hangs on it again, too. `activate`: it was inactive, expired or coalesced, and is wanted
- * after all. `backfill`, `bisect`: a search over commits asked for it.
+ * `auto-retry`: the one before failed, and the job's own budget allows another. `retrigger`: a person requested it.
+ * `revive`: the job that made it unreachable has run again, or was waived. `downstream`: a job that it depends on was
+ * retriggered together with its dependents. `activate`: it was inactive, expired or coalesced, and was requested.
+ * `backfill`, `bisect`: a search over commits requested it.
  */
 export const RunCause = z.enum([
   "first",
@@ -34,9 +33,9 @@ export const RunCause = z.enum([
 export type RunCause = z.infer<typeof RunCause>;
 
 /**
- * What a job does. `command` runs on a worker; `graph` does too, and what it makes is a graph of its own.
- * The others need no machine: `join` gathers jobs under one name, `breakpoint` waits for a
- * person, `timer` for a time, `notify` tells somebody, `dummy` ends as it was told to.
+ * The kinds of jobs. `command` runs on a worker; so does `graph`, whose output is a graph of its own. The others need
+ * no worker: `join` gathers jobs under one name, `breakpoint` waits for a person, `timer` for a time, `notify` sends a
+ * message, `dummy` ends as defined.
  */
 export const JobKind = z.enum([
   "command",
@@ -66,14 +65,14 @@ export type RunServer = z.infer<typeof RunServer>;
 export const Run = z.object({
   number: z.number().int(),
   cause: RunCause,
-  /** Who asked for it, and in which words: `alice retriggered build`. Null where nobody did. */
+  /** Who requested it, in words: `alice retriggered build`. Null where nobody did. */
   requestedBy: z.string().nullable(),
   why: z.string().nullable(),
   servedBy: RunServer,
   state: z.enum(["queued", "waiting", "running", "finished"]),
   outcome: RunOutcome.nullable(),
   exitCode: z.number().int().nullable(),
-  /** For people: why it ended so, when the log does not say. */
+  /** For people: why it ended so, when the log does not show it. */
   message: z.string().nullable(),
   /** `<hash>/<size>` of the REv2 action. */
   actionDigest: z.string(),
@@ -119,7 +118,7 @@ export const JobSummary = z.object({
   runs: z.number().int(),
   /** The latest run came from the action cache. */
   cached: z.boolean(),
-  /** It has run, but on what a job before it no longer gives. */
+  /** Whether it has run with inputs that an earlier job no longer gives. */
   stale: z.boolean(),
   /** Somebody changed its definition for this graph alone. */
   customised: z.boolean(),
@@ -138,7 +137,7 @@ export const Edge = z.object({
   on: z.string(),
   condition: EdgeCondition,
   status: z.enum(["open", "met", "failed"]),
-  /** Somebody lets the job go on without it. */
+  /** The waiver that lets the job run without it. */
   waived: z.object({ by: z.string(), reason: z.string(), at: Time }).nullable(),
 });
 export type Edge = z.infer<typeof Edge>;
@@ -148,14 +147,14 @@ export const GraphSummary = z
     id: z.string(),
     repository: z.string(),
     commit: z.string(),
-    /** What the submitter wrote: a branch, a tag, a short id. */
+    /** The submitter's revision: a branch, a tag, a short id. */
     rev: z.string(),
     subject: z.string(),
     author: z.string(),
     committedAt: Time,
-    /** Of its jobs, every hole filled. */
+    /** The digest of its jobs, after filling. */
     catalog: z.string(),
-    /** Of the definitions that it was made of; null where it was made of none, as from another graph's jobs. */
+    /** The digest of the definitions that it was made from; null when it was made from another graph's jobs. */
     templates: z.string().nullable(),
     /** The graph after which its set is named; its own id when it is alone. */
     set: z.string(),
@@ -166,7 +165,7 @@ export const GraphSummary = z
       .object({
         id: z.string(),
         kind: z.enum(["clone", "backfill", "bisect", "subgraph"]),
-        /** Of a subgraph: the job whose output it is. */
+        /** For a subgraph: the job whose output it is. */
         job: z.string().nullable(),
       })
       .nullable(),
@@ -179,12 +178,12 @@ export const GraphSummary = z
     state: GraphState,
     version: z.number().int(),
     jobs: z.number().int(),
-    /** Jobs whose definitions somebody changed for this graph alone. */
+    /** Jobs whose definitions were changed for this graph only. */
     customised: z.number().int(),
     counts: z.partialRecord(JobState, z.number().int()),
     createdAt: Time,
     finishedAt: Time.nullable(),
-    /** How long it was over before somebody made it go on, ms: no part of how long it took. */
+    /** How long it was over before it continued, in ms: not part of its duration. */
     idleMs: z.number().int(),
   })
   .meta({ id: "GraphSummary" });
@@ -196,7 +195,7 @@ export const Graph = GraphSummary.extend({
 }).meta({ id: "Graph" });
 export type Graph = z.infer<typeof Graph>;
 
-/** What a graph's stream sends: all that changed since the version that the client named. */
+/** A message of a graph's stream: everything that changed since the client's version. */
 export const GraphDelta = z
   .object({ graph: GraphSummary, jobs: z.array(JobSummary) })
   .meta({ id: "GraphDelta" });
@@ -206,7 +205,7 @@ export const JobDetail = z
   .object({
     graph: GraphSummary,
     job: JobSummary,
-    /** As it runs: the template, with what people changed for this graph. */
+    /** The definition that runs: the template with customisations for this graph. */
     definition: z.unknown(),
     /** Its own, added to that of the graph: by the definition, or as somebody changed it. Higher is sooner. */
     priority: z.number().int(),
@@ -216,7 +215,7 @@ export const JobDetail = z
     runList: z.array(Run),
     /** Of a chunked job: how far its latest run has come. */
     chunks: ChunkProgress.nullable(),
-    /** Of a notify job: what it told, and whether that was heard. */
+    /** For a notify job: its messages, and whether they were delivered. */
     notifications: z.array(Notification),
     /** Of a graph job: the graphs that its runs made. */
     madeGraphs: z.array(MadeGraph),
@@ -231,7 +230,7 @@ export const SubmittedGraph = z
     id: z.string(),
     url: z.string(),
     graph: GraphSummary,
-    /** That less was given than asked for, and why. */
+    /** That the priority was lowered, and why. */
     notice: z.string().optional(),
   })
   .meta({ id: "SubmittedGraph" });

@@ -7,10 +7,10 @@ const Count = z.number().int().nonnegative();
 const BlobKey = z.string();
 
 /**
- * How an invocation stands.
+ * The state of an invocation.
  *
- * Only tools that send build events tell how they ended: of such a one that broke off, `silent` says so.
- * Of others nothing more is known than that they ask for nothing any more, and wait for nothing: `over`.
+ * Only tools that send build events report their end: when one breaks off, it is `silent`. Of others it is only known
+ * that they neither call nor wait any more: `over`.
  */
 export const InvocationState = z.enum([
   "running",
@@ -22,7 +22,7 @@ export const InvocationState = z.enum([
 ]);
 export type InvocationState = z.infer<typeof InvocationState>;
 
-/** What an invocation asked the farm for, counted. */
+/** The requests of an invocation, counted. */
 export const InvocationCounts = z.object({
   /** Answered from the action cache. */
   hits: Count,
@@ -46,7 +46,7 @@ export const InvocationSummary = z.object({
   /** The last that was heard of it, until it is over. */
   endedAt: Time,
   counts: InvocationCounts,
-  /** What its build events told; null when it sent none. */
+  /** The content of its build events; null when it sent none. */
   build: z
     .object({
       /** `build`, `test`, … */
@@ -155,7 +155,7 @@ export const InvocationAction = z.object({
   mnemonic: z.string(),
   configuration: z.string(),
   state: InvocationActionState,
-  /** What serves it; null for a hit. */
+  /** The execution that serves it; null for a hit. */
   executionId: z.uuid().nullable(),
   /** Another one had asked for it before. */
   joined: z.boolean(),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** One place in which two definitions differ. What is not there is undefined. */
+/** One difference between two definitions. An absent value is undefined. */
 export const DefinitionChange = z.object({
   /** `environment.LANG`, `commands` */
   path: z.string(),
@@ -9,7 +9,7 @@ export const DefinitionChange = z.object({
 });
 export type DefinitionChange = z.infer<typeof DefinitionChange>;
 
-/** What somebody did, the latest first. */
+/** The changes, the latest first. */
 export const AuditRecord = z.object({
   seq: z.number().int(),
   at: z.iso.datetime(),
@@ -37,16 +37,16 @@ export const Lineage = z.object({
 });
 export type Lineage = z.infer<typeof Lineage>;
 
-/** What a job's page shows besides its runs: is it customised, and where does it come from. */
+/** What a job's page shows besides its runs: its customisation and its origin. */
 export const JobOrigin = z.object({
-  /** The definition before somebody changed it for this graph; null when nobody did. */
+  /** The definition before the customisation for this graph; null without one. */
   template: z.unknown().nullable(),
   patch: z.record(z.string(), z.json()).nullable(),
   /** How often the definition was changed in this graph: the `after` of the next change. */
   revision: z.number().int(),
   changes: z.array(DefinitionChange),
   lineage: Lineage,
-  /** What people did to this job. */
+  /** The changes of people to this job. */
   audit: z.array(AuditRecord),
 });
 export type JobOrigin = z.infer<typeof JobOrigin>;

@@ -1,14 +1,13 @@
 import { z } from "zod";
 
 /**
- * Where a job stands. Computed from its runs and its edges, never set by hand.
+ * The states of a job. Computed from its runs and its edges, never set by hand.
  *
- * `inactive`: in the graph, but nobody has asked for it yet. `blocked`: an edge is still
- * open. `unreachable`: an edge can no longer be met (the page says "skipped because X
- * failed"); it opens again when X runs anew. `waiting`: for a person or for a time.
- * `ready`: its action is being prepared. `queued`, `running`: as the queue sees it.
- * `expired`: it waited too long, and its definition counts that as skipped.
- * `coalesced`: the run of another commit's job answers for it.
+ * `inactive`: in the graph, but not requested yet. `blocked`: an edge is still open. `unreachable`: an edge can no
+ * longer be met (the page says "skipped because X failed"); it opens again when X runs again. `waiting`: for a person
+ * or for a time. `ready`: its action is being prepared. `queued`, `running`: the state in the queue. `expired`: it
+ * waited too long, and its definition counts that as skipped. `coalesced`: the run of another commit's job answers for
+ * it.
  */
 export const jobStates = [
   "inactive",

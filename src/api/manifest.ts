@@ -5,9 +5,9 @@ import { JobKind, RunCause, RunOutcome, RunServer } from "./graph.ts";
 const Time = z.iso.datetime();
 
 /**
- * What a run was and made, for programs that keep or publish it: one JSON text that stands alone.
+ * The description of a run and its outputs, for programs that store or publish it: one self-contained JSON text.
  *
- * `format` goes up when a reader of the one before would misread it; new keys alone do not change it.
+ * `format` is incremented when a reader of the earlier one would misread it; new keys alone do not change it.
  */
 export const RunManifest = z
   .object({
@@ -50,7 +50,7 @@ export const RunManifest = z
       digest: z.string().nullable(),
     }),
     findings: Findings,
-    /** What the job itself says: its output `manifest.json`, when it makes one of at most 64 KiB. */
+    /** The job's own part: its output `manifest.json`, when it makes one of at most 64 KiB. */
     extra: z.json().nullable(),
     /** Why `extra` is missing though the job made such a file. */
     extraProblem: z.string().nullable(),

@@ -2,17 +2,17 @@ import type { GranaryBuildReport } from "./granary.ts";
 
 /** Fewer say nothing of a build. */
 const leastRequested = 8;
-/** Some of what is made anew comes out as what was there, and so counts as asked for. */
+/** Some results that are made again equal the present ones, and so count as requested. */
 const nearlyAll = 0.9;
 
 /** Which tools of a build call the same things by other names than those who made them. */
 type OtherKeys = "ccache" | "other";
 
 /**
- * Whether a build shows that its keys are not those of the builds that an index tells of: what was expected lay ready, nearly
- * nothing of it was asked for, and nearly all that was asked for was made anew, which nobody had made under that name.
+ * Returns whether a build uses other keys than the builds of an index: the expected results were ready, nearly none was
+ * requested, and nearly all requested results were made, because they did not exist under these names.
  *
- * Sources that are all new look the same where the index is of another commit: of those only near ones count.
+ * Completely changed sources look the same if the index is of another commit, so only near indexes count.
  */
 export function otherKeys(
   report: Pick<GranaryBuildReport, "indexes" | "counts" | "bytes" | "asked">,
@@ -28,7 +28,7 @@ export function otherKeys(
   return asked.some(({ namespace }) => namespace === "ccache") ? "ccache" : "other";
 }
 
-/** What it may be, and what to do. */
+/** The possible cause, and what to do. */
 export const otherKeysWords: Readonly<Record<OtherKeys, string>> = {
   ccache:
     "what others made of these sources was here, and this build asked for other keys: ccache puts the directory into them where it compiles with -g or is given absolute paths (docs/caches.md says how to leave it out: -fdebug-prefix-map, CCACHE_NOHASHDIR, CCACHE_BASEDIR), and other options change them, too",

@@ -32,13 +32,13 @@ export const GraphPreview = z
     commit: z.string().nullable(),
     /** Of the templates. */
     catalog: z.string(),
-    /** Of the jobs that they become. */
+    /** The digest of the jobs that they become. */
     rendered: z.string(),
     parameters: z.record(z.string(), z.unknown()),
     switches: SwitchValues,
     jobs: z.array(PreviewedJob),
     edges: z.array(z.object({ job: z.string(), on: z.string(), condition: EdgeCondition })),
-    /** Of the jobs that run and whose time is known: all of it, and along the longest way. */
+    /** For the jobs that run and whose duration is known: the sum, and the longest path. */
     expectedMs: z.number(),
     criticalPathMs: z.number(),
   })

@@ -21,7 +21,7 @@ export const RemoveProjects = z
     names: z.array(z.string().min(1).max(128)).max(1_000).default([]),
     /** All that have no blobs. */
     empty: z.boolean().default(false),
-    /** Removes the blobs of those that are named, too, unless somebody asked for them within some 3 hours. */
+    /** Also removes the blobs of named projects, unless they were used within some 3 hours. */
     withBlobs: z.boolean().default(false),
   })
   .refine(({ names, empty }) => names.length > 0 || empty, "name projects, or say empty")

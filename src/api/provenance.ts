@@ -1,11 +1,13 @@
 import { z } from "zod";
 import { PublicKeyText } from "#core/public-key-text.ts";
 
-/** What the farm attests of one digest: an envelope for each run that made it, the latest first. */
+/** The farm's statements about one digest: an envelope for each run that made it, the latest first. */
 export const Provenance = z
   .object({
     digest: z.string(),
-    /** What checks the signatures (Ed25519), as the farm says itself: compare it with one that you have from elsewhere. */
+    /**
+     * The key that verifies the signatures (Ed25519), as the farm states it: compare it with one from another source.
+     */
     key: z.object({ id: z.string(), publicKey: PublicKeyText }),
     envelopes: z.array(
       z.object({

@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { RunOutcome } from "./graph.ts";
 
-/** What another machine tells of a job that it runs: one whose definition says `outside: true`. */
+/** Another machine's report about a job that it runs, with `outside: true` in its definition. */
 export const ReportRun = z
   .object({
     /** Chosen by whoever reports: sent again, it changes nothing. */
     id: z.string().min(1).max(128),
     /** `finished` of a run that nobody reported as started counts as both. */
     state: z.enum(["started", "finished"]),
-    /** Which run is meant; the latest, or else the next, when absent. One that is over takes no report. */
+    /** The run; when absent, the latest or else the next. A run that has ended takes no report. */
     run: z.number().int().min(1).optional(),
     /** Of a run that has finished. */
     outcome: RunOutcome.optional(),

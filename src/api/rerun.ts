@@ -5,14 +5,14 @@ import { JobState } from "./job-state.ts";
 import { maxSelectionLength } from "./selection/parse-selection.ts";
 import { ChosenGraphId } from "./submit-graph.ts";
 
-/** For people who ask later why it was done. */
+/** For people who want to know later why it was done. */
 const Reason = z.string().min(1).max(2_000);
 
 /** Far more than any name that a definition may have. */
 const JobName = z.string().max(1_024);
 const Selection = z.string().max(maxSelectionLength);
 
-/** What every change of graphs may be asked with: to say only what it would do, or to do just that. */
+/** Options of every change of graphs: a dry run, or exactly the change of an earlier dry run. */
 const Asking = {
   /** Answer what would happen, and change nothing. */
   dryRun: z.boolean().default(false),
@@ -30,10 +30,10 @@ const Target = {
 };
 
 /**
- * How far a retrigger goes.
+ * The extent of a retrigger.
  *
- * `alone`: just these jobs; what was skipped because of them is set inactive. `revive`: what was
- * skipped because of them runs, too. `downstream`: all that depends on them runs anew, in order.
+ * `alone`: only these jobs; jobs that were skipped because of them are set inactive. `revive`: jobs that were skipped
+ * because of them run, too. `downstream`: everything that depends on them runs again, in order.
  */
 export const RerunMode = z.enum(["alone", "revive", "downstream"]);
 export type RerunMode = z.infer<typeof RerunMode>;
@@ -44,11 +44,11 @@ export const Retrigger = z
     ...Target,
     ...Asking,
     mode: RerunMode.default("revive"),
-    /** Not these jobs, but what is stale among them and what depends on them. */
+    /** Not these jobs, but the stale ones among them and among the jobs that depend on them. */
     onlyStale: z.boolean().default(false),
     /** So many runs one after the other, whatever comes of them. */
     times: z.number().int().min(1).max(100).default(1),
-    /** Of jobs whose run is in the queue or running: further runs after that one. Without it they are left alone. */
+    /** For queued or running jobs: further runs after the present one. Without it they are left alone. */
     another: z.boolean().default(false),
   })
   .meta({ id: "Retrigger" });
@@ -59,7 +59,7 @@ export const Activate = z
   .strictObject({
     ...Target,
     ...Asking,
-    /** What depends on them as well. */
+    /** Also the jobs that depend on them. */
     downstream: z.boolean().default(false),
   })
   .meta({ id: "Activate" });
@@ -123,7 +123,7 @@ export type CloneMode = z.infer<typeof CloneMode>;
 export const Clone = z
   .strictObject({
     mode: CloneMode.default("as-it-ran"),
-    /** Of which jobs, with what they need; all by default. */
+    /** The selected jobs, with the jobs that they need; all by default. */
     selection: Selection.optional(),
     jobs: z.array(JobName).max(10_000).optional(),
     /** Leave the set of the original. */
@@ -136,20 +136,20 @@ export const Clone = z
   .meta({ id: "Clone" });
 export type Clone = z.input<typeof Clone>;
 
-/** What a change means for one job. Jobs that are not listed go on as they would have. */
+/** The effect of a change on one job. Jobs that are not listed continue as before. */
 export const PlannedEffect = z.enum([
-  /** It was asked for. */
+  /** It was requested. */
   "runs",
-  /** A job that it depends on runs anew, and what depends on that was asked for. */
+  /** A job that it depends on runs again, and its dependents were requested, too. */
   "runs because downstream",
   /** A job that was asked for needs it. */
   "runs because needed",
-  /** It was skipped, and what was in its way is gone when all goes well. */
+  /** It was skipped, and the reason for that disappears if all goes well. */
   "is revived",
-  /** It would have run, and does not when all goes well: it was there for a failure. */
+  /** It would have run, and does not if all goes well: it was for a failure. */
   "is skipped",
   "is set inactive",
-  /** It was asked for, but cannot be had; `why` says the reason. */
+  /** It was requested, but is not possible; `why` gives the reason. */
   "is left alone",
 ]);
 export type PlannedEffect = z.infer<typeof PlannedEffect>;
@@ -157,7 +157,7 @@ export type PlannedEffect = z.infer<typeof PlannedEffect>;
 export const PlannedJob = z.object({
   graph: z.string(),
   job: z.string(),
-  /** As it stands before. */
+  /** The state before. */
   state: JobState,
   does: PlannedEffect,
   /** Of the run; null where none comes of it. */
@@ -167,12 +167,12 @@ export const PlannedJob = z.object({
   waitsFor: z.array(z.string()),
   /** Runs one after the other. */
   times: z.number().int(),
-  /** Of one run, after those before; null when it has never run. */
+  /** The duration of one run, from earlier runs; null when it has never run. */
   expectedMs: z.number().nullable(),
 });
 export type PlannedJob = z.infer<typeof PlannedJob>;
 
-/** What a change does, or would do. */
+/** The effects of a change, made or planned. */
 export const PlannedChange = z
   .object({
     /** False for a dry run. */
@@ -190,7 +190,7 @@ export const PlannedChange = z
       workerMs: z.number(),
       /** In the currency of the farm's price; null when it has none. */
       cost: z.number().nullable(),
-      /** Jobs whose duration nobody knows; the sums are without them. */
+      /** Jobs whose duration is unknown; the sums are without them. */
       unknownJobs: z.number().int(),
       /** The longest chain, first to last. */
       criticalPath: z.array(z.object({ graph: z.string(), job: z.string() })),
@@ -210,7 +210,7 @@ export const CustomisedJob = z
     revision: z.number().int(),
     changes: z.array(DefinitionChange),
     definition: z.unknown(),
-    /** What a retrigger that was asked for does. */
+    /** The effect of a requested retrigger. */
     rerun: PlannedChange.nullable(),
   })
   .meta({ id: "CustomisedJob" });
@@ -222,9 +222,9 @@ export const ClonedJobForms = z.object({
   asItRan: z.string().nullable(),
   uncustomised: z.string().nullable(),
   today: z.string().nullable(),
-  /** From uncustomised to as it ran: what people changed. */
+  /** From uncustomised to as it ran: the customisations. */
   customisations: z.array(DefinitionChange),
-  /** From uncustomised to today: what the definitions' own changes did. */
+  /** From uncustomised to today: the changes of the definitions. */
   changesSince: z.array(DefinitionChange),
 });
 export type ClonedJobForms = z.infer<typeof ClonedJobForms>;

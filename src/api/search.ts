@@ -7,7 +7,7 @@ const asked = {
   repository: z.string().min(1).max(4_096),
   /** Which jobs, such as `kind:test & linux`; not by state. */
   selection: z.string().min(1).max(16_384),
-  /** Says what it would come to, and begins nothing. */
+  /** Returns what it would do, and starts nothing. */
   dryRun: z.boolean().default(false),
   reason: z.string().max(1_000).optional(),
 };
@@ -41,11 +41,11 @@ export const StartSearch = z
   .meta({ id: "StartSearch" });
 export type StartSearch = z.input<typeof StartSearch>;
 
-/** What a search would come to. Durations are of the newest commit's jobs, by what they took lately. */
+/** A search's expected work. Durations are those of the newest commit's jobs, from recent runs. */
 export const SearchForecast = z.object({
   /** In the range. */
   commits: z.number().int(),
-  /** Of these, whose result is known already. */
+  /** Of these, those with a known result. */
   known: z.number().int(),
   /** Of a bisection: how often it has to wait for results, at the most, when every commit can be tested. */
   rounds: z.number().int().nullable(),
@@ -64,8 +64,8 @@ export const SearchForecast = z.object({
 export type SearchForecast = z.infer<typeof SearchForecast>;
 
 /**
- * How a commit of a search stands. `unknown`: nobody has asked yet. `asked`: its jobs are under
- * way. `good`, `bad`: their results. `skipped`: it cannot be told, for a reason that is said.
+ * The state of a commit in a search. `unknown`: not requested yet. `asked`: its jobs run. `good`, `bad`: its result.
+ * `skipped`: it has no result, for the given reason.
  */
 export const CommitStanding = z.enum(["unknown", "asked", "good", "bad", "skipped"]);
 export type CommitStanding = z.infer<typeof CommitStanding>;
@@ -101,9 +101,9 @@ export const Search = z
     set: z.string().nullable(),
     commits: z.number().int(),
     counts: z.partialRecord(CommitStanding, z.number().int()),
-    /** What a bisection found: the first bad commit, when `remaining` is this one alone. */
+    /** The result of a bisection: the first bad commit, when `remaining` holds only it. */
     remaining: z.array(SearchCommit),
-    /** For people: what was found, or what is in the way. */
+    /** For people: the result, or the problem. */
     message: z.string().nullable(),
     createdAt: Time,
     finishedAt: Time.nullable(),

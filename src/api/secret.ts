@@ -3,7 +3,7 @@ import { SecretName } from "#core/secret-reference.ts";
 
 const Pattern = z.string().max(256, "a pattern has at most 256 characters");
 
-/** What is told of a secret: everything but what it is. */
+/** A secret without its value. */
 export const Secret = z
   .object({
     id: z.number(),
@@ -28,7 +28,7 @@ const Place = {
 export const SetSecret = z
   .strictObject({
     ...Place,
-    /** Whose own runs, on branches that nobody vouches for, are given it, too. */
+    /** The principals whose own runs get the secret, also on branches that are not protected. */
     users: Pattern.min(1).nullable().default(null),
     /** Base64: a value may be any bytes. */
     value: z.base64({ error: "the value must be in base64" }).max(64 * 1024),

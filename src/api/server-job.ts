@@ -9,7 +9,7 @@ export const Notification = z.object({
   /** `kept`: the server does not allow the place; it is only shown. */
   state: z.enum(["pending", "delivered", "kept", "failed"]),
   attempts: z.number().int(),
-  /** For people: why it was not delivered yet, or not at all. */
+  /** For people: why it was not delivered yet, or will not be. */
   problem: z.string().nullable(),
   deliveredAt: z.iso.datetime().nullable(),
 });

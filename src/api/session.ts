@@ -2,7 +2,7 @@ import { z } from "zod";
 
 const Time = z.iso.datetime();
 
-/** Who a browser is signed in as, and how one can sign in here. */
+/** Who a browser is signed in as, and how to sign in. */
 export const SessionStanding = z
   .object({
     /** Null: not signed in. */
@@ -10,7 +10,7 @@ export const SessionStanding = z
       .object({
         id: z.string(),
         principal: z.string(),
-        /** Who vouched: a token by its id, or an identity provider by its address. */
+        /** What the session is based on: a token by its id, or an identity provider by its address. */
         by: z.union([
           z.object({ kind: z.literal("token"), id: z.string() }),
           z.object({ kind: z.literal("provider"), issuer: z.string() }),
@@ -19,7 +19,7 @@ export const SessionStanding = z
         endsAt: Time,
       })
       .nullable(),
-    /** Why somebody who was signed in is no more. */
+    /** Why a session has ended. */
     over: z.object({ principal: z.string(), why: z.string() }).nullable(),
     /** Why the last sign-in at the provider came to nothing; told once. */
     problem: z.string().nullable(),
@@ -66,7 +66,7 @@ export const ListedSession = z
   .meta({ id: "ListedSession" });
 export type ListedSession = z.infer<typeof ListedSession>;
 
-/** Whose name is whose: a subject of an identity provider, and the principal that it is here. */
+/** The principals of users: a subject of an identity provider, and its principal here. */
 export const ListedIdentity = z
   .object({
     issuer: z.string(),

@@ -4,7 +4,7 @@ const Time = z.iso.datetime();
 const Count = z.number().int().nonnegative();
 const Class = z.number().int().positive();
 
-/** What one class would have come to, as far as was known. */
+/** The estimate for one class. */
 export const SizeClassAlternative = z.object({
   sizeClass: Class,
   /** How long it would run; null where nothing was known. */
@@ -12,9 +12,9 @@ export const SizeClassAlternative = z.object({
   /** One in ten is faster than the one, one in ten slower than the other. */
   band: z.object({ fastMs: z.number(), slowMs: z.number() }).nullable(),
   waitMs: z.number(),
-  /** Of its time, of the delay, and of the retries it may need, in the farm's unit: what strategies compare. */
+  /** The cost of its time, the delay, and possible retries, in the farm's unit: the value that strategies compare. */
   cost: z.number().nullable(),
-  /** That it does not come to its end there. From 0 to 1. */
+  /** The probability that it does not end well there. From 0 to 1. */
   risk: z.number().nullable(),
   /** With which it was drawn, where the strategy draws. */
   probability: z.number().nullable(),
@@ -50,11 +50,11 @@ const KeyAddress = z.object({
   domain: z.string(),
   key: z.string(),
   level: z.enum(sizeClassLevels),
-  /** Of the latest execution; empty where nobody said. */
+  /** The title of the latest execution; empty without one. */
   title: z.string(),
 });
 
-/** A choice of a class, with what was known, what else could have been chosen, and what came of it. */
+/** A choice of a class, with the known facts, the alternatives, and the outcome. */
 export const SizeClassDecision = KeyAddress.extend({
   executionId: z.uuid(),
   number: Count,
@@ -66,12 +66,12 @@ export const SizeClassDecision = KeyAddress.extend({
   isExact: z.boolean(),
   expectedMs: z.number(),
   timeoutMs: z.number(),
-  /** From 0 to 1; all the chance there was. */
+  /** A random number from 0 to 1, the only source of chance. */
   draw: z.number(),
   reason: z.object({ kind: z.string(), text: z.string() }),
   alternatives: z.array(SizeClassAlternative),
   runs: z.array(SizeClassRun),
-  /** All of it in plain words. */
+  /** The whole decision in plain words. */
   sentences: z.array(z.string()),
 });
 export type SizeClassDecision = z.infer<typeof SizeClassDecision>;
@@ -80,14 +80,14 @@ export type SizeClassDecision = z.infer<typeof SizeClassDecision>;
 export const ExecutionSizeClass = z
   .object({
     executionId: z.uuid(),
-    /** The execution beside which it runs: what was decided, was decided of that one. */
+    /** The original execution of a second run, which the decisions are about. */
     secondRunOf: z.uuid().nullable(),
     state: z.enum(["queued", "leased", "finished"]),
     sizeClass: Class,
-    /** What was asked for. */
+    /** The requested least class. */
     leastSizeClass: Class,
     mostSizeClass: Class.nullable(),
-    /** In one sentence: what was chosen, or why nothing was. */
+    /** One sentence: what was chosen, or why nothing was. */
     sentence: z.string(),
     decisions: z.array(SizeClassDecision),
   })
@@ -98,14 +98,14 @@ export type ExecutionSizeClass = z.infer<typeof ExecutionSizeClass>;
 export const SizeClassSaved = z.object({
   /** In the farm's unit; may be negative. */
   amount: z.number(),
-  /** So many executions it is of. */
+  /** The number of executions in the sum. */
   executions: Count,
-  /** So many are left out: nobody knows how long they take on the greatest class. */
+  /** The number of executions left out, because their time on the greatest class is unknown. */
   unknown: Count,
 });
 export type SizeClassSaved = z.infer<typeof SizeClassSaved>;
 
-/** A size class of a platform as it is now, and what ran there within 24 hours. */
+/** The present state of a size class of a platform, with its executions of the last 24 hours. */
 export const SizeClassNow = z.object({
   sizeClass: Class,
   isDeclared: z.boolean(),
@@ -115,25 +115,25 @@ export const SizeClassNow = z.object({
   slots: Count,
   busy: Count,
   queued: Count,
-  /** How long what comes now waits for a slot; null where nobody knows, or there is none. */
+  /** The expected wait of a new execution for a slot; null when it is unknown, or there is none. */
   expectedWaitMs: z.number().nonnegative().nullable(),
   cpus: z.number().nullable(),
   memoryBytes: z.number().nullable(),
-  /** Of one second of one slot. */
+  /** For one second of one slot. */
   price: z.number(),
   runs: Count,
-  /** Those that came to their end there. */
+  /** The executions that ended there. */
   executions: Count,
-  /** Of the platform's; null where there are none. */
+  /** The share among those of the platform; null where there are none. */
   share: z.number().nullable(),
   busySeconds: z.number().nonnegative(),
   cost: z.number(),
-  /** By choosing this one. */
+  /** The saving by choosing this one. */
   saved: SizeClassSaved,
 });
 export type SizeClassNow = z.infer<typeof SizeClassNow>;
 
-/** What counts as lately: 24 hours, or as many executions as are looked at. */
+/** The recent period: 24 hours, or the number of executions that are read. */
 export const SizeClassWindow = z.object({ since: Time, executions: Count, isCut: z.boolean() });
 export type SizeClassWindow = z.infer<typeof SizeClassWindow>;
 
@@ -235,7 +235,7 @@ const Settings = z.strictObject({
   convergenceError: z.number().positive(),
   mostBackgroundRuns: z.number().int().nonnegative(),
 });
-/** What a server answers; one of a later version may know more. */
+/** The values of a server; a later version may have more. */
 export const SizeClassSettingValues = z.object(Settings.shape);
 export type SizeClassSettingValues = z.infer<typeof SizeClassSettingValues>;
 export type SizeClassSettingName = keyof SizeClassSettingValues;
@@ -244,7 +244,7 @@ export const sizeClassSettingNames = Object.keys(Settings.shape) as SizeClassSet
 export const SizeClassSettingsNow = z
   .object({
     settings: SizeClassSettingValues,
-    /** What holds where nobody says otherwise. */
+    /** The defaults. */
     usual: SizeClassSettingValues,
     /** Null where nobody ever said anything. */
     changedBy: z.string().nullable(),
@@ -253,7 +253,7 @@ export const SizeClassSettingsNow = z
   .meta({ id: "SizeClassSettingsNow" });
 export type SizeClassSettingsNow = z.infer<typeof SizeClassSettingsNow>;
 
-/** What is to change; null: as usual. What is left out stays. */
+/** The values to change; null: the default. Absent values stay. */
 export const SetSizeClassSettings = z
   .strictObject({
     strategy: Settings.shape.strategy.nullish(),

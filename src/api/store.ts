@@ -14,7 +14,7 @@ export const StoreStanding = z
         at: z.iso.datetime(),
         blobs: Count,
         bytes: Bytes,
-        /** Asked for within the last 3 hours: nothing of it is ever removed. */
+        /** Used within the last 3 hours: none of it is ever removed. */
         youngBytes: Bytes,
         /** Older, and needed by what is under way. */
         heldBytes: Bytes,

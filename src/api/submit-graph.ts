@@ -3,7 +3,10 @@ import { BranchName } from "./branch-name.ts";
 import { GraphChoice } from "./graph-choice.ts";
 import { SetReference } from "./set-name.ts";
 
-/** A graph's name by its maker. Version 8 the farm derives from commits: who took one would be what its forge shows. */
+/**
+ * A client's id for a graph. The farm derives version 8 from commits: a client that took such an id would replace the
+ * graph of its forge.
+ */
 export const ChosenGraphId = z
   .uuid()
   .refine((id) => id[14] !== "8", "an id of version 8 is the farm's own; take a random one");

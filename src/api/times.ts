@@ -1,10 +1,10 @@
 import { z } from "zod";
 
-/** What times are told apart by. */
+/** The groups of times. */
 export const TimesGrouping = z.enum(["branch", "pool", "kind"]);
 export type TimesGrouping = z.infer<typeof TimesGrouping>;
 
-/** Of a number of durations, ms; null where nothing was measured. Percentiles lie between the values beside them. */
+/** Statistics of durations, in ms; null where nothing was measured. Percentiles are interpolated. */
 export const Durations = z.object({
   count: z.number().int(),
   meanMs: z.number().nullable(),
@@ -19,26 +19,28 @@ export type Durations = z.infer<typeof Durations>;
 /**
  * The times of a group of runs.
  *
- * A run waits from when nothing was in its way any more until its process started, or until it was cancelled or expired;
- * one that waits still has waited until now. What is blocked waits for nobody, and a cache hit for nothing. Only workers
- * let runs wait. It runs from
- * its start to its end, in its last attempt.
+ * A run waits from when nothing prevents it any more until its process starts, or until it is cancelled or expires; a
+ * run that still waits has waited until now. Blocked time does not count, and a cache hit does not wait. Only workers
+ * let runs wait. It runs from the start to the end of its last attempt.
  */
 export const GroupTimes = z.object({
   /** A branch, a pool (`OSFamily=linux`) or a kind; empty for all together, and for no branch. */
   name: z.string(),
   wait: Durations,
   run: Durations,
-  /** Runs that waited no longer than the goal's time, from 0 to 1; null when there were none. Those that wait still and not longer are not counted. */
+  /**
+   * The share of runs that waited no longer than the goal, from 0 to 1; null when there were none. Runs that still
+   * wait, and not longer than that, do not count.
+   */
   withinGoal: z.number().nullable(),
 });
 export type GroupTimes = z.infer<typeof GroupTimes>;
 
 /**
- * The times of whole graphs, as they were when they were over for the first time.
+ * The times of whole graphs, up to their first end.
  *
- * Critical path: what the jobs ran that the end had to wait for. End to end without it is what
- * the farm let them wait.
+ * Critical path: the running time of the jobs that the end had to wait for. The rest of the end-to-end time is waiting
+ * for the farm.
  */
 export const GraphTimes = z.object({
   /** A branch; empty for all together, and for no branch. */
@@ -59,13 +61,13 @@ export const MetricMeasure = z.enum([
 ]);
 export type MetricMeasure = z.infer<typeof MetricMeasure>;
 
-/** What of the measure is the metric's value: a percentile in ms, or the share that lies within a time. */
+/** The figure of the measure that is the metric's value: a percentile in ms, or the share within a time. */
 const MetricFigure = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("percentile"), percentile: z.number().min(0).max(100) }),
   z.object({
     kind: z.literal("share"),
     withinSeconds: z.number().positive(),
-    /** What is good enough, from 0 to 1. */
+    /** The goal, from 0 to 1. */
     goal: z.number().min(0).max(1).nullable(),
   }),
 ]);

@@ -17,7 +17,7 @@ export const CacheTool = z.enum([
 ]);
 export type CacheTool = z.infer<typeof CacheTool>;
 
-/** What one tool keeps in one project's cache. */
+/** The content of one tool's cache in one project. */
 export const ToolCache = z.object({
   project: z.string(),
   tool: CacheTool,

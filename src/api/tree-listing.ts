@@ -2,7 +2,7 @@ import { z } from "zod";
 
 const Count = z.number().int().nonnegative();
 
-/** What is in an output directory, by path. */
+/** The content of an output directory, by path. */
 export const TreeListing = z
   .object({
     entries: z.array(

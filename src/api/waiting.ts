@@ -9,7 +9,7 @@ const JobStanding = z.object({ name: z.string(), state: JobState });
 const told = {
   /** For people, whole. */
   sentence: z.string(),
-  /** What would make it wait less; null where there is nothing to do but wait. */
+  /** What would shorten the wait; null when waiting is all that can be done. */
   advice: z.string().nullable(),
 };
 
@@ -30,7 +30,7 @@ export const WaitingReason = z.discriminatedUnion("kind", [
     breakpoint: z.string(),
     /** Names, or patterns of them; empty where anybody with the grant may. */
     mayRelease: z.array(z.string()),
-    /** What to look at before it is released. */
+    /** What to look at before the release. */
     message: z.string().nullable(),
     /** When it goes on without a person. */
     until: Time.nullable(),
@@ -50,7 +50,7 @@ export const WaitingReason = z.discriminatedUnion("kind", [
   z.object({
     ...told,
     kind: z.literal("capacity-none"),
-    /** What it asks for and no worker has, and which values workers have; null when nobody is there at all. */
+    /** The property that it requires and no worker offers, with the offered values; null when there are no workers. */
     missing: z
       .object({ property: z.string(), asked: z.string(), offered: z.array(z.string()) })
       .nullable(),

@@ -8,7 +8,7 @@ export const Worker = z
     platform: z.record(z.string(), z.string()),
     sizeClass: z.number().int(),
     slots: z.number().int(),
-    /** What one slot gives an action; null: all of the machine. */
+    /** The CPUs that one slot gives an action; null: all of the machine. */
     cpus: z.number().nullable(),
     memoryBytes: z.number().nullable(),
     /** `lost`: its heartbeats stopped. */
@@ -19,7 +19,7 @@ export const Worker = z
     transport: z.enum(["pull", "ssh"]),
     /** The machine's own name; empty when the worker does not say. */
     host: z.string(),
-    /** Who it came as. */
+    /** The principal that registered it. */
     principal: z.string(),
     /** Why nothing is taken from it any more; null for all but a few. */
     quarantine: z.string().nullable(),
@@ -34,7 +34,7 @@ export const Worker = z
      * still take its slots.
      */
     endingCount: z.number().int(),
-    /** What it runs now. */
+    /** Its running executions. */
     running: z.array(
       z.object({
         executionId: z.string(),

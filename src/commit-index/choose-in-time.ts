@@ -1,6 +1,6 @@
 import { leastFirst } from "./least-first.ts";
 
-/** What is to be fetched, with what that costs and what it is worth. */
+/** A transfer with its cost and its worth. */
 export interface Transfer<Item> {
   readonly item: Item;
   readonly bytes: number;
@@ -12,7 +12,7 @@ export interface Transfer<Item> {
   readonly isCostKnown: boolean;
   /** How long it has the line. */
   readonly costMs: number;
-  /** What it is likely to save. */
+  /** The time that it will probably save. */
   readonly worthMs: number;
   /** The same by the byte. */
   readonly density: number;
@@ -27,7 +27,7 @@ export interface DemandTimes {
   readonly beginMs: number;
   /** How long the build has been running. */
   readonly elapsedMs: number;
-  /** How long after it is asked for a result is of use; undefined: as long as a request of its own takes. */
+  /** How long after the request a result is still useful; undefined: as long as a request of its own takes. */
   readonly toleratedMs: number | undefined;
 }
 
@@ -41,11 +41,11 @@ export function dueMs(
 }
 
 export interface InTime {
-  /** What the index's times were multiplied by. */
+  /** The factor for the index's times. */
   readonly scale: number;
   /** For each transfer 1 when it is late. */
   readonly isLate: Uint8Array;
-  /** What those in time are worth. */
+  /** The worth of the transfers in time. */
   readonly worthMs: number;
 }
 

@@ -25,7 +25,7 @@ interface DecodedIndex {
   readonly unknownEntries: number;
 }
 
-/** Reads a `CommitIndex` message that anybody may have written. Throws `invalid_argument` with what is wrong, and where. */
+/** Decodes an untrusted `CommitIndex` message. Throws `invalid_argument` with the problem and its place. */
 export function decodeIndex(bytes: Uint8Array): DecodedIndex {
   const steps = decodeInSteps(bytes);
   for (;;) {
@@ -51,7 +51,7 @@ const ownFields: ReadonlySet<number> = new Set(
   [baseField, entriesField, removedField].map(({ number }) => number),
 );
 
-/** One entry a step: an index is never here as a message as well. */
+/** One entry in each step, so that the index is never in memory as a message, too. */
 function* decodeInSteps(bytes: Uint8Array): Generator<void, DecodedIndex> {
   if (bytes.byteLength > indexLimits.bytes) {
     throw wrong(`it has ${bytes.byteLength} bytes, over ${indexLimits.bytes}`);

@@ -16,7 +16,7 @@ interface StoredForm {
   readonly chain: number;
 }
 
-/** From here on reading two blobs, one after the other, is dearer than reading one that is larger. */
+/** Above this share of changes, reading two blobs one after the other costs more than reading a larger one. */
 const mostChanged = 0.5;
 
 /** How an index is stored: alone, or as what differs from a base, whichever is smaller and worth it. */
@@ -66,7 +66,10 @@ function differenceOf(entries: readonly IndexEntry[], base: BaseIndex): IndexDel
   return { base: base.digest, entries: changed, removed };
 }
 
-/** No two builds ask at the same millisecond, or take the same time: what is as near as this stays as the base has it. */
+/**
+ * Two builds never request at the same millisecond or take the same time: values this close count as equal to the
+ * base's.
+ */
 const sameFirstMs = 500;
 const sameSavedMs = 50;
 const sameShare = 0.25;

@@ -12,7 +12,7 @@ import type { IndexDelta, IndexEntry } from "./index-entry.ts";
 import { indexLimits } from "./index-limits.ts";
 import type { ResultKey } from "./result-key.ts";
 
-/** As a `CommitIndex` message. What an entry has beyond the limits is left out: an index is advice. */
+/** Returns a delta as a `CommitIndex` message. Parts of entries above the limits are left out: an index is advice. */
 export function encodeIndex(delta: IndexDelta): Uint8Array {
   return Buffer.concat([...piecesOf(delta)]);
 }
@@ -28,7 +28,10 @@ export async function encodeIndexInTurns(delta: IndexDelta, who?: string): Promi
   return Buffer.concat(pieces);
 }
 
-/** So many entries at a time: messages with one field of the whole, which are that message when they stand one after the other. */
+/**
+ * The entries of one piece: each piece is a message with one field of the whole, and their concatenation is the whole
+ * message.
+ */
 const entriesOfPiece = 64;
 
 const { base: baseField, entries: entriesField, removed: removedField } = CommitIndexSchema.field;

@@ -1,8 +1,8 @@
 import { indexLimits } from "./index-limits.ts";
 
 /**
- * Paths in order, each once, and no more of them than an entry may have: where there are more, the deepest give
- * way to their directories. Such a list names more than it was given, never less; undefined when even that is too long.
+ * Returns paths in order, each once, and at most as many as an entry may have: when there are more, the deepest are
+ * replaced by their directories. The result covers at least the given paths; undefined when even that is too long.
  */
 export function fewInputs(paths: Iterable<string>): readonly string[] | undefined {
   let all = new Set([...paths].filter(isPath));

@@ -14,14 +14,13 @@ interface FilteredIndex {
 }
 
 /**
- * What a build will ask for of an earlier commit's index.
+ * Returns what a build will probably request, from an earlier commit's index.
  *
- * An entry that was made of something that changed has another key now. Where a tool does not say what it reads, an
- * entry stays, at what is likely so many commits away.
+ * An entry that was made from a changed file has another key now. When its tool does not report inputs, an entry stays,
+ * with the confidence for so many commits.
  *
- * @param changedPaths What differs between the index's commit and the working tree, directories ending in "/";
- *   undefined when nobody knows.
- * @param distance How many first parents away the index's commit is, 0 for the commit itself.
+ * @param changedPaths The paths that differ between the index's commit and the working tree, directories ending in "/";
+ * undefined when unknown. @param distance The number of first parents to the index's commit, 0 for the commit itself.
  */
 export function filterByDiff(
   entries: readonly IndexEntry[],
@@ -49,7 +48,7 @@ export function filterByDiff(
   return { expected, dropped };
 }
 
-/** Not certain: what it was made of is what its tool said of itself. */
+/** Not certain, because the tool reported its inputs itself. */
 const untouched = 0.98;
 
 /**

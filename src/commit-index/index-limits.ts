@@ -1,5 +1,5 @@
 /**
- * What an index may have. dune's own sources are 3,240 results, a Bazel workspace of a large company some
+ * The limits of an index. dune's own sources are 3,240 results, a Bazel workspace of a large company some
  * 100,000; 64 MiB are 200,000 entries of three blobs each.
  */
 export const indexLimits = {
@@ -11,7 +11,7 @@ export const indexLimits = {
   blobsOfEntry: 64,
   inputsOfEntry: 256,
   pathLength: 1_024,
-  /** Of a build: its commit and first parents. So many commits change most of what a build asks for. */
+  /** For a build: its commit and first parents. So many commits change most of its requests. */
   commits: 64,
   /** An index and its bases: each is a blob to be read, one after the other. */
   chain: 8,

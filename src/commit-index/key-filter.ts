@@ -16,14 +16,17 @@ interface KeyFilterBuilder {
   finish(): KeyFilter | undefined;
 }
 
-/** One in a hundred keys that are not there is asked for in vain: -ln(0.01) / ln(2)² bits a key, and ln(2) times as many hashes. */
+/** One in a hundred absent keys is requested in vain: -ln(0.01) / ln(2)² bits a key, and ln(2) times as many hashes. */
 const bitsPerKey = 9.585;
 const hashes = 7;
 /** 875,000 keys. It is sent at the start of every build: 0.1 s at 100 Mbit/s. */
 const mostBytes = 1024 * 1024;
 const mostKeys = Math.floor((mostBytes * 8) / bitsPerKey);
 
-/** What another may send: beyond these a filter costs more than it saves, and beyond 2^26 bits sums are no longer exact. */
+/**
+ * The limits for a received filter: above these it costs more than it saves, and above 2^26 bits sums are no longer
+ * exact.
+ */
 const mostBytesTaken = 4 * 1024 * 1024;
 const mostHashesTaken = 32;
 
@@ -63,7 +66,10 @@ export function addToFilter({ bits, hashes: count }: KeyFilter, keys: Iterable<R
   return set / (bits.length * 8);
 }
 
-/** Throws `invalid_argument` when it is no filter. What it answers is false only of keys that were not put in. */
+/**
+ * Reads a filter; throws `invalid_argument` for an invalid one. The returned function is false only for keys that were
+ * not added.
+ */
 export function readKeyFilter({ bits, hashes: count }: KeyFilter): (key: ResultKey) => boolean {
   if (bits.length === 0 || bits.length > mostBytesTaken) {
     throw wrong(`it has ${bits.length} bytes, and must have 1 to ${mostBytesTaken}`);

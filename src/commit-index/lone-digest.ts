@@ -9,8 +9,8 @@ import {
 const blake3Prefix = "blake3-";
 
 /**
- * A digest in a message that says no function, where digests of several stand side by side. By its length alone BLAKE3
- * would be SHA-256; so it has its name before it.
+ * A digest message without a function, beside digests of several functions. BLAKE3 would count as SHA-256 by its
+ * length, so it has its function's name before it.
  */
 export function toLoneDigest(digest: Digest): DigestMessage {
   return functionOf(digest) === "blake3"

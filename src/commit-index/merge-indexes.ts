@@ -5,10 +5,10 @@ import { indexLimits } from "./index-limits.ts";
 import { keyText } from "./result-key.ts";
 
 /**
- * What several builds asked for: all that any of them did, in order of first use. A build that asked for less takes
- * nothing away, and telling the same twice changes nothing, in whichever order they come.
+ * Merges what several builds requested, in order of first use. A build with fewer requests removes nothing, and
+ * repeating an index changes nothing, in any order.
  *
- * Where two builds had different values for a key, the earlier index's comes first.
+ * When two builds had different values for a key, the earlier index's comes first.
  */
 export function mergeIndexes(indexes: readonly (readonly IndexEntry[])[]): IndexEntry[] {
   const byKey = new Map<string, IndexEntry>();
@@ -40,8 +40,8 @@ function mergeEntries(one: IndexEntry, other: IndexEntry): IndexEntry {
 }
 
 /**
- * The least that making it was seen to take. What disturbs such a figure, a busy machine above all, adds to it; and
- * unlike a median the least needs no memory of how many builds it was made from.
+ * Returns the least time that making it took. Disturbances, above all a busy machine, only add to it; and unlike a
+ * median, the least needs no count of builds.
  */
 function leastKnown(one: number | undefined, other: number | undefined): number | undefined {
   if (one === undefined || other === undefined) return one ?? other;

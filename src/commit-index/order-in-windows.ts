@@ -1,9 +1,9 @@
 import { byDensity, type DemandTimes, dueMs, type Transfer } from "./choose-in-time.ts";
 
-/** Within so little nobody knows what is asked for first. */
+/** Within this time the order of requests is unknown, in ms. */
 const windowMs = 250;
 
-/** In order of demand; within a window what saves most by the byte, where all of the window arrives before any of it is due. */
+/** Orders by demand; within a window by the saving per byte, where all of the window arrives before it is due. */
 export function orderInWindows<Item>(
   transfers: readonly Transfer<Item>[],
   times: DemandTimes,

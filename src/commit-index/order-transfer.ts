@@ -9,12 +9,12 @@ import { demandScale } from "./demand-scale.ts";
 import { orderInWindows } from "./order-in-windows.ts";
 import { openBudget } from "./transfer-budget.ts";
 
-/** What a build is likely to ask for, and what it takes to have it here. */
+/** A result that a build will probably request, and its cost of transfer. */
 export interface WantedTransfer<Item> {
   readonly item: Item;
-  /** What of it is not here yet. */
+  /** The bytes that are missing here. */
   readonly bytes: number;
-  /** From the start of the build that the index tells of until it asked. */
+  /** From the start of the index's build until its request. */
   readonly firstMs: number;
   readonly savedMs: number | undefined;
   /** How likely it is to be asked for: from 0 to 1. */
@@ -23,7 +23,7 @@ export interface WantedTransfer<Item> {
 
 export interface TransferLine {
   readonly roundTripMs: number;
-  /** Of what comes when it is unpacked. */
+  /** The speed of unpacked data. */
   readonly bytesPerSecond: number;
 }
 
@@ -35,10 +35,10 @@ export interface TransferLimits {
 export type LeftOutBecause = "over-budget" | "too-late" | "not-worth-it";
 
 interface TransferPlan<Item> {
-  /** What to ask for, in this order. */
+  /** What to request, in this order. */
   readonly order: readonly Item[];
   readonly leftOut: readonly { readonly item: Item; readonly because: LeftOutBecause }[];
-  /** What `order` comes to. */
+  /** The total of `order`. */
   readonly bytes: number;
   /** How many of `order`, from its beginning, a build that waits is about to ask for, sooner than they can be here. */
   readonly behind: number;
@@ -53,11 +53,11 @@ interface OrderOptions {
   readonly limits: TransferLimits;
   /** How long the build has been running; negative while it has not begun. */
   readonly elapsedMs?: number;
-  /** As observed of this build; estimated when nobody knows. */
+  /** As observed of this build; estimated when unknown. */
   readonly demandScale?: number;
   /**
-   * How long after it is asked for a result is still of use. By default as long as a request of its own would take;
-   * 0 for tools that look for themselves and do not wait (dune), Infinity to send all in order of demand.
+   * How long after its request a result is still useful. Default: as long as a request of its own would take;
+   * 0 for tools that look themselves and do not wait (dune), Infinity to send all in order of demand.
    */
   readonly toleratedMs?: number;
   /** How many things the index's builds made at a time, where that is known. */
@@ -65,15 +65,17 @@ interface OrderOptions {
 }
 
 /**
- * In which order to fetch what a build will ask for, so that as much as possible is here before.
+ * Returns the order in which to prefetch results, so that as many as possible arrive before they are requested.
  *
- * Arrival over the line is simulated against demand. What arrives in time goes first, in order of demand; where not
- * all can, what saves most by the byte. So a fast line is gone forward from the beginning, and on a slow one the transfer
- * begins where it can be ahead of the build: fetching what is asked for at that moment would chase the build and reach
- * nothing (measured: 9 of 563). All else comes afterwards, the last first: of that the build may yet be slower than thought.
+ * The arrival over the line is simulated against demand. Results that arrive in time go first, in order of demand; when
+ * not all can, those that save most per byte. On a fast line this is simply the order of demand. On a slow one the
+ * transfer begins where it can be ahead of the build: fetching what is just being requested would chase the build and
+ * reach nothing (measured: 9 of 563). All others come afterwards, the last first, because the build may be slower than
+ * estimated.
  *
- * Where what a build is about to ask for comes to little, it goes before all: it waits for that, and asks for what follows
- * so much later. In its place after all else, the second thing that ccache asked for came with the last of the transfer.
+ * When the next requests of a build are small, they go before everything: the build waits for them, and its later
+ * requests come later by that time. With these after all others, the second request of ccache got its result with the
+ * end of the transfer.
  */
 export function orderTransfer<Item>(
   wanted: readonly WantedTransfer<Item>[],
@@ -132,16 +134,19 @@ export function orderTransfer<Item>(
   };
 }
 
-/** What goes first because a build waits for it holds up all else by no more. */
+/** The transfers that go first because a build waits for them delay all others by at most this, in ms. */
 const mostBehindMs = 50;
 
-/** What is late and may not have been passed yet; nothing where that is so much that the line chases the build. */
+/**
+ * Returns late results that may not have been requested yet; none when they are so many that the line would chase the
+ * build.
+ */
 function justBehind<Item>(
   late: readonly Transfer<Item>[],
   times: DemandTimes,
   scale: number,
 ): readonly Transfer<Item>[] {
-  // Who does not wait has no use for what is late.
+  // A tool that does not wait cannot use late results.
   if (times.toleratedMs === 0) return [];
   const next = late.filter(
     ({ firstMs }) => firstMs * scale - times.elapsedMs >= -laterThanThoughtMs,
@@ -151,7 +156,7 @@ function justBehind<Item>(
 
 /** A result's own message, beside its blobs. */
 const bytesOfResult = 256;
-/** As long as nobody knows what anything costs, all cost the same. */
+/** While no cost is known, all results cost the same. */
 const savedWithoutAny = 100;
 
 function transfersOf<Item>(
@@ -181,7 +186,7 @@ function transfersOf<Item>(
   });
 }
 
-/** Of what nobody knows the cost of, the largest are often the dearest: they are not left out over a guess. */
+/** When costs are unknown, large results are often the dearest: they are not left out because of a guess. */
 function isWorthIt({ isCostKnown, costMs, worthMs }: Transfer<unknown>): boolean {
   return !isCostKnown || costMs <= worthMs;
 }
@@ -194,8 +199,8 @@ const laterThanThoughtMs = 1_000;
 const scaleSteps = 3;
 
 /**
- * What arrives in time, at the speed at which the build then goes: the more of it does, the faster the build, and the
- * faster the build, the less of it does. The two meet at one speed, which is found by halving.
+ * Returns which results arrive in time, at the resulting speed of the build: the more arrive, the faster the build is,
+ * and the faster it is, the fewer arrive. The balance is found by bisection.
  */
 function settleScale(
   transfers: readonly Transfer<unknown>[],

@@ -13,14 +13,14 @@ interface ResolvedIndex {
   readonly unknownEntries: number;
 }
 
-/** Undefined when there is no such blob. Whoever reads compares the bytes with their digest. */
+/** Returns a blob; undefined when it is absent. The caller verifies its digest. */
 type ReadIndexBlob = (digest: Digest) => Promise<Uint8Array | undefined>;
 
 /**
- * An index with all that it has of its bases.
+ * Returns an index with the entries of its bases.
  *
- * Throws `invalid_argument` when it is none, or has too many bases; `not_found` when one of them is gone. An index
- * is advice: whoever is told so goes on without.
+ * Throws `invalid_argument` for an invalid one or too many bases; `not_found` when a base is missing. An index is
+ * advice: the caller continues without it.
  */
 export async function resolveChain(index: Digest, read: ReadIndexBlob): Promise<ResolvedIndex> {
   const deltas: IndexDelta[] = [];
@@ -52,7 +52,7 @@ export async function resolveChain(index: Digest, read: ReadIndexBlob): Promise<
   return { entries, chain: deltas.length, unknownEntries };
 }
 
-/** What an index has, given what its base has: an entry takes the place of the base's of the same key. */
+/** Applies an index to its base: an entry replaces the base's entry of the same key. */
 export function applyDelta(base: readonly IndexEntry[], delta: IndexDelta): IndexEntry[] {
   const byKey = new Map(base.map((entry) => [keyText(entry), entry]));
   for (const key of delta.removed) byKey.delete(keyText(key));

@@ -1,11 +1,11 @@
 import { byDensity, type Transfer } from "./choose-in-time.ts";
 import type { TransferLimits } from "./order-transfer.ts";
 
-/** What may still be fetched. */
+/** The rest of what may be fetched. */
 interface TransferBudget {
   /** Whether it is within what is left; then less is left. */
   take(transfer: Transfer<unknown>): boolean;
-  /** All of them, or what saves most by the byte, in the order that they have. */
+  /** Keeps all of them, or those that save most per byte, in their order. */
   keep<Item>(
     transfers: readonly Transfer<Item>[],
     leave: (transfer: Transfer<Item>) => void,

@@ -3,15 +3,15 @@ import { keyText } from "#commit-index/result-key.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
 import type { FarmResult } from "./project-results.ts";
 
-/** What all blobs of one index may come to; nobody fetches more ahead. */
+/** The most bytes of all blobs of one index; more is never prefetched. */
 const mostIndexedBytes = 64 * 1024 ** 3;
 
 /**
- * What of a granary's index the farm takes: entries whose results it has, with blobs that are these results' own.
+ * Returns the part of a granary's index that the farm accepts: entries with stored results, and blobs of these results.
  *
- * So nobody makes others fetch what no result of the project names. The value is always the first blob, as it is
- * now: of two machines that made the same result, only the later one's is kept. Blobs that are `gone`
- * are left out; an entry without its value is none.
+ * So no client makes others fetch blobs that no result of the project names. The value is always the first blob, in its
+ * present version: when two machines made the same result, only the later one is stored. Missing blobs (`gone`) are
+ * left out; so is an entry without its value.
  */
 export function admitEntries(
   entries: readonly IndexEntry[],
@@ -35,7 +35,10 @@ export function admitEntries(
   });
 }
 
-/** The first entries whose blobs come to no more than `most` bytes, with what they come to. A blob of several counts once. */
+/**
+ * Returns the first entries whose blobs are at most `most` bytes, with their sum. A blob of several entries counts
+ * once.
+ */
 export function withinBytes(
   entries: readonly IndexEntry[],
   most = mostIndexedBytes,
@@ -52,7 +55,7 @@ export function withinBytes(
   return { entries, bytes };
 }
 
-/** Whether an index names all of this already. When it was asked for, and what it took, need not be told twice. */
+/** Returns whether an index contains all of this already. Times of requests and costs need not be sent twice. */
 export function addsNothing(entries: readonly IndexEntry[], index: readonly IndexEntry[]): boolean {
   const known = new Map(index.map((entry) => [keyText(entry), entry]));
   return entries.every((entry) => {

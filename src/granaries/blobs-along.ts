@@ -13,8 +13,8 @@ const mostBytesEach = 64 * 1024;
 const mostBytesInAll = 256 * 1024;
 
 /**
- * What whoever looked results up would ask for next: their values and blobs, as far as they are small. Of a result all or none,
- * as a part of it saves no round trip.
+ * Returns the blobs that a client would request after a lookup: values and blobs, if they are small. All blobs of a
+ * result or none, because a part saves no round trip.
  */
 export async function blobsAlong(
   blobs: Pick<BlobStore, "get">,

@@ -1,4 +1,4 @@
-/** What is known of an index when it is chosen. */
+/** The facts by which an index is chosen. */
 export interface IndexCandidate {
   readonly commit: string;
   readonly tree: string;
@@ -24,10 +24,10 @@ export interface ChosenIndex<Candidate> {
 const mostChosen = 3;
 
 /**
- * Which indexes a build should have, the best first: its own, the nearest ancestors', its branch's newest.
+ * Returns the indexes for a build, the best first: its own, those of the nearest ancestors, the newest of its branch.
  *
- * Its own goes first even when it is incomplete: what is in it is asked for. The branch's newest has the last place:
- * a build far from its ancestors often has what others on the branch have made since.
+ * Its own goes first even when it is incomplete, because its entries will be requested. The branch's newest is last: a
+ * build far from its ancestors often needs what others on the branch have made since.
  */
 export function chooseIndexes<Candidate extends IndexCandidate>(
   candidates: readonly Candidate[],
@@ -68,10 +68,10 @@ export function chooseIndexes<Candidate extends IndexCandidate>(
 }
 
 /**
- * What a build has for which there is nothing else: its repository's newest index, of whatever branch.
+ * Returns the index for a build without any other: the newest of its repository, of any branch.
  *
- * A fresh machine of a CI mostly has a commit that nobody has built, without a branch (HEAD is detached) and without ancestors
- * (the clone is shallow). Most of what it will ask for is what the last build of anything asked for.
+ * A fresh CI machine mostly has a commit that was never built, without a branch (HEAD is detached) and without
+ * ancestors (the clone is shallow). Most of its requests are those of the last build of anything.
  */
 export function chooseNewest<Candidate extends IndexCandidate>(
   candidates: readonly Candidate[],
@@ -81,9 +81,9 @@ export function chooseNewest<Candidate extends IndexCandidate>(
 }
 
 /**
- * Indexes of ancestors, the best first.
+ * Returns indexes of ancestors, the best first.
  *
- * An incomplete one may have the eleven results of a warm machine's build where a complete one has all, so it counts
+ * An incomplete one may have eleven results from a build on a warm machine where a complete one has all, so it counts
  * as if it were farther away. By how much is a guess: one commit changes few results, and twenty change many.
  */
 export function chooseBases<Candidate extends IndexCandidate>(

@@ -60,7 +60,7 @@ interface IndexRequest {
   readonly environment: string;
 }
 
-/** Of the same tree, and of the branch, so many are looked at: the newest may be incomplete. */
+/** How many of the same tree, and of the branch, are read: the newest may be incomplete. */
 const mostOfEach = 3;
 
 /** All indexes that could serve a build, in no order. */
@@ -127,7 +127,7 @@ export interface NewIndex extends IndexKey {
   readonly tree: string;
   readonly branch: string;
   readonly digest: Digest;
-  /** What it is stored as a difference to. */
+  /** The base of the stored delta. */
   readonly base: Digest | undefined;
   readonly chain: number;
   readonly isComplete: boolean;

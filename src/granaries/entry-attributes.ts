@@ -2,9 +2,9 @@ import { type Digest, digestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import { digestNamed } from "./digest-named.ts";
 
-/** What a granary says of a result beside its bytes. */
+/** A granary's information about a result besides its bytes. */
 export interface SaidOfResult {
-  /** What its tool wants to hear again. */
+  /** Attributes that its tool wants returned. */
   readonly attributes: Readonly<Record<string, string>>;
   readonly blobs: readonly Digest[];
   readonly costMs: number | undefined;
@@ -18,7 +18,9 @@ const mostAttributes = 32;
 /** An entry is a row: what names thousands of blobs is a manifest, and its blobs are the tool's business. */
 const mostBlobs = 1_000;
 
-/** As an entry of the caches keeps it. Throws `invalid_argument` for what could not be sent as headers again. */
+/**
+ * Returns attributes of an entry of the caches. Throws `invalid_argument` for values that cannot be sent as headers.
+ */
 export function toAttributes({ attributes, blobs, costMs }: SaidOfResult): Record<string, string> {
   const given = Object.entries(attributes).filter(([name]) => !name.startsWith("grange-"));
   if (given.length > mostAttributes) {
@@ -41,7 +43,7 @@ export function toAttributes({ attributes, blobs, costMs }: SaidOfResult): Recor
   };
 }
 
-/** The inverse. What is there may have been written by others: Turborepo says itself what its task took. */
+/** The inverse. Other tools may have written the attributes: Turborepo states itself how long its task took. */
 export function fromAttributes(kept: Readonly<Record<string, string>>): SaidOfResult {
   const { [blobsName]: blobs = "", [costName]: cost, ...attributes } = kept;
   const said = cost ?? attributes["x-artifact-duration"];

@@ -12,7 +12,7 @@ import type { SentLately } from "./sent-lately.ts";
 import { keyOf, toStoredResult } from "./stored-result-message.ts";
 
 const mostItems = 10_000;
-/** Asked for together. The first results shall not wait for the last. */
+/** The number of items looked up together. The first results must not wait for the last. */
 const itemsAtOnce = 500;
 /** Blobs up to this are read whole, several together. */
 const smallBytes = 128 * 1024;
@@ -39,10 +39,10 @@ type Request =
     };
 
 /**
- * What was asked for, in the order asked: results, blobs in parts, and what is not here.
+ * Yields the requested items in their order: results, parts of blobs, and items that are missing.
  *
- * What is named twice comes once. Nothing is read before it is taken, but for a few small blobs; whoever stops
- * taking stops the reading. Throws `invalid_argument` before anything comes when an item can be none.
+ * A repeated item comes once. Apart from a few small blobs nothing is read before it is taken; when the caller stops,
+ * so does reading. Throws `invalid_argument` before the first item when one is invalid.
  */
 export function fetchOrder(
   parts: FetchParts,
@@ -118,11 +118,11 @@ type BlobRequest = Extract<Request, { kind: "blob" }>;
 
 const isSmall = ({ digest }: BlobRequest) => digest.sizeBytes <= smallBytes;
 
-/** The digest as it was asked for: who asked knows it by that. */
+/** The digest as it was requested, which the caller recognises. */
 const messageIn = ({ item: { item } }: BlobRequest) =>
   item.case === "blob" ? item.value : undefined;
 
-/** Cut so that what is read whole at one time comes to little. */
+/** Cuts the requests so that little is in memory at one time. */
 function* readTogether(requests: readonly Request[]): Generator<Request[]> {
   let group: Request[] = [];
   let bytes = 0;

@@ -12,7 +12,7 @@ import {
   type StoredResult,
 } from "#proto/grange/granary/v1/granary_pb.ts";
 
-/** Something of what was asked for, as it goes out. */
+/** A requested item on its way to the client. */
 export type FetchedThing =
   | { readonly kind: "result"; readonly result: StoredResult }
   | {
@@ -49,7 +49,7 @@ export async function packedThings(things: readonly FetchedThing[]): Promise<Pac
   return { packed: await zstdFrame(fetched), unpackedBytes: fetched.byteLength };
 }
 
-/** One FetchResponse. */
+/** Returns the payload of one FetchResponse. */
 export async function packedResponse(fetched: Uint8Array): Promise<Payload> {
   const frame = await zstdFrame(fetched);
   const head = new BinaryWriter()

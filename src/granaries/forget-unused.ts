@@ -3,7 +3,7 @@ import { forgetBuilds } from "./granary-build.store.ts";
 import { forgetCounts } from "./hourly-count.store.ts";
 import { forgetIndexes, type UnusedIndex, unusedIndexes } from "./index-retention.store.ts";
 
-/** Of a protected branch so many indexes stay, however long nobody builds it. */
+/** How many indexes of a protected branch are kept, however old. */
 export const keptOfProtectedBranch = 3;
 const atOnce = 500;
 
@@ -39,7 +39,7 @@ export async function forgetUnusedIndexes(
   }
 }
 
-/** Forgets what granaries told of builds long ago, and how often whoever told it did. */
+/** Deletes old build reports of granaries, and old counts of their senders. */
 export async function forgetOldBuilds(db: Db, before: Date): Promise<void> {
   await forgetCounts(db, before);
   while ((await forgetBuilds(db, before)) > 0);

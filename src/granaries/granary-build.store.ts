@@ -11,9 +11,9 @@ const usualMostAnHour = 3_600;
 const Counted = z.object({ count: z.number() });
 
 /**
- * Keeps what a granary tells of a build, once: told again, it changes nothing.
+ * Stores a granary's report about a build; repeating it changes nothing.
  *
- * Throws `resource_exhausted` where `principal` has told of too many within the hour.
+ * Throws `resource_exhausted` when `principal` has sent too many within the hour.
  */
 export async function addBuild(
   tx: Tx,
@@ -92,7 +92,7 @@ export async function buildWithId(tx: Tx, id: string): Promise<GranaryBuildRepor
   return report;
 }
 
-/** What granaries saved, day by day, the latest first. Days without builds are left out. */
+/** Returns the savings of granaries by day, the latest first. Days without builds are left out. */
 export function savingsSince(tx: Tx, project: string, since: Date): Promise<SavingsOfDay[]> {
   return tx.many(
     SavingsOfDay,
@@ -176,8 +176,8 @@ export function buildsGiven(
 const Made = ResultKey.extend({ build: z.uuid() });
 
 /**
- * What builds made themselves after they had been given a result that was found wrong at `foundAt`, of the last of the
- * project; each once, the first `most`.
+ * Returns results that builds made after they had got a result that was found wrong at `foundAt`, of the last builds of
+ * the project; each once, the first `most`.
  */
 export function madeAfterGiven(
   tx: Tx,

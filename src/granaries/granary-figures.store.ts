@@ -17,10 +17,10 @@ const Figures = z
   })
   .transform(({ project, saved_ms, prefetched_bytes, wasted_bytes, lead_ms, ...results }) => ({
     project,
-    /** Asked-for results by where they came from. */
+    /** The requested results by their source. */
     results,
     savedMs: saved_ms,
-    /** All that came ahead, and what of it nobody asked for. */
+    /** Everything that was prefetched, and the part that was never requested. */
     transferredBytes: prefetched_bytes,
     wastedBytes: wasted_bytes,
     /** Of builds that had something ahead: the median of their medians. */
@@ -28,7 +28,7 @@ const Figures = z
   }));
 type GranaryFigures = z.infer<typeof Figures>;
 
-/** What builds behind granaries had from where since, by project. */
+/** Returns the sources of results of builds behind granaries since a time, by project. */
 export function granaryFigures(tx: Tx, since: Date): Promise<GranaryFigures[]> {
   return tx.many(
     Figures,

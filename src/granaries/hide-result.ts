@@ -33,7 +33,9 @@ export async function keptResult(
   return isMeant(kept) ? kept : undefined;
 }
 
-/** From now on it is given to nobody. What REv2 and Bazel's HTTP cache give each other goes with it. */
+/**
+ * Hides a result from all clients from now on, also in the other of REv2 and Bazel's HTTP cache, which share results.
+ */
 export async function hide(
   tx: Tx,
   project: string,

@@ -3,7 +3,7 @@ import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
 import { type Sql, sql } from "#db/sql.ts";
 
-/** What somebody may do `most` times within an hour, on all servers together. */
+/** A limit on how often a principal may do something within an hour, on all servers together. */
 interface HourlyBound {
   readonly what: string;
   readonly who: string;
@@ -13,8 +13,8 @@ interface HourlyBound {
 const Counted = z.object({ count: z.number() });
 
 /**
- * A table expression with one row where it may be done once more, and was counted; with none where it may not. For
- * statements that do at once what is counted.
+ * A table expression with one row where the limit allows one more, which is then counted; with none otherwise. For
+ * statements that do what is counted.
  */
 export function countedOnce({ what, who, most }: HourlyBound): Sql {
   return sql`

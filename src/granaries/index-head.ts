@@ -14,8 +14,8 @@ const mostHeadResults = 500;
 const recordBytes = 256;
 
 /**
- * What of an index is to come along with it: what its builds asked for first, each result followed by its blobs, as
- * far as all come to so many bytes. Nothing of an index that did not come along itself.
+ * Returns the start of an index that is sent with it: the first requests of its builds, each result followed by its
+ * blobs, up to a number of bytes. Nothing for an index that is not sent itself.
  */
 export async function indexHead(
   index: Digest,
@@ -27,13 +27,13 @@ export async function indexHead(
     const { entries } = await resolveChain(index, async (digest) => data.get(digestKey(digest)));
     return firstOf(entries, Math.min(mostBytes, mostHeadBytes));
   } catch (reason) {
-    // An index is advice: whoever asked reads it again, and is told what is wrong with it.
+    // An index is advice: the client reads it again, and gets the error.
     if (reason instanceof Fault) return [];
     throw reason;
   }
 }
 
-/** One that is too large for the rest is left out, and what is asked for after it may still fit. */
+/** An item that is too large for the rest is left out; later ones may still fit. */
 function firstOf(entries: readonly IndexEntry[], mostBytes: number): FetchItem[] {
   const items: FetchItem[] = [];
   const taken = new Set<string>();

@@ -23,7 +23,7 @@ const IndexedBranch = z.object({
 });
 type IndexedBranch = z.infer<typeof IndexedBranch>;
 
-/** Of which branches there are indexes. */
+/** Returns the branches that have indexes. */
 export function indexedBranches(tx: Tx, domain: TrustDomain): Promise<IndexedBranch[]> {
   return tx.many(
     IndexedBranch,

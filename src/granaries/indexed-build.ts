@@ -6,7 +6,7 @@ import { isKeepable } from "#core/keepable-text.ts";
 
 const Text = (most: number) => z.string().max(most).refine(isKeepable, "text without NUL");
 
-/** Of which build an index is asked for, or told. */
+/** The build of an index. */
 export const IndexedBuild = z.object({
   project: z.string(),
   repository: Text(200),

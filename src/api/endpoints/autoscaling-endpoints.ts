@@ -4,7 +4,7 @@ import { Autoscaling } from "../autoscaling.ts";
 import { DeclareClass, DeclaredClass, UndeclareClass } from "../declared-class.ts";
 import { endpoint, json } from "../endpoint.ts";
 
-/** For autoscalers, and for those who declare which workers they may start. */
+/** For autoscalers, and for users who declare the workers that may be started. */
 export const autoscalingEndpoints = {
   autoscaling: endpoint({
     method: "GET",

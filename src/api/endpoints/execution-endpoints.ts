@@ -8,7 +8,7 @@ import { TreeListing } from "../tree-listing.ts";
 /** While it runs, a worker that does not tell them apart sends one. */
 const stream = z.enum(["stdout", "stderr"]).default("stdout");
 
-/** Executions, whoever asked for them, and blobs. */
+/** Executions of all clients, and blobs. */
 export const executionEndpoints = {
   execution: endpoint({
     method: "GET",

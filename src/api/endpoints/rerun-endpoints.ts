@@ -16,7 +16,10 @@ import {
   Waive,
 } from "../rerun.ts";
 
-/** What people do to jobs and edges of graphs, and to sets of graphs. Changes can be asked for as a dry run. */
+/**
+ * Changes that people make to jobs and edges of graphs, and to sets of graphs. A dry run returns what a change would
+ * do.
+ */
 export const rerunEndpoints = {
   retrigger: endpoint({
     method: "POST",

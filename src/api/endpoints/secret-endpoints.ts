@@ -3,7 +3,7 @@ import { rightSomewhere } from "#core/right.ts";
 import { endpoint, json } from "../endpoint.ts";
 import { RemovedSecret, RemoveSecret, Secret, SetSecret } from "../secret.ts";
 
-/** What runs are given and nobody else may read. No endpoint answers a value. */
+/** The secrets of runs. No endpoint returns a value. */
 export const secretEndpoints = {
   secrets: endpoint({
     method: "GET",

@@ -13,8 +13,8 @@ import {
 const right = noRight("signs a browser in");
 
 /**
- * Signing in. A table of its own: the server serves it before it looks who calls, since it would refuse a browser whose
- * session is over, or whose page has no word of a session yet.
+ * Signing in. A table of its own: the server serves it before it identifies the caller, because identification refuses
+ * a browser whose session is over or whose page has no CSRF token yet.
  */
 export const signInEndpoints = {
   session: endpoint({

@@ -6,7 +6,7 @@ export function formatSelection(selection: Selection): string {
   return formatted(selection, 0);
 }
 
-/** `around`: how closely what stands around it binds; 0 nothing, 1 `|`, 2 `&`, 3 `!`. */
+/** `around`: how strongly the surrounding operator binds; 0 nothing, 1 `|`, 2 `&`, 3 `!`. */
 function formatted(selection: Selection, around: 0 | 1 | 2 | 3): string {
   switch (selection.op) {
     case "or": {

@@ -1,11 +1,11 @@
 import { fitsStars } from "#core/star-pattern.ts";
 import type { Selection, WordPattern } from "./selection.ts";
 
-/** What a selection can ask of a job. */
+/** The properties of a job that a selection can test. */
 export interface SelectableJob {
   readonly name: string;
   readonly tags: Readonly<Record<string, string>>;
-  /** What the farm does for it: `command`, `join` … */
+  /** The kind of the job: `command`, `join` … */
   readonly kind: string;
   /** Empty for a job of definitions, which has no state yet. */
   readonly state: string;

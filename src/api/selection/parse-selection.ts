@@ -11,11 +11,11 @@ export const maxSelectionLength = 16_384;
 const maxDepth = 100;
 
 /**
- * Reads a selection such as `kind:b2g`, `platform:win32 & pgo & talos`, `state:failed & !name:lint`.
+ * Parses a selection such as `kind:b2g`, `platform:win32 & pgo & talos`, `state:failed & !name:lint`.
  *
- * `key:value` asks for a tag, or for `name`, `kind` or `state`; a word alone for a name, for any
- * tag's value, or for a tag that is `true`. `*` stands for any text. `!` binds closest, then `&`
- * (which may be left out), then `|`. `not`, `and` and `or` without quotes mean the same.
+ * `key:value` tests a tag, or `name`, `kind` or `state`; a single word matches a name, the value of any tag, or a tag
+ * that is `true`. `*` stands for any text. `!` binds strongest, then `&` (which may be left out), then `|`. `not`,
+ * `and` and `or` without quotes mean the same.
  *
  * Throws `SelectionProblem`, and nothing else whatever the text.
  */

@@ -12,10 +12,10 @@ export type SelectionToken =
       readonly pattern: WordPattern;
     };
 
-/** What ends a word unless it is quoted. */
+/** The characters that end a word without quotes. */
 const operators = "&|!()";
 
-/** Operators as people write them. In quotes, they are words like any other. */
+/** Operators as words. In quotes, they are ordinary words. */
 const operatorWords: ReadonlyMap<string, "&" | "|" | "!"> = new Map([
   ["and", "&"],
   ["or", "|"],

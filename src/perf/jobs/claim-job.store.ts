@@ -58,7 +58,7 @@ const FoundJob = StoredSlice.extend({
   incarnation: z.string().nullable(),
   artifactId: z.number(),
   artifactTag: z.string(),
-  // Parsed by who fetches them: one that cannot be read is to fail its own job, and not everybody's claims.
+  // Parsed by the collector that fetches them: invalid ones must fail their own job, and not all claims.
   components: z.record(z.string(), z.unknown()),
   againstTag: z.string().nullable(),
   againstComponents: z.record(z.string(), z.unknown()).nullable(),
@@ -72,7 +72,7 @@ const foundColumns = sql`
   against.components as "againstComponents"
 `;
 
-/** What a collector has in hand. */
+/** Returns the job that a collector has. */
 export async function jobInHand(tx: Tx, collector: string): Promise<FoundJob | undefined> {
   const [job] = await tx.many(
     FoundJob,
@@ -89,11 +89,10 @@ export async function jobInHand(tx: Tx, collector: string): Promise<FoundJob | u
 }
 
 /**
- * The first in the queue of those that fall to a collector, held; jobs that somebody else has in his hands at this
- * moment are passed over.
+ * Locks and returns the next job of a collector's queue; skips jobs that another transaction has locked.
  *
- * First what it had before. Then the requests in the order of their queue, those that have ended and left
- * optional jobs behind after all others; and within a request what is optional after what is not, parents first.
+ * First the job that it had before. Then the requests in the order of their queue, and ended requests with optional
+ * jobs after all others; within a request, required jobs before optional ones, and parents first.
  */
 export async function firstQueuedJob(
   tx: Tx,

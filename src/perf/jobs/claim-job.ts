@@ -23,7 +23,7 @@ import { casesLeft, jobCases, type StoredIterations } from "./job-cases.ts";
 import { recordError, settleJob } from "./job-in-hand.store.ts";
 import { servedSets } from "./served-sets.ts";
 
-/** What one look into the queue came to. */
+/** The result of one look into the queue. */
 type ClaimTurn =
   | {
       readonly kind: "job";
@@ -37,7 +37,7 @@ type ClaimTurn =
 interface ClaimRules {
   readonly now: Date;
   readonly times: LabTimes;
-  /** What a suite said, by its digest; undefined when nobody kept it. */
+  /** Returns a suite by its digest; undefined when it was not stored. */
   readonly suiteOf: (tx: Tx, digest: string) => Promise<Suite | undefined>;
 }
 

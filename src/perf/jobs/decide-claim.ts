@@ -7,9 +7,9 @@ interface ClaimableJob {
   readonly maxAttempts: number;
 }
 
-/** What a claim does with a job that it found. */
+/** The decision of a claim about a job. */
 type ClaimDecision =
-  /** The answer of a claim before did not arrive: it is said again, and nobody's epoch ends. */
+  /** The answer of an earlier claim did not arrive: it is repeated, with the same epoch. */
   | { readonly kind: "repeat" }
   | { readonly kind: "begin"; readonly attempts: number }
   /** Its collector's process ended in the middle of it. */

@@ -13,7 +13,7 @@ interface JobInHand {
 /** Far more often than a machine is updated or shut down within one job. */
 const mostHandBacks = 20;
 
-/** What becomes of a job that its collector lets go. */
+/** The decision about a job whose collector gives it up. */
 export type AfterJob =
   | { readonly state: "success" }
   | { readonly state: "failure"; readonly error: string }
@@ -21,13 +21,13 @@ export type AfterJob =
       readonly state: "queued";
       readonly attempts: number;
       readonly afterMs: number;
-      /** What went wrong; null when nothing did. */
+      /** The error; null without one. */
       readonly error: string | null;
     };
 
 /**
- * Decides what a collector's last word about a job means. `untold` are cases of which it has told neither figures nor
- * an error: with one of them no job is done, whatever its collector believes.
+ * Decides about a job whose collector has ended it. `untold` are cases without figures and without an error: with one
+ * of them the job is not done, whatever its collector reports.
  */
 export function decideEnd(
   job: JobInHand,
@@ -45,7 +45,7 @@ export function decideEnd(
     case "transient":
       return tryAgain(job, end.error, retryAfterMs);
     case "handed-back": {
-      // As if it had never been handed out; but not for ever, for nobody would ever see that request end.
+      // As if it had never been handed out; but only a limited number of times, or its request would never end.
       const isOnceMore = job.epoch - job.attempts < mostHandBacks;
       const attempts = isOnceMore ? Math.max(0, job.attempts - 1) : job.attempts;
       return { state: "queued", attempts, afterMs: 0, error: null };
@@ -70,7 +70,7 @@ function untoldText(collector: string, untold: readonly string[]): string {
   return `collector ${collector} said that all is measured, and told neither figures nor an error of ${named.join(", ")}${more}`;
 }
 
-/** Decides what becomes of a job whose lease is over. */
+/** Decides about a job whose lease has expired. */
 export function decideSilence(job: Omit<JobInHand, "epoch">): AfterJob {
   if (job.attempts >= job.maxAttempts) {
     return {

@@ -27,7 +27,7 @@ const longestError = 20_000;
 /** Leases ended in one transaction. */
 const mostSilent = 200;
 
-/** A collector says that it is alive, and with what. Told of a job that was cancelled, it is told so. */
+/** Records a collector's heartbeat. Returns whether its job was cancelled. */
 export async function beat(
   tx: Tx,
   id: string,
@@ -67,7 +67,7 @@ export async function endJob(
   return { state: after.state };
 }
 
-/** What came of looking for collectors that went silent. */
+/** The result of a search for silent collectors. */
 interface Silence {
   /** Jobs that were taken from them. */
   readonly jobs: readonly {
@@ -75,14 +75,14 @@ interface Silence {
     readonly collector: string;
     readonly state: string;
   }[];
-  /** Collectors that nobody was told of yet. */
+  /** Silent collectors without an alarm so far. */
   readonly collectors: readonly string[];
 }
 
 /**
- * Takes jobs from collectors whose leases are over, and says which collectors went silent since last time.
+ * Ends the expired leases of collectors, and returns which collectors went silent since the last call.
  *
- * What such a collector says later is refused: it names a lease that is over. Any number of servers may do it.
+ * Later reports of such a collector are refused, because they name an ended lease. Any number of servers may call it.
  */
 export async function endSilentLeases(tx: Tx, now: Date, times: LabTimes): Promise<Silence> {
   const jobs: { id: string; collector: string; state: string }[] = [];
@@ -124,8 +124,8 @@ async function publish(
 }
 
 /**
- * Has the figures of an optional job looked through for steps that came after its requests had ended: whoever waits
- * for others sees to them when it ends.
+ * Marks the figures of an optional job for examination when they came after its requests had ended: while a request
+ * waits, the end of the request does that.
  */
 async function noteLateResults(
   tx: Tx,

@@ -4,13 +4,13 @@ import { caseKey, type TestCase } from "#core/test-case.ts";
 import { type JobSlice, planCases } from "#suites/plan-cases.ts";
 import type { Suite } from "#suites/suite.ts";
 
-/** A job as far as it says what to measure. */
+/** The parts of a job that define what to measure. */
 interface PlannedWork extends JobSlice {
   readonly purpose: JobPurpose;
   readonly doubts: readonly Doubt[] | null;
 }
 
-/** All cases of a job: of one that confirms, those in doubt. */
+/** Returns all cases of a job; for a confirming job, the doubtful ones. */
 export function jobCases(suite: Suite, job: PlannedWork): TestCase[] {
   const planned = planCases(suite, job);
   if (job.purpose !== "confirm") return planned;
@@ -25,8 +25,8 @@ export interface StoredIterations {
 }
 
 /**
- * What is left of a job's cases. One that has its figures is left out; of one that is measured in pairs, only who
- * judges the pairs knows whether there are enough. Where a job says how many runs, those that are missing are taken.
+ * Returns the remaining cases of a job, without those that have figures. Whether a case that is measured in pairs has
+ * enough is decided by the code that judges pairs. When a job states a number of runs, the missing ones are measured.
  */
 export function casesLeft(
   cases: readonly TestCase[],
@@ -47,7 +47,7 @@ export function casesLeft(
     }));
 }
 
-/** Some may be left that nobody counts any more as enough: then one more does no harm. */
+/** Runs may be missing although newer code counts them as enough: one more does no harm. */
 function missingRuns(runs: number, stored: StoredIterations = { last: 0, count: 0 }) {
   return { after: stored.last, count: Math.max(1, runs - stored.count) };
 }

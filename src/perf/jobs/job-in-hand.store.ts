@@ -28,7 +28,10 @@ const Extended = z.object({
 });
 type HeldJob = z.infer<typeof Extended>;
 
-/** Extends the lease of a job for who holds it, and holds its row; undefined when that is somebody else, or nobody. */
+/**
+ * Extends the lease of a job for its holder, and locks its row; returns undefined when another collector, or none,
+ * holds it.
+ */
 export async function extendLease(
   tx: Tx,
   id: string,
@@ -61,12 +64,12 @@ const Standing = z.object({
   maxAttempts: z.number(),
   artifactId: z.number(),
   suite: z.string(),
-  /** Who speaks for the collector that asked. */
+  /** The principal of the collector. */
   speaker: z.string().nullable(),
 });
 export type JobStanding = z.infer<typeof Standing>;
 
-/** How a job stands, and who speaks for the collector named. */
+/** Returns the state of a job, and the principal of the named collector. */
 export async function jobStanding(
   tx: Tx,
   id: string,
@@ -129,10 +132,10 @@ export async function settleJob(
   `);
 }
 
-/** More of one case of a job tell nothing new; a broken collector would tell them for ever. */
+/** Further errors of one case of a job give no information; a broken collector would send them forever. */
 const mostErrors = 20;
 
-/** What went wrong with a whole job, or with one benchmark of it. Told again it is there once. */
+/** Stores the error of a whole job, or of one benchmark of it. Repeating it changes nothing. */
 export async function recordError(
   tx: Tx,
   error: {
@@ -164,7 +167,7 @@ const Silent = z.object({
 });
 type SilentJob = z.infer<typeof Silent>;
 
-/** Jobs whose leases are over, held. Passed over is what somebody tells of at this moment. */
+/** Locks jobs whose lease has expired. Skips jobs that another transaction is reporting (SKIP LOCKED). */
 export function lockSilentJobs(tx: Tx, now: Date, most: number): Promise<SilentJob[]> {
   return tx.many(
     Silent,

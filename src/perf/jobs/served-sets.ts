@@ -1,4 +1,4 @@
-/** What decides who serves a set, of a collector of some target. */
+/** The facts about a collector that decide which sets it serves. */
 export interface SetServer {
   readonly name: string;
   /** Null: all sets. */
@@ -19,13 +19,14 @@ export interface ServedSets {
 }
 
 /**
- * Which sets fall to a collector, among those of its target.
+ * Returns the sets that a collector serves, among those of its target.
  *
- * A set stays with who serves it, since figures of two machines cannot be compared. Only when that one is silent
- * or out of duty may others step in: who serves all sets, and else who may take this one over.
+ * A set stays with its collector, because figures of two machines cannot be compared. Only when that collector is
+ * silent or out of duty may another one take over: one that serves all sets, else one that may take over this set.
  *
- * Silent is whom the silence watch has told of, which knows when it was the farm that could not be reached: after
- * an hour without a server, the first who asks would else take the sets of all that ask a second later.
+ * A collector is silent once the silence watch has flagged it, because the watch knows when the farm itself was
+ * unreachable: after an hour without a server, the first collector to call would otherwise get the sets of all that
+ * call a second later.
  */
 export function servedSets(me: SetServer, ofTarget: readonly SetServer[]): ServedSets {
   const serving = ofTarget.filter(

@@ -6,10 +6,10 @@ import type { LabTimes } from "../lab-times.ts";
 import { endSilentLeases } from "./end-job.ts";
 
 /**
- * Takes jobs from collectors that went silent, and says so once.
+ * Ends the leases of collectors that went silent, and raises one alarm for each.
  *
- * For the length of a lease after the start, after the database was out of reach, and after this process or its
- * machine slept, nobody counts as silent: it was we who could not be reached.
+ * For the length of a lease after the start, after an outage of the database, and after this process or its machine
+ * slept, no collector counts as silent, because the farm was unreachable.
  */
 export function silenceWatch(parts: {
   readonly db: Db;
