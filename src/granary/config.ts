@@ -19,7 +19,7 @@ export interface GranaryConfig {
   /** Undefined: a cache of this machine alone. */
   readonly farm: FarmAddress | undefined;
   readonly upload: UploadWhen;
-  /** For fetching ahead and for uploads, each; undefined: all there is. */
+  /** For prefetching and for uploads, each; undefined: no limit. */
   readonly bytesPerSecond: number | undefined;
   /** Of hits, the share that is made again and compared: from 0 to 1. */
   readonly crossCheckShare: number;
@@ -36,7 +36,7 @@ export interface GranaryPlace {
   readonly socketPath: string;
 }
 
-/** What this process was started with: builds inherit it, and their tools are found by it. */
+/** Returns the variables that this process was started with: builds inherit them, and find their tools with them. */
 export function ownVariables(): NodeJS.ProcessEnv {
   return process.env;
 }
@@ -54,7 +54,7 @@ export function granaryPlace(
   const runtime = env["XDG_RUNTIME_DIR"];
   const told = env["GRANGE_GRANARY_SOCKET"];
   if (told) return { dataDirectory, socketPath: told };
-  // One with a place of its own is another than the user's, and has a socket of its own.
+  // A granary with a data directory of its own is not the user's, and has its own socket.
   const beside = join(dataDirectory, "socket");
   const isBeside = own !== undefined || !runtime;
   const socketPath = isBeside ? beside : join(runtime, "grange-granary.sock");

@@ -6,10 +6,10 @@ export interface GranaryResult extends ResultKey {
   readonly project: string;
   /** Of `reapi` the ActionResult message; of all others the bytes that the tool gets. */
   readonly value: Digest;
-  /** What the tool wants to hear again beside the bytes, by the header's name. */
+  /** Attributes that the tool wants returned with the bytes, by the header's name. */
   readonly attributes: Readonly<Record<string, string>>;
-  /** All that it names, beside its value. */
+  /** All blobs that it names, besides its value. */
   readonly blobs: readonly Digest[];
-  /** What making it took, in milliseconds; undefined when nobody knows. */
+  /** How long making it took, in milliseconds; undefined when unknown. */
   readonly costMs: number | undefined;
 }

@@ -43,13 +43,16 @@ export interface RunningGranary extends Service {
 
 /** As the farm's caches. */
 const mostEntryBytes = 2 * 1024 ** 3;
-/** What is fetched ahead for one build: more than this is no guess about a build any more. */
+/** The most prefetched bytes of one build: more is no longer a prediction of a build. */
 const mostPrefetchBytes = 4 * 1024 ** 3;
 const mostPrefetchResults = 100_000;
-/** What fills the store has it trimmed at once; this is for what others removed, and reads all of it: 1.2 s of CPU at 50,000 results. */
+/**
+ * The period of trimming in ms. A full store is trimmed at once; this one is for files that others removed, and reads
+ * everything: 1.2 s of CPU at 50,000 results.
+ */
 const trimEveryMs = 15 * 60_000;
 
-/** What builds made, and what they are about. */
+/** Directories with results of builds and information about them. */
 const closedFolders = [
   "packs",
   "blobs",
@@ -64,8 +67,8 @@ const closedFolders = [
 /**
  * Starts a machine's granary: one for each data directory.
  *
- * Opened in the order of who needs whom, and stopped the other way round; what was opened is stopped, too, when
- * something later cannot be.
+ * The parts are opened in the order of their dependencies and stopped in reverse; when one cannot be opened, those
+ * before it are stopped.
  */
 export async function startGranary(config: GranaryConfig, logger: Logger): Promise<RunningGranary> {
   const { dataDirectory, socketPath, limitBytes } = config;
@@ -82,7 +85,7 @@ export async function startGranary(config: GranaryConfig, logger: Logger): Promi
 
   try {
     makeDirectory(dataDirectory, 0o700);
-    // Of a directory that the user made, only what holds contents is closed to others.
+    // In a directory that the user created, only the directories with contents are closed to others.
     for (const name of closedFolders) makePrivateDirectory(join(dataDirectory, name));
   } catch (cause) {
     const message = `the data directory ${dataDirectory} cannot be made (${messageOf(cause)}); choose another with --data`;
@@ -267,7 +270,7 @@ function storeAnswer(usage: GranaryUsage, trouble: DiskTrouble | undefined) {
   return { ...usage, diskTrouble: { ...trouble, lastAt: trouble.lastAt.toISOString() } };
 }
 
-/** The last opened first. What does not stop keeps nothing else from it. */
+/** Stops the last opened first. A failure does not prevent the others. */
 async function stopAll(opened: Service[], logger: Logger): Promise<void> {
   for (let service = opened.pop(); service !== undefined; service = opened.pop()) {
     await service.stop().catch((reason: unknown) => {
@@ -295,7 +298,7 @@ function ownEnvironment(digests: KnownDigests): () => Promise<string> {
   };
 }
 
-/** What the first build would wait for. */
+/** Prepares what the first build would wait for. */
 function learning(digests: KnownDigests): Service {
   const stopping = new AbortController();
   const learnt = learnUsualTools(digests, ownVariables()["PATH"], stopping.signal).catch(() => {});
@@ -307,7 +310,7 @@ function learning(digests: KnownDigests): Service {
   };
 }
 
-/** From when builds can come: none waits for it, and the first has to ask Git before anything is fetched. */
+/** Warms up before the first build: nothing waits for it, and the first build asks Git before anything is fetched. */
 function warmingUp(): Service {
   const stopping = new AbortController();
   const done = warmUp(stopping.signal).catch(() => {});

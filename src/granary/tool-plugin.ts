@@ -12,12 +12,12 @@ export interface ToolPlugin {
   serve(parts: ToolParts): ToolServer;
 }
 
-/** What the granary gives to each plug-in. */
+/** The parts of the granary that each plug-in gets. */
 export interface ToolParts {
   readonly store: GranaryStore;
   readonly place: PlaceBlob;
   readonly tieredCache: Pick<TieredCache, "keep" | "forget">;
-  /** For builds that nobody announced. */
+  /** For builds that were not announced. */
   readonly builds: {
     start(of: { readonly directory: string; readonly command: string }): Promise<RunningBuild>;
     end(id: string): Promise<void>;

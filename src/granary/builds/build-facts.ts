@@ -4,7 +4,7 @@ import { indexLimits } from "#commit-index/index-limits.ts";
 
 const ShortText = z.string().max(1_024);
 
-/** What a build reports about itself when it starts. Stored in its access log, so that both survive a crash. */
+/** The facts that a build reports about itself at its start. Stored in its access log, so that both survive a crash. */
 export const BuildFacts = z.object({
   project: z.string().min(1).max(200),
   /** The repository's name at the farm; "" if the project has only one. */

@@ -6,7 +6,7 @@ import { indexEntries, startBuildAccesses } from "./build-accesses.ts";
 import { type BuildFacts, isIndexed } from "./build-facts.ts";
 import { reportOf } from "./report.ts";
 
-/** How a build ended, as its client says; one that vanished says nothing. */
+/** The end of a build, as its client reports it; absent for a client that vanished. */
 export interface BuildEnd {
   readonly exitCode: number | null;
   /** Whether it asked for everything that a build of its targets asks for. */
@@ -17,7 +17,7 @@ export interface BuildEnd {
 
 type Outlet = Pick<Outbox, "addIndex" | "addReport">;
 
-/** What a build asked for, on its way to its commit's index; of a dirty tree, or of nothing, there is none. */
+/** Publishes the requests of a build as an index of its commit; not for a dirty tree, or without requests. */
 export async function publishIndex(
   outbox: Outlet,
   facts: BuildFacts,
@@ -40,7 +40,7 @@ export async function publishIndex(
   });
 }
 
-/** What a daemon that died left of its builds: what they had asked for is indexed, and reported without an end. */
+/** Publishes what the builds of a dead daemon had requested, and reports them without an end. */
 export async function publishInterrupted(
   directory: string,
   outbox: Outlet,

@@ -4,18 +4,18 @@ import { z } from "zod";
 import { keyText, type ResultKey } from "#commit-index/result-key.ts";
 import { recentlyUsed } from "#core/recently-used.ts";
 
-/** What the farm has put into quarantine since it was asked last. */
+/** The results that the farm has put into quarantine since the last update. */
 export interface QuarantineUpdate {
   readonly results: readonly ResultKey[];
   /** Up to which that is everything. */
   readonly version: number;
 }
 
-/** What this machine has heard of results that nobody is to be given any more. */
+/** The quarantine updates of this machine. */
 export interface QuarantineUpdates {
   /** Up to which version it has heard of a project's. */
   since(project: string): number;
-  /** Drops what the farm tells of, and remembers that it has heard of it. */
+  /** Drops the results of an update, and records the update. */
   take(project: string, told: QuarantineUpdate): Promise<void>;
   /** Whether it was dropped lately: why a build has to make it. */
   hasDropped(project: string, key: ResultKey): boolean;
@@ -23,14 +23,14 @@ export interface QuarantineUpdates {
 
 const HeardFile = z.array(z.tuple([z.string(), z.number().int().nonnegative()]));
 
-/** Of farms' projects, the latest last. One that is forgotten is told of all there is once more. */
+/** The most projects, the latest last. For a forgotten one, the farm sends all of its quarantine again. */
 const mostProjects = 500;
 const mostDropped = 5_000;
 
 /**
- * What was heard, in a file. Without it, or with a broken one, the farm tells all of it again.
+ * Opens the record of updates, in a file. Without it, or with a broken one, the farm sends everything again.
  *
- * `farm`: versions are numbers of one farm's.
+ * `farm`: versions are numbers of one farm.
  */
 export async function openQuarantineUpdates(
   path: string,
@@ -65,7 +65,7 @@ export async function openQuarantineUpdates(
       }
       const name = nameOf(project);
       if (heard.get(name) === version) return;
-      // After it: who is killed in between, or has no room to note it, hears of it again.
+      // Recorded afterwards: when the process is killed in between, or the disk is full, the update comes again.
       if (results.length > 0 && !(await isDone(forgottenForGood()))) return;
       heard.delete(name);
       heard.set(name, version);

@@ -11,7 +11,7 @@ import type { BuildFacts } from "./build-facts.ts";
 
 export type TruncatedMark = GranaryBuildReport["truncated"][number];
 
-/** What was fetched ahead for a build. */
+/** The prefetched blobs of a build. */
 export interface Transferred {
   readonly blobs: readonly Digest[];
   readonly truncated: readonly TruncatedMark[];
@@ -32,7 +32,7 @@ export interface EndOfBuild {
 
 const mostRequested = 2_000;
 
-/** What a build had from where. Of what it asked for, what went wrong is listed first: hits are many. */
+/** Returns the report of a build: the sources of its results. Misses are listed first, because hits are many. */
 export function reportOf(
   facts: BuildFacts,
   accesses: readonly ResultAccess[],

@@ -1,6 +1,9 @@
 import { keyText, type ResultKey } from "#commit-index/result-key.ts";
 
-/** Tells what making a result took, for tools that do not: from being asked for in vain to being there. */
+/**
+ * Measures how long making a result took, for tools that do not report it: from the missed request until the result is
+ * stored.
+ */
 export interface StepClock {
   missed(key: ResultKey, atMs: number): void;
   /** Undefined when it was not asked for, and a second time. */
@@ -13,12 +16,12 @@ interface Made {
 }
 
 /**
- * ccache asks for two results with each compilation, and writes both when it is done. What ends so soon after another
- * that began in the same time is taken for the same step, and its time is counted once.
+ * ccache requests two results with each compilation, and writes both when it is done. Results that end this soon after
+ * each other and began in the same time count as one step. In ms.
  */
 const sameStepMs = 50;
 const remembered = 16;
-/** What was asked for and never made is forgotten, the oldest first. */
+/** The most missed requests that are kept; the oldest are forgotten. */
 const mostMissed = 100_000;
 
 export function stepClock(): StepClock {

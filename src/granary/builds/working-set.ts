@@ -1,7 +1,7 @@
 import type { IndexEntry } from "#commit-index/index-entry.ts";
 import { keyText } from "#commit-index/result-key.ts";
 
-/** What a workspace's outputs were made from, and where its build system puts it; undefined: nobody knows where. */
+/** A result in a workspace's outputs, with its place there; undefined: unknown. */
 export interface WorkingSetResult {
   readonly entry: IndexEntry;
   readonly place: string | undefined;
@@ -17,12 +17,12 @@ export interface WorkingSet {
 const fewShare = 0.5;
 
 /**
- * What all of a workspace needs after a build that asked for some of it.
+ * Returns the results that a whole workspace needs after a build that requested some of them.
  *
- * Bazel, make and others do not ask for what their own books say is up to date: after a change of one leaf they ask for
- * the leaf. What earlier builds put into other places is still needed there; what they put where this one
- * has put something was taken away. Of results without a place nobody can tell, and they are left out: then it is told
- * that there are more.
+ * Bazel, make and others do not request results that their own records call up to date: after a change of one leaf they
+ * request the leaf. Results that earlier builds put into other places are still needed; results at a place of this
+ * build were replaced. Results without a place cannot be decided and are left out; the return value then says that
+ * there are more.
  */
 export function workingSet(
   before: readonly WorkingSetResult[],

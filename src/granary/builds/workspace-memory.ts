@@ -24,18 +24,23 @@ const File = z.object({
 
 /** Workspaces whose outputs are remembered; the one that was built least lately goes. */
 const mostWorkspaces = 64;
-/** Of one. A build that is larger asks its cache, not its books: its index is as its builds ask. */
+/**
+ * The most results of one workspace. A larger build requests its cache anyway: its index is what its builds request.
+ */
 const mostResults = 50_000;
 
 export interface WorkspaceMemory {
-  /** What the workspace needs after a build that asked for `now`. `remembered`: for the next one. */
+  /** Returns what the workspace needs after a build that requested `now`. `remembered`: for the next one. */
   after(
     facts: BuildFacts,
     now: readonly WorkingSetResult[],
   ): Promise<WorkingSet & { readonly remembered: Promise<void> }>;
 }
 
-/** What the workspaces of this machine are made of, in a file for each and what is built there. Without it each build's word counts alone. */
+/**
+ * Opens the record of the workspaces of this machine, with a file for each and its build. Without it, only the requests
+ * of each build count.
+ */
 export function openWorkspaceMemory(directory: string): WorkspaceMemory {
   return {
     async after(facts, now) {

@@ -10,7 +10,10 @@ import { isChosen } from "./is-chosen.ts";
 export interface CrossChecks {
   /** Whether a build is not to hear of this hit. */
   hides(build: Build | undefined, hit: GranaryResult): boolean;
-  /** What a build made; undefined when nothing was hidden under its name, or it came out the same. */
+  /**
+   * Returns the difference from what a build made; undefined when nothing was hidden under its name, or the results are
+   * equal.
+   */
   divergence(build: Build | undefined, madeNow: GranaryResult): Promise<Divergence | undefined>;
 }
 
@@ -31,7 +34,7 @@ export function crossChecks(parts: {
     if (digestKey(kept.value) === digestKey(fresh.value)) return [];
     if (Math.max(kept.value.sizeBytes, fresh.value.sizeBytes) > mostBytes) return ["the bytes"];
     const [before, after] = await Promise.all([bytesOf(build, kept), bytesOf(build, fresh)]);
-    // What cannot be had cannot be compared.
+    // Missing blobs cannot be compared.
     if (before === undefined || after === undefined) return [];
     return differences(kept.namespace, before, after);
   }

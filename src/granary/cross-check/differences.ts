@@ -17,11 +17,11 @@ export function differences(namespace: Namespace, kept: Uint8Array, madeNow: Uin
   return namespace === "ccache" ? ofCcacheEntries(kept, madeNow) : ["the bytes"];
 }
 
-/** What an action printed, how long it took and where it ran is not what it made. */
+/** Compares action results without the log, the time and the worker, which are no outputs. */
 function ofActionResults(kept: Uint8Array, madeNow: Uint8Array): string[] {
   const before = outputsIn(kept);
   const now = outputsIn(madeNow);
-  // Over HTTP some tools put there what they like.
+  // Over HTTP, some tools store values of another form.
   if (before === undefined || now === undefined) return ["the bytes"];
   const paths = [...new Set([...before.keys(), ...now.keys()])].sort();
   const differing = paths.filter((path) => before.get(path) !== now.get(path));

@@ -17,7 +17,8 @@ const comparable: ReadonlySet<Namespace> = new Set([
 ]);
 
 /**
- * Whether a hit is made again and compared: a share of them, the same ones however often the build asks.
+ * Returns whether a hit is made again and compared: for a share of them, the same ones however often the build requests
+ * them.
  *
  * By build and key, so that over many builds every key has its turn.
  */

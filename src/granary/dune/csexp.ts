@@ -3,7 +3,7 @@ import { Fault } from "#core/fault.ts";
 /** A canonical S-expression: bytes, or a list of such. */
 export type Csexp = Uint8Array | readonly Csexp[];
 
-/** What one expression may come to at most. Who sends more is cut off. */
+/** The limits of one expression. A sender that exceeds them is disconnected. */
 export interface CsexpLimits {
   readonly atomBytes: number;
   readonly depth: number;
@@ -142,7 +142,7 @@ export function textOf(one: Csexp | undefined): string | undefined {
   return text.includes("\uFFFD") ? undefined : text;
 }
 
-/** What follows a list's first atom, where that is the name. */
+/** Returns the elements after a list's first atom, when that is the name. */
 export function fieldOf(list: readonly Csexp[], name: string): readonly Csexp[] | undefined {
   for (const one of list) {
     if (!(one instanceof Uint8Array) && textOf(one[0]) === name) return one.slice(1);

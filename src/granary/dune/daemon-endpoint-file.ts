@@ -16,10 +16,10 @@ export function daemonEndpointFile(variables: Variables): string | undefined {
 }
 
 /**
- * What a build's dune must be told.
+ * Returns the settings for the dune of a build.
  *
- * A endpoint file of the build's own, in a runtime directory of its own, tells its dune from others. Without one dune 2
- * looks into its store by itself, as dune 3 always does; both leave the environment's other caches alone.
+ * An endpoint file of the build's own, in its own runtime directory, separates its dune from others. Without one, dune
+ * 2 reads its store itself, as dune 3 always does; both leave the other caches of the environment alone.
  */
 export function duneSettings(
   variables: Variables,

@@ -7,7 +7,7 @@ import { Fault } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import { daemonProxyScript } from "./daemon-proxy-script.ts";
 
-/** One dune that came to an endpoint file: bytes as it sends them. */
+/** One dune that read an endpoint file: its bytes as they arrive. */
 export interface DuneClient {
   readonly endpointFile: string;
   readonly bytes: AsyncIterable<Uint8Array>;
@@ -35,7 +35,7 @@ const answersWithinMs = 5_000;
 const longestSocketPath = 107;
 
 export async function startDaemonProxy(parts: {
-  /** Where its socket lies; nobody else can enter. */
+  /** The directory of its socket; no other user can enter it. */
   readonly directory: string;
   readonly onClient: (client: DuneClient) => void;
   readonly perl?: string;
@@ -113,7 +113,7 @@ export async function startDaemonProxy(parts: {
       if (stopped) return;
       stopped = true;
       child.stdin.end();
-      // It serves the dunes that it has to their end, which may be long after ours.
+      // It serves its dunes to their end, which may be long after ours.
       child.unref();
       child.stdout.destroy();
       for (const socket of sockets) socket.destroy();

@@ -6,17 +6,17 @@ import type { Outlook } from "../prefetch/start-prefetch.ts";
 export interface DuneBuild {
   readonly build: Build;
   /**
-   * Results of dune's that the build is expected to ask for, each as soon as it is here with all its blobs: those that
-   * were here already at once. Ends when no more will come, or the build is over.
+   * Yields dune's results that the build will probably request, each as soon as it is present with all its blobs:
+   * present ones at once. Ends when no more will come, or the build has ended.
    */
   readonly arrivals: (signal: AbortSignal) => AsyncIterable<GranaryResult>;
-  /** Resolves once it is known what is expected, or that nobody knows. */
+  /** Resolves once it is known what is expected, or that it is unknown. */
   readonly known?: Promise<void>;
-  /** What is expected of all tools, and how fast it comes; undefined while nobody knows. */
+  /** The expected results of all tools, and how fast they arrive; undefined while unknown. */
   readonly outlook?: () => Outlook | undefined;
 }
 
-/** What a dune says of itself that no `grange exec` started. */
+/** What a dune reports about itself that was not started by `grange exec`. */
 export interface DuneWorkspace {
   /** Where `_build` lies. */
   readonly root: string;

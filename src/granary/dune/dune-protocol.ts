@@ -18,7 +18,7 @@ export interface DuneRepository {
   readonly commit: string;
 }
 
-/** What dune says. What it may say in other versions, and we have no use for, is `unknown`. */
+/** The messages of dune. Messages of other versions, which we do not need, are `unknown`. */
 export type DuneMessage =
   | { readonly kind: "lang"; readonly versions: readonly DuneVersion[] }
   | { readonly kind: "set-build-root"; readonly directory: string }
@@ -45,7 +45,7 @@ export function encodeDedup({ path, digest }: DuneFile): Buffer {
   return encodeCsexp(["dedup", [path, digest]]);
 }
 
-/** What one dune may say before it is no longer believed to be one; a large build promotes some ten thousand rules. */
+/** The most messages of one dune; a large build promotes some ten thousand rules. */
 const mostMessages = 5_000_000;
 
 /** Reads what dune sends. Throws `invalid_argument` at the first thing that is no message at all. */

@@ -16,8 +16,8 @@ const RecordedFile = z.object({
 export type RecordedFile = z.infer<typeof RecordedFile>;
 
 /**
- * What a granary keeps of one of dune's rules: names and digests; the files are blobs. Not the commit that dune notes
- * beside them: a rule made twice is the same result twice.
+ * The stored form of a dune rule: names and digests; the files are blobs. Without the commit that dune stores with
+ * them: a rule that is made twice has the same result.
  */
 const DuneRecord = z.object({ files: z.array(RecordedFile).min(1).max(100_000) });
 
@@ -42,7 +42,7 @@ export function encodeRecord(files: readonly RecordedFile[]): Buffer {
   return Buffer.from(JSON.stringify({ files }));
 }
 
-/** Throws `data_loss` when it is none: whoever made it is not to be believed. */
+/** Reads a record. Throws `data_loss` for an invalid one: its writer is not trusted. */
 export function readRecord(bytes: Uint8Array): readonly RecordedFile[] {
   try {
     return DuneRecord.parse(JSON.parse(Buffer.from(bytes).toString("utf8"))).files;

@@ -26,7 +26,7 @@ export interface SessionParts {
   readonly logger: Logger;
 }
 
-/** What became of a build's rules, for people. */
+/** The counts of a build's rules, for people. */
 export interface DuneTally {
   /** Written into dune's store before or while it ran. */
   given: number;
@@ -39,7 +39,7 @@ export interface DuneTally {
   refused: number;
 }
 
-/** What a build's dunes asked for, as soon as they are gone. */
+/** The requests of a build's dunes, as soon as these have ended. */
 export interface DuneSoFar {
   readonly made: number;
   /** Found in dune's store, or in its own build directory. */
@@ -47,15 +47,15 @@ export interface DuneSoFar {
 }
 
 /**
- * One build with dune, which may run several times in it: what was fetched ahead is written into dune's store, what
- * dune makes is taken from it, and what it only used is found out in the end.
+ * One build with dune, which may run several times in it: prefetched results are written into dune's store, results
+ * that dune makes are taken from it, and results that it only used are found at the end.
  */
 export interface DuneSession {
   /** Resolves when all that was expected, and what its dunes have made until now, is in dune's store, or will not come. */
   prepared(): Promise<void>;
   /**
-   * How long dune should wait before it looks for the first rule; 0: it may begin. Undefined while nobody knows what
-   * will come.
+   * Returns how long dune should wait before it looks for the first rule; 0: it may begin. Undefined while the expected
+   * results are unknown.
    */
   outlook(): DuneOutlook | undefined;
   promoted(
@@ -66,12 +66,12 @@ export interface DuneSession {
   /** Another build system put it into the store by itself. */
   stored(key: DuneDigest): void;
   hinted(keys: readonly DuneDigest[]): void;
-  /** One of its dunes is gone: there is time for what it made. */
+  /** One of its dunes has ended: there is time to store what it made. */
   left(): void;
   /** Looks through a build directory that dune is done with, and which may go when this resolves. */
   learn(buildDirectory: string): Promise<void>;
   soFar(): DuneSoFar;
-  /** Ends what is in hand. */
+  /** Finishes the work in progress. */
   end(): Promise<DuneTally>;
 }
 
@@ -98,13 +98,13 @@ export function startDuneSession(
   const keepIn = (store: DuneStore) => ({ project: build.project, granary, store });
   // Only dune 2 has a daemon to tell anything to.
   const daemons = keepIn(stores.v4);
-  // dune tells of a rule when it has made it, and of none how long that took. Between a miss that we note and what was
-  // made would lie nothing: taken for free, a rule would never be worth its way over the line.
+  // dune announces a rule after making it, without the time that it took. The time between our note of a miss and the
+  // announcement is nearly zero; counted as free, a rule would never be worth its transfer.
   const who = { project: build.project, build: { ...build, tookMs: () => undefined } };
   const tally = { made: 0, used: 0, learnt: 0 };
   const startedAtMs = stores.v4.nowMs();
   const noted = new Set<DuneDigest>();
-  /** Of those, what was not told by its dune. */
+  /** Of those, the rules that dune did not announce. */
   let found = 0;
   const keeping = new Set<Promise<void>>();
   const forget = (result: GranaryResult) => tieredCache.forget(who, result);
@@ -119,7 +119,7 @@ export function startDuneSession(
     );
   }
 
-  /** What a dune has made before, the next may find, of whichever build they are: it waits for that, too. */
+  /** A dune may use what an earlier one has made, also of another build, so it waits for that, too. */
   function outlook(): DuneOutlook | undefined {
     const seen = given.outlook();
     const { undone } = made;
@@ -141,7 +141,7 @@ export function startDuneSession(
     return ((await store.writtenAtMs(digest)) ?? 0) > startedAtMs;
   }
 
-  /** dune used it: it is part of what this build wants, whoever made it. */
+  /** Notes that dune used a rule: this build needs it, whoever made it. */
   async function noteUse(store: DuneStore, digest: DuneDigest): Promise<void> {
     const key = duneKey(store.scheme, digest);
     if (!given.has(key.key) && (await isYoung(store, digest))) {
@@ -172,7 +172,7 @@ export function startDuneSession(
     await keepBeside(result);
   }
 
-  /** What is made durable at the same time costs one sync: nobody waits for a single one. */
+  /** Makes results durable together, which costs one sync: nothing waits for a single one. */
   async function keepBeside(result: GranaryResult): Promise<void> {
     const one: Promise<void> = tieredCache.keep(who, result).finally(() => keeping.delete(one));
     keeping.add(one);
@@ -189,7 +189,7 @@ export function startDuneSession(
       noted.add(key);
       const saidAt = performance.now();
       const link = duplication !== "copy";
-      // A dune that is told of what it has twice is told while it is there.
+      // A dune that is told about duplicates must be told while it is connected.
       const mayWait = link && onDuplicate === undefined;
       const held = mayWait ? linkRule(stores.v4.temp, buildDirectory, files) : undefined;
       const at = held?.at ?? ((path: string) => join(buildDirectory, path));
@@ -201,7 +201,7 @@ export function startDuneSession(
           held?.release();
         }
       });
-      // What cannot be held is taken while it is there.
+      // A file that cannot be linked is stored while it exists.
       if (held === undefined) void made.now();
     },
 

@@ -29,10 +29,10 @@ export interface DuneBytes {
   readonly executable: boolean;
 }
 
-/** dune's own cache: dune looks into it by itself, so what is to be found must be written there. */
+/** dune's own cache. dune reads it itself, so results must be written there to be found. */
 export interface DuneStore {
   readonly scheme: DuneScheme;
-  /** Of all rules in it. */
+  /** Returns the keys of all rules in it. */
   keys(): Promise<Set<DuneDigest>>;
   hasRule(key: DuneDigest): Promise<boolean>;
   /**
@@ -42,7 +42,7 @@ export interface DuneStore {
   rule(key: DuneDigest): Promise<readonly DuneFile[] | undefined>;
   /** When it was described here; undefined when it is not. dune's hits leave that time as it is. */
   writtenAtMs(key: DuneDigest): Promise<number | undefined>;
-  /** By the clock of its file system, which ticks behind the machine's: what is there already is no younger. */
+  /** The time of its file system's clock, which may be behind the machine's: existing files are not younger. */
   nowMs(): number;
   hasFile(digest: DuneDigest): Promise<boolean>;
   filePath(digest: DuneDigest): string;
@@ -54,10 +54,13 @@ export interface DuneStore {
   linkFile(digest: DuneDigest, from: string): Promise<boolean>;
   /** After its files. */
   putRule(key: DuneDigest, files: readonly DuneFile[]): Promise<void>;
-  /** For who writes by itself: a file as it must lie here. Refused with `data_loss` where its bytes are others. */
+  /**
+   * For callers that write themselves: returns a file as it must be stored. Throws `data_loss` when its bytes do not
+   * match.
+   */
   fileToPut(digest: DuneDigest, file: DuneBytes): NewFile;
   ruleToPut(key: DuneDigest, files: readonly DuneFile[]): NewFile;
-  /** Those that rules with these keys, and many files, will lie in. */
+  /** Returns the directories that rules with these keys, and many files, will need. */
   directoriesFor(keys: readonly DuneDigest[]): string[];
   /** Where files lie until they are whole. */
   readonly temp: string;

@@ -10,10 +10,10 @@ const run = promisify(execFile);
 const answersWithinMs = 2_000;
 
 /**
- * Whether Git will tell dune the commit that it asks for.
+ * Returns whether Git can tell dune the commit that it asks for.
  *
- * As soon as its cache is on, dune 2 runs `git rev-parse HEAD` in each repository, and ends with an error where there is
- * no commit yet, or Git refuses: a build that is fine without us. Repositories further in are not looked for.
+ * When its cache is on, dune 2 runs `git rev-parse HEAD` in each repository, and fails where there is no commit yet, or
+ * Git refuses: a build that works without a granary. Nested repositories are not looked for.
  */
 export async function gitKnowsCommit(
   directory: string,

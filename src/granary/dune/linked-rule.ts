@@ -3,7 +3,10 @@ import { join } from "node:path";
 import { tempFileIn } from "#cas/temp-file.ts";
 import type { DuneFile } from "./dune-protocol.ts";
 
-/** What a dune has made and asks to keep, by names of ours: those in its build directory may be gone before there is time for it. */
+/**
+ * A rule that a dune has made and asks to store, with links of our own to its files: those in its build directory may
+ * be gone before they are stored.
+ */
 export interface LinkedRule {
   /** Where a file of it lies now. */
   readonly at: (path: string) => string;

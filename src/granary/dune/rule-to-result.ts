@@ -14,8 +14,8 @@ export interface RuleToResultParts {
 }
 
 /**
- * A rule that dune's store has, as a result. Its blobs are in the granary; the result itself is not yet kept.
- * Undefined when a file is gone, or is not what its name says.
+ * Returns a rule in dune's store as a result. Its blobs are stored in the granary; the result itself is not yet.
+ * Undefined when a file is missing, or does not match its name.
  */
 export async function resultFromStore(
   parts: RuleToResultParts,
@@ -26,9 +26,9 @@ export async function resultFromStore(
 }
 
 /**
- * What dune has just made and asks its daemon to take: into dune's store, by another name of the same file where dune
- * wishes that, and into the granary. Undefined when a file has been changed since, or is gone: dune says so of many
- * thousands, and a rule that is not kept is only made again.
+ * Stores a rule that dune has just made and asks its daemon to take: into dune's store, by a link to the same file
+ * where dune requests that, and into the granary. Undefined when a file has changed since, or is missing: dune
+ * announces many thousands, and a rule that is not stored is only made again.
  */
 export async function takePromoted(
   parts: RuleToResultParts,
@@ -59,7 +59,7 @@ export async function takePromoted(
   return result;
 }
 
-/** What a rule made, when it is what dune says; nobody may write to it from then on, as its name is its content. */
+/** Reads a file of a rule and checks its digest. The file becomes read-only, because its name is its content. */
 async function madeFile(path: string, digest: DuneDigest): Promise<DuneBytes | undefined> {
   try {
     const found = statSync(path);

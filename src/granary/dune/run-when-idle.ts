@@ -15,7 +15,7 @@ const idleMs = 150;
 /** So many are not kept waiting: a kilobyte each. */
 const mostWaiting = 5_000;
 
-/** Whoever asks for them is busy, and shall have the machine: they are begun when nothing new has come for a while. */
+/** Runs work when nothing new has come for a while: its caller is busy, and has the machine until then. */
 export function runWhenIdle(most = mostWaiting): IdleRunner {
   const turn = takingTurns();
   let waiting: (() => Promise<void>)[] = [];

@@ -2,17 +2,17 @@ import type { TransferLine } from "#commit-index/order-transfer.ts";
 
 /** A rule that a build is expected to look up. */
 export interface ExpectedRule {
-  /** In the builds that the index tells of, from their start. */
+  /** In the builds of the index, from their start. */
   readonly firstMs: number;
   /** Whether dune finds it by now. */
   readonly isThere: boolean;
-  /** What of it has yet to come over the line. */
+  /** The bytes that still have to be transferred. */
   readonly bytes: number;
 }
 
 /**
- * The fastest that a dune was seen to go where it finds all: 612 rules in 200 ms. What it does not find it makes, and
- * does not look for again, so it is taken to be twice as fast.
+ * The time of one rule in ms. The fastest dune that found all rules took 200 ms for 612. Rules that it does not find it
+ * makes and does not look for again, so it is assumed to be twice as fast.
  */
 const ruleMs = 0.15;
 /** Its start, from when it was greeted: it reads all of its sources before the first rule. 40 ms and more were seen. */
@@ -25,11 +25,11 @@ const caution = 1.25;
 const overlapMs = 200;
 
 /**
- * How long a build has to wait so that each rule is there before dune looks for it: 0 when it may begin.
+ * Returns how long a build has to wait so that each rule is present before dune looks for it: 0 when it may begin.
  *
- * What comes is taken to come in the order of demand, over the measured line; what is looked for, in the same order, at
- * the speed of a build that finds all. Of rules of one moment, as a build notes that did not say when it used them, none
- * is taken to be later than another.
+ * Rules are assumed to arrive in the order of demand, over the measured line, and to be looked for in the same order,
+ * at the speed of a build that finds all. Rules with the same time, as a build records them that did not report its
+ * uses, count as simultaneous.
  */
 export function msUntilSafe(rules: readonly ExpectedRule[], line: TransferLine): number {
   const inOrder = [...rules].sort((one, other) => one.firstMs - other.firstMs);
@@ -56,15 +56,15 @@ export function msUntilSafe(rules: readonly ExpectedRule[], line: TransferLine):
 }
 
 /**
- * What it takes to make them, two at a time: 612 rules of 20 MB took 4.8 s, dune's own 3,157 of 58 MB 42 s. No more than
- * that is hoped for; what has many bytes takes longer.
+ * The time to make a rule, two at a time, in ms: 612 rules of 20 MB took 4.8 s, dune's own 3,157 of 58 MB 42 s. Rules
+ * with many bytes take longer.
  */
 const makeMs = 6;
 const madePerMs = 20_000;
 /** A build that does not wait finds some of them, too. */
 const worthShare = 0.6;
 
-/** How long a build should wait for these at the most, where nobody asked for it. */
+/** Returns how long a build should wait for these at most, without an explicit request. */
 export function msWorthWaiting(rules: readonly ExpectedRule[]): number {
   let madeMs = 0;
   for (const { isThere, bytes } of rules) if (!isThere) madeMs += makeMs + bytes / madePerMs;

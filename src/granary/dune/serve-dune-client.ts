@@ -57,7 +57,7 @@ export async function serveDuneClient(
       }
     }
   } catch (reason) {
-    // Whatever it is, it may go on building: what it says is no longer listened to.
+    // It may continue to build; its later messages are ignored.
     logger.warn({ reason: messageOf(reason) }, "a dune was no longer understood");
     try {
       for await (const _ of client.bytes);
@@ -81,7 +81,7 @@ async function booksWritten(buildDirectory: string, sinceMs: number): Promise<vo
   }
 }
 
-/** A build for a dune that nobody announced, from where it says that it builds until it is gone. */
+/** Serves a dune that was not announced, from its report of where it builds until it ends. */
 export async function serveUnannouncedDune(
   client: DuneClient,
   options: DuneClientOptions,

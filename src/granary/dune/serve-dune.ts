@@ -25,13 +25,13 @@ import { serveDuneClient, serveUnannouncedDune } from "./serve-dune-client.ts";
 import { letInWhenWorth, untilReady } from "./wait-for-rules.ts";
 
 export interface DuneParts extends SessionParts {
-  /** For dunes that nobody announced. */
+  /** For dunes that were not announced. */
   readonly builds: DuneBuilds;
   /** The granary's own: its socket and the endpoint files of builds lie there. */
   readonly directory: string;
   /** How long dune is held at its start, at most, while its results are on their way. */
   readonly gateMs?: number;
-  /** Whether dune is told to put links in the place of what its store had already. */
+  /** Whether dune is told to replace files that its store had already by links. */
   readonly deduplicate?: boolean;
   readonly perl?: string;
 }
@@ -48,13 +48,13 @@ export interface DuneServer extends Service {
    * off where dune would fail with it. Without Perl, dune works with its store alone: slower for it, and as good for us.
    */
   attach(build: DuneBuild, where: ToolPlace): Promise<DuneAttachment | undefined>;
-  /** Stands in for dune's daemon for all who have these variables; false when it cannot. */
+  /** Takes the place of dune's daemon for all processes with these variables; returns false when it cannot. */
   stand(variables: Variables): Promise<boolean>;
 }
 
 /** Nobody notices so much; it is enough for a small project on a near farm. */
 const usualGateMs = 40;
-/** What dune said last is still on its way from the daemon proxy when its command has ended. */
+/** How long dune's last messages may take from the daemon proxy after its command has ended, in ms. */
 const lastWordsMs = 5_000;
 
 export function serveDune(parts: DuneParts): DuneServer {
@@ -118,7 +118,7 @@ export function serveDune(parts: DuneParts): DuneServer {
       if (isStopped || database === undefined || variables["DUNE_CACHE"] === "disabled") return;
       if (!(await gitKnowsCommit(where, variables))) return withoutCache;
       const startedAtMs = Date.now();
-      // What keeps us from it keeps dune from it, too, and dune says so better.
+      // The same problem prevents dune, too, whose message is better.
       await makeRoots(database).catch(() => {});
       const stores = duneStores(database);
       void removeLeftovers(stores.v4.temp).catch(() => {});
@@ -165,7 +165,7 @@ export function serveDune(parts: DuneParts): DuneServer {
       const [file, database] = [daemonEndpointFile(variables), duneDatabase(variables)];
       if (isStopped || file === undefined || database === undefined) return false;
       const name = await hold(file, 0, (client) => {
-        // What it builds is known only after it was greeted.
+        // Its build is known only after it was greeted.
         client.greet();
         return serveUnannouncedDune(client, options, builds, (build) =>
           start(database, duneStores(database), build),

@@ -14,11 +14,11 @@ export interface NewFile {
 /** Puts files into dune's store beside all else that the granary does. */
 export interface FileWriter extends Service {
   /**
-   * In this order, each whole or not at all; of several that are asked for at once, one after the other. Throws the file
-   * system's own error; files before that one are there then.
+   * Writes files in this order, each completely or not at all; calls are served one after the other. Throws the error
+   * of the file system; the files before that one exist then.
    */
   put(files: readonly NewFile[]): Promise<void>;
-  /** Those that are missing of directories whose parents are there. */
+  /** Makes the missing directories whose parents exist. */
   makeDirectories(paths: readonly string[]): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ interface Waiting {
 
 const gone = () => new Fault("unavailable", "the thread that writes dune's files has ended");
 
-/** `temp` is on the file system of what is put, and nobody looks into it. */
+/** `temp` is on the file system of the files, in a directory that is not searched. */
 export function startWriter(temp: string): FileWriter {
   const waiting = new Map<number, Waiting>();
   const underWay = new Set<Promise<void>>();
@@ -49,10 +49,10 @@ export function startWriter(temp: string): FileWriter {
   const worker = new Worker(writerScript, {
     eval: true,
     workerData: { prefix: tempFileIn(temp) },
-    // Not those of the program: a loader of its sources costs more than the thread.
+    // Without the program's own options: loading its sources costs more than the thread.
     execArgv: [],
   });
-  // Who waits for a file keeps the process alive; nobody does for the thread alone.
+  // A pending file keeps the process alive; the thread alone does not.
   worker.unref();
   worker.on("message", (message) => {
     for (const { id, why, code } of Said.parse(message)) {
@@ -78,12 +78,12 @@ export function startWriter(temp: string): FileWriter {
     for (const one of all) one.reject(endedBy);
   }
 
-  /** What is asked for in one turn goes over in one message: each costs as much as a small file. */
+  /** Sends the requests of one turn in one message: a message costs as much as a small file. */
   function send(): void {
     const some = asks;
     asks = [];
     const files = some.flatMap((ask) => ask.files);
-    // A buffer of its own, which is handed over: what was received lies in buffers with much else.
+    // A buffer of its own, which is transferred: received bytes share their buffers.
     const bytes = new Uint8Array(files.reduce((sum, file) => sum + file.bytes.byteLength, 0));
     let end = 0;
     const place = ({ path, mode, bytes: own }: NewFile) => {

@@ -9,12 +9,12 @@ const largestDatabase = 512 * 1_024 * 1_024;
 const digestMark = 0x20 | 16;
 
 /**
- * The rules that a build directory is made of, found in dune's own book-keeping: `_build/.db` names for each rule
- * the key of its last execution, whether it was run, taken from a cache, or up to date.
+ * Returns the rules of a build directory from dune's own records: `_build/.db` names for each rule the key of its last
+ * execution, whether it ran, came from a cache, or was up to date.
  *
- * Nothing else tells of hits: they never cross the socket, and dune's log names none. The file is a marshalled OCaml
- * value whose types change from version to version; all sixteen-byte texts in it are looked up instead of
- * understanding it. Keys are MD5s: another text that is one by chance is not to be feared.
+ * Hits appear nowhere else: they do not use the socket, and dune's log names none. The file is a marshalled OCaml value
+ * whose types change between versions, so all texts of sixteen bytes in it are looked up. Keys are MD5s: another text
+ * that equals one by chance is not expected.
  */
 export function keysIn(database: Uint8Array, isKey: (key: DuneDigest) => boolean): DuneDigest[] {
   const bytes = Buffer.from(database.buffer, database.byteOffset, database.length);

@@ -5,20 +5,23 @@ import type { DuneOutlook } from "./write-rules.ts";
 
 type Prepared = Pick<DuneSession, "prepared" | "outlook">;
 
-/** It is looked again after so much of what was foreseen: a look at thousands of rules costs what they need to come. */
+/**
+ * The pause between two checks, as a share of the estimated wait: a check of thousands of rules costs as much as their
+ * arrival.
+ */
 const lookShare = 1 / 8;
 const leastLookMs = 25;
 /** While dune is held, its granary says so again and again: one that is stopped or killed holds it no longer than this. */
 const holdMs = 1_000;
 const sayMs = 250;
 /**
- * That there is no index, or no farm, is known within a round trip. One that is there has to be read: 3,157 entries, which a
- * question of its own brings, were not within 150 ms.
+ * How long the index may take, in ms. That there is no index, or no farm, is known within a round trip. An existing one
+ * has to be read: 3,157 entries, which need a request of their own, took more than 150 ms.
  */
 const planningMs = 900;
 /**
- * Before anything has come over a line, and while the first comes, it is held to be several times slower than it turns out:
- * what packs well is not known, and code is cold at both ends. What is worth it but for that is given the time above to show it.
+ * Before and while the first results arrive, the line is assumed several times slower than it is: compression is
+ * unknown, and code is cold at both ends. A wait that is worthwhile apart from this gets the time above.
  */
 const hopelessShare = 3;
 /** Nothing has come for so long: the farm is silent, or has gone. */
@@ -30,10 +33,11 @@ const stalledMs = 750;
 const longestMs = 20_000;
 
 /**
- * Holds a dune that has come until all it will look for is there in time, where that is less than to make it would take.
+ * Holds a connected dune until all rules that it will look for are present in time, where that is shorter than making
+ * them.
  *
- * dune looks for each rule once, and makes what it does not find. That a build waits here, and not before its
- * command, makes it wait only when dune really runs, and no longer than for what has not come meanwhile.
+ * dune looks for each rule once, and makes it when it is absent. Waiting here, and not before the build's command,
+ * delays it only when dune really runs, and only for what has not arrived meanwhile.
  */
 export async function letInWhenWorth(
   session: Prepared,
@@ -41,7 +45,7 @@ export async function letInWhenWorth(
 ): Promise<void> {
   const startedAt = performance.now();
   let sayAgainAt = 0;
-  // What was worth it once is waited for to its end: the last to come are few and large, and dear to make.
+  // Once a wait was worthwhile, it continues to the end: the last rules are few and large, and expensive to make.
   let mostMs: number | undefined;
   let [least, leastAt] = [Number.POSITIVE_INFINITY, startedAt];
   for (;;) {

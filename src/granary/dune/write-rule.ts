@@ -65,9 +65,9 @@ async function fileOf(
 }
 
 /**
- * What is a file of the granary's anyway may share its bytes, where the file system can do that; smaller ones would have
- * to become files first. Never another name of the blob itself: dune sets the modification time of every file that it
- * takes from its store, and a blob whose time is not its own counts as written to.
+ * Shares the bytes of a granary's file, where the file system can do that; smaller blobs would have to become files
+ * first. Never a hard link to the blob: dune sets the modification time of every file that it takes from its store, and
+ * a blob with another time counts as modified.
  */
 async function isPlaced(
   { place }: WriteRuleParts,

@@ -13,7 +13,7 @@ import { writeRule } from "./write-rule.ts";
 export interface WriteRulesParts {
   readonly granary: GranaryStore;
   readonly place: PlaceBlob;
-  /** Of a result that is not what it should be. */
+  /** Called for a result with wrong content. */
   readonly forget: (result: GranaryResult) => Promise<void>;
   readonly logger: Logger;
 }
@@ -22,7 +22,7 @@ export interface DuneOutlook {
   readonly waitMs: number;
   /** Rules that are not there yet. */
   readonly missing: number;
-  /** No longer than this where nobody has asked for it. */
+  /** The longest wait without an explicit request, in ms. */
   readonly worthMs: number;
   /** Whether all that has yet to come is dune's: of other tools' results nobody knows when they are needed. */
   readonly isOnlyDune: boolean;
@@ -32,12 +32,12 @@ export interface DuneOutlook {
 export interface WrittenRules {
   /** Resolves when all that was expected is in dune's store, or will not come. */
   readonly prepared: Promise<void>;
-  /** As `DuneSession` has it. */
+  /** See `DuneSession`. */
   outlook(): DuneOutlook | undefined;
   has(key: string): boolean;
   /** So far. */
   count(): { readonly given: number; readonly refused: number };
-  /** Ends what is in hand. */
+  /** Finishes the work in progress. */
   end(): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export function writeRules(
 ): WrittenRules {
   const over = new AbortController();
   const given = new Set<string>();
-  /** In dune's store, or refused: nobody waits for them any more. */
+  /** Rules in dune's store, or refused: nothing waits for them any more. */
   const settled = new Set<string>();
   let refused = 0;
   let isPrepared = false;
@@ -91,7 +91,7 @@ export function writeRules(
       const keys = named.filter((one) => one.scheme === scheme).map(({ key }) => key);
       if (keys.length < manyRules) continue;
       writer ??= startWriter(stores[scheme].temp);
-      // What keeps us from it is said when the first file is put there.
+      // A problem is reported when the first file is written there.
       await writer.makeDirectories(stores[scheme].directoriesFor(keys)).catch(() => {});
     }
   }
@@ -122,7 +122,7 @@ export function writeRules(
     const ofDune = seen.expected.filter(({ key }) => key.namespace === "dune");
     const rules = ofDune.map(({ key, ...rule }) => ({ ...rule, isThere: settled.has(key.key) }));
     const others = seen.expected.filter(({ key, isHere }) => key.namespace !== "dune" && !isHere);
-    // They share the line, and go first or last, as it comes.
+    // They share the line, in any order.
     const othersBytes = others.reduce((sum, { bytes }) => sum + bytes, 0);
     const othersMs = (othersBytes / Math.max(1, seen.line.bytesPerSecond)) * 1_000;
     const soonMs = msUntilSafe(rules, seen.line);

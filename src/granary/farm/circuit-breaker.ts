@@ -12,9 +12,9 @@ export interface CircuitBreaker {
 }
 
 /**
- * Spares a build from waiting for a farm that is gone, each time that it asks for something.
+ * Prevents that a build waits for an unreachable farm at each request.
  *
- * No timer runs: as long as nobody builds, nobody asks for the farm.
+ * No timer runs: without builds, the farm is not contacted.
  */
 export function circuitBreaker(parts: {
   readonly probe: () => Promise<void>;

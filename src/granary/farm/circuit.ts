@@ -1,12 +1,12 @@
 import { machineRestMs } from "#core/backoff.ts";
 import { Fault, type FaultCode } from "#core/fault.ts";
 
-/** What is known of the way to the farm. */
+/** The known state of the connection to the farm. */
 export type Circuit =
   | { readonly kind: "closed" }
   /** Nothing is asked before `until`. */
   | { readonly kind: "open"; readonly failures: number; readonly until: number }
-  /** One call finds out, in the background, whether the farm is back; nobody waits for it. */
+  /** One call tests in the background whether the farm is back; nothing waits for it. */
   | { readonly kind: "probing"; readonly failures: number };
 
 export const closed: Circuit = { kind: "closed" };

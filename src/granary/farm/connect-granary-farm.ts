@@ -31,15 +31,15 @@ const resolveTimeoutMs = 5_000;
 /** Many keys at once are asked for ahead. */
 const bulkTimeoutMs = 15_000;
 
-/** As many keys as one call of a build may have. More are asked for by themselves, with more time. */
+/** The most keys in one call of a build. More are looked up in calls of their own, with more time. */
 const mostDirectKeys = 64;
 
 const mostProjects = 100;
 
-/** Of a line whose speed nobody knows: 100 kB/s would bring them in half a second. */
+/** For a line of unknown speed: at 100 kB/s these bytes take half a second. */
 const blobBytesOfUnknown = 48 * 1024;
 
-/** As much as the line brings in one round trip, which is what coming along saves. */
+/** Returns the bytes that the line transfers in one round trip, which is the saving of sending them along. */
 function blobBytesOf(meter: LineMeter): number {
   return meter.isSpeedKnown() ? headBytesOf(meter.line()) : blobBytesOfUnknown;
 }

@@ -13,7 +13,7 @@ export interface FarmAddress {
   readonly token: string | undefined;
   /** PEM of an authority that is trusted beside the usual ones. */
   readonly ca: string | undefined;
-  /** What the granary shows of itself under TLS. */
+  /** The granary's certificate under TLS. */
   readonly clientCertificate?: ClientCertificate | undefined;
 }
 
@@ -22,11 +22,11 @@ export interface FarmChannel extends Service {
   readonly channel: GrpcChannel;
   blobs(project: string): BlobStore;
   /**
-   * Makes the check on this connection and on a fresh one, and goes on with the one on which it passes; throws when
-   * it does on neither.
+   * Runs a check on this connection and on a new one, and continues with the one on which it passes; throws when it
+   * passes on neither.
    *
-   * A connection whose other end vanished without a word (a laptop that slept, a network that changed) looks alive
-   * until its keep-alive fails: up to 50 s in which a farm that is back would be taken for gone.
+   * A connection whose other end vanished silently (a suspended laptop, a changed network) looks alive until its
+   * keep-alive fails: a farm that is back would seem away for up to 50 s.
    */
   renewedBy(check: (channel: GrpcChannel) => Promise<void>): Promise<void>;
 }
@@ -44,7 +44,7 @@ export function farmChannel({ server, token, ca, clientCertificate }: FarmAddres
       tls: { ...(ca === undefined ? {} : { ca: withUsualAuthorities(ca) }), ...clientCertificate },
       metadata: () => metadata,
       connectTimeoutMs,
-      // Who waits how long is the circuit's to say.
+      // The circuit breaker decides how long to wait.
       maxBackoffMs: 200,
     });
     return { channel, stores: recentlyUsed<BlobStore>(mostProjects) };
@@ -67,7 +67,7 @@ export function farmChannel({ server, token, ca, clientCertificate }: FarmAddres
       const old = current;
       const fresh = connect();
       const [here, there] = await Promise.allSettled([check(old.channel), check(fresh.channel)]);
-      // What is under way on a connection that works goes on.
+      // Calls in progress on a working connection continue.
       if (here.status === "fulfilled" || there.status === "rejected" || isStopped) {
         await fresh.channel.stop();
         if (here.status === "rejected") throw here.reason;

@@ -20,7 +20,7 @@ const mostRequestsPerCall = 10_000;
 /** A stream over which nothing comes for so long is given up; what came of it stays. */
 const silenceMs = 15_000;
 
-/** Who takes longer over a message holds the stream on purpose: a build asks for something itself. */
+/** A reader that takes longer for a message pauses on purpose, because the build sends a request itself. In ms. */
 const pauseMs = 100;
 
 /** One stream after the other, as many as the wishes need. */

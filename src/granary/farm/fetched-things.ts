@@ -16,19 +16,19 @@ import { fromKeyMessage, fromStoredResult } from "./stored-result.ts";
 /** The answer to wishes, as it comes. */
 export interface FetchedThings {
   in(message: FetchResponse): Promise<FetchedThing[]>;
-  /** After the last message: what it left out is not there. */
+  /** Returns, after the last message, the requests without an answer as missing. */
   rest(): FetchedThing[];
 }
 
-/** What a message of 4 MiB may become: four times what a farm packs together. */
+/** The most bytes of an unpacked message of 4 MiB: four times what a farm packs together. */
 const mostUnpackedBytes = 16 * 1024 * 1024;
 const mostParts = 100_000;
 
 /**
- * What a farm sends in answer to wishes, message by message.
+ * Reads the answers of a farm to requests, message by message.
  *
- * Nothing is believed: only what was wished for is taken, a result once, a blob's bytes in order and no more than
- * its digest says. So a farm can send no more than it was asked for.
+ * Nothing is trusted: only requested items are accepted, a result once, the bytes of a blob in order and no more than
+ * its digest says. So a farm cannot send more than was requested.
  */
 export function fetchedThings(project: string, requests: readonly FetchRequest[]): FetchedThings {
   const open = new Map(requests.map((request) => [requestText(request), request]));
@@ -102,7 +102,7 @@ export function fetchedThings(project: string, requests: readonly FetchRequest[]
   };
 }
 
-/** What tells a wish from others. */
+/** Returns a text that identifies a request. */
 export function requestText(request: FetchRequest): string {
   return request.kind === "result" ? keyText(request.key) : `blob ${digestKey(request.digest)}`;
 }

@@ -19,7 +19,7 @@ export interface WhichBuild {
   readonly tree: string;
   readonly branch: string;
   readonly environment: string;
-  /** Up to which version it is known here what is in quarantine; undefined: nobody wants to know. */
+  /** The last known version of the quarantine; undefined: no update is wanted. */
   readonly quarantineSince?: number;
   /** The first results that the best index names are to come along, up to so many bytes; undefined: none. */
   readonly headBytes?: number;
@@ -27,7 +27,7 @@ export interface WhichBuild {
 
 export interface Resolved {
   readonly indexes: readonly FoundIndex[];
-  /** False only of keys that the farm did not have when it was asked; undefined when there are too many to say. */
+  /** Returns false only for keys that the farm did not have when it was asked; undefined when there are too many. */
   readonly mayHave: ((key: ResultKey) => boolean) | undefined;
   /** Indexes that came along. Not yet compared with their digests. */
   readonly blobs?: readonly BlobAlong[];
@@ -63,20 +63,20 @@ export interface BlobAlong {
 }
 
 /**
- * The farm as a granary sees it. Every call throws when the farm cannot be reached or is too slow; whoever stands
- * between a build and the farm asks `isAway` first, so that a build waits for a farm that is gone once, not each time.
+ * The farm as a granary sees it. Every call throws when the farm cannot be reached or is too slow; code between a build
+ * and the farm calls `isAway` first, so that a build waits for an unreachable farm once and not at each request.
  */
 export interface GranaryFarm extends Service {
   /** Whether calls are not made at present: the last ones failed, and it is not yet time to try again. */
   isAway(): boolean;
-  /** Why, as whoever found it out was told; undefined while it is not away. */
+  /** Returns the reason of the failed call; undefined while the farm is not away. */
   awayBecause?(): string | undefined;
   /** Undefined before anything was measured. */
   line(): TransferLine | undefined;
   resolve(build: WhichBuild, signal?: AbortSignal): Promise<Resolved>;
-  /** Those that there are, whole. Calls made at the same time share one. */
+  /** Returns the existing results, complete. Calls at the same time share one request. */
   lookUp(project: string, keys: readonly ResultKey[]): Promise<GranaryResult[]>;
-  /** One, with such blobs of it as the farm sends along. They are not yet compared with their digests. */
+  /** Returns one result, with the blobs that the farm sends along. They are not verified yet. */
   lookUpWithBlobs(project: string, key: ResultKey): Promise<FoundWithBlobs | undefined>;
   fetch(
     project: string,

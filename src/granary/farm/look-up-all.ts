@@ -10,7 +10,7 @@ import { fromStoredResult } from "./stored-result.ts";
 
 const mostKeysPerCall = 10_000;
 
-/** What the farm has under each of the keys, in their order. */
+/** Returns the farm's result for each of the keys, in their order. */
 export async function lookUpAll(
   channel: GrpcChannel,
   project: string,
@@ -54,14 +54,14 @@ export async function lookUpWithBlobs(
   const found = new Map<string, FoundWithBlobs>();
   for (const stored of answer.results) {
     const result = fromStoredResult(project, stored);
-    // What it does not name is nobody's.
+    // Blobs that no result names are ignored.
     const along = [result.value, ...result.blobs].flatMap((one) => came.get(digestKey(one)) ?? []);
     found.set(keyText(result), { result, along });
   }
   return keys.map((key) => found.get(keyText(key)));
 }
 
-/** Undefined of what has no digest: it is asked for by itself. */
+/** Returns undefined for a blob without a digest, which is then requested by itself. */
 function readAlong({ digest, data }: WholeBlob): BlobAlong | undefined {
   try {
     return { digest: fromDigestMessage(digest, "a blob that came along"), data };

@@ -1,7 +1,7 @@
 import { Fault } from "#core/fault.ts";
 import type { GranaryFarm } from "./granary-farm.ts";
 
-/** In the place of a farm where none is configured: nothing is there, and nothing can be kept there. */
+/** A farm for a granary without one: nothing exists, and nothing can be stored. */
 export function noFarm(): GranaryFarm {
   const refused = async (): Promise<never> => {
     throw new Fault("failed_precondition", "this granary has no farm to send anything to");

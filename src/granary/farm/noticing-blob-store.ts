@@ -1,7 +1,7 @@
 import type { BlobStore } from "#cas/blob-store.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
 
-/** The farm's blobs by whatever connection there is, with what each call says of the way there. */
+/** The farm's blobs over the present connection; the outcome of each call updates the circuit. */
 export function noticing(base: () => BlobStore, circuit: CircuitBreaker): BlobStore {
   async function* noticed(chunks: AsyncIterable<Uint8Array>) {
     try {

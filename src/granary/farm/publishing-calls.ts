@@ -11,7 +11,7 @@ const mostResultsPerCall = 2_000;
 
 const { method } = Granaries;
 
-/** What a granary tells the farm. No build waits for it, so that a slow answer does not mean the farm is away. */
+/** Calls that send data to the farm. No build waits for them, so a slow answer does not mean that the farm is away. */
 export function publishingCalls(
   channel: () => GrpcChannel,
   circuit: Pick<CircuitBreaker, "failed" | "succeeded">,

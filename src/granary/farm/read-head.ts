@@ -5,12 +5,15 @@ import type { FetchResponse } from "#proto/grange/granary/v1/granary_pb.ts";
 import { fetchedThings } from "./fetched-things.ts";
 import type { FetchedThing, FetchRequest } from "./granary-farm.ts";
 
-/** As a farm has it. */
+/** The limit of a farm. */
 const mostHeadBytes = 128 * 1024;
 /** Names come to something, too. */
 const mostUnpackedBytes = 8 * mostHeadBytes;
 
-/** As much as the line brings in one round trip: that is what coming along saves, and the index is not to come later by more. */
+/**
+ * Returns the bytes that the line transfers in one round trip: the saving of sending them along, without delaying the
+ * index further.
+ */
 export function headBytesOf(line: TransferLine | undefined): number {
   const bytes =
     line === undefined ? mostHeadBytes : (line.bytesPerSecond * line.roundTripMs) / 1_000;

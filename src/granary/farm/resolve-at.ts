@@ -53,7 +53,7 @@ export async function resolveAt(
   };
 }
 
-/** Of tools that this version does not know there is nothing here that could be dropped. */
+/** Results of tools that this version does not know are not stored here. */
 function fromQuarantined({ results, version }: Quarantined) {
   return {
     results: results.slice(0, mostQuarantined).flatMap(({ namespace, key }) => {

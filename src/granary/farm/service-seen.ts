@@ -6,7 +6,7 @@ const askAgainAfterMs = 5 * 60_000;
 /** Whether the farm speaks with granaries at all: older ones do not, and are asked again only now and then. */
 export interface ServiceSeen {
   isMissing(): boolean;
-  /** What the call answers, or `nothing` when the farm does not know the call. */
+  /** Returns the answer of a call, or `nothing` when the farm does not know the call. */
   orElse<T>(nothing: T, call: () => Promise<T>): Promise<T>;
   noteMissing(): void;
 }

@@ -26,7 +26,7 @@ export function toStoredResult(result: GranaryResult): MessageInitShape<typeof S
   });
 }
 
-/** Takes in what a farm says it has. Throws when that can be no result. */
+/** Parses a result of the farm. Throws for an invalid one. */
 export function fromStoredResult(project: string, stored: StoredResult): GranaryResult {
   const key = fromKeyMessage(stored.result);
   const attributes = Object.entries(stored.attributes);
@@ -45,7 +45,7 @@ export function fromStoredResult(project: string, stored: StoredResult): Granary
   };
 }
 
-/** By hand what `ResultKey` says: it is asked of each result that is fetched. */
+/** Checked by hand like `ResultKey`, because it runs for each fetched result. */
 export function fromKeyMessage(message: ResultKeyMessage | undefined): ResultKey {
   const { namespace = "", key = "" } = message ?? {};
   if (isNamespace(namespace) && key.length > 0 && key.length <= indexLimits.keyLength) {

@@ -13,11 +13,16 @@ const largeBytes = 1024 * 1024;
 const mostMessageBytes = 4 * 1024 * 1024;
 const mostParts = 250_000;
 
-/** What was seen at the farm is taken to be there for so long: it keeps what it was asked for. */
+/**
+ * How long a blob that the farm has reported counts as present there, in ms: the farm keeps blobs that were checked.
+ */
 const trustedForMs = 5 * 60_000;
 const rememberedDigests = 200_000;
 
-/** Brings to a project of a farm what an action needs and this machine has. What neither has, the farm asks for itself. */
+/**
+ * Uploads the inputs of an action that this machine has to a project of a farm. The farm reports inputs that neither
+ * has.
+ */
 export interface InputBringer {
   bring(farm: BlobStore, project: string, action: Digest): Promise<void>;
   /** The farm misses something after all: nothing is taken to be there any more. */
@@ -35,7 +40,7 @@ export function inputBringer(local: BlobStore): InputBringer {
     return digest.sizeBytes <= mostMessageBytes ? local.get(digest) : undefined;
   }
 
-  /** All that the action names, but what is below a directory that was brought before. */
+  /** Returns all blobs that the action names, except those below a directory that was uploaded before. */
   async function needed(project: string, action: Digest): Promise<Digest[]> {
     const bytes = await message(action);
     if (bytes === undefined) return [];

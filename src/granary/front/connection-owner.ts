@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { coalescer } from "#core/coalescer.ts";
 
-/** A connection over loopback, from who is told: by the ports of both ends. */
+/** A loopback connection, identified by the ports of both ends. */
 export interface Ends {
   readonly client: number;
   readonly server: number;
@@ -10,7 +10,7 @@ export interface Ends {
 /** Whether a connection of this machine's loopback is of the user that this process belongs to, or of root. */
 export type IsOwn = (ends: Ends) => Promise<boolean>;
 
-/** What others are told who write. */
+/** The message to other users that write. */
 export const notOwn =
   "another user of this machine has this granary: it takes results of that user's builds only";
 
@@ -20,8 +20,8 @@ const tables = ["/proc/net/tcp", "/proc/net/tcp6"];
 /**
  * Looks connections up in the kernel's tables.
  *
- * A table of a few hundred connections takes it 1 to 20 ms, and those that come meanwhile share the next look: for what
- * tools write, not for what they read. Where there are no such tables (macOS), nobody can tell, and all are taken for own.
+ * A table of a few hundred connections takes 1 to 20 ms, and callers in that time share the next look: so it is used
+ * for writes of tools, not for reads. Where there are no such tables (macOS), all connections count as own.
  */
 export function ownConnections(
   ownUser = process.getuid?.(),
@@ -43,9 +43,9 @@ export function ownConnections(
 }
 
 /**
- * Who has the client's end open, by a table as `/proc/net/tcp` gives it; undefined when nobody has.
+ * Returns the user who has the client's end open, from a table like `/proc/net/tcp`; undefined when nobody has.
  *
- * An end that was closed is listed a while longer, as root's: without an inode it is nobody's.
+ * A closed end stays in the table for a while as root's: without an inode it belongs to nobody.
  */
 export function userOf(table: string, { client, server }: Ends): number | undefined {
   const line = new RegExp(

@@ -32,7 +32,7 @@ export type HttpFront = (
   expectsContinue: boolean,
 ) => void;
 
-/** What tools ask over HTTP, for the build that their address names. */
+/** Handles HTTP requests of tools, for the build in their address. */
 export function httpFront({ builds, isOwn, mostEntryBytes, ...parts }: HttpFrontParts): HttpFront {
   const forCaches = {
     ...parts,
@@ -60,7 +60,7 @@ export function httpFront({ builds, isOwn, mostEntryBytes, ...parts }: HttpFront
       idleMs,
       logger: parts.logger,
     });
-    // Who knows a build's id is of it.
+    // A caller that knows a build's id belongs to it.
     if (!writing.has(method) || builds.find(build) !== undefined) {
       handle(request, response, expectsContinue);
       return;
@@ -79,7 +79,7 @@ export function httpFront({ builds, isOwn, mostEntryBytes, ...parts }: HttpFront
   };
 }
 
-/** As what they write is given to this user's builds, and sent to the farm in this user's name. */
+/** The methods that write: their data are given to this user's builds, and sent to the farm in this user's name. */
 const writing: ReadonlySet<string> = new Set(["PUT", "DELETE"]);
 
 /** The handler refuses what is no address, in the manner of its tool. */

@@ -5,7 +5,7 @@ import type { Requester } from "../tiered-cache/tiered-cache.ts";
 const buildPath = /^\/build\/([A-Za-z0-9-]{1,64})(\/.*)$/;
 
 export interface BuildUrl {
-  /** As it would be without a build. */
+  /** The address without a build. */
   readonly url: string;
   readonly build: string | undefined;
 }
@@ -15,7 +15,7 @@ export function parseBuildUrl(url: string): BuildUrl {
   return rest === undefined ? { url, build: undefined } : { url: rest, build };
 }
 
-/** For whom a request is. A build of another project is not: what it asks for there is no part of its index. */
+/** Returns the requester. A build of another project does not count: its requests there are not part of its index. */
 export function identifyRequester(
   builds: BuildRegistry,
   project: string,

@@ -8,7 +8,7 @@ import { mapAtMost } from "#scheduling/map-at-most.ts";
 
 const atOnce = 64;
 
-/** Of more than this the farm's word is taken that they are there; they come as they are read. */
+/** Above this size, blobs that the farm reports as present are not fetched in advance; they come when they are read. */
 const mostBroughtBytes = 8 * 1024 * 1024;
 
 export interface Named {

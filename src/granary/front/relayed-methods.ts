@@ -21,7 +21,7 @@ import { OperationSchema, Operations } from "#proto/google/longrunning/operation
 import type { Relay } from "../farm/relay.ts";
 import { inputBringer } from "./bring-inputs.ts";
 
-/** Of one connection to another: what says how this one is spoken. */
+/** Headers that describe one connection and are not passed on to another. */
 const ofThisConnection = new Set([
   "user-agent",
   "content-length",
@@ -85,7 +85,7 @@ export function relayedMethods(
   ];
 }
 
-/** What the farm's executions print, read where its operations were told of. */
+/** The logs of the farm's executions, read from where their operations were reported. */
 export function relayedLogs(
   relay: Relay,
   requireOwn: (context: CallContext) => Promise<void>,
@@ -118,7 +118,7 @@ async function passOn(
   }
 }
 
-/** Of an operation that is over and went well. What cannot be read is the tool's to complain about. */
+/** Returns the result of a successful operation. The tool reports an unreadable one. */
 function resultIn(answer: Uint8Array): ActionResult | undefined {
   try {
     const { done, result } = fromBinary(OperationSchema, answer);

@@ -2,7 +2,7 @@ import { recentlyUsed } from "#core/recently-used.ts";
 import type { Build } from "../builds/build.ts";
 import type { Requester } from "../tiered-cache/tiered-cache.ts";
 
-/** Who has the farm execute. What such a tool then reads, the farm has just made for it. */
+/** The builds that execute at the farm. Results that such a tool then reads have just been made for it there. */
 export interface RemoteExecutingBuilds {
   note(who: Requester): void;
   /** The same, with what is known of that. */

@@ -1,10 +1,10 @@
 import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ActionResult } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 
-/** No build has a step of a month; who says so has a broken clock. */
+/** No step of a build takes a month; a longer one comes from a wrong clock. In ms. */
 const mostMs = 30 * 86_400_000;
 
-/** What making a result took, as its metadata says; undefined when it does not. */
+/** Returns how long making a result took, by its metadata; undefined without it. */
 export function costOfAction({ executionMetadata: told }: ActionResult): number | undefined {
   if (told === undefined) return undefined;
   return (

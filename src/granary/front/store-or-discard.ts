@@ -10,10 +10,10 @@ export interface StoredBytes {
 }
 
 /**
- * Takes in what a tool sends. A full disk is nothing that a tool should hear of: some end their user's build over it,
- * and others ask no more.
+ * Stores what a tool sends. A tool is not told of a full disk: some fail the build of their user, and others send no
+ * further requests.
  *
- * Throws what the sending of the bytes threw, and what is wrong with them.
+ * Throws errors of receiving the bytes, and for wrong bytes.
  */
 export async function storeOrDiscard(
   store: Pick<DiskBlobStore, "take">,
@@ -34,7 +34,7 @@ export async function storeOrDiscard(
     }
   };
   let isOver = false;
-  // Without a `return` of its own: who stops reading does not end what is sent.
+  // Without a `return` of its own, so that a reader that stops does not end the upload.
   const unending: AsyncIterable<Uint8Array> = {
     [Symbol.asyncIterator]: () => ({
       async next() {

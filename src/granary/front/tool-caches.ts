@@ -26,7 +26,7 @@ export interface ToolCachesParts {
   readonly logger: Logger;
 }
 
-/** For whom a request is, and the environment under which its results are shared. */
+/** The requester, and the environment under which its results are shared. */
 export interface ToolRequest extends Requester {
   readonly environment: string | Promise<string>;
 }

@@ -8,7 +8,10 @@ export interface OutboxLimits {
 /** Results can be made again; what a build asked for is known once. */
 const dropOrder: readonly SpooledKind[] = ["results", "report", "index"];
 
-/** What is too much: the oldest results, and only then reports and indexes. What is being sent stays. */
+/**
+ * Returns the files above the limits: the oldest results, and only then reports and indexes. Files that are being sent
+ * stay.
+ */
 export function chooseToDrop<File extends Pick<SpoolFile, "kind" | "items" | "bytes">>(
   files: readonly File[],
   { mostResults, mostBytes }: OutboxLimits,

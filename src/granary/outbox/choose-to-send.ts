@@ -1,16 +1,16 @@
 import type { SpooledKind, SpoolFile } from "./spool.ts";
 
-/** What is known of a file that the farm would not take, though it answers. */
+/** The facts about a file that the farm did not accept, though it answers. */
 export interface Failing {
   readonly tries: number;
-  /** By a clock that nobody sets. */
+  /** By the monotonic clock. */
   readonly notBeforeMs: number;
   readonly because: string;
 }
 
 export type NextToSend<File> =
   | { readonly kind: "send"; readonly files: readonly File[] }
-  /** All that is left is to be tried again later. */
+  /** All remaining files are to be tried again later. */
   | { readonly kind: "wait"; readonly untilMs: number }
   | { readonly kind: "nothing" };
 
@@ -40,10 +40,10 @@ export function isSetAside({ tries }: Failing): boolean {
 type File = Pick<SpoolFile, "kind" | "items">;
 
 /**
- * The oldest of what may be sent now. Results next to each other travel together; of others, one file at a time, and of
- * what has failed.
+ * Returns the oldest files that may be sent now. Adjacent results are sent together; other kinds, and failed files, one
+ * file at a time.
  *
- * An index waits for results before it that are still tried: the farm leaves out of an index what it does not have.
+ * An index waits for earlier results that are still tried: the farm leaves out of an index what it does not have.
  */
 export function whatToSend<Some extends File>(
   files: readonly Some[],
@@ -86,7 +86,7 @@ const names = { results: "results", index: "indexes", report: "reports" } as con
   keyof SetAside
 >;
 
-/** What is only tried each hour; undefined: nothing. */
+/** Returns what is only tried each hour; undefined: nothing. */
 export function setAsideOf<Some extends File>(
   files: readonly Some[],
   failingOf: (file: Some) => Failing | undefined,

@@ -16,7 +16,10 @@ const waits: readonly FaultCode[] = [
   "cancelled",
 ];
 
-/** In doubt, a thing is tried again: the spool's limits bound that, and what is dropped does not come back. */
+/**
+ * Classifies a failure; in doubt it is tried again. The limits of the spool bound that, and dropped files cannot be
+ * restored.
+ */
 export function classifyFailure(reason: unknown): FailureClass {
   if (!(reason instanceof Fault)) return "failing";
   if (reason.code === "permission_denied") return "all-refused";
@@ -24,7 +27,7 @@ export function classifyFailure(reason: unknown): FailureClass {
   return waits.includes(reason.code) ? "wait" : "failing";
 }
 
-/** Of one attempt. A farm at which all of it fails is not asked for each. */
+/** The most failures of one attempt. When everything fails at a farm, not each file is tried. */
 const mostFailing = 4;
 
 /**

@@ -1,10 +1,10 @@
 import type { SpoolFile } from "./spool.ts";
 
-/** Of what is held back while a build runs: what leaves all the same. */
+/** The files that are sent although a build holds the outbox. */
 export interface DueItems {
   /** Something was added. */
   added(): void;
-  /** All that is there by now is waited for. */
+  /** Makes everything that is present now due. */
   now(): void;
   /** Whether some of it is there still. */
   isDue(): boolean;
@@ -12,8 +12,8 @@ export interface DueItems {
 }
 
 /**
- * What has waited for so long is due, with all that has come meanwhile; what comes later waits for a time of its own, so
- * that a long build sends by batches.
+ * Files that have waited for so long are due, with all that have come meanwhile. Later ones wait for their own time, so
+ * that a long build sends in batches.
  */
 export function dueItems(
   files: () => readonly Pick<SpoolFile, "path">[],

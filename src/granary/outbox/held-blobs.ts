@@ -10,9 +10,9 @@ export interface HeldBlobs {
 }
 
 /**
- * Of at most so many bytes: a farm that stays away must not fill the store with what waits for it.
+ * Holds blobs up to so many bytes: a farm that stays away must not fill the store with waiting data.
  *
- * What comes when that is reached is not held, also later: it waits for its turn, and may be trimmed before.
+ * Blobs above the limit are not held, also later: they may be trimmed before they are sent.
  */
 export function heldBlobs(mostBytes: number): HeldBlobs {
   const named = new Map<number, { count: number; readonly isHeld: boolean }>();

@@ -33,7 +33,9 @@ export interface OutboxOptions {
   readonly logger: Logger;
   /** Unlimited when absent. */
   readonly bytesPerSecond?: number;
-  /** Of waiting results' blobs, so much is kept from being trimmed: half of the store's limit, say. */
+  /**
+   * The most bytes of waiting results' blobs that are protected from trimming, for example half of the store's limit.
+   */
   readonly mostHeldBytes?: number;
   /** While a build runs, for what it makes to be sent together. */
   readonly mostWaitMs?: number;
@@ -49,7 +51,7 @@ export interface OpenOutbox extends Outbox {
 }
 
 const defaults = {
-  // Others who build the same commit do not find meanwhile what was made here. Most builds are over by then.
+  // Until then, other builds of the same commit do not find the new results. Most builds end earlier.
   mostWaitMs: 30_000,
   mostHeldBytes: 5 * 1024 ** 3,
   // Days of builds; their list takes a few dozen megabytes then.
@@ -57,7 +59,7 @@ const defaults = {
   mostBytes: 256 * 1024 ** 2,
 };
 
-/** Opens the outbox of a data directory that nobody else has open, and sends what an earlier process left. */
+/** Opens the outbox of a data directory, which no other process has open, and sends what an earlier process left. */
 export async function openOutbox(options: OutboxOptions): Promise<OpenOutbox> {
   const { farm, logger } = options;
   const limits = { ...defaults, ...options };

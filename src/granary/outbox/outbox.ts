@@ -5,7 +5,7 @@ import type { GranaryResult } from "../granary-result.ts";
 import type { SetAside } from "./choose-to-send.ts";
 import type { HeldUntil } from "./send-gate.ts";
 
-/** What a build asked for, on its way to its commit's index. */
+/** The requests of a build, for its commit's index. */
 export interface IndexToPublish {
   readonly project: string;
   readonly repository: string;
@@ -26,17 +26,19 @@ export interface OutboxState {
   readonly bytes: number;
   /** Why nothing leaves at the moment, or not all; undefined when all goes well. */
   readonly trouble: string | undefined;
-  /** Of what waits, that which the farm has not taken often enough: tried again each hour, and when the granary starts. */
+  /**
+   * Waiting files that the farm has failed to accept often enough: tried again each hour, and when the granary starts.
+   */
   readonly setAside?: SetAside | undefined;
 }
 
 /**
- * What goes to the farm, in the background: sent in order (results before the index that names them), again after a
- * crash, at least once. What the farm refuses for good is dropped, and said so; what it fails to take is tried again by and
- * by, and the others go before it.
+ * Sends data to the farm in the background: in order (results before the index that names them), again after a crash,
+ * at least once. Data that the farm refuses permanently are dropped and reported; data that it fails to accept are
+ * tried again, and others are sent before them.
  *
- * Of what was added a crash of this process takes nothing. A power cut takes results of the last second at most, which are
- * not promised to anybody; an index or a report is durable when its `add…` resolves, with the results before it.
+ * A crash of this process loses nothing. A power cut loses at most results of the last second, which nobody relies on;
+ * an index or a report is durable when its `add…` resolves, with the results before it.
  */
 export interface Outbox extends Service {
   addResult(result: GranaryResult): Promise<void>;
@@ -45,8 +47,8 @@ export interface Outbox extends Service {
   /** Of a result that came out otherwise; counted among the reports. */
   addDivergence(project: string, divergence: Divergence): Promise<void>;
   /**
-   * While held, as a build runs, nothing is sent; of "due": but for what has waited for its time, or is waited for by
-   * somebody. Answers how to let go.
+   * While held, during a build, nothing is sent; with "due" only files that have waited long enough or that something
+   * waits for. Returns how to release.
    */
   hold(until?: HeldUntil): () => void;
   state(): OutboxState;

@@ -33,11 +33,11 @@ interface SenderParts {
   readonly pace: SendRateLimit | undefined;
 }
 
-/** What sends the files of an outbox, one after the other, as it stands. */
+/** The state of sending the files of an outbox, one after the other. */
 export interface Sender extends SenderParts {
   readonly stopping: AbortController;
   readonly sending: Set<SpoolFile>;
-  /** By their paths, since what is left of a file has its place. */
+  /** By path, because the rest of a file keeps its path. */
   readonly failing: Map<string, Failing>;
   sentBytes: number;
   droppedResults: number;
@@ -49,7 +49,7 @@ export interface Sender extends SenderParts {
   failures: number;
   /** Ends the pause. */
   wake: AbortController;
-  /** Those who wait until nothing is left, or nothing can leave. */
+  /** Callers that wait until nothing is left, or nothing can be sent. */
   waiters: (() => void)[];
 }
 
@@ -109,7 +109,7 @@ export async function sendAll(sender: Sender): Promise<void> {
     if (sender.failures === 1) {
       sender.logger.warn({ reason: messageOf(reason) }, "the outbox waits for the farm");
     }
-    // Of what fails by itself, others may still leave: whoever waits hears of it when some more have not.
+    // When one file fails, others may still be sent: waiting callers are told after some more failures.
     if (sender.trouble !== undefined || sender.failures > otherTries) settle(sender);
     await pause(sender, backoffMs(sender.failures, Math.random()));
   }
@@ -118,7 +118,7 @@ export async function sendAll(sender: Sender): Promise<void> {
 /** Why nothing of it was taken, and is tried again later; undefined when something was. Throws when nothing leaves at all. */
 async function attempt(sender: Sender, files: readonly SpoolFile[]): Promise<string | undefined> {
   const { farm, local } = sender;
-  // What the farm's own line says before anybody calls in vain.
+  // The state of the connection, before a call would fail.
   if (farm.isAway()) {
     const why = farm.awayBecause?.();
     const how = why === undefined ? "" : `: ${why}`;
@@ -147,7 +147,7 @@ async function attempt(sender: Sender, files: readonly SpoolFile[]): Promise<str
   }
 }
 
-/** What the farm has not taken stays in its place; all else of these files is done with. */
+/** Keeps what the farm did not accept at its place; the rest of these files is done. */
 async function keepLeft(
   sender: Sender,
   files: readonly SpoolFile[],

@@ -1,7 +1,7 @@
 /** Until the holder lets go; or until something is due, if that is before. */
 export type HeldUntil = "let go" | "due";
 
-/** What is held while at least one holds it. */
+/** A gate that is closed while at least one caller holds it. */
 export interface SendGate {
   isHeld(): boolean;
   /** Answers how to let go; letting go twice is letting go once. */

@@ -61,7 +61,7 @@ export async function sendFiles(
   }
 }
 
-/** What is left, by its file. */
+/** The remaining lines by file. */
 function leftovers() {
   const left = new Map<SpoolFile, { readonly lines: string[]; readonly because: string }>();
   return {
@@ -147,8 +147,8 @@ async function sendEach<Item>(
 }
 
 /**
- * The farm takes so many indexes and reports an hour, of a project or of a principal, whoever else has used them up. What
- * is over that is refused for good: it is advice, and results wait behind it.
+ * The farm accepts a limited number of indexes and reports an hour, for a project and for a principal. Those above the
+ * limit are dropped: they are advice, and results wait behind them.
  */
 async function unlessTooOften(tell: () => Promise<void>): Promise<void> {
   try {

@@ -1,10 +1,10 @@
 import { rest } from "#core/resting.ts";
 
-/** Who is to send bytes waits here for its turn, so that all together are no faster than the limit. */
+/** Waits until so many bytes may be sent, so that all senders together stay within the limit. */
 export type SendRateLimit = (bytes: number, signal: AbortSignal) => Promise<void>;
 
 export function sendRateLimit(bytesPerSecond: number): SendRateLimit {
-  // By a clock that nobody sets. Nothing is saved up: after a rest, the line is as slow as before.
+  // By the monotonic clock. Unused time is not saved: after a pause, the limit is the same.
   let freeAtMs = 0;
   return async (bytes, signal) => {
     const nowMs = performance.now();

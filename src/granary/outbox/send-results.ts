@@ -21,7 +21,7 @@ export interface ResultSending {
   readonly onFailing: (result: GranaryResult, reason: unknown) => void;
 }
 
-/** As many as one request of FindMissingBlobs may ask for in most caches. */
+/** The most digests of one FindMissingBlobs request in most caches. */
 const digestsAtOnce = 5_000;
 
 /** Up to here a blob is sent whole, with others beside it: the farm's side puts them together. */
@@ -194,7 +194,10 @@ function withEnds(
   return results.map((result, i) => ({ result, end: ends[i] as PublishResultsResponse_End }));
 }
 
-/** Only what the result names: a farm cannot ask for other blobs of this machine. Of nothing it can use, all. */
+/**
+ * Returns the missing blobs that the result names: a farm cannot request other blobs of this machine. All of them when
+ * the answer names none of these.
+ */
 function missingOf(result: GranaryResult, end: PublishResultsResponse_End): readonly Digest[] {
   const asked = new Set(end.missing.map(({ hash }) => hash));
   const own = namedBy([result]);

@@ -6,7 +6,7 @@ import { coalescer } from "#core/coalescer.ts";
 
 const spooledKinds = ["results", "index", "report"] as const;
 export type SpooledKind = (typeof spooledKinds)[number];
-/** What a client of the granary waits for. */
+/** The kinds that a client of the granary waits for. */
 export type ToldKind = Exclude<SpooledKind, "results">;
 
 export interface SpoolFile {
@@ -16,7 +16,7 @@ export interface SpoolFile {
   readonly bytes: number;
 }
 
-/** What waits, as lines of files in the order in which it came; each file is of one kind. */
+/** The waiting data, as lines of files in their order; each file has one kind. */
 export interface Spool {
   /** The oldest first. */
   files(): readonly SpoolFile[];
@@ -28,7 +28,7 @@ export interface Spool {
   lines(file: SpoolFile): Promise<string[]>;
   /** Leaves these of its lines, in its place. Answers the file as it is then. */
   keepOnly(file: SpoolFile, lines: readonly string[]): Promise<SpoolFile>;
-  /** Answers its lines. It is none of the files from the moment of the call. */
+  /** Returns its lines. From the call on the file is not listed any more. */
   remove(file: SpoolFile): Promise<string[]>;
   /** Resolves when nothing is being written. */
   idle(): Promise<void>;
@@ -61,13 +61,13 @@ const mostBytesAFile = 8 * 1024 * 1024;
 /**
  * Opens the spool of a data directory.
  *
- * Results are lines at the end of an open file, each written at once by one call, and synced a second later: a tool waits for
- * each, and their blobs are not synced at all, since syncing each of a build's outputs would cost more than making those
- * few again that a power cut takes. A result whose blob is gone or has rotted, or whose line is cut off, is dropped when
- * its turn comes, and said.
+ * Results are lines at the end of an open file. Each is written at once by one call, and synced a second later: a tool
+ * waits for each. Their blobs are not synced at all, because syncing each output of a build would cost more than making
+ * those few again that a power cut loses. A result with a missing or corrupt blob, or an incomplete line, is dropped
+ * and reported when its turn comes.
  *
- * Indexes and reports are what a build's end waits for: those added at the same time become one file, synced once, before
- * it is renamed, with its directory, and with the results before it.
+ * The end of a build waits for indexes and reports: those added at the same time become one file, which is synced once
+ * before it is renamed, with its directory, and with the results before it.
  */
 export async function openSpool(
   directory: string,
@@ -177,7 +177,7 @@ export async function openSpool(
       for (const { path } of written) await rename(`${path}${partSuffix}`, path);
       await syncDirectory(directory);
     } catch (reason) {
-      // All or none: each is tried by itself after this, and would else be there twice.
+      // All or none: each is tried by itself afterwards, and would otherwise exist twice.
       for (const { path } of written) {
         await rm(path, { force: true });
         await rm(`${path}${partSuffix}`, { force: true });
@@ -193,7 +193,7 @@ export async function openSpool(
     addResult,
     add: (kind, line) => adding.add({ kind, line }),
     async lines(file) {
-      // What is being sent grows no more.
+      // A file that is being sent does not grow.
       if (file === current) seal();
       return linesOf(await readFile(file.path, "utf8").catch(unlessItPasses));
     },
@@ -213,7 +213,7 @@ export async function openSpool(
       files = files.filter((other) => other !== file);
       unsynced.delete(file.path);
       const lines = linesOf(await readFile(file.path, "utf8").catch(() => ""));
-      // Not synced: what comes back after a power cut is sent once more, which the farm takes for known.
+      // Not synced: after a power cut the data are sent once more, which the farm recognises.
       await rm(file.path, { force: true });
       return lines;
     },
@@ -252,13 +252,13 @@ function linesOf(text: string): string[] {
   return text.split("\n").filter((line) => line !== "");
 }
 
-/** That this process has too many files open, say, is no reason to drop what is on the disk. */
+/** Throws for errors that may pass: too many open files of this process are no reason to drop data on the disk. */
 function unlessItPasses(reason: unknown): string {
   if (["EMFILE", "ENFILE", "ENOMEM", "EAGAIN"].includes(errnoOf(reason) ?? "")) throw reason;
   return "";
 }
 
-/** By a descriptor of its own: a file that is being sent is closed, and may be gone. */
+/** Opens the file itself: a file that is being sent is closed, and may be gone. */
 async function datasync(path: string): Promise<void> {
   const opened = await open(path, "r");
   try {

@@ -28,7 +28,7 @@ const mostWindows = 4;
 const restAfterFailureMs = 500;
 const mostFailures = 5;
 
-/** What the windows of a build's prefetch are made with. */
+/** The parts that the windows of a build's prefetch need. */
 interface WindowParts {
   readonly project: string;
   readonly store: PrefetchStore;

@@ -10,7 +10,7 @@ export interface PreloadedFarm extends Pick<GranaryFarm, "fetch"> {
 }
 
 /**
- * A farm some of whose results are local already. They are returned first, once, and not requested. Other requests are
+ * A farm some of whose results are already local. They are returned first, once, and not requested. Other requests are
  * sent at the same time.
  */
 export function preloadedFarm(farm: Pick<GranaryFarm, "fetch">): PreloadedFarm {

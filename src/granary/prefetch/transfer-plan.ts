@@ -43,7 +43,7 @@ export interface TransferState {
   readonly view: QueueView;
   readonly limits: TransferLimits;
   readonly states: Map<string, State>;
-  /** What indexes name. */
+  /** The results that indexes name. */
   readonly expected: Map<string, QueuedResult>;
   /** Announced results, which go before expected ones; those before `firstHint` are taken. */
   hints: QueuedResult[];

@@ -36,7 +36,7 @@ export interface TransferQueue {
   /** Notes a request of the build. A queued result is dropped, as the build fetches it itself. */
   asked(key: ResultKey): void;
   whyNot(key: ResultKey): LateBecause | undefined;
-  /** What an index names of it; empty when none does. */
+  /** Returns the blobs that an index names for it; empty without one. */
   blobsOf(key: ResultKey): readonly Digest[];
   /** When the indexed builds requested it, in ms from their start. */
   firstMs(key: ResultKey): number | undefined;

@@ -19,7 +19,7 @@ const EndSummary = z.object({
   local: Count,
   prefetched: Count,
   fetched: Count,
-  /** Those that were made, by nobody's fault. */
+  /** Results that did not exist and were made. */
   missed: Count,
   unreachable: Count,
   savedMs: Count,
@@ -28,7 +28,7 @@ const EndSummary = z.object({
   wastedBytes: Count,
   uploadedBytes: Count,
   diskTrouble: DiskCost.optional(),
-  /** What lay ready was not asked for, and all was made: its tools call things by other names. */
+  /** The ready results were not requested, and all were made: its tools use other keys. */
   otherKeys: z.enum(["ccache", "other"]).optional(),
   /** Nothing was fetched ahead: it had been for nothing too often. */
   wasteful: z.boolean().optional(),
@@ -41,7 +41,7 @@ const OutboxAnswer = z.object({
   reports: Count,
   bytes: Count,
   trouble: z.string().optional(),
-  /** What the farm has failed to take, again and again: it is tried each hour. */
+  /** Data that the farm has failed to accept repeatedly: tried each hour. */
   setAside: z
     .object({ results: Count, indexes: Count, reports: Count, because: z.string() })
     .optional(),
@@ -65,7 +65,7 @@ export const GranaryStatus = z.object({
     results: Count,
     blobs: Count,
     bytes: Count,
-    /** With what is dead; a granary of an older version does not say. */
+    /** Including dead data; absent from an older granary. */
     diskBytes: Count.optional(),
     limitBytes: Count,
     /** Since the granary was started. */
@@ -87,7 +87,7 @@ export const FetchAheadAnswer = z.object({
 });
 export type FetchAheadAnswer = z.infer<typeof FetchAheadAnswer>;
 
-/** What a granary says. Whoever does not know a type ignores it. */
+/** An answer of the granary. Clients ignore unknown types. */
 export const Answer = z.discriminatedUnion("type", [
   z.object({ type: z.literal("welcome"), to, version: z.number() }),
   z.object({ type: z.literal("no-common-version"), to, versions: z.array(z.number()) }),
@@ -125,7 +125,7 @@ export const Answer = z.discriminatedUnion("type", [
     type: z.literal("ended"),
     to,
     report: EndSummary.nullable(),
-    /** Of a build with dune, whose report comes later: results that dune made, and that were there for it. */
+    /** For a build with dune, whose report comes later: results that dune made, and that were present for it. */
     dune: z.object({ made: Count, used: Count }).optional(),
     outbox: OutboxAnswer.optional(),
   }),
@@ -150,7 +150,7 @@ export const Answer = z.discriminatedUnion("type", [
     type: z.literal("trimmed"),
     to,
     removedBytes: Count,
-    /** Of the disk's; a granary of an older version does not say. */
+    /** On the disk; absent from an older granary. */
     freedBytes: Count.optional(),
   }),
   z.object({ type: z.literal("stopping"), to }),

@@ -6,10 +6,16 @@ export type Candidate = z.infer<typeof Candidate>;
 
 const Candidates = z.object({ version: z.literal(1), candidates: z.array(Candidate).max(8) });
 
-/** A hash that stands for more tells nothing: all of them would be fetched for the one that is asked for. */
+/**
+ * The most candidates of a hash. With more, the hash says nothing: all of them would be fetched for the one that is
+ * needed.
+ */
 const mostCandidates = 8;
 
-/** The newest first. Of exact ones there is one: two results over the same inputs, and the later one counts. */
+/**
+ * Adds a candidate, the newest first. There is one exact candidate: of two results over the same inputs, the later one
+ * counts.
+ */
 export function withCandidate(known: readonly Candidate[], added: Candidate): Candidate[] {
   const others = known.filter(({ key, exact }) => key !== added.key && !(exact && added.exact));
   return [added, ...others].slice(0, mostCandidates);

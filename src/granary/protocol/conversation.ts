@@ -38,7 +38,7 @@ export interface ProtocolConnectionParts {
   readonly logger: Logger;
 }
 
-/** What a connection does for its peer: at most one build at a time. */
+/** The state of a connection's requests: at most one build at a time. */
 export interface Conversation {
   readonly parts: ProtocolConnectionParts;
   readonly send: (answer: Answer) => void;
@@ -47,7 +47,10 @@ export interface Conversation {
   tool: { readonly name: string; readonly attached: ToolAttachment } | undefined;
 }
 
-/** Such a tool does not report hits. What it used is read after it has exited, and the client waits for that only on request. */
+/**
+ * Ends the build. A tool that does not report hits is examined after it has exited; the client waits for that only on
+ * request.
+ */
 export async function endBuild(
   conversation: Conversation,
   message: Message<"build-ended"> | undefined,

@@ -32,7 +32,7 @@ const Milliseconds = z.number().int().nonnegative().max(1_000_000_000);
 const ShortId = z.string().regex(/^[0-9a-f-]{1,36}$/);
 const id = z.union([z.string().max(100), z.number()]).optional();
 
-/** A repository that is built from. Whoever knows more than its commit may say so; else Git is asked. */
+/** A repository that is built from. The client may state more than its commit; otherwise Git is asked. */
 const Repository = z.object({
   root: Directory,
   commit: CommitId.optional(),
@@ -69,18 +69,18 @@ const Hello = z.object({
   type: z.literal("hello"),
   id,
   versions: z.array(z.number().int()).max(100),
-  /** What stands in the granary's `endpoint` file; asked for on its TCP port only. */
+  /** The secret in the granary's `endpoint` file; required on its TCP port only. */
   secret: z.string().max(200).optional(),
 });
 
 const BuildStarted = z.object({
   type: z.literal("build-started"),
   ...WhatIsBuilt,
-  /** Those that the build will have: of them its environment is named, where it names none itself. */
+  /** The variables of the build: its environment is derived from them when it names none. */
   variables: z.record(z.string(), z.string()).optional(),
   /** How long the answer may wait for what is fetched ahead; by default not at all. */
   waitMs: Milliseconds.optional(),
-  /** A build that runs dune, which asks nobody: where it runs, and what it is told of its own places. */
+  /** For a build that runs dune, which sends no requests: where it runs, and its own directories. */
   dune: z
     .object({
       directory: Directory,
@@ -104,7 +104,7 @@ const Clients = {
     id,
     approx: Approx,
     key: Name,
-    /** Over more than what the result was made of: who finds it has the result. Else it is one of several. */
+    /** Whether it covers all inputs of the result: then a match has the result. Otherwise it is one of several. */
     exact: z.boolean().default(false),
   }),
   lookUp: z
@@ -148,7 +148,7 @@ const Clients = {
   fetchAhead: z.object({
     type: z.literal("fetch-ahead"),
     ...WhatIsBuilt,
-    /** Only says what would be fetched. */
+    /** Only returns what would be fetched. */
     dryRun: z.boolean().default(false),
   }),
 };
@@ -176,7 +176,7 @@ const known: ReadonlySet<string> = new Set(
   ClientMessage.options.map(({ shape }) => shape.type.value),
 );
 
-/** What a line says. What is not known is no failure: a later version may have said it. */
+/** A parsed line. An unknown message is no failure: a later version may have sent it. */
 export type ParsedLine =
   | { readonly kind: "message"; readonly message: ClientMessage }
   | { readonly kind: "unknown"; readonly id: MessageId; readonly note: string }

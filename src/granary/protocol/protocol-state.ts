@@ -11,7 +11,7 @@ export type ProtocolState =
   | { readonly kind: "building"; readonly wrong: number }
   | { readonly kind: "over" };
 
-/** What the connection does in response to a line, in this order. */
+/** The effects of a line, in this order. */
 export type Effect =
   | { readonly kind: "send"; readonly answer: Answer }
   | { readonly kind: "start"; readonly message: Message<"build-started"> }

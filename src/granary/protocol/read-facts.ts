@@ -23,16 +23,16 @@ export interface FactsParts {
 /** Where a workspace names none. */
 const projectWithoutName = "default";
 
-/** A build waits for Git so long; then it is one whose commit nobody knows. */
+/** How long a build waits for Git, in ms; after that its commit is unknown. */
 const workspaceMs = 2_000;
 
-/** What a build is of: as its build system says, and where it does not, as its workspace does. */
+/** Returns the facts about a build: from its build system, and otherwise from its workspace. */
 export async function readFacts(
   { git, digests }: FactsParts,
   said: BuildStarted | Message<"fetch-ahead">,
 ): Promise<BuildFacts> {
   const repositories = said.repositories ?? [];
-  // Of nested ones the outer's commit names the build; the inner ones' changes make it dirty.
+  // Of nested repositories, the commit of the outer one names the build; changes of inner ones make it dirty.
   const [outer] = repositories;
   const root = outer?.root ?? said.directory;
   const knowsAll = outer?.tree !== undefined && outer.parents !== undefined;
@@ -51,7 +51,7 @@ export async function readFacts(
     top === undefined
       ? undefined
       : await readGranarySettings(top).catch((reason: unknown): undefined => {
-          // Who asks for a person tells what is wrong; a build system goes on.
+          // A person gets the error; a build system continues.
           if (variables !== undefined) throw reason;
         });
   const environmentIn = async (root: string | undefined, own: GranarySettings | undefined) =>
@@ -89,7 +89,7 @@ export async function readFacts(
   };
 }
 
-/** What differs between a commit and the tree of a build; for filtering an ancestor's index. */
+/** Returns the paths that differ between a commit and the tree of a build, for filtering an ancestor's index. */
 export async function changedSince(
   git: Git,
   facts: BuildFacts,

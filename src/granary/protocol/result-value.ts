@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type Digest, DigestText, digestKey } from "#core/digest.ts";
 
-/** Where a build system writes what it is given: never outside of its own directory. */
+/** The path of an output: never outside of the build system's own directory. */
 export const OutputPath = z
   .string()
   .min(1)

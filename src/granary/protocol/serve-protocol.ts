@@ -8,7 +8,7 @@ import { type ProtocolConnection, startProtocolConnection } from "./protocol-con
 
 export interface ServerParts extends Omit<ProtocolConnectionParts, "endingBuilds"> {
   readonly socketPath: string;
-  /** Who speaks over TCP must know it: any user of the machine can connect there. */
+  /** Required from clients over TCP: any user of the machine can connect there. */
   readonly secret: string;
 }
 
@@ -23,7 +23,7 @@ export async function serveProtocol(parts: ServerParts): Promise<ProtocolServer>
   const endingBuilds = trackEndingBuilds(parts.logger);
   const talkParts = { ...parts, endingBuilds };
   const serve = (secret: string | undefined) =>
-    // Half open: who has said all is still told how its build ended.
+    // Half open: a client that has sent everything still gets the end of its build.
     createServer({ allowHalfOpen: true }, (socket) => {
       const connection = startProtocolConnection(talkParts, socket, secret);
       open.add(connection);

@@ -1,2 +1,4 @@
-/** What both sides may speak. Beside the messages: `grange exec` knows it without loading what checks them. */
+/**
+ * The supported versions of both sides. Separate from the messages, because `grange exec` does not load their schemas.
+ */
 export const protocolVersions: readonly number[] = [1];

@@ -2,11 +2,11 @@ import type { Stats } from "node:fs";
 import { modifiedAt } from "#cas/disk/disk-layout.ts";
 
 /**
- * Whether a blob's file was written to after it was kept.
+ * Returns whether a blob's file was written to after it was stored.
  *
- * A hard link that a tool was given is the blob itself, and a tool that writes to it writes to the store. Every blob
- * has one constant modification time, so that a look at it tells. Who writes and sets the time back (`strip -p` does
- * so on purpose where a file has several names) is found by the change time, with the hash: see `soundness.ts`.
+ * A hard link that a tool got is the blob itself, and a tool that writes to it writes to the store. All blobs have the
+ * same modification time, so a look at it shows changes. A tool that writes and restores the time (`strip -p` does so
+ * on purpose for a file with several names) is found by the change time, with the hash: see `soundness.ts`.
  */
 export function isAltered({ mtimeMs }: Pick<Stats, "mtimeMs">): boolean {
   return mtimeMs !== modifiedAt.getTime();

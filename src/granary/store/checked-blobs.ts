@@ -32,18 +32,19 @@ export interface CheckedBlobsOptions {
 }
 
 export interface CheckedBlobs extends DiskBlobStore {
-  /** Whether the blob is here, by a look at its file. Altered ones are removed. Notes use when asked to. */
+  /** Returns whether the blob exists, by a look at its file. Removes a modified file. Records the use if requested. */
   look(digest: Digest, isUse?: boolean): boolean;
   /** Whether the file has the blob's bytes; removed when not. Hashed at most once while it does not change. */
   isSound(digest: Digest, path?: string): Promise<boolean>;
 }
 
 /**
- * A disk store of which nobody receives what is not the digest's (compare `verifying`, which hashes at each read).
+ * A disk store whose readers never receive bytes that do not match the digest (compare `verifying`, which hashes at
+ * each read).
  *
- * A blob is hashed before its first byte is given, not on the way: a tool whose stream breaks off fails its build,
- * while one that is told "not here" makes the thing again. That costs one more pass over bytes that are in memory by
- * then, once in a process's life.
+ * A blob is hashed before its first byte is returned, not while it is read: a tool whose stream breaks off fails its
+ * build, while a tool that gets a miss makes the result. That costs one more pass over bytes that are then in memory,
+ * once in a process's life.
  */
 export function checkedBlobs(disk: DiskBlobStore, options: CheckedBlobsOptions): CheckedBlobs {
   const { directory, trustDisk, clock, known, onHere, onGone, makeRoom } = options;
@@ -81,7 +82,7 @@ export function checkedBlobs(disk: DiskBlobStore, options: CheckedBlobsOptions):
       const after = statSync(path, { throwIfNoEntry: false });
       if (after === undefined) return false;
       if (isRight && after.ctimeMs === file.ctimeMs) known.remember(path, file, startedAtMs);
-      // Somebody may have put a good one there meanwhile.
+      // A correct file may have been put there meanwhile.
       if (!isRight && after.ino === file.ino) dropRotten(digest, path);
       return isRight;
     } catch (reason) {

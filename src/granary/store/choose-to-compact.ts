@@ -1,7 +1,7 @@
 export interface PackedSegment {
   readonly segment: number;
   readonly bytes: number;
-  /** Of records that are still what their names mean. */
+  /** The bytes of records that are still valid. */
   readonly liveBytes: number;
   readonly isHead: boolean;
 }
@@ -9,10 +9,10 @@ export interface PackedSegment {
 /** Copying a byte for each that becomes free. */
 const leastDead = 0.5;
 
-/** What is left then costs less than a build's results: notes of use, for the most part. */
+/** The rest costs less than a build's results: mostly notes of use. */
 const leastDeadWhenRequested = 0.05;
 
-/** How much a pack is to be compacted: `asked` by a person, who wants the disk's room back. */
+/** How much to compact: `asked` by a person who wants disk space back. */
 export type Compacting = "usual" | "disk-full" | "asked";
 
 /** Each process begins a segment of its own: so many that never became an eighth full are put together. */

@@ -1,10 +1,10 @@
 import type { Packed } from "./key-map.ts";
 import type { PackedKind, RecordKind } from "./pack-record.ts";
 
-/** What a record says of its name. */
+/** The meaning of a record for its name. */
 export type Change = "is" | "gone" | "used";
 
-/** What becomes of a record whose segment is about to go. */
+/** The fate of a record whose segment is removed. */
 export type Copying = "moved" | "said again" | "dropped";
 
 export interface RewrittenRecord {
@@ -18,7 +18,7 @@ export interface Rewriting {
   /** Whether no other segment has older records. */
   readonly isOldest: boolean;
   readonly isDiskFull: boolean;
-  /** Whether what it is of was moved from this segment: its copy says when it was used. */
+  /** Whether its content was moved from this segment: the copy has the time of use. */
   readonly isMoved: boolean;
 }
 
@@ -32,7 +32,7 @@ export function whatToCopy(
     case "is":
       return known?.segment === segment && known.at === at ? "moved" : "dropped";
     case "gone":
-      // What it says is none may still lie in an older one.
+      // An older segment may still contain the content that this record removes.
       return known === undefined && !isOldest ? "said again" : "dropped";
     case "used": {
       // Without the last use of what lies elsewhere, that is as old to the next process as on the day it was made.

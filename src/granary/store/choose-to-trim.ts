@@ -5,7 +5,7 @@ import { takingTurns } from "#scheduling/take-turns.ts";
 export interface ResultOnDisk {
   readonly usedAtMs: number;
   readonly bytes: number;
-  /** What it names, its value with it. */
+  /** The blobs that it names, with its value. */
   readonly blobs: readonly number[];
   /** On its way to the farm. */
   readonly isHeld: boolean;
@@ -14,7 +14,7 @@ export interface ResultOnDisk {
 export interface BlobOnDisk {
   readonly key: number;
   readonly bytes: number;
-  /** What removing it would free: nothing of a file that has other names elsewhere. */
+  /** The bytes that its removal frees: none for a file with other links. */
   readonly freeBytes: number;
   readonly usedAtMs: number;
   readonly isHeld: boolean;
@@ -23,7 +23,7 @@ export interface BlobOnDisk {
 export interface ToTrim<Result, Blob> {
   readonly results: readonly Result[];
   readonly blobs: readonly Blob[];
-  /** What the store costs before that. */
+  /** The bytes that the store uses before. */
   readonly usedBytes: number;
 }
 
@@ -40,13 +40,13 @@ const youngMs = 10 * 60_000;
 const trimTo = 0.9;
 
 /**
- * What to remove so that the store fits its limit: what was not used for the longest time.
+ * Returns what to remove so that the store fits its limit: the least recently used.
  *
- * Results go by their use; a blob goes with the last result that names it, or, named by none, by its own use. The two
- * compete by age: with results first, a tool that uploads what no result names would drive all results out.
+ * Results are ordered by their use; a blob goes with the last result that names it, or, without one, by its own use.
+ * Both compete by age: with results first, a tool that uploads blobs without results would displace all results.
  *
- * What is linked from a workspace costs the store nothing, and dropping it frees nothing: it does not count, and a
- * result most of whose bytes are such goes only when the rest does not do.
+ * A file that is linked from a workspace takes no extra space, and dropping it frees nothing: it does not count, and a
+ * result that mostly consists of such files goes only when the rest does not suffice.
  */
 export function chooseToTrim<Result extends ResultOnDisk, Blob extends BlobOnDisk>(
   ...store: Parameters<typeof choosing<Result, Blob>>
@@ -165,7 +165,7 @@ function oldestFirst<T extends { readonly usedAtMs: number }>(most: number, nowM
   };
 }
 
-/** What the store costs: what would be free if it were gone. */
+/** Returns the bytes that would be free without the store. */
 export function bytesUsed(
   results: readonly ResultOnDisk[],
   blobs: ReadonlyMap<number, BlobOnDisk>,

@@ -2,17 +2,17 @@ import type { DiskBlobStore } from "#cas/disk/disk-blob-store.ts";
 import { errnoOf } from "#cas/disk/disk-fault.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 
-/** What the disk has cost since this process opened the store. */
+/** The losses because of the disk since this process opened the store. */
 export interface DiskTrouble {
   /** Writes that it refused. */
   readonly refusedWrites: number;
-  /** Of what was here before, so much went to make room on a full disk. */
+  /** The bytes that were removed to make room on a full disk. */
   readonly removedBytes: number;
   readonly because: string;
   readonly lastAt: Date;
 }
 
-/** Adds up what the disk costs, so that somebody is told: builds go on without what was not kept. */
+/** Sums up the losses because of the disk, for a report: builds continue without what was not stored. */
 export interface TroubleBook {
   read(): DiskTrouble | undefined;
   madeRoom(bytes: number): void;
@@ -20,7 +20,7 @@ export interface TroubleBook {
   countedIn<Blobs extends DiskBlobStore>(blobs: Blobs): Blobs;
 }
 
-/** What says something of the disk. Others are of who sends the bytes. */
+/** Error codes of the disk. Other errors come from the sender of the bytes. */
 const ofDisk: ReadonlySet<string> = new Set([
   "ENOSPC",
   "EDQUOT",

@@ -9,24 +9,25 @@ import type { DiskTrouble } from "./disk-trouble.ts";
 export interface GranaryUsage {
   readonly results: number;
   readonly blobs: number;
-  /** Of what is alive: the limit is one of these. */
+  /** The bytes of live data: the limit is compared with these. */
   readonly bytes: number;
-  /** With what packs hold that is dead: as much again, and a segment of 64 MiB or more. */
+  /** Including dead data in packs: as much again, and a segment of 64 MiB or more. */
   readonly diskBytes: number;
   readonly limitBytes: number;
 }
 
 export interface Trimmed {
-  /** Of what was alive. */
+  /** The removed bytes of live data. */
   readonly removedBytes: number;
   /** Of the disk's. */
   readonly freedBytes: number;
 }
 
 /**
- * What this machine has: results and blobs, shared by all workspaces. Bounded; trimmed by use; whole after any crash.
+ * The results and blobs of this machine, shared by all workspaces. Bounded; trimmed by use; consistent after any crash.
  *
- * A result is kept after its blobs, and forgotten before them: who finds one finds its blobs, or takes it for a miss.
+ * A result is stored after its blobs and removed before them, so a reader of a result finds its blobs, or treats it as
+ * a miss.
  */
 export interface GranaryStore extends Service {
   /** Checked when it is read where the disk is not trusted: a rotten blob is removed, and is none. */
@@ -39,14 +40,14 @@ export interface GranaryStore extends Service {
   hasBlob(digest: Digest): boolean;
   /** Replaces one of the same name. Its blobs are here already. */
   keep(result: GranaryResult): Promise<void>;
-  /** Sees to it that a blob that is here is the file that `blobs.path` says; false when it is not here. */
+  /** Makes a present blob a file at `blobs.path`; returns false when it is absent. */
   asFile(digest: Digest): Promise<boolean>;
   forget(project: string, key: ResultKey): Promise<void>;
-  /** What was forgotten before stays so after a power cut. Throws where the disk does not take that. */
+  /** Makes earlier removals durable. Throws where the disk fails. */
   sync(): Promise<void>;
   usage(): Promise<GranaryUsage>;
-  /** Undefined: the disk took all that it was given so far. What is here is read all the same. */
+  /** Undefined: the disk has accepted everything so far. Present data can be read in any case. */
   diskTrouble(): DiskTrouble | undefined;
-  /** Removes what was used least lately, down to the limit; never what `isHeld` says is on its way out. */
+  /** Removes the least recently used data down to the limit; never what `isHeld` protects for sending. */
   trim(compacting?: Compacting): Promise<Trimmed>;
 }

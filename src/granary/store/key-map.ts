@@ -51,14 +51,14 @@ export class KeyMap {
     return before;
   }
 
-  /** Answers what was there. */
+  /** Removes a key; returns its value. */
   delete(key: number): Packed | undefined {
     let hole = this.#slotOf(key);
     if (this.#keys[hole] !== key) return undefined;
     const before = this.#at(hole);
     const mask = this.#keys.length - 1;
     for (let at = (hole + 1) & mask; this.#keys[at] !== 0; at = (at + 1) & mask) {
-      // It may move into the hole unless its own place lies behind that.
+      // It may move into the hole unless its own place is after the hole.
       const fromHome = (at - this.#home(this.#keys[at] as number)) & mask;
       if (fromHome < ((at - hole) & mask)) continue;
       this.#move(at, hole);

@@ -54,7 +54,7 @@ export class KeySet {
     if (this.#slots[hole] !== key) return false;
     const mask = this.#slots.length - 1;
     for (let at = (hole + 1) & mask; this.#slots[at] !== 0; at = (at + 1) & mask) {
-      // It may move into the hole unless its own place lies behind that.
+      // It may move into the hole unless its own place is after the hole.
       const fromHome = (at - this.#home(this.#slots[at] as number)) & mask;
       if (fromHome < ((at - hole) & mask)) continue;
       this.#slots[hole] = this.#slots[at] as number;

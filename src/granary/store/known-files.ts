@@ -20,7 +20,7 @@ export interface KnownFiles {
   hasBlob(digest: Digest): boolean;
   blobIsHere(digest: Digest): void;
   blobIsGone(digest: Digest): void;
-  /** What a trim has counted, file by file: what else is known of bytes is an estimate. */
+  /** Sets the bytes that a trim has counted file by file; in between they are an estimate. */
   bytesAre(bytes: number): void;
   counts(): { readonly blobs: number; readonly bytes: number };
   /** Looks through the store, a little at a time. Until it is through, every question is a look at the disk. */

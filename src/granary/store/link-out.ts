@@ -20,7 +20,7 @@ export interface PlaceAt {
 
 export type Placed = "reflink" | "hardlink" | "copy";
 
-/** What file systems answer that cannot do it: between these two directories it need not be tried again. */
+/** Errors of file systems that do not support it: it is not tried again between these two directories. */
 const cannot = ["EXDEV", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EINVAL", "EPERM", "ENOTTY"];
 
 /** A tool's own file, as a checkout has it. A hard link keeps the blob's mode: nobody may write to it. */
@@ -42,7 +42,9 @@ export function waysToPlace(mode: LinkMode, isReadOnly: boolean): readonly Place
 
 export type PlaceBlob = (digest: Digest, to: string, how: PlaceAt) => Promise<Placed | undefined>;
 
-/** Puts blobs at paths. What works between the store and a mount is found out once, and remembered. */
+/**
+ * Returns a function that puts blobs at paths. What works between the store and a mount is found once and remembered.
+ */
 export function placingFrom(
   paths: StorePaths,
   blobs: CheckedBlobs,
@@ -87,7 +89,7 @@ export function placingFrom(
   return async (digest, to, { executable, isReadOnly }) => {
     if (!(await blobs.isSound(digest)) || !blobs.look(digest, true)) return undefined;
     const mount = statSync(dirname(to)).dev;
-    // Aside first: whoever looks at the path sees the old file or the new, whole.
+    // Under another name first, so that a reader of the path sees either the old or the new complete file.
     const aside = join(dirname(to), `.grange-${process.pid}-${counter++}`);
     for (const way of waysToPlace(mode, isReadOnly)) {
       if (impossible.has(`${way} ${mount}`)) continue;
@@ -106,7 +108,7 @@ export function placingFrom(
         // Two mounts of one file system refuse links to each other, and look alike.
         const isSure = errno !== "EXDEV" || mount !== storeDevice;
         if (cannot.includes(errno) && isSure) impossible.add(`${way} ${mount}`);
-        // ext4 allows 65,000 names for one file. Of all else, a copy will tell.
+        // ext4 allows 65,000 names for one file. For all other errors, a copy will show the reason.
       }
     }
     return undefined;

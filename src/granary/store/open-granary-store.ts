@@ -31,14 +31,17 @@ export interface GranaryStoreOptions {
   readonly packedUpToBytes?: number;
   readonly clock?: Clock;
   readonly logger: Logger;
-  /** What is on its way to the farm, and therefore not trimmed. The outbox knows, and is opened after its store. */
+  /**
+   * Whether a blob waits to be sent to the farm and must not be trimmed. The outbox, which opens after its store,
+   * knows.
+   */
   readonly isHeld?: (digest: Digest) => boolean;
 }
 
 export interface OpenGranaryStore extends GranaryStore {
   /**
-   * Puts a blob's bytes at a path whose directory is there, for a tool; undefined when it is not here. Replaces
-   * what is at the path.
+   * Puts a blob's bytes at a path in an existing directory, for a tool; returns undefined when the blob is absent.
+   * Replaces a file at the path.
    */
   readonly placeAt: PlaceBlob;
   /** Resolves when all that is on disk is known in memory. Nothing needs to wait for it. */
@@ -53,11 +56,11 @@ const trimAgainAfterMs = 60_000;
 const trimAgainAfterShare = 0.05;
 
 /**
- * Opens the store of a data directory that nobody else has open.
+ * Opens the store of a data directory, which no other process has open.
  *
- * Nothing is synced: what was pulled is pulled again, what a build made it makes again. After a power cut a young
- * result is whole or a miss, by the hash in its record, and a young blob is whole or none, by its own. What is in results'
- * own files, as granaries kept them once, is forgotten.
+ * Nothing is synced: fetched data are fetched again, and a build makes its results again. After a power cut a recent
+ * result is complete or a miss, by the hash in its record, and so is a recent blob, by its own. Results in files of
+ * their own, from old versions, are removed.
  */
 export async function openGranaryStore(options: GranaryStoreOptions): Promise<OpenGranaryStore> {
   const { directory, limitBytes, logger, clock = systemClock, isHeld = () => false } = options;
@@ -149,7 +152,7 @@ export async function openGranaryStore(options: GranaryStoreOptions): Promise<Op
   function trimIfFull(): void {
     const bytes = bytesHere();
     if (bytes <= limitBytes || trimming !== undefined || stopping.signal.aborted) return;
-    // By a clock that nobody sets.
+    // By the monotonic clock.
     const isLongAgo = performance.now() >= trimAgainAtMs;
     if (!isLongAgo && bytes < leftByLastTrim + limitBytes * trimAgainAfterShare) return;
     trimAgainAtMs = performance.now() + trimAgainAfterMs;
@@ -158,9 +161,9 @@ export async function openGranaryStore(options: GranaryStoreOptions): Promise<Op
     });
   }
 
-  /** The disk is smaller than the limit, or others fill it: what there is shrinks by a tenth. */
+  /** The disk is smaller than the limit, or others fill it: removes a tenth of the store. */
   function makeRoom(): Promise<boolean> {
-    // All who find the disk full at the same time have one tenth removed, not one each.
+    // All callers that find the disk full at the same time share one removal.
     makingRoom ??= (async () => {
       try {
         await trimming?.catch(() => {});

@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 
-/** `gone`: what was of that name is none any more. `used`: it was asked for, and nothing else changed. */
+/** `gone`: the name has no content any more. `used`: it was read, and nothing else changed. */
 export type PackedKind = "result" | "blob";
 export type RecordKind = PackedKind | "result-gone" | "blob-gone" | "result-used" | "blob-used";
 
@@ -13,7 +13,7 @@ const kinds: readonly RecordKind[] = [
   "blob-used",
 ];
 
-/** What stands before a record's bytes. */
+/** The head before a record's bytes. */
 export interface RecordHead {
   readonly kind: RecordKind;
   /** Of a result the hash of its name, of a blob its hash. */
@@ -54,7 +54,7 @@ export function encodeHead({ kind, name, bodyBytes, usedAtS }: RecordHead): Buff
   return head;
 }
 
-/** Undefined of what is no head: cut off by a crash, or rotten. What follows it cannot be found then. */
+/** Returns undefined for an invalid head: cut off by a crash, or corrupt. The records after it cannot be found then. */
 export function decodeHead(bytes: Buffer, at = 0): RecordHead | undefined {
   if (bytes.byteLength - at < fixedBytes || bytes.readUInt32LE(at) !== magic) return undefined;
   const kind = kinds[bytes.readUInt8(at + 4)];

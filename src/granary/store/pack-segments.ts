@@ -39,11 +39,11 @@ export interface SegmentSize {
 }
 
 /**
- * Records one after the other in a few large files, each written to until it is full and never changed again.
+ * Records one after the other in a few large files, each written until it is full and never changed again.
  *
- * A file for each small thing costs 0.6 ms of CPU to make, and waits for the file system's journal behind whoever syncs;
- * a record at the end of an open file costs 0.01. All of it is done at once, without the thread pool: handing the call
- * over costs more than the call.
+ * Making a small file costs 0.6 ms of CPU, and waits for the file system's journal after any sync; a record at the end
+ * of an open file costs 0.01 ms. All calls are synchronous, without the thread pool, because handing a call over costs
+ * more than the call.
  */
 export interface PackSegments {
   /** Throws of a full disk, and has then written nothing. */
@@ -51,12 +51,12 @@ export interface PackSegments {
   /** A record's head and bytes; undefined where that many are not to be had. */
   read(segment: number, at: number, bytes: number): Buffer | undefined;
   sizes(): SegmentSize[];
-  /** Of one segment, in order. */
+  /** Returns the records of one segment, in order. */
   records(segment: number): PlacedRecord[];
-  /** What was appended before survives a power cut from then on. */
+  /** Makes everything that was appended before durable. */
   sync(): Promise<void>;
   remove(segment: number): void;
-  /** What is appended from then on begins another. */
+  /** Later records begin another segment. */
   seal(): void;
   close(): void;
 }
@@ -101,7 +101,7 @@ export async function openPackSegments(
     return join(directory, `${String(segment).padStart(12, "0")}${suffix}`);
   }
 
-  /** What a disk does not give back is as good as not there: a cache begins without it. */
+  /** An unreadable segment counts as absent: a cache starts without it. */
   function opens(segment: number): Segment | undefined {
     try {
       const file = openSync(pathOf(segment), "r");
@@ -112,7 +112,10 @@ export async function openPackSegments(
     }
   }
 
-  /** What an earlier process wrote last may end in half a record: nothing is put behind it, a new segment is begun. */
+  /**
+   * The last segment of an earlier process may end in an incomplete record: nothing is appended to it, and a new
+   * segment begins.
+   */
   function openHead(): { readonly segment: number; heads: Buffer[] } {
     const segment = ++last;
     segments.set(segment, { file: openSync(pathOf(segment), "wx+", 0o600), bytes: 0 });
@@ -210,7 +213,7 @@ export async function openPackSegments(
     async sync() {
       const appendedTo = [...unsynced];
       for (const segment of appendedTo) {
-        // What is appended while it is synced is the next one's.
+        // Records that are appended during the sync belong to the next one.
         unsynced.delete(segment);
         try {
           await syncFile(pathOf(segment));
@@ -254,7 +257,7 @@ function readable(file: number, room: Buffer, at: number): number {
   }
 }
 
-/** That this process has too many files open says nothing of the disk. */
+/** Throws for errors that say nothing about the disk, such as too many open files of this process. */
 function throwUnlessUnreadable(reason: unknown): void {
   const errno = errnoOf(reason);
   if (errno === undefined || errno === "EMFILE" || errno === "ENFILE") throw reason;
@@ -269,7 +272,7 @@ function writeAll(file: number, parts: readonly Uint8Array[], at: number): void 
   while (written < size) written += writevSync(file, [all.subarray(written)], at + written);
 }
 
-/** By a descriptor of its own: the other may be closed meanwhile, and its number be another file's. */
+/** Opens the file itself: the other descriptor may be closed meanwhile, and its number reused. */
 async function syncFile(path: string): Promise<void> {
   const opened = await open(path, "r");
   try {
@@ -284,6 +287,6 @@ function cutBack(file: number, bytes: number): void {
   try {
     ftruncateSync(file, bytes);
   } catch {
-    // Its size is known, and only what lies within is read.
+    // Its size is known, and only bytes within it are read.
   }
 }

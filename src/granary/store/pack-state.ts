@@ -104,7 +104,7 @@ export function recordRemovals(pack: PackState): void {
   }
 }
 
-/** What cannot be read back is none from then on. */
+/** Reads up to a number of bytes; an unreadable record is removed. */
 export function readUpTo(pack: PackState, mostBytes: number, kind: PackedKind, key: number) {
   const known = pack.maps[kind].get(key);
   if (known === undefined) return undefined;

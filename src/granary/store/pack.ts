@@ -23,7 +23,7 @@ import {
 } from "./pack-state.ts";
 import { rewriteSegment } from "./rewrite-segment.ts";
 
-/** A limit of 10 GB is 160 of these: what is compacted at once is small beside it, and few files are open. */
+/** A limit of 10 GB is 160 of these: one compaction is small compared with it, and few files are open. */
 const leastSegmentBytes = 64 * 1024 ** 2;
 const segmentsOfLimit = 160;
 
@@ -37,7 +37,7 @@ export interface LiveRecord {
 /** Small things of a store, in a few files: results by the hash of their names, blobs by their hash. */
 export interface Pack {
   has(kind: PackedKind, name: string): boolean;
-  /** Of a blob how many bytes it has: 52 bits of its hash are compared, and nothing is read. */
+  /** Returns the size of a blob: compares 52 bits of its hash, and reads nothing. */
   sizeOf(kind: PackedKind, name: string): number | undefined;
   /** Undefined also of what has rotted, or cannot be read back: it is none from then on. Bytes are not checked by their hash. */
   read(kind: PackedKind, name: string): Buffer | undefined;
@@ -47,10 +47,10 @@ export interface Pack {
   noteUse(kind: PackedKind, name: string): void;
   /** `bytes`: of what is alive. */
   counts(): { readonly results: number; readonly blobs: number; readonly bytes: number };
-  /** With what is dead and not dropped yet. */
+  /** Including dead data that are not removed yet. */
   diskBytes(): number;
   live(kind: PackedKind): Iterable<LiveRecord>;
-  /** What memory does not have. */
+  /** Returns data that are not in memory. */
   headByKey(kind: PackedKind, key: number): RecordHead | undefined;
   /** The name, and the bytes. */
   readByKey(
@@ -60,7 +60,7 @@ export interface Pack {
   usedAtMs(kind: PackedKind, key: number): number | undefined;
   /** A clock that was ahead has left times that would stay the youngest. */
   usedNow(kind: PackedKind, key: number): void;
-  /** What was put and removed before stays so after a power cut. Throws where the disk does not take that. */
+  /** Makes earlier changes durable. Throws where the disk fails. */
   sync(): Promise<void>;
   /** Writes anew what is mostly dead; on a full disk, as much as makes room. */
   compact(how: Compacting, signal: AbortSignal): Promise<void>;
@@ -76,11 +76,11 @@ export interface PackOptions {
 }
 
 /**
- * Opens a pack that nobody else has open.
+ * Opens a pack, which no other process has open.
  *
- * The last record of a name says what is there. Nothing is synced unless asked for, or when older records are dropped for
- * their copies: after a power cut a segment may end early or have holes, and what is behind the first of them is gone, as
- * a cache may lose it.
+ * The last record of a name decides. Nothing is synced except on request, or when older records are removed after being
+ * copied: after a power cut a segment may end early or have holes, and the records after the first hole are lost, which
+ * a cache may afford.
  */
 export async function openPack(options: PackOptions): Promise<Pack> {
   const { directory, limitBytes, now } = options;

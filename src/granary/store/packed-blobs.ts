@@ -13,7 +13,9 @@ import {
 import type { CheckedBlobs } from "./checked-blobs.ts";
 import type { Pack } from "./pack.ts";
 
-/** As what caches answer with in one piece. Larger blobs are files, and so is what tools are given links to. */
+/**
+ * The size of blobs that caches return in one piece. Larger blobs are files, and so are blobs that tools get links to.
+ */
 export const packedUpToBytes = 256 * 1024;
 
 /** About 0.5 ms. */
@@ -35,7 +37,7 @@ export interface PackedBlobsOptions {
 
 /** Blobs of which the small ones lie in a pack, and get a file when somebody wants one. */
 export interface PackedBlobs extends CheckedBlobs {
-  /** Sees to it that a blob that is here is a file at its `path`; false when it is not here. */
+  /** Makes a present blob a file at its `path`; returns false when it is absent. */
   asFile(digest: DigestOf): Promise<boolean>;
 }
 

@@ -14,7 +14,7 @@ export const KeptResult = ResultKey.extend({
   costMs: z.number().nonnegative().optional(),
 }).transform(({ costMs, ...rest }): GranaryResult => ({ ...rest, costMs }));
 
-/** What `KeptResult` reads. */
+/** Returns the form that `KeptResult` reads. */
 export function asKept({ value, blobs, ...rest }: GranaryResult): Record<string, unknown> {
   return { ...rest, value: digestKey(value), blobs: blobs.map(digestKey) };
 }

@@ -15,8 +15,8 @@ import {
 const copiesInOneGo = 50;
 
 /**
- * What of a segment still counts goes to the end of the newest; then, when that is on disk, the segment goes. On a full
- * disk, it goes first: who is killed just then has lost what a cache may lose.
+ * Copies the valid records of a segment to the end of the newest; removes the segment when they are on disk. On a full
+ * disk it is removed first: a kill at that moment loses data that a cache may lose.
  */
 export async function rewriteSegment(
   pack: PackState,
@@ -46,7 +46,7 @@ export async function rewriteSegment(
   dropRestOf(pack, segment);
 }
 
-/** Of what has rotted since it was opened, not all records are found again. */
+/** Drops the records of a segment that became corrupt since it was opened and were not found again. */
 function dropRestOf(pack: PackState, segment: number): void {
   if (pack.liveIn.get(segment)) {
     for (const kind of ["result", "blob"] as const) {
@@ -58,7 +58,7 @@ function dropRestOf(pack: PackState, segment: number): void {
   pack.liveIn.delete(segment);
 }
 
-/** How to write it anew, with all that takes in memory; undefined of what is dead. */
+/** Returns the record to write again, with the changes that memory holds; undefined for a dead one. */
 function copyOf(
   pack: PackState,
   { head, segment, at }: PlacedRecord,

@@ -6,10 +6,10 @@ import { packedUpToBytes } from "./packed-blobs.ts";
 const mostGatheredBytes = 32 * 1024 * 1024;
 
 /**
- * Uploads of which the small ones are gathered in memory, and go to the store in one piece.
+ * Uploads that keep small blobs in memory and store them in one piece.
  *
- * To go on with one where it was broken off is worth a file for each where a blob is large. Of a build tool's uploads nearly
- * all are small: Bazel sends an action, its command and each of its outputs by a call of its own.
+ * Continuing an interrupted upload, with a file for each, is worth it for large blobs. Nearly all uploads of a build
+ * tool are small: Bazel sends an action, its command and each of its outputs by a call of its own.
  */
 export function smallAtOnce(
   uploads: UploadStore,
@@ -22,7 +22,7 @@ export function smallAtOnce(
     async receive(upload) {
       const { digest, offset, chunks } = upload;
       const isSmall = digest.sizeBytes <= upToBytes && gathered + digest.sizeBytes <= mostBytes;
-      // Who goes on has begun on the disk.
+      // A continued upload has begun on the disk.
       if (!isSmall || offset > 0) return uploads.receive(upload);
       gathered += digest.sizeBytes;
       try {

@@ -25,12 +25,12 @@ export interface Soundness {
 }
 
 /**
- * A file is hashed once in a process's life, and again when it may have changed.
+ * Hashes a file once in a process's life, and again when it may have changed.
  *
- * Remembered by inode, size and change time: the last is set by every write and cannot be set back. It is also set by
- * each new link and by noting use; where those are ours, what is remembered moves along. Where others unlink theirs,
- * the file is hashed once more, which costs time and nothing else. Not remembered across processes: what turns bits
- * on a disk leaves no trace in an inode, and a restart is when somebody looks again.
+ * Remembered by inode, size and change time: every write sets the last one, and it cannot be restored. New links and
+ * noted use set it, too; for our own ones the entry is updated. When others remove their links, the file is hashed once
+ * more, which only costs time. Not remembered across processes: bit errors on a disk leave no trace in an inode, and a
+ * restart is a good moment to check again.
  */
 export function soundness(): Soundness {
   const known = new Map<string, Stamp>();

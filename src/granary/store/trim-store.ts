@@ -45,11 +45,11 @@ export interface TrimRequest {
 }
 
 /**
- * Brings the store under its limit; answers how many bytes that freed, and how many are left in files.
+ * Brings the store under its limit; returns how many bytes that freed, and how many are left in files.
  *
- * Results go first, then the blobs that they named: killed in between, there are blobs too many, never too few.
- * Between the last look at a blob and its removal nothing else of this process runs, so that whoever was told
- * "it is here" keeps it. What is dead in packs is dropped in the end, whether or not something was removed.
+ * Results are removed first, then the blobs that they named: when it is killed in between, there are too many blobs,
+ * never too few. Between the last look at a blob and its removal nothing else of this process runs, so a client that
+ * was told that the blob exists keeps it. Dead data in packs are removed at the end, in any case.
  */
 export async function trimStore(
   request: TrimRequest,

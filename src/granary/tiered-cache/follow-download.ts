@@ -6,13 +6,13 @@ import type { SilenceBudget } from "./silence-budget.ts";
 
 /** Reads a large blob while it comes. */
 export interface Follower {
-  /** What came. Whoever reads too slowly is not waited for. */
+  /** Adds received bytes. A slow reader is not waited for. */
   push(chunk: Uint8Array): void;
   /** Resolves with the first bytes. */
   readonly begun: Promise<void>;
   /**
-   * All of it. What is last is given when the whole is known to be right, and in the store: nobody ever has the whole of
-   * something wrong, and a stream that breaks off is a miss to its tool. Throws when the rest does not come, or is not right.
+   * Yields the whole blob. The last bytes come only when the blob is verified and stored: no reader ever has a complete
+   * wrong blob, and a stream that breaks off is a miss for its tool. Throws when the rest does not arrive, or is wrong.
    */
   chunks(
     download: Promise<Download>,
@@ -21,7 +21,7 @@ export interface Follower {
   ): AsyncGenerator<Uint8Array>;
 }
 
-/** Of what its reader has not taken, so much is held. What is more it reads from the store at the end. */
+/** The most bytes that are held for a slow reader. It reads the rest from the store at the end. */
 const mostAheadBytes = 8 * 1024 * 1024;
 
 export function followDownload(digest: Digest, most = mostAheadBytes): Follower {
@@ -41,7 +41,7 @@ export function followDownload(digest: Digest, most = mostAheadBytes): Follower 
     begun,
     push(chunk) {
       if (isLate) return;
-      // What is done with one chunk by who keeps it is nothing to who reads it.
+      // A copy: the store's handling of a chunk must not affect the reader.
       ahead.push(Uint8Array.from(chunk));
       aheadBytes += chunk.byteLength;
       if (aheadBytes > most) {

@@ -10,7 +10,7 @@ const leastSilenceMs = 500;
 export interface SilenceLimits {
   /** All silences of one build together. */
   readonly allMs: number;
-  /** One silence. */
+  /** The limit of one silence. */
   readonly onceMs: (roundTripMs: number | undefined) => number;
 }
 

@@ -1,6 +1,6 @@
 import type { TransferLine } from "#commit-index/order-transfer.ts";
 
-/** Of what is on its way the size is not known to who asks: most results are smaller. */
+/** The assumed size of a result in transfer, which the caller does not know: most are smaller. */
 const assumedBytes = 256 * 1024;
 
 /** Before anything was measured. */
@@ -8,10 +8,10 @@ const unmeasuredMs = 200;
 const mostMs = 1_000;
 
 /**
- * How long to wait for what is on its way before it is asked for directly.
+ * Returns how long to wait for a result in transfer before it is requested directly.
  *
- * Asking takes a round trip and the transfer, too; what is on its way has begun before. Three round trips: it may be
- * behind some others in the stream, which a direct question overtakes.
+ * A request takes a round trip and the transfer, too; the result in transfer has started earlier. Three round trips: it
+ * may be behind others in the stream, which a direct request overtakes.
  */
 export function waitForPrefetchMs(line: TransferLine | undefined): number {
   if (line === undefined) return unmeasuredMs;

@@ -2,19 +2,21 @@ import { environmentProperty } from "#core/platform.ts";
 import type { ToolSettingsSource } from "./tool-settings.ts";
 
 /**
- * So many at a time as Bazel would have run by itself, and others beside them that look for results, or send what they made. What runs
- * at once is bounded by the machine's CPUs and memory as before; Bazel counts who waits for a cache as a job as well.
+ * As many as Bazel would run by itself, and further ones that look for results, or send what they made. The CPUs and
+ * memory of the machine still limit what runs at once; Bazel also counts actions that wait for a cache as jobs.
  */
 const jobs = "HOST_CPUS*4";
 
 /**
- * A bazelrc that is read after all of the user's own. As Bazel 4 and later take it.
+ * Returns a bazelrc that is read after all of the user's own, for Bazel 4 and later.
  *
- * The property makes the environment a part of each action's digest: of a compiler outside of the workspace Bazel knows the
- * path only. A platform that has properties of its own says by them where it builds; Bazel leaves ours out there.
+ * The property makes the environment a part of each action's digest: of a compiler outside of the workspace, Bazel
+ * knows the path only. A platform with properties of its own identifies its environment with them; Bazel ignores ours
+ * there.
  *
- * No retries: with Bazel's five of each call, a granary that is killed in mid-build costs each action that is left six
- * seconds (60 actions of 0.1 s: 80 to 104 s in place of 10). It is on this machine: who does not answer is gone.
+ * No retries: with Bazel's five for each call, a granary that is killed during a build costs each remaining action six
+ * seconds (60 actions of 0.1 s: 80 to 104 s instead of 10). It is on this machine, so a granary that does not answer
+ * has ended.
  */
 export function bazelrcText(
   { port, build, project, environment }: ToolSettingsSource,
@@ -40,13 +42,13 @@ export function namesRemoteCache(bazelrc: string): boolean {
   );
 }
 
-/** What `--enable_platform_specific_config` asks for. */
+/** The platforms of `--enable_platform_specific_config`. */
 const platforms = ["linux", "macos", "windows", "freebsd", "openbsd"];
 
 /**
- * Whether bazelrc files say how many jobs there are: what we say is read after them, and would win.
+ * Returns whether bazelrc files set the number of jobs: our value is read after them and would win.
  *
- * Lines of a `--config` count where another line asks for that; one that the command line asks for wins over ours.
+ * Lines of a `--config` count where another line requests it; one that the command line requests wins over ours.
  */
 export function namesJobs(bazelrcs: string): boolean {
   const text = bazelrcs.replaceAll("\\\n", " ").replaceAll(/^\s*#.*$/gm, "");

@@ -38,11 +38,12 @@ export interface ToolSettingsPlace extends ToolSettingsSource {
 }
 
 /**
- * Leads a build's tools to the granary: by variables, and where a tool knows none, by a program of its name that stands before it in
- * PATH and names a file of this build's. The programs stay, always at the same path: who notes PATH sees it change once.
+ * Connects a build's tools to the granary: by variables, or, for a tool without such variables, by a program of its
+ * name that comes first in PATH and names a file of this build. The programs stay at the same path, so that PATH
+ * changes only once.
  *
- * Files are asked for one after the other, without the thread pool: a build waits for this, and nothing else is to be done
- * meanwhile (of some sixty questions each costs a tenth so).
+ * File system calls are made one after the other, without the thread pool: a build waits for them, and there is nothing
+ * else to do meanwhile (each of some sixty calls costs a tenth this way).
  */
 export async function openToolSettings(
   place: ToolSettingsPlace,
@@ -130,8 +131,8 @@ function isProgram(path: string): boolean {
 }
 
 /**
- * By renaming: another build may be starting it at this moment. False where the disk does not take it, which costs its
- * program the cache.
+ * By renaming, because another build may be starting it at this moment. Returns false where the disk fails; its program
+ * then runs without the cache.
  */
 function writeShim(file: string, text: string): boolean {
   const mine = `${file}.${randomUUID()}`;

@@ -3,7 +3,7 @@ import { shellWord } from "#core/shell-word.ts";
 /** A program that stands before another of its name in PATH, and gives it one option more. */
 export interface Shim {
   readonly program: string;
-  /** What the file is given with: `--bazelrc`. */
+  /** The option that takes the file: `--bazelrc`. */
   readonly option: string;
   /** The variable that names the file. Without it the program runs as if nobody stood before it. */
   readonly variable: string;
@@ -19,11 +19,11 @@ export const shims: readonly Shim[] = [
 ];
 
 /**
- * A shim as a shell script.
+ * Returns a shim as a shell script.
  *
- * It takes all shims out of PATH before it runs the program: so it does not find itself; and Bazel has PATH in the key of
- * each action, so that with one of ours in it no build would find what others made. And it looks whether the granary is alive:
- * Bazel builds nothing when nobody answers where its cache should be.
+ * It removes all shims from PATH before it runs the program, so that it does not find itself; and Bazel has PATH in the
+ * key of each action, so with our directory in it, no build would find the results of others. It also checks whether
+ * the granary is alive: Bazel builds nothing when its cache does not answer.
  */
 export function shimText(
   { program, option, variable }: Shim,

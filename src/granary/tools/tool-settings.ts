@@ -5,11 +5,11 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 export interface ToolSettingsSource {
   /** The granary's, on 127.0.0.1. */
   readonly port: number;
-  /** Its process, where that is known: Bazel is told of a granary only while there is one. */
+  /** Its process, where it is known: Bazel is connected to a granary only while there is one. */
   readonly pid?: number | undefined;
   readonly build: string;
   readonly project: string;
-  /** What the build would have without us. */
+  /** The variables that the build would have without us. */
   readonly variables: Variables;
   /** Whether remote caches that the user has set already are replaced. */
   readonly replace?: boolean;
@@ -30,7 +30,7 @@ export interface ToolSettings {
 
 export type GuidedTool = "bazel" | "ccache" | "dune" | "gradle" | "nx" | "sccache" | "turborepo";
 
-/** What says that a user has a remote cache of another kind already. */
+/** Signs that a user has a remote cache of another kind already. */
 const signs: Readonly<Record<GuidedTool, readonly string[]>> = {
   bazel: [],
   ccache: ["CCACHE_REMOTE_STORAGE", "CCACHE_SECONDARY_STORAGE", "CCACHE_NOREMOTE_STORAGE"],
@@ -61,7 +61,7 @@ const signs: Readonly<Record<GuidedTool, readonly string[]>> = {
  */
 const ccacheTimeoutMs = mostSilenceMs;
 
-/** On this machine nobody asks for a token; these tools ask no cache without one. */
+/** No token is required on this machine; these tools use no cache without one. */
 const noToken = "none";
 
 /** The variables that lead a build's tools to the granary, each under the build's own address. */
@@ -76,7 +76,7 @@ export function toolSettings(source: ToolSettingsSource): ToolSettings {
   return { variables, leftAlone };
 }
 
-/** What of the user's a tool keeps; undefined when it is led here. */
+/** Returns which setting of the user a tool keeps; undefined when it is connected to the granary. */
 export function keptBy(
   tool: GuidedTool,
   { variables, replace, setInFiles }: ToolSettingsSource,
@@ -98,7 +98,7 @@ function variablesOf(
       const storage = `${url}|operation-timeout=${ccacheTimeoutMs}`;
       return {
         CCACHE_REMOTE_STORAGE: storage,
-        // What 4.4 to 4.6 call it.
+        // Its name in 4.4 to 4.6.
         CCACHE_SECONDARY_STORAGE: storage,
         // Its usual check is a size and a time, which two compilers of images with one fixed date have in common.
         ...(hasCompilerCheck(source) ? {} : { CCACHE_COMPILERCHECK: "content" }),

@@ -3,7 +3,7 @@ import { repositoryOfUrl } from "./repository-of-url.ts";
 type Variables = Readonly<Record<string, string | undefined>>;
 
 interface Told {
-  /** What is built, as its address is named here; undefined where nobody says. */
+  /** The repository that is built, by its name here; undefined when unknown. */
   readonly repository: string | undefined;
   readonly branch: string | undefined;
   /** The number of a pull request. */
@@ -11,11 +11,11 @@ interface Told {
 }
 
 /**
- * The branch of a checkout whose HEAD is detached, as CI checks out: by the variables of GitHub (Gitea and Forgejo have the
- * same), GitLab, Buildkite and Jenkins. "" where none of them says.
+ * Returns the branch of a checkout with a detached HEAD, as in CI, from the variables of GitHub (also Gitea and
+ * Forgejo), GitLab, Buildkite and Jenkins; "" where none is set.
  *
- * What is built of a pull request is the pull request's, `pull/12`: its branch may be called like one of ours, and be a stranger's.
- * It counts only for the repository that the CI was started for, not for others that a job has cloned beside it.
+ * A build of a pull request gets `pull/12`: its branch belongs to a stranger and may have the name of one of ours. It
+ * applies only to the repository that the CI was started for, not to others that a job has cloned.
  */
 export function branchOfCi(variables: Variables, repository: string): string {
   for (const told of [github, gitlab, buildkite, jenkins].map((of) => of(variables))) {
@@ -34,7 +34,7 @@ function github({ GITHUB_REPOSITORY, GITHUB_REF = "" }: Variables): Told {
   };
 }
 
-/** Of a group within a group, the last two names count here. */
+/** Returns the name of a repository: for nested groups, the last two names. */
 function named(path: string | undefined): string | undefined {
   return path && repositoryOfUrl(`https://forge/${path}`);
 }

@@ -19,7 +19,10 @@ export async function cLibrary(): Promise<string> {
 
 const silenceLimitMs = 2_000;
 
-/** What a program prints, on either stream, however it ends: musl's ldd knows no --version, and says its own. */
+/**
+ * Returns the output of a program, on either stream and whatever its exit code: musl's ldd has no --version, and prints
+ * its version with an error.
+ */
 function said(program: string, ...args: string[]): Promise<string> {
   return new Promise((resolve) => {
     execFile(program, args, { timeout: silenceLimitMs, encoding: "utf8" }, (_, stdout, stderr) =>

@@ -5,8 +5,8 @@ import type { GitWorkspace } from "./workspace.ts";
 const mostBytes = 8 * 1024 * 1024;
 
 /**
- * What differs between a commit and the working tree as it is, relative to its root. Undefined when that cannot be
- * said: the commit is not here, it is too much, or not all changes of the tree are known.
+ * Returns the paths that differ between a commit and the working tree, relative to its root. Undefined when that is
+ * unknown: the commit is absent, there are too many, or not all changes of the tree are known.
  */
 export async function changedPathsSince(
   git: Git,

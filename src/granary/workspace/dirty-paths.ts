@@ -1,22 +1,22 @@
 import { Fault } from "#core/fault.ts";
 import type { Git } from "#git/run-git.ts";
 
-/** What `git status` says. */
+/** The result of `git status`. */
 export interface TreeStatus {
-  /** What HEAD was at that moment; undefined before the first commit. */
+  /** HEAD at that moment; undefined before the first commit. */
   readonly commit: string | undefined;
   readonly branch: string;
   readonly paths: readonly string[];
   readonly isCut: boolean;
 }
 
-/** More changes than this are no patch of a commit: whoever asks then takes everything for changed. */
+/** With more changes than this the tree is no variant of a commit: callers treat everything as changed. */
 const mostPaths = 10_000;
 const longestPath = 4_096;
 
 /**
- * What differs between the working tree of a directory and its commit, from the tree's root. Reads no further than it tells: a directory of a million
- * untracked files would take Git minutes.
+ * Returns the changes of a working tree against its commit, from the tree's root. Stops reading at the limit: a
+ * directory of a million untracked files would take Git minutes.
  */
 export async function readStatus(
   git: Git,

@@ -1,7 +1,7 @@
 import { access, constants, realpath, stat } from "node:fs/promises";
 import { basename, delimiter, isAbsolute, join } from "node:path";
 
-/** These stand in front of a compiler under its name, and say nothing of it. */
+/** Programs under the name of a compiler that say nothing about the compiler. */
 const standIns: ReadonlySet<string> = new Set(["ccache", "sccache", "distcc", "icecc"]);
 
 /** The file that a build runs under this name (or path), with all links resolved; undefined when there is none. */

@@ -4,11 +4,11 @@ import { parseDocument } from "yaml";
 import { z } from "zod";
 import { Fault, messageOf } from "#core/fault.ts";
 
-/** What a project says of its builds. */
+/** A project's settings for its builds. */
 export interface GranarySettings {
-  /** Whose results these are; undefined: `grange exec` says so. */
+  /** The project of the results; undefined: `grange exec` states it. */
   readonly project: string | undefined;
-  /** What a build that names no targets builds. */
+  /** The targets of a build that names none. */
   readonly targets: readonly string[];
   /** Programs that builds depend on without saying so in their keys: what is found in PATH under these names. */
   readonly tools: readonly string[];
@@ -17,7 +17,7 @@ export interface GranarySettings {
   readonly files: readonly string[];
 }
 
-/** In a directory of its own: whatever else lies in `.grange` is a definition of the farm's. */
+/** In a directory of its own: every other file in `.grange` is a definition of the farm. */
 export const settingsFile = ".grange/granary/settings.yml";
 
 export const usualTools = [
@@ -39,7 +39,10 @@ export const usualTools = [
   "python3",
 ] as const;
 
-/** What compilers read beside their arguments. None that differs with each build, as SOURCE_DATE_EPOCH may. */
+/**
+ * Variables that compilers read besides their arguments. Without those that differ in each build, such as
+ * SOURCE_DATE_EPOCH.
+ */
 export const usualVariables = [
   "CC",
   "CXX",
@@ -124,7 +127,7 @@ export function parseGranarySettings(text: string): GranarySettings {
   return { project, targets, ...environment };
 }
 
-/** Those of a workspace that says nothing. */
+/** The settings of a workspace without any. */
 export const usualSettings: GranarySettings = parseGranarySettings("{}");
 
 function wordsOf(issue: z.core.$ZodIssue): string {
@@ -143,7 +146,7 @@ function yamlIn(text: string): { readonly value?: unknown; readonly trouble?: st
   try {
     const document = parseDocument(text);
     const [error] = document.errors;
-    // Its first line says what and where; the others draw it.
+    // The first line has the problem and its place; the others show a part of the file.
     const trouble = error?.message.split("\n")[0]?.replace(/:$/, "");
     return trouble === undefined ? { value: document.toJS() } : { trouble };
   } catch (reason) {
@@ -152,7 +155,7 @@ function yamlIn(text: string): { readonly value?: unknown; readonly trouble?: st
   }
 }
 
-/** One byte more than is allowed, so that too much is told from all. */
+/** Reads one byte more than is allowed, to notice a file that is too large. */
 async function readSome(path: string): Promise<string | undefined> {
   const file = await open(path).catch(() => undefined);
   if (file === undefined) return undefined;

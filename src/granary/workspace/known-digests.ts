@@ -25,7 +25,7 @@ const Remembered = z.record(
 
 /** The oldest go first. */
 const most = 500;
-/** What was written a moment ago may be written once more without looking otherwise. */
+/** A file that was written this recently may be written again without a visible change. In ms. */
 const settledMs = 2_000;
 const mostBytes = 1024 * 1024 * 1024;
 

@@ -22,11 +22,11 @@ const naming: ReadonlySet<string> = new Set([
 
 const mostWords = 20;
 
-/** What builds must have in common for one to be told what the other asked for, and to be given its tools' results. */
+/** The properties that builds must share so that one may use the index and the results of the other. */
 export interface BuildEnvironment {
   /** A word of 64 characters. */
   readonly name: string;
-  /** What it was made from, for people. */
+  /** The facts that it was derived from, for people. */
   readonly facts: Readonly<Record<string, string>>;
 }
 
@@ -41,11 +41,11 @@ export interface EnvironmentSource {
 }
 
 /**
- * Names the environment of a build: machines with the same system, compilers and settings have the same, wherever
- * things lie on them.
+ * Derives the environment of a build: machines with the same system, compilers and settings have the same, wherever the
+ * files are.
  *
- * It is part of the keys under which results of most tools are shared (`keyInEnvironment`), so that compilers are told apart by
- * their content.
+ * It is part of the keys under which results of most tools are shared (`keyInEnvironment`), so that compilers are
+ * distinguished by their content.
  */
 export async function readEnvironment(source: EnvironmentSource): Promise<BuildEnvironment> {
   const { settings, variables, root, digests } = source;
@@ -64,7 +64,7 @@ export async function readEnvironment(source: EnvironmentSource): Promise<BuildE
   const facts: Record<string, string> = { os: process.platform, arch: process.arch };
   if (libc !== "") facts["libc"] = libc;
   if (image !== "") facts["image"] = image;
-  // Where a tool lies is for people; what it is counts.
+  // The place of a tool is for people; only its content counts.
   const counted: Record<string, string> = { ...facts };
   const note = (fact: string, value: string, told = value) => {
     counted[fact] = value;

@@ -9,9 +9,10 @@ import { usersIgnores } from "./users-ignores.ts";
 import type { GitWorkspace, PlainWorkspace, Workspace } from "./workspace.ts";
 
 /**
- * What Git says of a directory, its own or one above. A submodule, a worktree, a repository within another: each is its own.
+ * Returns the Git repository of a directory, or of one above it. A submodule, a worktree or a nested repository counts
+ * as its own.
  *
- * Throws only what `signal` says: whatever is wrong with a repository, the build goes on without its commit.
+ * Throws only when `signal` is aborted: with a broken repository, the build continues without its commit.
  */
 export async function readWorkspace(
   git: Git,
@@ -39,7 +40,7 @@ export async function readWorkspace(
 
 interface Place {
   readonly root: string;
-  /** What all worktrees of a repository share. */
+  /** The directory that all worktrees of a repository share. */
   readonly commonDirectory: string;
 }
 
@@ -83,7 +84,7 @@ async function readRepository(
   };
 }
 
-/** HEAD may have moved between two questions: then nobody can say what the tree has beside that commit. */
+/** HEAD may have moved between two calls: then the changes against that commit are unknown. */
 function changesOf(status: TreeStatus | undefined, commit: string) {
   if (status === undefined || status.commit !== commit) {
     return { branch: "", dirty: true, dirtyPaths: [], dirtyPathsCut: true };

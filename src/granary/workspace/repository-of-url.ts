@@ -1,6 +1,6 @@
 /**
- * What a repository is called, from the address of its remote: `owner/name` for a forge, the last directory for a path.
- * As the farm calls it, so that both mean one. Never a user, a password or a host.
+ * Returns the name of a repository, from the address of its remote: `owner/name` for a forge, the last directory for a
+ * path. The same as the farm's name. Never a user, a password or a host.
  */
 export function repositoryOfUrl(url: string): string {
   const plain = url

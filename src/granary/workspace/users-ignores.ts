@@ -23,7 +23,7 @@ export async function usersIgnores(git: Git, signal?: AbortSignal): Promise<read
   return found === undefined ? [] : ["-c", `core.excludesFile=${found}`];
 }
 
-/** In few there is anything of it, and a build waits for each process that is started. */
+/** Few files contain any, and a build waits for each process that is started. */
 async function mayNameIgnores(file: string): Promise<boolean> {
   const text = await readFile(file, "latin1").catch(() => "");
   return /excludesfile|\[\s*include/i.test(text);

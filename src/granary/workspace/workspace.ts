@@ -1,4 +1,4 @@
-/** What Git says of the directory that a build runs in. */
+/** The Git state of the directory in which a build runs. */
 export type Workspace = PlainWorkspace | GitWorkspace;
 
 /** A build runs here as anywhere, and belongs to no commit. */
@@ -27,6 +27,6 @@ export interface GitWorkspace {
   readonly dirtyPaths: readonly string[];
   /** Whether there were more than are told, or Git did not come to the end. */
   readonly dirtyPathsCut: boolean;
-  /** By the address of `origin`, without credentials; the directory's name where there is no remote. */
+  /** The name by the address of `origin`, without credentials; the directory's name where there is no remote. */
   readonly repository: string;
 }
