@@ -53,9 +53,9 @@ function beyond(platform: Requested, { pool, label, sizeClassCap }: Grant): stri
   const asksPool = String(platform["pool"] ?? "default");
   if (pool !== undefined && !matchesPattern(pool, asksPool)) return `the pool ${asksPool}`;
   for (const name of sizeClassCap === undefined ? [] : sizeProperties) {
-    const asked = Number(platform[name] ?? 1);
+    const required = Number(platform[name] ?? 1);
     // A value that is no number is refused later, by the code that reads it.
-    if (asked > (sizeClassCap ?? asked)) return `${name} ${asked}`;
+    if (required > (sizeClassCap ?? required)) return `${name} ${required}`;
   }
   // A property has no comma in what people write; a list of patterns spares a grant for each.
   const patterns = label?.split(",").map((pattern) => pattern.trim());

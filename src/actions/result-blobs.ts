@@ -57,9 +57,9 @@ export async function missingBlobsOf(
   const blobs = await blobsOfResult(trees, result, by);
   const turn = takingTurns();
   const missing: Digest[] = [];
-  for (let asked = 0; asked < blobs.length; asked += requestedAtOnce) {
+  for (let offset = 0; offset < blobs.length; offset += requestedAtOnce) {
     await turn();
-    missing.push(...(await trees.store.findMissing(blobs.slice(asked, asked + requestedAtOnce))));
+    missing.push(...(await trees.store.findMissing(blobs.slice(offset, offset + requestedAtOnce))));
   }
   return missing;
 }

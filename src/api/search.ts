@@ -2,7 +2,7 @@ import { z } from "zod";
 
 const Time = z.iso.datetime();
 
-const asked = {
+const common = {
   /** Its name on the farm, or what `SubmitGraph.repository` takes. */
   repository: z.string().min(1).max(4_096),
   /** Which jobs, such as `kind:test & linux`; not by state. */
@@ -24,14 +24,14 @@ export const StartSearch = z
   .discriminatedUnion("kind", [
     z.object({
       kind: z.literal("backfill"),
-      ...asked,
+      ...common,
       from: Revision,
       to: Revision,
       step: z.number().int().min(1).max(1_000_000).default(1),
     }),
     z.object({
       kind: z.literal("bisect"),
-      ...asked,
+      ...common,
       good: Revision,
       bad: Revision,
       parallel: z.number().int().min(1).max(50).default(1),

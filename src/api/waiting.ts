@@ -6,7 +6,7 @@ const Count = z.number().int().nonnegative();
 
 const JobStanding = z.object({ name: z.string(), state: JobState });
 
-const told = {
+const common = {
   /** For people, whole. */
   sentence: z.string(),
   /** What would shorten the wait; null when waiting is all that can be done. */
@@ -16,7 +16,7 @@ const told = {
 /** Why a job does not run, one kind for each thing that can be in its way. The first that holds is told. */
 export const WaitingReason = z.discriminatedUnion("kind", [
   z.object({
-    ...told,
+    ...common,
     kind: z.literal("dependency"),
     /** The one that moves first: it waits for no other job. */
     root: JobStanding.nullable(),
@@ -25,7 +25,7 @@ export const WaitingReason = z.discriminatedUnion("kind", [
     count: Count,
   }),
   z.object({
-    ...told,
+    ...common,
     kind: z.literal("person"),
     breakpoint: z.string(),
     /** Names, or patterns of them; empty where anybody with the grant may. */
@@ -35,11 +35,11 @@ export const WaitingReason = z.discriminatedUnion("kind", [
     /** When it goes on without a person. */
     until: Time.nullable(),
   }),
-  z.object({ ...told, kind: z.literal("time"), until: Time.nullable() }),
+  z.object({ ...common, kind: z.literal("time"), until: Time.nullable() }),
   /** Its result is to be reported by a machine that the farm does not know. */
-  z.object({ ...told, kind: z.literal("outside") }),
+  z.object({ ...common, kind: z.literal("outside") }),
   z.object({
-    ...told,
+    ...common,
     kind: z.literal("preparing"),
     /** Some trouble of the farm's; it is tried again. */
     trouble: z.string().nullable(),
@@ -48,7 +48,7 @@ export const WaitingReason = z.discriminatedUnion("kind", [
     ahead: Count,
   }),
   z.object({
-    ...told,
+    ...common,
     kind: z.literal("capacity-none"),
     /** The property that it requires and no worker offers, with the offered values; null when there are no workers. */
     missing: z
@@ -60,7 +60,7 @@ export const WaitingReason = z.discriminatedUnion("kind", [
     lastSeenAt: Time.nullable(),
   }),
   z.object({
-    ...told,
+    ...common,
     kind: z.literal("capacity-size"),
     /** The smallest size class that may run it, and the greatest that is there. */
     asked: Count,
@@ -68,21 +68,21 @@ export const WaitingReason = z.discriminatedUnion("kind", [
     workers: Count,
   }),
   z.object({
-    ...told,
+    ...common,
     kind: z.literal("capacity-busy"),
     /** How many could run it; all are busy. */
     workers: Count,
     freeAt: Time.nullable(),
   }),
   z.object({
-    ...told,
+    ...common,
     kind: z.literal("limit"),
     limit: z.string(),
     /** How many at once. */
     most: Count,
   }),
   z.object({
-    ...told,
+    ...common,
     kind: z.literal("priority"),
     /** About how many go first. `isMore`: at least so many. */
     ahead: z.object({ top: Count, sameGraph: Count, others: Count, isMore: z.boolean() }),
@@ -90,7 +90,7 @@ export const WaitingReason = z.discriminatedUnion("kind", [
     /** The part of these workers that the job's graph may expect now. */
     share: z.number(),
   }),
-  z.object({ ...told, kind: z.literal("starting"), worker: z.string().nullable() }),
+  z.object({ ...common, kind: z.literal("starting"), worker: z.string().nullable() }),
 ]);
 export type WaitingReason = z.infer<typeof WaitingReason>;
 

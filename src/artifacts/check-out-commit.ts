@@ -97,9 +97,9 @@ function build(
       detached: true,
       stdio: ["ignore", "pipe", "pipe"],
     });
-    let said = "";
+    let output = "";
     const hear = (part: Buffer) => {
-      said = (said + part.toString()).slice(-mostSaid);
+      output = (output + part.toString()).slice(-mostSaid);
     };
     child.stdout.on("data", hear);
     child.stderr.on("data", hear);
@@ -124,7 +124,7 @@ function build(
       signal.removeEventListener("abort", onAbort);
       if (ended !== undefined) reject(ended);
       else if (code === 0) done();
-      else reject(failed(`ended with ${code}: ${said.trim()}`));
+      else reject(failed(`ended with ${code}: ${output.trim()}`));
     });
   });
 }

@@ -103,7 +103,7 @@ export function remoteBuilder(options: RemoteBuilderOptions): RemoteBuilder {
         }),
       );
       const actionDigest = await put(message);
-      const said = create(RequestMetadataSchema, {
+      const requestMetadata = create(RequestMetadataSchema, {
         toolDetails: { toolName: tool.name, toolVersion: tool.version },
         toolInvocationId: invocation,
         actionId: actionDigest.hash,
@@ -113,7 +113,7 @@ export function remoteBuilder(options: RemoteBuilderOptions): RemoteBuilder {
       const operations = channel.serverStream(
         Execution.method.execute,
         { instanceName: project, actionDigest: toDigestMessage(actionDigest) },
-        { metadata: { [metadataHeader]: toBinary(RequestMetadataSchema, said) } },
+        { metadata: { [metadataHeader]: toBinary(RequestMetadataSchema, requestMetadata) } },
       );
       for await (const { done, result } of operations) {
         if (!done) continue;

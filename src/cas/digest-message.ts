@@ -72,21 +72,21 @@ export function fromDigestMessage(
 function functionFor(
   hash: string,
   whose: string,
-  asked: DigestFunction_Value | DigestFunction,
+  requested: DigestFunction_Value | DigestFunction,
 ): DigestFunction | undefined {
-  if (typeof asked === "string") return asked;
-  if (asked === DigestFunction_Value.UNKNOWN) return functionByLength(hash);
-  return known(asked, whose);
+  if (typeof requested === "string") return requested;
+  if (requested === DigestFunction_Value.UNKNOWN) return functionByLength(hash);
+  return known(requested, whose);
 }
 
-function known(asked: DigestFunction_Value, whose: string): DigestFunction {
-  const name = byValue.get(asked);
+function known(requested: DigestFunction_Value, whose: string): DigestFunction {
+  const name = byValue.get(requested);
   if (name !== undefined) return name;
-  const named = Object.entries(DigestFunction_Value).find(([, value]) => value === asked)?.[0];
+  const named = Object.entries(DigestFunction_Value).find(([, value]) => value === requested)?.[0];
   const ours = digestFunctions.join(", ").toUpperCase();
   throw new Fault(
     "invalid_argument",
-    `${whose} has a digest by function ${named ?? asked}; this server knows ${ours}`,
+    `${whose} has a digest by function ${named ?? requested}; this server knows ${ours}`,
   );
 }
 

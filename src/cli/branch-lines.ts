@@ -10,21 +10,21 @@ import { valueText } from "./value-text.ts";
 export function branchLines(branch: Branch, paint: Paint): string[] {
   const { resolved, own, catalog, next, history } = branch;
   const otherwise = branch.branch === "*" ? "usual" : "inherited";
-  const said = (isOwn: boolean) => (isOwn ? "" : paint.dim(otherwise));
+  const note = (isOwn: boolean) => (isOwn ? "" : paint.dim(otherwise));
   const rows = [
-    ["protected", valueText(resolved.protected), said(own?.protected !== undefined)],
-    ["customisable", valueText(resolved.customisable), said(own?.customisable !== undefined)],
-    ["priority cap", valueText(resolved.priorityCap), said(own?.priorityCap !== undefined)],
-    ["definitions", sourceText(resolved.source), said(own?.source !== undefined)],
+    ["protected", valueText(resolved.protected), note(own?.protected !== undefined)],
+    ["customisable", valueText(resolved.customisable), note(own?.customisable !== undefined)],
+    ["priority cap", valueText(resolved.priorityCap), note(own?.priorityCap !== undefined)],
+    ["definitions", sourceText(resolved.source), note(own?.source !== undefined)],
     ...Object.entries(resolved.switches).map(([name, value]) => [
       `switch ${printableLine(name)}`,
       valueText(value),
-      said(Object.hasOwn(own?.switches ?? {}, name)),
+      note(Object.hasOwn(own?.switches ?? {}, name)),
     ]),
     ...Object.entries(resolved.parameters).map(([name, value]) => [
       `parameter ${printableLine(name)}`,
       valueText(value),
-      said(Object.hasOwn(own?.parameters ?? {}, name)),
+      note(Object.hasOwn(own?.parameters ?? {}, name)),
     ]),
     ...nextRows(next, paint),
     ...(catalog === null || catalog.catalog === next.catalog

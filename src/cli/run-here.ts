@@ -60,11 +60,14 @@ export async function runHere(
 }
 
 /** The exit code of the one job that was asked for; of several, whether all succeeded. */
-export function exitCodeOf(asked: readonly string[], ends: ReadonlyMap<string, JobEnd>): number {
+export function exitCodeOf(
+  requested: readonly string[],
+  ends: ReadonlyMap<string, JobEnd>,
+): number {
   const all = [...ends.values()];
   if (all.every(hasSucceeded)) return exitCodes.ok;
-  const [only] = asked;
-  const end = asked.length === 1 && only !== undefined ? ends.get(only) : undefined;
+  const [only] = requested;
+  const end = requested.length === 1 && only !== undefined ? ends.get(only) : undefined;
   return (end?.kind === "ran" && end.exitCode) || exitCodes.failed;
 }
 

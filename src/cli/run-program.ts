@@ -66,6 +66,6 @@ export async function outputOf(
 ): Promise<string> {
   const { exitCode, stdout, stderr } = await runProgram(program, args, options);
   if (exitCode === 0) return stdout;
-  const said = (stderr.trim() || stdout.trim()).slice(-4_000);
-  throw new Fault("failed_precondition", `${program} ${args[0] ?? ""} failed: ${said}`);
+  const output = (stderr.trim() || stdout.trim()).slice(-4_000);
+  throw new Fault("failed_precondition", `${program} ${args[0] ?? ""} failed: ${output}`);
 }

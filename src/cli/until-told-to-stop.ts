@@ -9,7 +9,7 @@ interface StopRequest {
  * started, so that no wish to stop is missed meanwhile.
  */
 export function stopRequest(endsWithParent: boolean): StopRequest {
-  const told = new Promise<string>((resolve) => {
+  const signalled = new Promise<string>((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
       let times = 0;
       process.on(signal, () => {
@@ -23,5 +23,5 @@ export function stopRequest(endsWithParent: boolean): StopRequest {
       process.stdin.on("end", gone).on("error", gone).resume();
     }
   });
-  return { told };
+  return { told: signalled };
 }

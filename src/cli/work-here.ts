@@ -199,11 +199,11 @@ export async function hidingFarms(
 }
 
 /** Uses the worker's own token, of this or an earlier enrolment; a given token has precedence. */
-async function asItself(config: WorkerConfig, told: string | undefined) {
+async function asItself(config: WorkerConfig, givenToken: string | undefined) {
   if (config.token !== undefined) return config;
   const { ownToken } = await import("./enrol/own-token.ts");
   const { readCliConfig } = await import("./config.ts");
-  const enrol = told ?? readCliConfig().enrol;
+  const enrol = givenToken ?? readCliConfig().enrol;
   const folder = join(config.dataDir, "enrolled");
   const { server, ca, name, hiddenPaths } = config;
   const file = join(folder, `${name}.json`);

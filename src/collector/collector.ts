@@ -84,7 +84,7 @@ export class Collector implements Service {
   async #turn(): Promise<CollectorOver | undefined> {
     const { lab, config, contact, spool, clock } = this.#parts;
     const welcome = await this.#introduce();
-    const asked = performance.now();
+    const requestedAtMs = performance.now();
     const {
       job,
       because,
@@ -107,7 +107,7 @@ export class Collector implements Service {
     this.#because = because;
     await spool.dropOld(clock.now().getTime());
     if (this.#isSelfTestDue(isDue)) await this.#testItself(welcome);
-    const requestedMs = performance.now() - asked;
+    const requestedMs = performance.now() - requestedAtMs;
     await rest(
       Math.max(0, Math.min(shortestIdleMs, config.claimWaitMs) - requestedMs),
       this.#wanted.signal,

@@ -70,7 +70,7 @@ const CollectorEnvironment = z.object({
  * server.
  */
 export function readCollectorConfig(
-  told: Told,
+  given: Told,
   farm: { readonly isOnThisMachine: boolean },
   env: NodeJS.ProcessEnv = process.env,
 ): CollectorConfig {
@@ -81,10 +81,10 @@ export function readCollectorConfig(
       e.GRANGE_PRIVATE_HOSTS?.split(",")
         .map((host) => host.trim())
         .filter((host) => host !== "") ?? (farm.isOnThisMachine ? ["*"] : []),
-    ...told,
+    ...given,
     dataDir:
-      told.dataDir ??
-      (e.GRANGE_COLLECTOR_DATA || join(homedir(), ".cache/grange/collector", told.name ?? "")),
+      given.dataDir ??
+      (e.GRANGE_COLLECTOR_DATA || join(homedir(), ".cache/grange/collector", given.name ?? "")),
   });
   if (parsed.success) return parsed.data;
   throw new Fault(

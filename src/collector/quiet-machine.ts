@@ -27,7 +27,7 @@ export async function quietMachine(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const begun = performance.now();
-  let told: string | undefined;
+  let reportedReason: string | undefined;
   for (;;) {
     const load = await bench.load(isFirst ? sampleMs.first : sampleMs.between, signal);
     const decision = onLoad({
@@ -39,12 +39,12 @@ export async function quietMachine(
     if (decision.kind === "begin") {
       if (decision.warning !== undefined)
         logger.warn({ load: decision.warning }, "measures, though the machine is busy");
-      else if (told !== undefined) logger.info("the machine is quiet now");
+      else if (reportedReason !== undefined) logger.info("the machine is quiet now");
       return decision.warning;
     }
-    if (told === undefined)
+    if (reportedReason === undefined)
       logger.warn({ load: decision.why }, "waits for the machine to be quiet");
-    told = decision.why;
+    reportedReason = decision.why;
     await rest(lookEveryMs, signal);
     signal.throwIfAborted();
   }

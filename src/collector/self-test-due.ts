@@ -15,10 +15,10 @@ interface SelfTestRequested {
 const againMs = 60 * 60_000;
 
 /** Whether to compare an artifact with itself now, while there is nothing else to do. */
-export function selfTestDue(asked: SelfTestRequested): boolean {
-  const { triedAt, startedAt, now, atMinutes } = asked;
-  if (asked.isWanted) return true;
-  if (asked.isDue && (!triedAt || now.getTime() - triedAt.getTime() >= againMs)) return true;
+export function selfTestDue(state: SelfTestRequested): boolean {
+  const { triedAt, startedAt, now, atMinutes } = state;
+  if (state.isWanted) return true;
+  if (state.isDue && (!triedAt || now.getTime() - triedAt.getTime() >= againMs)) return true;
   return atMinutes !== undefined && (triedAt ?? startedAt) < latest(atMinutes, now);
 }
 

@@ -36,9 +36,9 @@ export function demandScale(past: readonly PastDemand[], parallelism?: number): 
 
 /** The same scale from the requests of a running build; undefined before there are enough. */
 export function observedScale(
-  asked: readonly { readonly firstMs: number; readonly atMs: number }[],
+  requests: readonly { readonly firstMs: number; readonly atMs: number }[],
 ): number | undefined {
-  const ratios = asked.filter(({ firstMs }) => firstMs > 0).map((one) => one.atMs / one.firstMs);
+  const ratios = requests.filter(({ firstMs }) => firstMs > 0).map((one) => one.atMs / one.firstMs);
   if (ratios.length < 8) return undefined;
   ratios.sort((one, other) => one - other);
   return ratios[ratios.length >> 1];

@@ -10,11 +10,11 @@ export function missingCase(
   missing: MissingCase["missing"],
   errors: Errors,
 ): MissingCase {
-  const said = errors[missing];
+  const failures = errors[missing];
   const why =
-    said.find((each) => each.case === matched.key) ??
-    said.find((each) => each.case === null && each.benchmark === matched.case.benchmark) ??
-    said.find((each) => each.case === null && each.benchmark === "");
+    failures.find((each) => each.case === matched.key) ??
+    failures.find((each) => each.case === null && each.benchmark === matched.case.benchmark) ??
+    failures.find((each) => each.case === null && each.benchmark === "");
   return { case: matched.case, missing, error: why?.message ?? null };
 }
 

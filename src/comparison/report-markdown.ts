@@ -19,38 +19,38 @@ export interface ReportToWrite extends ToTell {
  * Returns a request's report as a forge shows it, in rustc-perf's layout. Every foreign word is in a code span: there
  * it is neither markup, nor a mention, nor a link.
  */
-export function reportMarkdown(told: ReportToWrite): string {
-  const withResults = told.summaries.filter(
+export function reportMarkdown(report: ReportToWrite): string {
+  const withResults = report.summaries.filter(
     ({ primary, secondary }) => primary.all.count + secondary.all.count > 0,
   );
-  const without = told.summaries.filter(
-    (summary) => told.deciding.includes(summary.metric) && !withResults.includes(summary),
+  const without = report.summaries.filter(
+    (summary) => report.deciding.includes(summary.metric) && !withResults.includes(summary),
   );
   return [
-    `### Benchmarks of ${code(told.suite)}: ${code(told.before)} → ${code(told.after)}`,
-    `**${verdictSentence(told, code)}**`,
+    `### Benchmarks of ${code(report.suite)}: ${code(report.before)} → ${code(report.after)}`,
+    `**${verdictSentence(report, code)}**`,
     ...listed(
       "Benchmarks that fail and did not before",
-      told.newlyBroken.map(
+      report.newlyBroken.map(
         ({ benchmark, message }) =>
           `${benchmark === "" ? "a whole job" : code(benchmark)}: ${code(firstLine(message))}`,
       ),
     ),
-    ...withResults.map((summary) => metricSection(summary, told.metrics)),
+    ...withResults.map((summary) => metricSection(summary, report.metrics)),
     ...(without.length === 0
       ? []
       : [`No relevant results: ${without.map(withoutResults).join(", ")}.`]),
-    ...greatest(told.changes),
-    ...confirmationNote(told.changes),
+    ...greatest(report.changes),
+    ...confirmationNote(report.changes),
     ...listed(
       "Test cases without figures on one side",
-      told.missing.map(
+      report.missing.map(
         (each) =>
           `${caseText(each.case)}: none ${each.missing}${each.error === null ? "" : ` (${code(firstLine(each.error))})`}`,
       ),
       "folded",
     ),
-    `To see the same by hand: ${code(told.reproduce)}`,
+    `To see the same by hand: ${code(report.reproduce)}`,
   ].join("\n\n");
 }
 

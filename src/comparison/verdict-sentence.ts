@@ -22,19 +22,22 @@ export interface ToTell {
 }
 
 /** Where everything that decides goes, taken together. */
-export function overallDirection(told: Pick<ToTell, "summaries" | "deciding">): Direction {
-  return joinDirections(decidingSummaries(told).map(({ direction }) => direction));
+export function overallDirection(report: Pick<ToTell, "summaries" | "deciding">): Direction {
+  return joinDirections(decidingSummaries(report).map(({ direction }) => direction));
 }
 
 /**
  * All that matters, in a sentence or two. `name` sets a word that others chose (a benchmark, a metric); as it is,
  * the text is plain and good for a terminal, a page or a chat.
  */
-export function verdictSentence(told: ToTell, name: (word: string) => string = plainWord): string {
-  const summaries = decidingSummaries(told);
+export function verdictSentence(
+  report: ToTell,
+  name: (word: string) => string = plainWord,
+): string {
+  const summaries = decidingSummaries(report);
   const parts = summaries.flatMap((summary) => changesText(summary, name));
   const asides = [
-    ...brokenText(told.newlyBroken, name),
+    ...brokenText(report.newlyBroken, name),
     ...countText(sumOf(summaries, "undecided"), "is undecided", "are undecided"),
     ...countText(
       sumOf(summaries, "unlikeMachines"),
@@ -42,14 +45,14 @@ export function verdictSentence(told: ToTell, name: (word: string) => string = p
       "were never measured on like machines",
     ),
     ...countText(
-      told.missing.length,
+      report.missing.length,
       "has figures on one side only",
       "have figures on one side only",
     ),
   ];
-  const lead = `${leads[overallDirection(told)]}${parts.length > 0 ? `: ${parts.join("; ")}` : ""}.`;
+  const lead = `${leads[overallDirection(report)]}${parts.length > 0 ? `: ${parts.join("; ")}` : ""}.`;
   const aside = asides.length > 0 ? ` ${capital(asides.join("; "))}.` : "";
-  return `${lead}${aside}${attentionText(summaries, told)}`;
+  return `${lead}${aside}${attentionText(summaries, report)}`;
 }
 
 const leads: Record<Direction, string> = {
@@ -103,12 +106,12 @@ function countText(count: number, one: string, many: string): string[] {
     : [`${count} ${count === 1 ? "case" : "cases"} ${count === 1 ? one : many}`];
 }
 
-function attentionText(summaries: readonly MetricSummary[], told: ToTell): string {
+function attentionText(summaries: readonly MetricSummary[], report: ToTell): string {
   const bad = summaries.some(
     ({ direction, deservesAttention }) =>
       deservesAttention && (direction === "regression" || direction === "mixed"),
   );
-  if (bad || told.newlyBroken.length > 0) return " Somebody should look at it.";
+  if (bad || report.newlyBroken.length > 0) return " Somebody should look at it.";
   return summaries.some(({ direction }) => direction !== "none")
     ? " Nothing needs to be done."
     : "";

@@ -80,18 +80,18 @@ export function platformKey(platform: Platform): string {
 export const fenceProperty = "grange-only-for";
 
 /** Whether a worker that offers `offered` may run what asks for `asked`. */
-export function serves(offered: Platform, asked: Platform): boolean {
-  return offersAll(offered, asked) && fenceAround(offered, asked).length === 0;
+export function serves(offered: Platform, required: Platform): boolean {
+  return offersAll(offered, required) && fenceAround(offered, required).length === 0;
 }
 
 /** The properties that an action does not ask for, and must for this worker to take it. */
-export function fenceAround(offered: Platform, asked: Platform): string[] {
+export function fenceAround(offered: Platform, required: Platform): string[] {
   const names = offered[fenceProperty]?.split(",") ?? [];
-  return names.filter((name) => !Object.hasOwn(asked, name));
+  return names.filter((name) => !Object.hasOwn(required, name));
 }
 
 /** Whether a worker has every property that is asked for, whatever else it wants to be asked for. */
-export function offersAll(offered: Platform, asked: Platform): boolean {
+export function offersAll(offered: Platform, required: Platform): boolean {
   const offer = spelledAlike(offered);
-  return Object.entries(requirementsOf(asked)).every(([name, value]) => offer[name] === value);
+  return Object.entries(requirementsOf(required)).every(([name, value]) => offer[name] === value);
 }

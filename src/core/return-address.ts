@@ -2,13 +2,14 @@
 const longest = 1_000;
 
 /** Where to go after signing in: a page of ours, whatever was asked for. */
-export function returnAddress(asked: string | undefined): string {
-  if (asked === undefined || asked.length > longest) return "/";
+export function returnAddress(requestedAddress: string | undefined): string {
+  if (requestedAddress === undefined || requestedAddress.length > longest) return "/";
   // Browsers take `//host` and `/\host` for another site, and drop tabs and line breaks in between.
-  if (!/^\/(?![/\\])[\x21-\x7e]*$/.test(asked) || asked.includes("\\")) return "/";
+  if (!/^\/(?![/\\])[\x21-\x7e]*$/.test(requestedAddress) || requestedAddress.includes("\\"))
+    return "/";
   const base = "https://farm.invalid";
-  if (!URL.canParse(asked, base)) return "/";
-  const { origin, pathname, search, hash } = new URL(asked, base);
+  if (!URL.canParse(requestedAddress, base)) return "/";
+  const { origin, pathname, search, hash } = new URL(requestedAddress, base);
   if (origin !== base || pathname.startsWith("//")) return "/";
   return pathname.startsWith("/api/") || pathname.startsWith("/auth/")
     ? "/"

@@ -59,8 +59,8 @@ export function executionWatch(
     let ring = () => {};
     let hasRung = true;
     let end: ExecutionView | undefined;
-    const bell = (told?: ExecutionView) => {
-      end ??= told;
+    const bell = (reported?: ExecutionView) => {
+      end ??= reported;
       hasRung = true;
       ring();
     };

@@ -14,10 +14,10 @@ interface MissingProperty {
  * lacks. Undefined when there are no workers, or one serves.
  */
 export function firstMissing(
-  asked: Platform,
+  required: Platform,
   offers: readonly Platform[],
 ): MissingProperty | undefined {
-  const wanted = Object.entries(requirementsOf(asked)).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const wanted = Object.entries(requirementsOf(required)).toSorted(([a], [b]) => (a < b ? -1 : 1));
   const lacks = (offer: Platform) => wanted.filter(([name, value]) => offer[name] !== value);
   const nobody = wanted.find(([name, value]) => offers.every((offer) => offer[name] !== value));
   const nearest = offers.toSorted((a, b) => lacks(a).length - lacks(b).length)[0];

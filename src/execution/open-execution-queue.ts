@@ -58,7 +58,7 @@ export async function openExecutionQueue(parts: {
   const watch = executionWatch((ids) => readExecutions(db, ids));
   const logs = logService(db);
   const projects = projectsOfExecutions(db);
-  const told = announcedExecutions(clock);
+  const announced = announcedExecutions(clock);
   const leases = leasesHere();
   const dispatcher = claimDispatcher({
     db,
@@ -68,7 +68,7 @@ export async function openExecutionQueue(parts: {
     overdueAfterMs: times.overdueAfterMs,
     pollMs: times.pollMs,
     idle: parts.idle,
-    told,
+    told: announced,
     leases,
     giveBack: (leased) => void release(leased.map(({ lease }) => lease)).catch(() => {}),
   });
@@ -78,7 +78,7 @@ export async function openExecutionQueue(parts: {
     clock,
     overdueAfterMs: times.overdueAfterMs,
     lastLaneOf: (instanceId) => dispatcher.lastLaneOf(instanceId),
-    told,
+    told: announced,
   });
 
   const chooser = sizeChooser(parts.analyzer, logger);

@@ -52,10 +52,10 @@ const meanings: readonly {
 /** Puts a failed Git command into words. `repository` is the address as the user knows it. */
 export function gitFault(repository: string, stderr: string): Fault {
   const shown = withoutPassword(repository);
-  const said = withoutPasswords(lastLines(stderr));
+  const output = withoutPasswords(lastLines(stderr));
   const meaning = meanings.find(({ sign }) => sign.test(stderr));
   const sentence = meaning ? meaning.says : "git failed";
-  return new Fault(meaning?.code ?? "internal", `${shown}: ${sentence} (git: ${said})`);
+  return new Fault(meaning?.code ?? "internal", `${shown}: ${sentence} (git: ${output})`);
 }
 
 function lastLines(stderr: string): string {

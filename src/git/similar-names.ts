@@ -3,11 +3,11 @@ const considered = 2_000;
 
 /** Returns at most three names that may have been meant, the likeliest first. */
 export function similarNames(wanted: string, names: readonly string[]): string[] {
-  const asked = wanted.toLowerCase().slice(0, 100);
+  const lowered = wanted.toLowerCase().slice(0, 100);
   return names
     .slice(0, considered)
-    .map((name) => ({ name, distance: distanceTo(asked, name.toLowerCase().slice(0, 100)) }))
-    .filter(({ distance }) => distance <= Math.max(2, asked.length / 3))
+    .map((name) => ({ name, distance: distanceTo(lowered, name.toLowerCase().slice(0, 100)) }))
+    .filter(({ distance }) => distance <= Math.max(2, lowered.length / 3))
     .toSorted((a, b) => a.distance - b.distance)
     .slice(0, 3)
     .map(({ name }) => name);

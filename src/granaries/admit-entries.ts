@@ -25,13 +25,13 @@ export function admitEntries(
     const hasValue = result.bytes !== undefined || !gone.has(digestKey(result.value));
     if (!hasValue) return [];
     const own = new Map(result.blobs.map((blob) => [digestKey(blob), blob]));
-    const asked = new Map<string, Digest>([[digestKey(result.value), result.value]]);
+    const digests = new Map<string, Digest>([[digestKey(result.value), result.value]]);
     for (const blob of entry.blobs) {
       const name = digestKey(blob);
       const its = own.get(name);
-      if (its !== undefined && !gone.has(name)) asked.set(name, its);
+      if (its !== undefined && !gone.has(name)) digests.set(name, its);
     }
-    return [{ ...entry, blobs: [...asked.values()] }];
+    return [{ ...entry, blobs: [...digests.values()] }];
   });
 }
 

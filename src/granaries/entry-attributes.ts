@@ -46,10 +46,13 @@ export function toAttributes({ attributes, blobs, costMs }: SaidOfResult): Recor
 /** The inverse. Other tools may have written the attributes: Turborepo states itself how long its task took. */
 export function fromAttributes(kept: Readonly<Record<string, string>>): SaidOfResult {
   const { [blobsName]: blobs = "", [costName]: cost, ...attributes } = kept;
-  const said = cost ?? attributes["x-artifact-duration"];
+  const durationText = cost ?? attributes["x-artifact-duration"];
   return {
     attributes,
     blobs: blobs === "" ? [] : blobs.split(" ").flatMap((name) => digestNamed(name) ?? []),
-    costMs: said !== undefined && /^\d{1,9}$/.test(said) ? Number(said) : undefined,
+    costMs:
+      durationText !== undefined && /^\d{1,9}$/.test(durationText)
+        ? Number(durationText)
+        : undefined,
   };
 }

@@ -19,9 +19,9 @@ export async function forgetUnusedIndexes(
   const isKept = async ({ repository, branch, newer }: UnusedIndex) => {
     if (branch === "" || newer >= keptOfProtectedBranch) return false;
     const name = JSON.stringify([repository, branch]);
-    const asked = known.get(name) ?? isProtected(repository, branch);
-    known.set(name, asked);
-    return asked;
+    const protection = known.get(name) ?? isProtected(repository, branch);
+    known.set(name, protection);
+    return protection;
   };
   let forgotten = 0;
   for (let after = ""; ; ) {

@@ -19,8 +19,8 @@ export const IndexedBuild = z.object({
 export type IndexedBuild = z.infer<typeof IndexedBuild>;
 
 /** Throws `invalid_argument` with what is wrong. */
-export function indexedBuildOf(said: z.input<typeof IndexedBuild>): IndexedBuild {
-  const build = IndexedBuild.safeParse(said);
+export function indexedBuildOf(described: z.input<typeof IndexedBuild>): IndexedBuild {
+  const build = IndexedBuild.safeParse(described);
   if (build.success) return build.data;
   throw new Fault("invalid_argument", `that is no build: ${z.prettifyError(build.error)}`);
 }

@@ -63,7 +63,7 @@ export interface Granaries {
     results: readonly (ToldResult | Fault)[],
     principal: string,
   ): Promise<ResultEnd[]>;
-  publishIndex(build: IndexedBuild, told: ToldIndex): Promise<PublishedIndex>;
+  publishIndex(build: IndexedBuild, reportedIndex: ToldIndex): Promise<PublishedIndex>;
   reportBuild(report: GranaryBuildReport, principal: string): Promise<void>;
   reportDivergence(project: string, divergence: Divergence, principal: string): Promise<boolean>;
 }
@@ -122,9 +122,9 @@ export function openGranaries(parts: {
       }
     },
     fetch,
-    publishResults: (project, told, principal) =>
-      publishResults({ ...parts, results }, project, told, principal),
-    publishIndex: (build, told) => publishIndex(indexParts, build, told),
+    publishResults: (project, reportedResults, principal) =>
+      publishResults({ ...parts, results }, project, reportedResults, principal),
+    publishIndex: (build, reportedIndex) => publishIndex(indexParts, build, reportedIndex),
     reportBuild: (report, principal) => addBuild(db, report, principal, parts.mostReportsAnHour),
     reportDivergence: (project, divergence, principal) =>
       quarantine(parts, project, divergence, principal),

@@ -79,26 +79,26 @@ const largeIndexes = new FairGate(2);
 export async function publishIndex(
   parts: IndexParts,
   build: IndexedBuild,
-  told: ToldIndex,
+  reported: ToldIndex,
 ): Promise<PublishedIndex> {
   const [commit] = build.commits;
   if (commit === undefined) {
     throw new Fault("invalid_argument", "an index is of a commit, and none is named");
   }
   const key: IndexKey = { ...build, commit, domain: parts.domain };
-  await requireKnown(parts, build.repository, commit, told.principal);
+  await requireKnown(parts, build.repository, commit, reported.principal);
   return largeIndexes.through(build.project, async () => {
-    const said = await readTold(parts.blobsOf(build.project), told.entries);
-    const { entries, goneBlobs } = await admit(parts, build.project, said.entries);
+    const readEntries = await readTold(parts.blobsOf(build.project), reported.entries);
+    const { entries, goneBlobs } = await admit(parts, build.project, readEntries.entries);
     const kept = withinBytes(entries).entries;
-    const refused = said.entries.length - kept.length + said.unknownEntries;
+    const refused = readEntries.entries.length - kept.length + readEntries.unknownEntries;
     if (goneBlobs > 0) {
       parts.logger.debug({ goneBlobs, commit }, "an index names blobs that are not here");
     }
     const index =
       kept.length === 0
         ? (await indexOfCommit(parts.db, key))?.digest
-        : await merge(parts, build, key, told, kept);
+        : await merge(parts, build, key, reported, kept);
     return { taken: kept.length, refused, index };
   });
 }
@@ -143,15 +143,15 @@ async function readTold(blobs: BlobStore, digest: Digest) {
 async function admit(
   { blobsOf, results }: IndexParts,
   project: string,
-  said: readonly IndexEntry[],
+  newEntries: readonly IndexEntry[],
 ): Promise<{ readonly entries: IndexEntry[]; readonly goneBlobs: number }> {
   const turn = takingTurns();
   const blobs = blobsOf(project);
   const entries: IndexEntry[] = [];
   let goneBlobs = 0;
-  for (let at = 0; at < said.length; at += entriesAtOnce) {
+  for (let at = 0; at < newEntries.length; at += entriesAtOnce) {
     await turn();
-    const some = said.slice(at, at + entriesAtOnce);
+    const some = newEntries.slice(at, at + entriesAtOnce);
     const found = await results.named(project, some);
     const its = admitEntries(some, found, new Set());
     const gone = new Set(
@@ -169,7 +169,7 @@ async function merge(
   parts: IndexParts,
   build: IndexedBuild,
   key: IndexKey,
-  told: ToldIndex,
+  reported: ToldIndex,
   admitted: readonly IndexEntry[],
 ): Promise<Digest> {
   const { db } = parts;
@@ -183,8 +183,11 @@ async function merge(
     const { entries, bytes } = withinBytes(
       mergeIndexes([before ?? [], admitted]).slice(0, indexLimits.entries),
     );
-    const isComplete = told.isComplete || (own?.isComplete ?? false);
-    const targets = [...new Set([...(own?.targets ?? []), ...told.targets])].slice(0, mostTargets);
+    const isComplete = reported.isComplete || (own?.isComplete ?? false);
+    const targets = [...new Set([...(own?.targets ?? []), ...reported.targets])].slice(
+      0,
+      mostTargets,
+    );
     const isKnown =
       own?.isComplete === isComplete &&
       own.targets.length === targets.length &&
@@ -210,7 +213,7 @@ async function merge(
       targets,
       entries: entries.length,
       bytes,
-      principal: told.principal,
+      principal: reported.principal,
     };
     const isKept =
       own === undefined ? await addIndex(db, index) : await replaceIndex(db, index, own.version);

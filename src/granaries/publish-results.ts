@@ -43,17 +43,17 @@ const atOnce = 16;
 export async function publishResults(
   parts: PublishParts,
   project: string,
-  told: readonly (ToldResult | Fault)[],
+  reported: readonly (ToldResult | Fault)[],
   principal: string,
 ): Promise<ResultEnd[]> {
-  const sound = told.filter((each): each is ToldResult => !(each instanceof Fault));
+  const sound = reported.filter((each): each is ToldResult => !(each instanceof Fault));
   const [quarantined, known] = await Promise.all([
     keysInQuarantine(parts.db, project, sound),
     parts.results.whole(project, sound),
   ]);
   const doubted = new Set(quarantined.map(keyText));
   const valueOf = new Map(known.map((result) => [keyText(result), digestKey(result.value)]));
-  return mapAtMost(atOnce, told, async (result): Promise<ResultEnd> => {
+  return mapAtMost(atOnce, reported, async (result): Promise<ResultEnd> => {
     if (result instanceof Fault) return { kind: "refused", message: result.message };
     const name = keyText(result);
     if (doubted.has(name)) {

@@ -52,8 +52,8 @@ export function granaryPlace(
   const caches = env["XDG_CACHE_HOME"] || join(env["HOME"] || homedir(), ".cache");
   const dataDirectory = own ?? join(caches, "grange", "granary");
   const runtime = env["XDG_RUNTIME_DIR"];
-  const told = env["GRANGE_GRANARY_SOCKET"];
-  if (told) return { dataDirectory, socketPath: told };
+  const configured = env["GRANGE_GRANARY_SOCKET"];
+  if (configured) return { dataDirectory, socketPath: configured };
   // A granary with a data directory of its own is not the user's, and has its own socket.
   const beside = join(dataDirectory, "socket");
   const isBeside = own !== undefined || !runtime;

@@ -69,13 +69,13 @@ export async function cancelGraph(
  * this cannot be part of the transaction above.
  */
 export async function passCancellationsOn(db: Db, queue: CancellingQueue): Promise<void> {
-  const asked = await executionsRequestedToEnd(db);
-  if (asked.length === 0) return;
+  const requested = await executionsRequestedToEnd(db);
+  if (requested.length === 0) return;
   const after = await queue.transaction(async (tx) => {
     // A run that joins an execution holds its row until it is stored. From here on, all waiters are known.
-    await lockForCancelling(tx, asked);
-    const graphs = await lockGraphs(tx, await graphsOfExecutions(tx, asked));
-    const shared = await finishSharedRuns(tx, await queue.stillWanted(tx, asked));
+    await lockForCancelling(tx, requested);
+    const graphs = await lockGraphs(tx, await graphsOfExecutions(tx, requested));
+    const shared = await finishSharedRuns(tx, await queue.stillWanted(tx, requested));
     for (const graph of graphs) {
       const here = shared.filter(({ graphId }) => graphId === graph.id);
       await advanceStoredGraph(
@@ -84,7 +84,7 @@ export async function passCancellationsOn(db: Db, queue: CancellingQueue): Promi
         here.map(({ job }) => job),
       );
     }
-    return queue.cancel(tx, asked);
+    return queue.cancel(tx, requested);
   });
   after();
 }

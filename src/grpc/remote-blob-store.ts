@@ -54,8 +54,8 @@ export function remoteBlobStore(
     async findMissing(digests) {
       const missing: Digest[] = [];
       for (const by of new Set(digests.map(functionOf))) {
-        const asked = digests.filter((digest) => functionOf(digest) === by);
-        missing.push(...(await storeOf(by).findMissing(asked)));
+        const sameFunction = digests.filter((digest) => functionOf(digest) === by);
+        missing.push(...(await storeOf(by).findMissing(sameFunction)));
       }
       return missing;
     },

@@ -59,8 +59,8 @@ export async function endUnserved(
   if (reasons.size === 0) return 0;
 
   const unserved = new Map<string, ExecutionId[]>();
-  const asked = await executionsRequestedBefore(db, before, mostAtOnce);
-  for (const { id, ...kind } of await queuedAmong(db, asked)) {
+  const requested = await executionsRequestedBefore(db, before, mostAtOnce);
+  for (const { id, ...kind } of await queuedAmong(db, requested)) {
     const why = reasons.get(keyOf(kind));
     if (why !== undefined) unserved.set(why, [...(unserved.get(why) ?? []), id]);
   }

@@ -51,7 +51,7 @@ export interface OpenOperation {
 /** The operations of one server. Any number of servers share one database. */
 export interface OperationService extends Service {
   /** Resolves when the operation and its execution are durable; "refused" when its invocation was cancelled. */
-  open(asked: RequestedExecution): Promise<OpenOperation | "refused">;
+  open(request: RequestedExecution): Promise<OpenOperation | "refused">;
   find(id: OperationId): Promise<StoredOperation | undefined>;
   /** Records that a client listens or just asked. Returns the operation. */
   attend(id: OperationId): Promise<StoredOperation | undefined>;
@@ -110,8 +110,8 @@ export async function operationService(parts: {
   );
 
   return {
-    async open(asked) {
-      const { isRefused, ...opened } = await opening.add(asked);
+    async open(request) {
+      const { isRefused, ...opened } = await opening.add(request);
       return isRefused ? "refused" : { ...opened, isNew: true };
     },
 
@@ -169,13 +169,13 @@ function openingTogether({
   readonly clock: Clock;
   readonly times: OperationTimes;
 }) {
-  return coalescer(async (asked: readonly RequestedExecution[]) => {
-    const requests = await queue.chooseSizes(asked.map(({ request }) => request));
+  return coalescer(async (requested: readonly RequestedExecution[]) => {
+    const requests = await queue.chooseSizes(requested.map(({ request }) => request));
     let assumesWanted = true;
     const { opened, after } = await queue.transaction(async (tx) => {
       const now = clock.now();
       const submitted = await queue.submitIn(tx, requests);
-      const rows = asked.map(({ id, asking, request }, i) => {
+      const rows = requested.map(({ id, asking, request }, i) => {
         const { executionId, isNew, queuedAt } = submitted[i] ?? missing(id);
         const { actionDigest } = request;
         const first = queuedAt && newlyQueued(request, queuedAt);

@@ -32,11 +32,11 @@ interface Requested {
 export async function insertOperations(
   tx: Tx,
   operations: readonly NewOperation[],
-  asked: Requested,
+  requested: Requested,
 ): Promise<OperationId[]> {
   const inserted = await tx.many(
     Inserted,
-    sql`${inserting(operations, asked)} select id, "isCancelled" from inserted`,
+    sql`${inserting(operations, requested)} select id, "isCancelled" from inserted`,
   );
   return inserted.flatMap(({ id, isCancelled }) => (isCancelled ? [id] : []));
 }
@@ -45,10 +45,10 @@ export async function insertOperations(
 export async function insertWantedOperations(
   tx: Tx,
   operations: readonly NewOperation[],
-  asked: Requested,
+  requested: Requested,
 ): Promise<void> {
   await tx.run(sql`
-    ${inserting(operations, asked)}
+    ${inserting(operations, requested)}
     select assume(not bool_or("isCancelled"), 'no invocation of these is cancelled') from inserted
   `);
 }

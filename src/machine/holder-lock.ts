@@ -100,9 +100,9 @@ export function holderOf(path: string): Holder | undefined {
 /** Resolves, with a sentence, when another process has the guarded data. */
 export function untilLost(lost: AbortSignal, guarded: string): Promise<string> {
   return new Promise((resolve) => {
-    const told = () => resolve(`another process has taken ${guarded}`);
-    if (lost.aborted) told();
-    else lost.addEventListener("abort", told, { once: true });
+    const onLost = () => resolve(`another process has taken ${guarded}`);
+    if (lost.aborted) onLost();
+    else lost.addEventListener("abort", onLost, { once: true });
   });
 }
 

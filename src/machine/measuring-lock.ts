@@ -25,14 +25,14 @@ export class MeasuringLock {
     signal: AbortSignal,
     waits: (holder: Holder) => void = () => {},
   ): Promise<HeldLock | undefined> {
-    let told = false;
+    let isReported = false;
     // Who measured last looks last: others that wait have looked several times by then.
     await rest(Math.max(0, this.#notBefore - performance.now()), signal);
     while (!signal.aborted) {
       const taken = await takeLock(this.#path, this.#name);
       if ("lock" in taken) return this.#yielding(taken.lock);
-      if (!told) waits(taken.holder);
-      told = true;
+      if (!isReported) waits(taken.holder);
+      isReported = true;
       await rest(lookEveryMs, signal);
     }
     return undefined;

@@ -157,11 +157,11 @@ function failureOf(
       ? `ended by signal ${exitCode - 128}`
       : `exit code ${exitCode}`;
   // Compilers complain on stdout, runtimes on stderr: whichever is there.
-  const said = [lastLines(stdout), lastLines(stderr)].filter((text) => text !== "").join("\n");
+  const output = [lastLines(stdout), lastLines(stderr)].filter((text) => text !== "").join("\n");
   const words = [
     `${before}${how}`,
     `command: ${command.join(" ").slice(0, 2_000)}`,
-    said === "" ? "it printed nothing" : said,
+    output === "" ? "it printed nothing" : output,
   ];
   return new Fault("failed_precondition", words.join("\n"));
 }

@@ -38,10 +38,10 @@ export async function openWorkPlace(settings: WorkPlaceSettings): Promise<WorkPl
     );
   const { lock } = taken;
   try {
-    const told = new Set<string>();
+    const reported = new Set<string>();
     const note = (sentence: string) => {
-      if (told.has(sentence)) return;
-      told.add(sentence);
+      if (reported.has(sentence)) return;
+      reported.add(sentence);
       tell?.(sentence);
     };
     const never = new AbortController().signal;

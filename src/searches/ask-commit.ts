@@ -73,10 +73,10 @@ export async function askCommit(
 
 /** Undefined when whoever searches has no right to ask for more in this graph; in one of their own they may. */
 async function wantIfAllowed(
-  ...asked: Parameters<typeof wantSearchedJobs>
+  ...request: Parameters<typeof wantSearchedJobs>
 ): Promise<boolean | undefined> {
   try {
-    return await wantSearchedJobs(...asked);
+    return await wantSearchedJobs(...request);
   } catch (reason) {
     if (reason instanceof Fault && reason.code === "permission_denied") return undefined;
     throw reason;

@@ -47,17 +47,17 @@ class OnlyForecast extends Error {
  */
 export async function startSearch(
   services: RangeServices,
-  asked: z.output<typeof StartSearch>,
+  request: z.output<typeof StartSearch>,
   by: Principal,
 ): Promise<{ readonly id: SearchId | undefined; readonly forecast: SearchForecast }> {
   requireGrantSomewhere(by, "submit");
-  if (asksAbout(parseSelection(asked.selection), "state")) {
+  if (asksAbout(parseSelection(request.selection), "state")) {
     const message = "a search selects jobs by name, tag or kind: each commit has its own states";
     throw new Fault("invalid_argument", message);
   }
-  const { range, url, branch } = await rangeOf(services, asked, by);
+  const { range, url, branch } = await rangeOf(services, request, by);
   const all = await countRange(services.git, range);
-  const step = asked.kind === "backfill" ? asked.step : 1;
+  const step = request.kind === "backfill" ? request.step : 1;
   const commits = Math.ceil(all / step);
   if (commits === 0) throw new Fault("invalid_argument", "there is no commit between the two");
   const id = SearchId.parse(randomUUID());
@@ -68,9 +68,9 @@ export async function startSearch(
     return named;
   });
   // Results that are believed only when they come again are asked for by retriggering.
-  if (asked.kind === "bisect" && asked.sameResults > 1)
+  if (request.kind === "bisect" && request.sameResults > 1)
     requireGrant(by, "retrigger", { repository, branch });
-  const select = asked.selection;
+  const select = request.selection;
   const preview = await previewGraph(
     services,
     { repository: url, rev: range.last, branch, select },
@@ -81,27 +81,35 @@ export async function startSearch(
     return await services.db.transaction(async (tx) => {
       const search: NewSearch = {
         id,
-        kind: asked.kind,
+        kind: request.kind,
         repository,
         branch,
-        selection: asked.selection,
+        selection: request.selection,
         after: range.after,
         last: range.last,
         commits,
         step,
-        parallel: asked.kind === "bisect" ? asked.parallel : 1,
-        sameResults: asked.kind === "bisect" ? asked.sameResults : 1,
+        parallel: request.kind === "bisect" ? request.parallel : 1,
+        sameResults: request.kind === "bisect" ? request.sameResults : 1,
         startedBy: by.name,
-        reason: asked.reason,
+        reason: request.reason,
       };
       await insertSearch(tx, search);
       await storeRange(tx, services, search, range);
       const known = await takeKnownResults(tx, search);
       const forecast = await forecastSearch(tx, search, { known, preview, price });
-      if (asked.dryRun) throw new OnlyForecast(forecast);
+      if (request.dryRun) throw new OnlyForecast(forecast);
       const { after, last, selection } = search;
-      const detail = { search: id, kind: asked.kind, repository, after, last, selection, commits };
-      await recordAudit(tx, { actor: by.name, verb: "submit", detail, reason: asked.reason });
+      const detail = {
+        search: id,
+        kind: request.kind,
+        repository,
+        after,
+        last,
+        selection,
+        commits,
+      };
+      await recordAudit(tx, { actor: by.name, verb: "submit", detail, reason: request.reason });
       return { id, forecast };
     });
   } catch (reason) {
@@ -112,12 +120,13 @@ export async function startSearch(
 
 async function rangeOf(
   { db, mirrors, access }: RangeServices,
-  asked: z.output<typeof StartSearch>,
+  request: z.output<typeof StartSearch>,
   by: Principal,
 ): Promise<{ readonly range: CommitRange; readonly url: string; readonly branch: string }> {
-  const [from, to] = asked.kind === "backfill" ? [asked.from, asked.to] : [asked.good, asked.bad];
-  const name = await knownRepository(db, asked.repository);
-  const source = name === undefined ? asked.repository : await addressOfRepository(db, name);
+  const [from, to] =
+    request.kind === "backfill" ? [request.from, request.to] : [request.good, request.bad];
+  const name = await knownRepository(db, request.repository);
+  const source = name === undefined ? request.repository : await addressOfRepository(db, name);
   await access.requireMayRead(by, source);
   const last = await mirrors.fetchCommit(source, to);
   const after = await mirrors.fetchCommit(source, from);

@@ -94,14 +94,14 @@ async function takeResults(
   search: SearchToStep,
   by: Principal,
 ): Promise<void> {
-  const asked = await requestedCommits(services.db, search.id);
+  const requested = await requestedCommits(services.db, search.id);
   const judged = await judgeGraphs(
     services.db,
     search,
-    asked.map(({ graphId }) => graphId),
+    requested.map(({ graphId }) => graphId),
   );
   const standings: StandingOfCommit[] = [];
-  for (const [i, { position, graphId }] of asked.entries()) {
+  for (const [i, { position, graphId }] of requested.entries()) {
     const one = judged[i];
     const standing = one && (await standingAfter(services, search, one, by));
     if (standing !== undefined) standings.push({ position, graphId, ...standing });

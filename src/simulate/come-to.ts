@@ -38,35 +38,36 @@ export function comeTo(
   header: TraceHeader,
   work: TraceExecution,
   on: TraceClass,
-  asked: RunRequested,
+  requested: RunRequested,
 ): RunResult {
   const fullMs = durationOn(work, on.cpus);
-  const draw = (kind: number, number: number) => drawFor(asked.seed, asked.execution, kind, number);
+  const draw = (kind: number, number: number) =>
+    drawFor(requested.seed, requested.execution, kind, number);
   const ends: { readonly at: number; readonly end: EndedRun["end"]; readonly exitCode?: number }[] =
     [
       work.failsAt === undefined
         ? { at: fullMs, end: "succeeded", exitCode: 0 }
         : { at: fullMs * work.failsAt, end: "failed", exitCode: 1 },
     ];
-  const flaky = draw(draws.flaky, asked.attempt) < work.flakyRate;
+  const flaky = draw(draws.flaky, requested.attempt) < work.flakyRate;
   if (flaky)
-    ends.push({ at: fullMs * draw(draws.flakyAt, asked.attempt), end: "failed", exitCode: 1 });
+    ends.push({ at: fullMs * draw(draws.flakyAt, requested.attempt), end: "failed", exitCode: 1 });
   if (work.ownTimeoutMs !== undefined && work.ownTimeoutMs < fullMs)
     ends.push({ at: work.ownTimeoutMs, end: "failed", exitCode: 1 });
   if (work.peakMemoryBytes > on.memoryBytes) {
     const at = (fullMs * peakAtShare * on.memoryBytes) / work.peakMemoryBytes;
-    const isHidden = draw(draws.hidden, asked.run) < header.hiddenOutOfMemoryRate;
+    const isHidden = draw(draws.hidden, requested.run) < header.hiddenOutOfMemoryRate;
     ends.push(
       isHidden
         ? { at, end: "failed", exitCode: 1 }
         : { at, end: "out_of_memory", exitCode: killedExitCode },
     );
   }
-  if (asked.timeoutMs < fullMs) ends.push({ at: asked.timeoutMs, end: "timed_out" });
-  const isLost = draw(draws.lost, asked.run) < header.lostRate;
-  const infrastructure = draw(draws.infrastructure, asked.run) < header.infrastructureRate;
+  if (requested.timeoutMs < fullMs) ends.push({ at: requested.timeoutMs, end: "timed_out" });
+  const isLost = draw(draws.lost, requested.run) < header.lostRate;
+  const infrastructure = draw(draws.infrastructure, requested.run) < header.infrastructureRate;
   if (isLost || infrastructure)
-    ends.push({ at: fullMs * draw(draws.lostAt, asked.run), end: "lost" });
+    ends.push({ at: fullMs * draw(draws.lostAt, requested.run), end: "lost" });
 
   const first = ends.reduce((least, each) => (each.at < least.at ? each : least));
   const durationMs = Math.round(first.at);
@@ -75,7 +76,7 @@ export function comeTo(
     sizeClass: on.sizeClass,
     end: first.end,
     durationMs,
-    timeoutMs: asked.timeoutMs,
+    timeoutMs: requested.timeoutMs,
     cpuMs: measured ? cpuUntil(work, on, durationMs) : undefined,
     peakMemoryBytes: measured ? peakUntil(work, on, durationMs, fullMs) : undefined,
     exitCode: first.exitCode,

@@ -28,18 +28,18 @@ export function measuredWork(
   attempts: readonly MeasuredAttempt[],
   classes: readonly Pick<TraceClass, "sizeClass" | "cpus" | "memoryBytes">[],
 ): TraceExecution | undefined {
-  const told = attempts.findLast(({ end }) => end === "succeeded") ?? attempts.at(-1);
-  if (told === undefined) return undefined;
+  const last = attempts.findLast(({ end }) => end === "succeeded") ?? attempts.at(-1);
+  if (last === undefined) return undefined;
   const classOf = (sizeClass: number) => classes.find((each) => each.sizeClass === sizeClass);
-  const cpus = classOf(told.sizeClass)?.cpus ?? told.sizeClass;
+  const cpus = classOf(last.sizeClass)?.cpus ?? last.sizeClass;
   // Bounded before they are multiplied: beyond the largest number, differences are not numbers.
-  const durationMs = Math.min(mostMs, told.durationMs * (told.end === "timed_out" ? overTime : 1));
-  const cpuMs = Math.min(Number.MAX_SAFE_INTEGER, told.cpuMs ?? 0);
+  const durationMs = Math.min(mostMs, last.durationMs * (last.end === "timed_out" ? overTime : 1));
+  const cpuMs = Math.min(Number.MAX_SAFE_INTEGER, last.cpuMs ?? 0);
   // Both successes and attempts that ran out of memory give information.
   const tooLittle = attempts.flatMap(({ end, sizeClass }) =>
     end === "out_of_memory" ? [(classOf(sizeClass)?.memoryBytes ?? 0) * overMemory] : [],
   );
-  const peak = told.end === "out_of_memory" ? 0 : (told.peakMemoryBytes ?? 0);
+  const peak = last.end === "out_of_memory" ? 0 : (last.peakMemoryBytes ?? 0);
   return {
     at: Math.min(mostMs, Math.max(0, Math.round(at))),
     keys,
@@ -48,7 +48,7 @@ export function measuredWork(
       Math.min(2 ** 53, Math.max(peak, peak === 0 ? 0 : 1, ...tooLittle)),
     ),
     timeoutMs: Math.min(mostMs, Math.max(1, Math.round(timeoutMs))),
-    ...(told.end === "failed" && { failsAt: 1 }),
+    ...(last.end === "failed" && { failsAt: 1 }),
     ...(cpus <= 1 && { seenOnOneCpu: true }),
     flakyRate: 0,
   };

@@ -49,6 +49,6 @@ function json(line: Line): unknown {
 
 function wrong({ number }: Line, field: string, what: string): Fault {
   const where = field === "" ? `line ${number}` : `line ${number}, field ${field}`;
-  const said = `${where}: ${what}`.slice(0, mostQuoted);
-  return new Fault("invalid_argument", said.replace(/\p{Cc}/gu, "?"));
+  const message = `${where}: ${what}`.slice(0, mostQuoted);
+  return new Fault("invalid_argument", message.replace(/\p{Cc}/gu, "?"));
 }

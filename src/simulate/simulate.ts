@@ -106,17 +106,17 @@ class Simulation {
     };
   }
 
-  #enqueue(of: Underway, purpose: RunPurpose, asked: RequestedRun): void {
+  #enqueue(of: Underway, purpose: RunPurpose, requested: RequestedRun): void {
     if (of.begun >= mostRuns) throw this.#tooManyRuns(of);
     const run: Run = {
       of,
       place: of.index,
       purpose,
-      wanted: this.#indexOf(asked.sizeClass),
-      isExact: asked.isExact,
-      expectedMs: asked.expectedMs,
-      timeoutMs: Math.max(1, Math.min(asked.timeoutMs, of.execution.timeoutMs)),
-      hedge: asked.hedge,
+      wanted: this.#indexOf(requested.sizeClass),
+      isExact: requested.isExact,
+      expectedMs: requested.expectedMs,
+      timeoutMs: Math.max(1, Math.min(requested.timeoutMs, of.execution.timeoutMs)),
+      hedge: requested.hedge,
       state: { kind: "waiting" },
     };
     if (purpose !== "background") of.live.push(run);

@@ -72,7 +72,7 @@ export function offeredClassesView(
       .map((sizeClass) => {
         const own = up.filter((each) => each.sizeClass === sizeClass);
         const declared = toStart.filter((each) => each.sizeClass === sizeClass);
-        const said = [...own.flatMap(({ declaration }) => declaration ?? []), ...declared];
+        const statedCpus = [...own.flatMap(({ declaration }) => declaration ?? []), ...declared];
         // Running workers show what an action gets; a declaration counts when there are none, or when it states the
         // CPUs.
         const cpus =
@@ -88,7 +88,7 @@ export function offeredClassesView(
           cpus,
           memoryBytes,
           price:
-            least(said.map(({ price }) => price)) ??
+            least(statedCpus.map(({ price }) => price)) ??
             priceLike(pricedPerCpu, sizeClass, cpus) ??
             sizeClass,
           waitMs: waitFor(sizeClass, up, declared),
@@ -143,8 +143,8 @@ function priceLike(
 }
 
 function least(values: readonly (number | null | undefined)[]): number | undefined {
-  const said = values.filter((value) => value !== null && value !== undefined);
-  return said.length === 0 ? undefined : Math.min(...said);
+  const known = values.filter((value) => value !== null && value !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
 }
 
 function sum(values: readonly number[]): number {

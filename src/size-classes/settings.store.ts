@@ -45,19 +45,19 @@ export async function changeSettings(
   `);
   const given = Object.entries(change).filter(([, value]) => value !== undefined);
   const asUsual = given.filter(([, value]) => value === null).map(([name]) => name);
-  const said = Object.fromEntries(given.filter(([, value]) => value !== null));
+  const changed = Object.fromEntries(given.filter(([, value]) => value !== null));
   await tx.run(sql`
     update size_class_settings
-    set settings = settings - ${asUsual}::text[] || ${JSON.stringify(said)}::jsonb,
+    set settings = settings - ${asUsual}::text[] || ${JSON.stringify(changed)}::jsonb,
         changed_by = ${by}, changed_at = ${at}
   `);
   await tx.run(sql`select pg_notify(${sizeClassSettingsChannel}, '')`);
 }
 
 /** Setting by setting: what another version wrote and this one does not know, is as usual. */
-function settingsOf(said: Readonly<Record<string, unknown>>): SizeClassSettings {
+function settingsOf(given: Readonly<Record<string, unknown>>): SizeClassSettings {
   const known = Object.entries(SizeClassSettings.shape).flatMap(([name, shape]) => {
-    const value = shape.safeParse(said[name]);
+    const value = shape.safeParse(given[name]);
     return value.success ? [[name, value.data]] : [];
   });
   return SizeClassSettings.parse(Object.fromEntries(known));

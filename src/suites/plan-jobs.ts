@@ -24,35 +24,35 @@ const sections: readonly Section[] = ["compile", "runtime", "toolchain"];
  *
  * Asking for profiles leaves sections without any as they are: they are about the artifact as a whole.
  */
-export function planJobs(suite: Suite, asked: WhatToMeasure): PlannedJob[] {
-  const targets = chosen(asked.targets, Object.keys(suite.targets));
+export function planJobs(suite: Suite, wanted: WhatToMeasure): PlannedJob[] {
+  const targets = chosen(wanted.targets, Object.keys(suite.targets));
   const backends = chosen(
-    asked.backends,
+    wanted.backends,
     Object.keys(suite.backends).filter((name) => suite.backends[name]?.default),
-  ).filter((name) => asked.available.includes(name));
+  ).filter((name) => wanted.available.includes(name));
   return sections.flatMap((name) => {
     const section = suite[name];
     if (section === undefined) return [];
     return targets.flatMap((target) =>
       backends.flatMap((backend) =>
-        profilesRequested(section, asked.profiles).flatMap((profile) =>
-          jobsOfSets(suite, name, { target, backend, profile, benchmarks: asked.benchmarks }),
+        profilesRequested(section, wanted.profiles).flatMap((profile) =>
+          jobsOfSets(suite, name, { target, backend, profile, benchmarks: wanted.benchmarks }),
         ),
       ),
     );
   });
 }
 
-function chosen(asked: readonly string[], usual: readonly string[]): string[] {
-  return [...new Set(asked.length === 0 ? usual : asked)].toSorted();
+function chosen(wanted: readonly string[], usual: readonly string[]): string[] {
+  return [...new Set(wanted.length === 0 ? usual : wanted)].toSorted();
 }
 
-function profilesRequested(section: SuiteSection, asked: readonly string[]): string[] {
+function profilesRequested(section: SuiteSection, wanted: readonly string[]): string[] {
   const all = profilesOf(section);
   if (all[0] === "") return all;
-  return asked.length === 0
+  return wanted.length === 0
     ? all.filter((name) => section.profiles[name]?.default)
-    : all.filter((name) => asked.includes(name));
+    : all.filter((name) => wanted.includes(name));
 }
 
 function jobsOfSets(

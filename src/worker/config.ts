@@ -171,7 +171,7 @@ export function callNames(text: string): RefusedCall[] {
 
 /** Reads GRANGE_WORKER_*; options of the command line override it. */
 export function readWorkerConfig(
-  told: Partial<z.input<typeof WorkerConfig>> = {},
+  givenSettings: Partial<z.input<typeof WorkerConfig>> = {},
   env: NodeJS.ProcessEnv = process.env,
   machine: MachineSize = machineSize(),
 ): WorkerConfig {
@@ -209,14 +209,18 @@ export function readWorkerConfig(
     path:
       e.GRANGE_WORKER_PATH || (e.PATH === undefined ? undefined : withRustToolchain(e.PATH, env)),
     homeDir: e.HOME,
-    ...told,
-    ...(told.once === true ? { slots: 1 } : {}),
-    platform: { ...ownPlatform(), ...parsePlatform(e.GRANGE_WORKER_PLATFORM), ...told.platform },
+    ...givenSettings,
+    ...(givenSettings.once === true ? { slots: 1 } : {}),
+    platform: {
+      ...ownPlatform(),
+      ...parsePlatform(e.GRANGE_WORKER_PLATFORM),
+      ...givenSettings.platform,
+    },
   });
   if (!parsed.success)
     throw new Error(`The worker's settings are wrong:\n${z.prettifyError(parsed.error)}`);
   const platform = withFence(parsed.data);
-  const hasClass = (told.sizeClass ?? e.GRANGE_WORKER_SIZE_CLASS) !== undefined;
+  const hasClass = (givenSettings.sizeClass ?? e.GRANGE_WORKER_SIZE_CLASS) !== undefined;
   const { cpus, memoryBytes, ...others } = parsed.data;
   return {
     ...others,

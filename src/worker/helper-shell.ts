@@ -140,9 +140,9 @@ function listen(child: ChildProcessWithoutNullStreams, pending: Pending[]): void
         complaints += `${line}\n`;
         continue;
       }
-      const asked = pending.shift();
-      if (line === `${mark}0`) asked?.resolve(complaints.trim());
-      else asked?.reject(new Fault("internal", complaints.trim() || "the helper shell failed"));
+      const request = pending.shift();
+      if (line === `${mark}0`) request?.resolve(complaints.trim());
+      else request?.reject(new Fault("internal", complaints.trim() || "the helper shell failed"));
       complaints = "";
     }
   });
@@ -150,7 +150,7 @@ function listen(child: ChildProcessWithoutNullStreams, pending: Pending[]): void
     complaints += chunk;
   });
   const end = (why: string) => {
-    for (const asked of pending.splice(0)) asked.reject(new Fault("unavailable", why));
+    for (const request of pending.splice(0)) request.reject(new Fault("unavailable", why));
   };
   child.once("error", (cause) => end(`no helper shell: ${cause.message}`));
   child.once("close", () => end(`the helper shell has ended: ${complaints.trim()}`));

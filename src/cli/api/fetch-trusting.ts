@@ -19,10 +19,10 @@ export function fetchTrusting(ca: string | undefined, own?: ClientCertificate): 
     const { method = "GET", body, signal } = init;
     const headers = Object.fromEntries(new Headers(init.headers));
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
-      const asked = request(url, { agent, method, headers, ...(signal ? { signal } : {}) });
-      asked.once("error", reject);
-      asked.once("response", resolve);
-      asked.end(body ?? undefined);
+      const sent = request(url, { agent, method, headers, ...(signal ? { signal } : {}) });
+      sent.once("error", reject);
+      sent.once("response", resolve);
+      sent.end(body ?? undefined);
     });
     // Otherwise an answer that breaks off later would end the process.
     response.on("error", () => {});

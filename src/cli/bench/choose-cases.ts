@@ -18,46 +18,46 @@ export function chooseCases(
   suite: Suite,
   target: string,
   available: readonly string[],
-  asked: RequestedCases,
+  wanted: RequestedCases,
 ): TestCase[] {
   const inSections = (names: (section: NonNullable<Suite["compile"]>) => object) =>
     Section.options.flatMap((name) => (suite[name] ? Object.keys(names(suite[name])) : []));
   known(
     "section",
-    asked.sections,
+    wanted.sections,
     Section.options.filter((name) => suite[name] !== undefined),
   );
-  known("backend", asked.backends, Object.keys(suite.backends));
+  known("backend", wanted.backends, Object.keys(suite.backends));
   known(
     "profile",
-    asked.profiles,
+    wanted.profiles,
     inSections(({ profiles }) => profiles),
   );
   known(
     "scenario",
-    asked.scenarios,
+    wanted.scenarios,
     inSections(({ scenarios }) => scenarios),
   );
   known(
     "benchmark",
-    asked.benchmarks,
+    wanted.benchmarks,
     inSections(({ benchmarks }) => benchmarks),
   );
-  const { backends, profiles, benchmarks } = asked;
+  const { backends, profiles, benchmarks } = wanted;
   const jobs = planJobs(suite, { backends, profiles, benchmarks, available, targets: [target] });
   return jobs
-    .filter(({ section }) => asked.sections.length === 0 || asked.sections.includes(section))
+    .filter(({ section }) => wanted.sections.length === 0 || wanted.sections.includes(section))
     .flatMap((job) => planCases(suite, job))
     .filter(({ profile, scenario }) => {
       // Who names a profile or a scenario does not mean sections that have none.
       const fits = (names: readonly string[], name: string) =>
         names.length === 0 || names.includes(name);
-      return fits(profiles, profile) && fits(asked.scenarios, scenario);
+      return fits(profiles, profile) && fits(wanted.scenarios, scenario);
     });
 }
 
-function known(what: string, asked: readonly string[], names: readonly string[]): void {
-  const unknown = asked.find((name) => !names.includes(name));
+function known(what: string, requested: readonly string[], names: readonly string[]): void {
+  const unknown = requested.find((name) => !names.includes(name));
   if (unknown === undefined) return;
   const list = [...new Set(names)].toSorted().join(", ");
   throw new UsageError(

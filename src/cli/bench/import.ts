@@ -43,7 +43,7 @@ export function describeImportCommand(command: Command): void {
           throw new UsageError(`"${printableLine(tool)}" is none of ${tools.join(", ")}`);
         }
         const { suite, artifact, parent, date, kind, target } = options;
-        const told: ImportResults = {
+        const results: ImportResults = {
           suite,
           artifact,
           kind,
@@ -58,7 +58,7 @@ export function describeImportCommand(command: Command): void {
           "#api/endpoints/benchmark-suite-endpoints.ts"
         );
         const kept = await session.api.call(benchmarkSuiteEndpoints.importBenchmarks, {
-          body: told,
+          body: results,
         });
         return answer(session, options, kept, () => [
           `${kept.cases} benchmarks of ${kept.artifact} in ${kept.suite}: ${kept.iterations} iterations kept` +

@@ -42,9 +42,9 @@ function isPath(named: string): boolean {
 }
 
 /** Returns which backend a folder serves: the named one, the only one, or the one whose package it is. */
-function backendOf(suite: Suite, path: string, asked: readonly string[]): string {
+function backendOf(suite: Suite, path: string, requested: readonly string[]): string {
   const names = Object.keys(suite.backends);
-  const [only, ...others] = asked.length > 0 ? asked : names;
+  const [only, ...others] = requested.length > 0 ? requested : names;
   if (only !== undefined && others.length === 0) return only;
   const found = packageAt(path);
   const fitting = names.filter((name) =>

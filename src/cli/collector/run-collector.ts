@@ -37,7 +37,7 @@ export async function collectorConfig(
   const onLoad: CollectorConfig["onLoad"] =
     options.refuseLoad === true ? "refuse" : options.flagLoad === true ? "flag" : "wait";
   const farm = { isOnThisMachine: isLoopback(new URL(serverUrl).hostname) };
-  const told = {
+  const given = {
     name,
     version,
     onLoad,
@@ -50,7 +50,7 @@ export async function collectorConfig(
     updateCommand: options.updateCommand,
     anyTarget: options.anyTarget,
   };
-  return readCollectorConfig(told, farm);
+  return readCollectorConfig(given, farm);
 }
 
 /**
@@ -71,7 +71,7 @@ export async function runCollector(
   };
   let stop: (() => void) | undefined;
   let times = 0;
-  const told = new Promise<undefined>((resolveTold) => {
+  const stopped = new Promise<undefined>((resolveTold) => {
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
       process.on(signal, () => {
         times += 1;
@@ -89,7 +89,7 @@ export async function runCollector(
     const running = await startCollector(config, labConnection(api, config.name), logger);
     process.stdout.write(`${JSON.stringify({ ready: true, dataDir: config.dataDir })}\n`);
     stop = () => void running.stop();
-    const over = await Promise.race([told, running.over]);
+    const over = await Promise.race([stopped, running.over]);
     logger.info({ why: over?.why ?? "a signal, or the end of its parent" }, "stopping");
     await running.stop();
     if (over === undefined) return end(exitCodes.ok);

@@ -82,14 +82,14 @@ function recordLine(
   paint: Session["terminal"]["answer"]["paint"],
 ): string {
   const { figure } = metric;
-  const said =
+  const figureText =
     value === null ? "nothing yet" : figure.kind === "share" ? percent(value) : durationText(value);
   const colour = goalMet === null ? "bold" : goalMet ? "green" : "red";
   const goal =
     figure.kind === "share" && figure.goal !== null
       ? ` within ${durationText(figure.withinSeconds * 1_000)}, goal ${percent(figure.goal)}`
       : "";
-  return `Metric of record, ${metric.name}: ${paint[colour](said)}${goal}.`;
+  return `Metric of record, ${metric.name}: ${paint[colour](figureText)}${goal}.`;
 }
 
 function halfAndMost({ p50Ms, p95Ms }: Durations): string {

@@ -34,26 +34,26 @@ export const describeWhy: Describe = (command) => {
 
 /** Returns, for a job that does not wait, its outcome and what can be done about it. */
 function notWaiting({ name, state, reason }: JobSummary, graph: string): string[] {
-  const told = reason === null ? "" : `: ${printableLine(reason)}`;
+  const suffix = reason === null ? "" : `: ${printableLine(reason)}`;
   const see = `See: grange runs ${graph} ${name}`;
   switch (state) {
     case "unreachable":
       return [
-        `${name} does not run${told}`,
+        `${name} does not run${suffix}`,
         "What helps: retrigger what is in its way, or `grange waive` it.",
       ];
     case "inactive":
     case "coalesced":
     case "expired":
       return [
-        `${name} does not run${told}`,
+        `${name} does not run${suffix}`,
         `What helps: grange activate ${name} --graph ${graph}`,
       ];
     case "succeeded":
     case "failed":
-      return [`${name} has ${state}${told}. ${see}`];
+      return [`${name} has ${state}${suffix}. ${see}`];
     case "cancelled":
-      return [`${name} was cancelled${told}. ${see}`];
+      return [`${name} was cancelled${suffix}. ${see}`];
     case "running":
       return [`${name} runs. ${see}`];
     case "blocked":

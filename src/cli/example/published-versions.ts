@@ -26,8 +26,8 @@ export async function publishedVersions(
   if (!packageName.test(name)) {
     throw new Fault("invalid_argument", `"${name}" is no name of an npm package`);
   }
-  const said = jsonOr(await outputOf("npm", ["view", name, "versions", "--json"]), undefined);
-  const versions = Versions.parse(said)
+  const printed = jsonOr(await outputOf("npm", ["view", name, "versions", "--json"]), undefined);
+  const versions = Versions.parse(printed)
     .flatMap((text) => parseSemVer(text) ?? [])
     .filter(({ prerelease }) => withPrereleases || prerelease.length === 0)
     .toSorted(compareSemVer);

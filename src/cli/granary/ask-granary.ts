@@ -116,7 +116,11 @@ async function withGranary(
   work: (client: GranaryClient) => Promise<void>,
 ): Promise<void> {
   const { socketPath } = granaryPlace(ownVariables(), options.data);
-  const client = await connectToGranary(socketPath, reachMs, (said) => Answer.safeParse(said).data);
+  const client = await connectToGranary(
+    socketPath,
+    reachMs,
+    (received) => Answer.safeParse(received).data,
+  );
   if (typeof client === "string")
     throw new Fault("failed_precondition", whyNone(client, socketPath));
   try {

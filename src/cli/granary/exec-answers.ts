@@ -6,19 +6,19 @@ type Fields = Readonly<Record<string, unknown>>;
  * Reads the answer of a granary to `grange exec`. Parsed by hand: loading the schemas of all answers takes longer than
  * most of the command (docs/decisions/0037-what-a-granary-costs.md).
  */
-export function readExecAnswer(said: unknown): Answer | undefined {
-  if (!isObject(said)) return undefined;
-  switch (said["type"]) {
+export function readExecAnswer(received: unknown): Answer | undefined {
+  if (!isObject(received)) return undefined;
+  switch (received["type"]) {
     case "welcome":
-      return isNumber(said["version"]) ? (said as Answer) : undefined;
+      return isNumber(received["version"]) ? (received as Answer) : undefined;
     case "no-common-version":
-      return Array.isArray(said["versions"]) ? (said as Answer) : undefined;
+      return Array.isArray(received["versions"]) ? (received as Answer) : undefined;
     case "build":
-      return isBuild(said) ? (said as Answer) : undefined;
+      return isBuild(received) ? (received as Answer) : undefined;
     case "ended":
-      return isEnded(said) ? (said as Answer) : undefined;
+      return isEnded(received) ? (received as Answer) : undefined;
     case "note":
-      return isText(said["note"]) ? (said as Answer) : undefined;
+      return isText(received["note"]) ? (received as Answer) : undefined;
     default:
       return undefined;
   }

@@ -8,7 +8,7 @@ import { protocolVersions } from "#granary/protocol/versions.ts";
 type Said = (typeof ClientMessage)["_zod"]["input"];
 
 /** Undefined: an answer that this command does not know. `grange exec` reads its few without loading what checks all. */
-export type ReadAnswer = (said: unknown) => Answer | undefined;
+export type ReadAnswer = (received: unknown) => Answer | undefined;
 
 /** A granary that listens to this command. */
 export interface GranaryClient {
@@ -79,7 +79,7 @@ function clientOn(
 } {
   const read = lineReader(mostAnswerBytes);
   const waiting = new Map<number, (answer: Answer | undefined) => void>();
-  let asked = 0;
+  let lastId = 0;
 
   const tellAll = () => {
     for (const tell of waiting.values()) tell(undefined);
@@ -89,19 +89,19 @@ function clientOn(
   socket.on("data", (chunk) => {
     for (const line of read(chunk)) {
       if (line.kind !== "line") continue;
-      const said = jsonOf(line.text);
-      const to = Object(said).to as unknown;
+      const received = jsonOf(line.text);
+      const to = Object(received).to as unknown;
       if (typeof to !== "number") continue;
       const tell = waiting.get(to);
       waiting.delete(to);
       // A granary of another version answers differently: no other answer will come.
-      tell?.(readAnswer(said));
+      tell?.(readAnswer(received));
     }
   });
 
   function first(message: Said, timeoutMs: number): Promise<Answer> {
-    asked += 1;
-    const id = asked;
+    lastId += 1;
+    const id = lastId;
     return new Promise((resolve, reject) => {
       const lost = (why: string) => reject(new Fault("unavailable", `the granary ${why}`));
       if (socket.destroyed) return lost("is gone");

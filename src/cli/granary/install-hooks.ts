@@ -15,8 +15,8 @@ interface InstalledHooks {
 
 /** Makes Git notify the granary of a checkout, so that prefetching starts before the build. */
 export async function installHooks(directory: string): Promise<InstalledHooks> {
-  const asked = ["-C", directory, "rev-parse", "--git-path", "hooks"];
-  const { exitCode, stdout, stderr } = await runProgram("git", asked);
+  const gitArguments = ["-C", directory, "rev-parse", "--git-path", "hooks"];
+  const { exitCode, stdout, stderr } = await runProgram("git", gitArguments);
   if (exitCode !== 0) {
     const what = /not a git repository/.test(stderr)
       ? `${directory} is in no Git repository`

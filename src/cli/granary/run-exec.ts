@@ -142,10 +142,10 @@ function upwardsFrom(folder: string): string[] {
 
 /** Returns the variables that the environment is derived from. */
 function ownSettings(): Record<string, string> {
-  const told = Object.entries(ownVariables()).flatMap(([name, value]): [string, string][] =>
+  const settings = Object.entries(ownVariables()).flatMap(([name, value]): [string, string][] =>
     value === undefined || value.length > longestVariable ? [] : [[name, value]],
   );
-  return Object.fromEntries(told.slice(0, mostVariables));
+  return Object.fromEntries(settings.slice(0, mostVariables));
 }
 
 async function reach(

@@ -81,8 +81,8 @@ const noneStarts = "none answers, and none could be started";
 export function lastWords(log: string): string | undefined {
   const line = log.split("\n").findLast((text) => text.startsWith('{"ready":false'));
   try {
-    const said = JSON.parse(line ?? "null") as { error?: { message?: unknown } } | null;
-    return typeof said?.error?.message === "string" ? said.error.message : undefined;
+    const readyLine = JSON.parse(line ?? "null") as { error?: { message?: unknown } } | null;
+    return typeof readyLine?.error?.message === "string" ? readyLine.error.message : undefined;
   } catch {
     return undefined;
   }

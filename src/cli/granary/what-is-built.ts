@@ -29,10 +29,10 @@ interface SaidOfBuild {
 const workspaceMs = 3_000;
 
 /** Returns the facts about a build in this directory for the granary: its commit, its environment, its project. */
-export async function whatIsBuilt(said: SaidOfBuild): Promise<WhatIsBuilt> {
-  const git = await openGit(join(said.dataDirectory, "git"));
+export async function whatIsBuilt(given: SaidOfBuild): Promise<WhatIsBuilt> {
+  const git = await openGit(join(given.dataDirectory, "git"));
   try {
-    const found = await readWorkspace(git, said.directory, AbortSignal.timeout(workspaceMs));
+    const found = await readWorkspace(git, given.directory, AbortSignal.timeout(workspaceMs));
     if (found.kind === "plain") {
       throw new Fault(
         "failed_precondition",
@@ -44,14 +44,14 @@ export async function whatIsBuilt(said: SaidOfBuild): Promise<WhatIsBuilt> {
       settings,
       root: found.root,
       variables: ownVariables(),
-      digests: await openKnownDigests(said.dataDirectory),
+      digests: await openKnownDigests(given.dataDirectory),
     });
-    const targets = said.targets ?? settings.targets;
-    const project = said.project ?? settings.project;
+    const targets = given.targets ?? settings.targets;
+    const project = given.project ?? settings.project;
     const repositories: NonNullable<WhatIsBuilt["repositories"]> = [];
     if (found.kind === "git") {
       const other =
-        said.commit === undefined ? undefined : await otherCommit(git, found, said.commit);
+        given.commit === undefined ? undefined : await otherCommit(git, found, given.commit);
       repositories.push({
         root: found.root,
         branch: (found.branch || branchOfCi(ownVariables(), found.repository)).slice(0, 255),
@@ -69,7 +69,7 @@ export async function whatIsBuilt(said: SaidOfBuild): Promise<WhatIsBuilt> {
       directory: found.root,
       repositories,
       environment: environment.name,
-      command: said.command.slice(0, 1_024),
+      command: given.command.slice(0, 1_024),
       ...(project === undefined ? {} : { project }),
       targets: [...targets],
     };

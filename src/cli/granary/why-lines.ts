@@ -28,10 +28,10 @@ export function whyLines({ report, builds }: Reported, now: Date): string[] {
   }
   const { counts, indexes, notAhead } = report;
   const { local, prefetched, fetched, missed, unreachable } = counts;
-  const asked = local + prefetched + fetched + missed + unreachable;
+  const requested = local + prefetched + fetched + missed + unreachable;
   return [
     `${printableLine(report.command) || "a build"}, ended ${ago(report.endedAt, now)}, ${commitText(report)}`,
-    `${counted(asked, "result")}: ${local} from earlier builds here, ${prefetched} fetched ahead in time, ${fetched} waited for, ${missed} made, ${unreachable} made as nobody could be asked`,
+    `${counted(requested, "result")}: ${local} from earlier builds here, ${prefetched} fetched ahead in time, ${fetched} waited for, ${missed} made, ${unreachable} made as nobody could be asked`,
     `waited ${durationText(report.waitedMs)} in all; hits saved ${durationText(report.savedMs)} of work, all that runs side by side added up; ${memorySizeText(report.bytes.transferred)} fetched ahead, of which ${memorySizeText(report.bytes.wasted)} for nothing`,
     ...indexes.map(indexLine),
     ...(indexes.length > 0 ? [] : [whyNoIndex[notAhead ?? "not-known"]]),
@@ -77,9 +77,9 @@ interface Reason {
 }
 
 /** Returns the reasons that cost most waiting first, then the results made most often. */
-function reasonsOf(asked: readonly RequestedResult[]): Reason[] {
+function reasonsOf(requested: readonly RequestedResult[]): Reason[] {
   const byReason = new Map<LateBecause, RequestedResult[]>();
-  for (const one of asked) {
+  for (const one of requested) {
     if (one.because === null) continue;
     const known = byReason.get(one.because);
     if (known === undefined) byReason.set(one.because, [one]);

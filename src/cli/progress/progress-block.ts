@@ -59,11 +59,11 @@ function jobLine(job: JobSummary, nameColumns: number, now: Date, space: Space):
   const ms = jobDurationMs(job, now);
   const duration = (ms === undefined ? "" : durationText(ms)).padStart(11);
   const left = space.columns - nameColumns - 11 - 16;
-  const said = [
+  const remarks = [
     ...(job.customised ? ["customised"] : []),
     ...(job.stale ? ["stale"] : []),
     ...(job.reason === null ? [] : [reasonBeside(job)]),
   ];
-  const reason = shortened(said.join(", "), left);
+  const reason = shortened(remarks.join(", "), left);
   return `${sign} ${name} ${duration}  ${word} ${space.paint.dim(reason)}`.trimEnd();
 }

@@ -57,7 +57,7 @@ const known: readonly (readonly [said: RegExp, explain: (host: SshHost) => strin
 /** Returns one sentence: the problem, and what to do. The message of ssh is added when it is not a known one. */
 export function explainSshFailure(host: SshHost, stderr: string): string {
   const found = known.find(([said]) => said.test(stderr));
-  const said = printableLine(stderr.trim().split("\n").at(-1) ?? "");
-  if (found === undefined) return `ssh to ${host.text} failed: ${said || "it said nothing"}`;
-  return `${found[1](host)} (ssh: ${said})`;
+  const message = printableLine(stderr.trim().split("\n").at(-1) ?? "");
+  if (found === undefined) return `ssh to ${host.text} failed: ${message || "it said nothing"}`;
+  return `${found[1](host)} (ssh: ${message})`;
 }

@@ -94,10 +94,10 @@ export class OtherMachine {
   }
 }
 
-function strange({ text }: SshHost, said: string): Fault {
+function strange({ text }: SshHost, output: string): Fault {
   return new Fault(
     "failed_precondition",
-    `${text} answered with something else: ${reasonIn(said)}`,
+    `${text} answered with something else: ${reasonIn(output)}`,
   );
 }
 

@@ -44,14 +44,14 @@ export async function startSshWorker(
   const { directory } = machine;
   const tunnel = settings.tunnel ? await openTunnel({ host, access, server }) : undefined;
   try {
-    const told = { ...settings, server: tunnel?.server ?? server };
-    const started = await machine.call(Started, ["start", directory], told);
+    const sent = { ...settings, server: tunnel?.server ?? server };
+    const started = await machine.call(Started, ["start", directory], sent);
     const moved = async (to: string) => {
       const { kind } = await machine.call(Pointed, ["point", directory, name, to]);
       return kind === "pointed";
     };
     const held = tunnel && { tunnel, moved };
-    return { ...saidOfStart(worker, machine, started, told.server), held };
+    return { ...saidOfStart(worker, machine, started, sent.server), held };
   } catch (reason) {
     tunnel?.close();
     throw reason;

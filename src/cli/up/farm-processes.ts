@@ -181,8 +181,8 @@ async function untilServerReady(
 ): Promise<{ readonly url: string; readonly databaseMs: number }> {
   const printed = (async () => {
     for await (const line of child.lines) {
-      const said = ServerReady.safeParse(jsonOr(line, undefined));
-      if (said.success) return said.data;
+      const parsed = ServerReady.safeParse(jsonOr(line, undefined));
+      if (parsed.success) return parsed.data;
     }
     return undefined;
   })();

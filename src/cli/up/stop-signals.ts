@@ -12,18 +12,18 @@ export interface StopSignals {
 
 /** Listens for the signals that end us: the first asks, the second insists. */
 export function stopSignals(insist: () => void): StopSignals {
-  const asked = new AbortController();
+  const stopRequest = new AbortController();
   let requestedAt = 0;
   const hear = () => {
-    if (!asked.signal.aborted) {
+    if (!stopRequest.signal.aborted) {
       requestedAt = Date.now();
-      asked.abort();
+      stopRequest.abort();
     } else if (Date.now() - requestedAt > echoMs) insist();
   };
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
   for (const signal of signals) process.on(signal, hear);
   return {
-    asked: asked.signal,
+    asked: stopRequest.signal,
     forget() {
       for (const signal of signals) process.off(signal, hear);
     },

@@ -114,8 +114,8 @@ export async function claimRound(
       0,
       2 * assignmentCount + spare,
     );
-    const told = lease.told?.isEmpty() === false ? lease.told : undefined;
-    const ordered = told ? whereTold(inOrder, group, lease, told) : inOrder;
+    const announced = lease.told?.isEmpty() === false ? lease.told : undefined;
+    const ordered = announced ? whereTold(inOrder, group, lease, announced) : inOrder;
     const { sizeClass } = first.claim.worker;
     const laneById = new Map(ordered.map(({ id, lane }) => [id, lane]));
     const assignments = assignWorkers(
@@ -127,7 +127,9 @@ export async function claimRound(
       mostPerRound,
     ).flatMap((index) => group[index]?.claim.worker ?? []);
     const ids = ordered.map(({ id }) => id);
-    const taking = told ? swapAssignments(assignments, ids, (id) => told.keptFor(id)) : assignments;
+    const taking = announced
+      ? swapAssignments(assignments, ids, (id) => announced.keptFor(id))
+      : assignments;
     const indexOf = new Map(group.map(({ claim, index }) => [claim.worker.instanceId, index]));
     handingOut = leaseExecutions(tx, ids, taking, lease.now, lease.until).then((handedOut) => {
       for (const { instanceId, execution, row } of handedOut) {
@@ -154,7 +156,7 @@ function whereTold(
   ordered: readonly Candidate[],
   group: readonly Placed[],
   { now, overdueAfterMs }: { readonly now: Date; readonly overdueAfterMs: number },
-  told: AnnouncedExecutions,
+  announced: AnnouncedExecutions,
 ): Candidate[] {
   const claiming = new Set(group.map(({ claim }) => claim.worker.instanceId));
   // Their order is by place alone.
@@ -164,7 +166,7 @@ function whereTold(
     ordered,
     assignmentsOf(group),
     claiming,
-    (id) => told.keptFor(id),
+    (id) => announced.keptFor(id),
     isFixed,
   );
 }

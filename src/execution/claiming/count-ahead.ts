@@ -40,7 +40,7 @@ interface Standing {
 /** Counts in the order of orderClaims: the top class, what is overdue, then turns. */
 export async function countAhead(
   tx: Tx,
-  asked: Counting,
+  execution: Counting,
   heads: readonly Head[],
   standing: Standing,
   overdue: { readonly isOverdue: boolean; readonly overduePlace: number },
@@ -48,28 +48,28 @@ export async function countAhead(
   const headsOf = (wanted: number) => heads.filter(({ lane }) => lane === wanted);
   const own = await countInLanes(
     tx,
-    headsOf(asked.lane).map((head) => ({
+    headsOf(execution.lane).map((head) => ({
       head,
-      before: asked.place,
-      beforeRow: asked.row,
+      before: execution.place,
+      beforeRow: execution.row,
       most: mostCounted,
     })),
-    asked.invocation,
+    execution.invocation,
   );
   const ofOwn = sumOf(own, "count");
   const sameInvocation = sumOf(own, "same");
   const strangers = ofOwn - sameInvocation;
   // Those of the top class are all in one lane, whomever they belong to.
-  if (asked.lane === topLane)
+  if (execution.lane === topLane)
     return { top: strangers, sameInvocation, others: 0, isMore: ofOwn >= mostCounted };
 
   const top = await countInLanes(
     tx,
     headsOf(topLane).map((head) => ({ head, before: everyPlace, most: mostCounted })),
   );
-  const leased = standing.open.find(({ lane }) => lane === asked.lane)?.leased ?? 0;
-  const ours = { turn: leased + ofOwn + 1, priority: asked.priority };
-  const others = await countOthers(tx, asked, heads, standing, ours, overdue);
+  const leased = standing.open.find(({ lane }) => lane === execution.lane)?.leased ?? 0;
+  const ours = { turn: leased + ofOwn + 1, priority: execution.priority };
+  const others = await countOthers(tx, execution, heads, standing, ours, overdue);
   const isMore = [ofOwn, sumOf(top, "count")].some((count) => count >= mostCounted);
   return {
     top: sumOf(top, "count"),
@@ -82,20 +82,20 @@ export async function countAhead(
 /** Counts the executions of other lanes that are overdue or have their turn earlier. */
 async function countOthers(
   tx: Tx,
-  asked: Counting,
+  execution: Counting,
   heads: readonly Head[],
   { open, ownersLeased }: Standing,
   ours: { readonly turn: number; readonly priority: number },
   { isOverdue, overduePlace }: { readonly isOverdue: boolean; readonly overduePlace: number },
 ): Promise<{ readonly count: number; readonly isMore: boolean }> {
-  const rest = heads.filter(({ lane }) => lane !== topLane && lane !== asked.lane);
+  const rest = heads.filter(({ lane }) => lane !== topLane && lane !== execution.lane);
   const deepest = Math.max(
     fewestCounted,
     Math.ceil(mostCountedOfOthers / Math.max(1, rest.length)),
   );
   /** Lanes of the same owner have turns of their own; those of another share the owner's. */
   const groupOf = (head: Pick<Head, "lane" | "ownerLane">) =>
-    head.ownerLane === asked.ownerLane ? `lane ${head.lane}` : `owner ${head.ownerLane}`;
+    head.ownerLane === execution.ownerLane ? `lane ${head.lane}` : `owner ${head.ownerLane}`;
   const inGroups = async (stretches: readonly Stretch[]) => {
     const counted = await countInLanes(tx, stretches);
     const sums = new Map<string, number>();
@@ -106,7 +106,7 @@ async function countOthers(
     return { sums, isMore: counted.some(({ count }) => count >= deepest) };
   };
   // Overdue executions go first and take the first turns of their group.
-  const overdueBefore = isOverdue ? asked.place : overduePlace;
+  const overdueBefore = isOverdue ? execution.place : overduePlace;
   const urgent = await inGroups(
     rest
       .filter(({ place }) => place < overdueBefore)
@@ -114,17 +114,17 @@ async function countOthers(
   );
   if (isOverdue) return { count: sumOfAll(urgent.sums), isMore: urgent.isMore };
   const urgentOf = urgent.sums;
-  const siblings = open.filter(({ ownerLane }) => ownerLane === asked.ownerLane);
+  const siblings = open.filter(({ ownerLane }) => ownerLane === execution.ownerLane);
   const inOwner = siblings.reduce(
     (sum, lane) =>
-      lane.lane === asked.lane
+      lane.lane === execution.lane
         ? sum
         : sum + Math.max(urgentOf.get(groupOf(lane)) ?? 0, turnsAhead(ours, lane)),
-    ours.turn - 1 - (siblings.find(({ lane }) => lane === asked.lane)?.leased ?? 0),
+    ours.turn - 1 - (siblings.find(({ lane }) => lane === execution.lane)?.leased ?? 0),
   );
   const ownersTurn = {
-    turn: (ownersLeased.get(asked.ownerLane) ?? 0) + inOwner + 1,
-    priority: asked.priority,
+    turn: (ownersLeased.get(execution.ownerLane) ?? 0) + inOwner + 1,
+    priority: execution.priority,
   };
   const ofOwner = new Map(
     [...ownersOf(open, ownersLeased)].map(([owner, state]) => [
@@ -135,7 +135,7 @@ async function countOthers(
   const turns = new Map(
     open.map((state) => [
       groupOf(state),
-      state.ownerLane === asked.ownerLane
+      state.ownerLane === execution.ownerLane
         ? turnsAhead(ours, state)
         : (ofOwner.get(state.ownerLane) ?? 0),
     ]),

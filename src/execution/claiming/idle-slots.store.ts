@@ -9,10 +9,10 @@ const Idle = z.object({ slots: z.number() });
 /** How many slots have nothing to do, of workers that serve a platform and were heard of since `seen`. */
 export async function idleSlots(
   tx: Tx,
-  asked: { readonly platform: Platform; readonly sizeClass: number },
+  required: { readonly platform: Platform; readonly sizeClass: number },
   seen: Date,
 ): Promise<number> {
-  const requirements = sql`${JSON.stringify(requirementsOf(asked.platform))}::jsonb`;
+  const requirements = sql`${JSON.stringify(requirementsOf(required.platform))}::jsonb`;
   const [row] = await tx.many(
     Idle,
     sql`
@@ -21,7 +21,7 @@ export async function idleSlots(
       cross join lateral (
         select count(*) from execution where state = 'leased' and execution.worker = known.name
       ) as held
-      where not known.draining and known.last_seen_at > ${seen} and known.size_class >= ${asked.sizeClass}
+      where not known.draining and known.last_seen_at > ${seen} and known.size_class >= ${required.sizeClass}
         and known.platform @> ${requirements}
         and ${isWithinFence(requirements, sql`known.platform`)}
     `,

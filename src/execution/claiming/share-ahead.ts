@@ -14,9 +14,11 @@ interface Told {
 export function shareAhead<Waiting extends Pick<Candidate, "id" | "lane">>(
   ordered: readonly Waiting[],
   asks: { readonly instanceId: string; readonly lane: number | undefined; readonly most: number },
-  told: Told,
+  announced: Told,
 ): Waiting[] {
-  const free = ordered.filter(({ id }) => (told.peek(id) ?? asks.instanceId) === asks.instanceId);
+  const free = ordered.filter(
+    ({ id }) => (announced.peek(id) ?? asks.instanceId) === asks.instanceId,
+  );
   const own = free.filter(({ lane }) => lane === asks.lane);
   const others = free.filter(({ lane }) => lane !== asks.lane);
   return [...own, ...others].slice(0, asks.most);

@@ -14,9 +14,9 @@ export function whyUnserved(
   const most = Number(requirements[greatestSizeClass] ?? Infinity);
   if (able.length > 0 && most < Infinity) {
     const named = shortened([...new Set(able.map((offer) => String(offer.sizeClass)))]);
-    const asked =
+    const sizeText =
       most === sizeClass ? `size class ${most}` : `a size class of ${sizeClass} to ${most}`;
-    return `it asks for ${asked}, and workers that could run it are of size class ${named}; start a worker of size class ${most}, or ask for another`;
+    return `it asks for ${sizeText}, and workers that could run it are of size class ${named}; start a worker of size class ${most}, or ask for another`;
   }
   if (able.length > 0) {
     const greatest = Math.max(...able.map((offer) => offer.sizeClass));

@@ -31,12 +31,12 @@ export async function cancelExecutions(
   // A second run that waits would begin after all.
   const ids = [...new Set([...first, ...(await secondRunsOf(tx, first))])];
   const finished = await cancelQueued(tx, ids, now);
-  const asked = await requestCancellation(tx, ids, now);
+  const requested = await requestCancellation(tx, ids, now);
   await notifyExecutions(
     tx,
-    [...finished, ...asked].map(({ id }) => id),
+    [...finished, ...requested].map(({ id }) => id),
   );
-  await notifyCancellations(tx, [...new Set(asked.map(({ instanceId }) => instanceId))]);
+  await notifyCancellations(tx, [...new Set(requested.map(({ instanceId }) => instanceId))]);
   const after = await publishFinished(tx, finished, hooks);
   return () => after?.();
 }

@@ -263,12 +263,12 @@ export async function holdersOfLeases(tx: Tx, leases: readonly Lease[]): Promise
 }
 
 /** Returns leases that were to be cancelled before `asked` and have not ended. */
-export function overdueCancellations(tx: Tx, asked: Date, most: number): Promise<Lease[]> {
+export function overdueCancellations(tx: Tx, before: Date, most: number): Promise<Lease[]> {
   return tx.many(
     LeaseRow,
     sql`
       select id as "executionId", attempt, epoch from execution
-      where state = 'leased' and cancel_requested_at <= ${asked}
+      where state = 'leased' and cancel_requested_at <= ${before}
       order by cancel_requested_at limit ${most}
     `,
   );

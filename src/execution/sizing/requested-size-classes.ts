@@ -38,12 +38,12 @@ function said(platform: Platform): string {
 }
 
 function sizeClassIn(platform: Platform, property: string): number | undefined {
-  const asked = platform[property];
-  if (asked === undefined) return undefined;
-  const sizeClass = Number(asked);
-  if (/^\d+$/.test(asked) && sizeClass >= 1 && sizeClass <= greatest) return sizeClass;
+  const value = platform[property];
+  if (value === undefined) return undefined;
+  const sizeClass = Number(value);
+  if (/^\d+$/.test(value) && sizeClass >= 1 && sizeClass <= greatest) return sizeClass;
   throw new Fault(
     "invalid_argument",
-    `${property} is a positive integer, ${greatest} at most, not ${JSON.stringify(asked.slice(0, 40))}`,
+    `${property} is a positive integer, ${greatest} at most, not ${JSON.stringify(value.slice(0, 40))}`,
   );
 }

@@ -12,20 +12,20 @@ const longestMs = 2 ** 31 - 1;
  */
 export function soundChoice(
   chosen: ChosenSize,
-  asked: RequestedSizeClasses & { readonly timeoutMs: number },
+  bounds: RequestedSizeClasses & { readonly timeoutMs: number },
 ): ChosenSize | undefined {
   const { sizeClass, hedge } = chosen;
-  if (!isWithin(sizeClass, asked)) return undefined;
-  const timeoutMs = wholeWithin(chosen.timeoutMs, 1, asked.timeoutMs);
+  if (!isWithin(sizeClass, bounds)) return undefined;
+  const timeoutMs = wholeWithin(chosen.timeoutMs, 1, bounds.timeoutMs);
   const isHedged =
-    hedge !== undefined && isWithin(hedge.sizeClass, asked) && hedge.sizeClass > sizeClass;
+    hedge !== undefined && isWithin(hedge.sizeClass, bounds) && hedge.sizeClass > sizeClass;
   const { draw } = chosen.decision;
   return {
     ...chosen,
     timeoutMs,
     expectedDurationMs: wholeWithin(chosen.expectedDurationMs, 0, longestMs),
     hedge: isHedged
-      ? { ...hedge, afterMs: wholeWithin(hedge.afterMs, 1, asked.timeoutMs) }
+      ? { ...hedge, afterMs: wholeWithin(hedge.afterMs, 1, bounds.timeoutMs) }
       : undefined,
     decision: { ...chosen.decision, draw: Number.isFinite(draw) ? draw : 0 },
   };

@@ -22,17 +22,17 @@ export interface AnnouncedExecutions {
 }
 
 export function announcedExecutions(clock: Clock): AnnouncedExecutions {
-  const told = recentlyUsed<{ readonly instanceId: string; readonly until: number }>(mostTold);
+  const announced = recentlyUsed<{ readonly instanceId: string; readonly until: number }>(mostTold);
   let lastUntil = 0;
   return {
     tell(executionId, instanceId) {
-      if (told.peek(executionId)?.instanceId === instanceId) return;
+      if (announced.peek(executionId)?.instanceId === instanceId) return;
       lastUntil = clock.now().getTime() + keptForMs;
-      told.set(executionId, { instanceId, until: lastUntil });
+      announced.set(executionId, { instanceId, until: lastUntil });
     },
-    peek: (executionId) => told.peek(executionId)?.instanceId,
+    peek: (executionId) => announced.peek(executionId)?.instanceId,
     keptFor(executionId) {
-      const known = told.peek(executionId);
+      const known = announced.peek(executionId);
       return known !== undefined && known.until > clock.now().getTime()
         ? known.instanceId
         : undefined;

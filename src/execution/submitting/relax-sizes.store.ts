@@ -34,8 +34,8 @@ export async function relaxSizes(
     if (isServed(kind, offers)) continue;
     // In nearly all calls there are none.
     for (const bounds of await boundsOf(tx, kind)) {
-      const asked = asRequested(kind, bounds);
-      if (isServed(asked, offers)) count += await relax(tx, kind, bounds, textOf(asked));
+      const requested = asRequested(kind, bounds);
+      if (isServed(requested, offers)) count += await relax(tx, kind, bounds, textOf(requested));
     }
   }
   return count;

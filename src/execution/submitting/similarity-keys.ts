@@ -21,12 +21,12 @@ export interface ActionTraits {
  */
 export function similarityKeysOf(traits: ActionTraits): string[] {
   const { commandDigest, platform, target, mnemonic, configuration } = traits;
-  const asked = platformKey(requirementsOf(platform));
+  const platformText = platformKey(requirementsOf(platform));
   const similarityKeys = [`a.${shortHash(digestKey(commandDigest), platformKey(platform))}`];
   if (mnemonic !== "" && target !== "")
-    similarityKeys.push(`t.${shortHash(mnemonic, target, configuration, asked)}`);
-  if (mnemonic !== "") similarityKeys.push(`m.${shortHash(mnemonic, asked)}`);
-  similarityKeys.push(`p.${shortHash(asked)}`);
+    similarityKeys.push(`t.${shortHash(mnemonic, target, configuration, platformText)}`);
+  if (mnemonic !== "") similarityKeys.push(`m.${shortHash(mnemonic, platformText)}`);
+  similarityKeys.push(`p.${shortHash(platformText)}`);
   return similarityKeys;
 }
 

@@ -35,10 +35,10 @@ export type BuildFacts = z.infer<typeof BuildFacts>;
  */
 export function withCommitFrom(
   facts: BuildFacts,
-  told: { commit: string; dirty: boolean },
+  reported: { commit: string; dirty: boolean },
 ): BuildFacts {
-  if (facts.commits.length > 0 || !CommitId.safeParse(told.commit).success) return facts;
-  return { ...facts, commits: [told.commit], dirty: told.dirty };
+  if (facts.commits.length > 0 || !CommitId.safeParse(reported.commit).success) return facts;
+  return { ...facts, commits: [reported.commit], dirty: reported.dirty };
 }
 
 /** Returns whether the build's requests may be indexed under its commit. */

@@ -55,7 +55,7 @@ export function reportOf(
     if (one.leadMs !== undefined) leads.push(one.leadMs);
   }
   const { blobs } = end.transferred;
-  const asked = [...accesses].sort(byInterest).slice(0, mostRequested);
+  const requested = [...accesses].sort(byInterest).slice(0, mostRequested);
   const truncated = new Set([...end.truncated, ...end.transferred.truncated]);
   if (accesses.length > mostRequested) truncated.add("asked");
   return {
@@ -85,7 +85,7 @@ export function reportOf(
     savedMs: Math.round(savedMs),
     ...(end.diskTrouble === undefined ? {} : { diskTrouble: end.diskTrouble }),
     truncated: [...truncated],
-    asked: asked.map(requestedResult),
+    asked: requested.map(requestedResult),
   };
 }
 

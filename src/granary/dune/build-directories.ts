@@ -12,8 +12,8 @@ export async function buildDirectories(
   sinceMs: number,
 ): Promise<string[]> {
   const candidates: string[] = [];
-  const told = variables["DUNE_BUILD_DIR"];
-  if (told) candidates.push(resolve(directory, told));
+  const configured = variables["DUNE_BUILD_DIR"];
+  if (configured) candidates.push(resolve(directory, configured));
   for (let at = resolve(directory); ; at = dirname(at)) {
     candidates.push(join(at, "_build"));
     if (dirname(at) === at || existsSync(join(at, ".git"))) break;

@@ -55,7 +55,7 @@ async function* oneStream(
   let isFirst = true;
   try {
     for (;;) {
-      const asked = performance.now();
+      const requestedAtMs = performance.now();
       const next = await unlessSilent(responses.next(), silence);
       if (next.done) {
         yield* fetched.rest();
@@ -64,7 +64,7 @@ async function* oneStream(
       circuit.succeeded();
       const things = await fetched.in(next.value);
       // Until the first came, the farm was looking for it.
-      if (!isFirst) sample.ms += performance.now() - asked;
+      if (!isFirst) sample.ms += performance.now() - requestedAtMs;
       if (!isFirst) sample.bytes += next.value.unpackedBytes;
       isFirst = false;
       const given = performance.now();

@@ -15,8 +15,8 @@ export function costOfAction({ executionMetadata: told }: ActionResult): number 
 
 /** Turborepo says with each artifact how long its task ran. */
 export function costOfEntry(attributes: Readonly<Record<string, string>>): number | undefined {
-  const said = attributes["x-artifact-duration"];
-  return said === undefined ? undefined : plausible(Number(said));
+  const durationText = attributes["x-artifact-duration"];
+  return durationText === undefined ? undefined : plausible(Number(durationText));
 }
 
 function between(from: Timestamp | undefined, to: Timestamp | undefined): number | undefined {

@@ -199,9 +199,11 @@ function withEnds(
  * the answer names none of these.
  */
 function missingOf(result: GranaryResult, end: PublishResultsResponse_End): readonly Digest[] {
-  const asked = new Set(end.missing.map(({ hash }) => hash));
+  const missingHashes = new Set(end.missing.map(({ hash }) => hash));
   const own = namedBy([result]);
-  const named = own.filter((digest) => asked.has(hexOf(digest)) || asked.has(digest.hash));
+  const named = own.filter(
+    (digest) => missingHashes.has(hexOf(digest)) || missingHashes.has(digest.hash),
+  );
   return named.length > 0 ? named : own;
 }
 

@@ -28,7 +28,7 @@ const mostFresh = 1_000;
 export function noteArrivals(): Arrivals {
   const at = new Map<string, number>();
   const here: ResultKey[] = [];
-  const told = new Set<string>();
+  const reported = new Set<string>();
   /** Arrived and not yet read. */
   const fresh = new Map<string, GranaryResult>();
   let waiting: (() => void)[] = [];
@@ -41,8 +41,8 @@ export function noteArrivals(): Arrivals {
 
   const isHere = (key: ResultKey) => {
     const name = keyText(key);
-    if (told.has(name)) return;
-    told.add(name);
+    if (reported.has(name)) return;
+    reported.add(name);
     here.push(key);
     look();
   };

@@ -110,12 +110,12 @@ async function run(windows: PrefetchWindows): Promise<void> {
   const { farm, queue, bytesPerSecond, end } = windows;
   const underWay = new Set<Promise<void>>();
   const startedAt = performance.now();
-  let asked = 0;
+  let requestedBytes = 0;
   while (!end.signal.aborted && windows.failures < mostFailures) {
     await mayAsk(windows);
     if (end.signal.aborted) break;
     if (bytesPerSecond !== undefined) {
-      const aheadMs = (asked / bytesPerSecond) * 1_000 - (performance.now() - startedAt);
+      const aheadMs = (requestedBytes / bytesPerSecond) * 1_000 - (performance.now() - startedAt);
       if (aheadMs > 0) await rest(aheadMs, end.signal);
     }
     if (farm.isAway()) {
@@ -129,7 +129,7 @@ async function run(windows: PrefetchWindows): Promise<void> {
       await Promise.race(underWay);
       continue;
     }
-    asked += items.reduce((sum, item) => sum + missingBytes(windows, item), 0);
+    requestedBytes += items.reduce((sum, item) => sum + missingBytes(windows, item), 0);
     const window = oneWindow(windows, items).finally(() => underWay.delete(window));
     underWay.add(window);
     if (underWay.size >= windowsAtOnce(windows)) await Promise.race(underWay);

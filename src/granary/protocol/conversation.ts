@@ -31,7 +31,7 @@ export interface ProtocolConnectionParts {
     tool: string,
     where: ToolPlace,
   ) => Promise<ToolAttachment | undefined>;
-  readonly readFacts: (said: BuildStarted | Message<"fetch-ahead">) => Promise<BuildFacts>;
+  readonly readFacts: (message: BuildStarted | Message<"fetch-ahead">) => Promise<BuildFacts>;
   readonly status: () => Promise<GranaryStatus>;
   readonly trim: () => Promise<Trimmed>;
   readonly onStopRequested: () => void;
@@ -73,14 +73,14 @@ export async function endBuild(
     await nextTurn();
     return parts.endingBuilds.add(report(conversation, ended, tool, how));
   }
-  const told = await report(conversation, ended, tool, how);
+  const summary = await report(conversation, ended, tool, how);
   if (message === undefined) return;
   if (message.sync) await parts.endingBuilds.over();
   const outbox = message.sync ? await parts.outbox.drained() : undefined;
   send({
     type: "ended",
     to: message.id,
-    report: told === undefined ? null : summaryOf(told),
+    report: summary === undefined ? null : summaryOf(summary),
     ...(outbox === undefined ? {} : { outbox: outboxAnswer(outbox) }),
   });
 }
@@ -184,10 +184,10 @@ export async function carryOut(
   }
 }
 
-function summaryOf(told: GranaryBuildReport): EndSummary {
-  const { counts, bytes, savedMs, waitedMs, notAhead, diskTrouble } = told;
+function summaryOf(summary: GranaryBuildReport): EndSummary {
+  const { counts, bytes, savedMs, waitedMs, notAhead, diskTrouble } = summary;
   const { local, prefetched, fetched, missed, unreachable } = counts;
-  const other = otherKeys(told);
+  const other = otherKeys(summary);
   return {
     asked: local + prefetched + fetched + missed + unreachable,
     ...counts,

@@ -121,8 +121,8 @@ function welcome({ id, versions }: Message<"hello">): Effect {
   return send({ type: "welcome", to: id, version });
 }
 
-function isSecret(said: string | undefined, secret: string): boolean {
-  const [one, other] = [Buffer.from(said ?? ""), Buffer.from(secret)];
+function isSecret(givenSecret: string | undefined, secret: string): boolean {
+  const [one, other] = [Buffer.from(givenSecret ?? ""), Buffer.from(secret)];
   return one.byteLength === other.byteLength && timingSafeEqual(one, other);
 }
 

@@ -29,15 +29,15 @@ const workspaceMs = 2_000;
 /** Returns the facts about a build: from its build system, and otherwise from its workspace. */
 export async function readFacts(
   { git, digests }: FactsParts,
-  said: BuildStarted | Message<"fetch-ahead">,
+  message: BuildStarted | Message<"fetch-ahead">,
 ): Promise<BuildFacts> {
-  const repositories = said.repositories ?? [];
+  const repositories = message.repositories ?? [];
   // Of nested repositories, the commit of the outer one names the build; changes of inner ones make it dirty.
   const [outer] = repositories;
-  const root = outer?.root ?? said.directory;
+  const root = outer?.root ?? message.directory;
   const knowsAll = outer?.tree !== undefined && outer.parents !== undefined;
   const found =
-    knowsAll || root === undefined || (said.repositories !== undefined && outer === undefined)
+    knowsAll || root === undefined || (message.repositories !== undefined && outer === undefined)
       ? undefined
       : await readWorkspace(git, root, AbortSignal.timeout(workspaceMs));
   const seen = found?.kind === "git" ? found : undefined;
@@ -45,8 +45,8 @@ export async function readFacts(
   const commit = outer?.commit ?? seen?.commit;
   // Below the top of the repository, there are none.
   const top = seen?.root ?? root;
-  const variables = "variables" in said ? said.variables : undefined;
-  const told = variables ?? ownVariables();
+  const variables = "variables" in message ? message.variables : undefined;
+  const given = variables ?? ownVariables();
   const settings =
     top === undefined
       ? undefined
@@ -60,14 +60,14 @@ export async function readFacts(
         // Settings that cannot be read must not make two compilers one environment.
         settings: own ?? usualSettings,
         root,
-        variables: told,
+        variables: given,
         digests,
       })
     ).name;
   const dirtyPaths =
     outer?.dirtyPaths ?? (same?.dirtyPathsCut === false ? same.dirtyPaths : undefined);
   return {
-    project: said.project ?? settings?.project ?? projectWithoutName,
+    project: message.project ?? settings?.project ?? projectWithoutName,
     repository: (outer?.name ?? seen?.repository ?? "").slice(0, 200),
     commits:
       commit === undefined ? [] : [commit, ...(outer?.parents ?? same?.parents ?? [])].slice(0, 64),
@@ -75,17 +75,17 @@ export async function readFacts(
     branch: (
       outer?.branch ||
       seen?.branch ||
-      (seen && branchOfCi(told, seen.repository)) ||
+      (seen && branchOfCi(given, seen.repository)) ||
       ""
     ).slice(0, 255),
     dirty: repositories.some(({ dirty }) => dirty) || same?.dirty === true,
     ...(dirtyPaths === undefined ? {} : { dirtyPaths: dirtyPaths.slice(0, 10_000) }),
     ...(top === undefined ? {} : { root: top }),
-    environment: said.environment ?? (await environmentIn(top, settings)),
+    environment: message.environment ?? (await environmentIn(top, settings)),
     machine: hostname().slice(0, 200),
-    command: said.command,
-    targets: said.targets ?? [...(settings?.targets ?? [])],
-    prefetch: said.prefetch ?? true,
+    command: message.command,
+    targets: message.targets ?? [...(settings?.targets ?? [])],
+    prefetch: message.prefetch ?? true,
   };
 }
 

@@ -203,10 +203,10 @@ export function checkedBlobs(disk: DiskBlobStore, options: CheckedBlobsOptions):
       }),
     findMissing: (digests) =>
       inStore(async () => {
-        const asked = new Map(digests.map((digest) => [digestKey(digest), digest]));
+        const distinct = new Map(digests.map((digest) => [digestKey(digest), digest]));
         const missing: Digest[] = [];
         let looks = 0;
-        for (const digest of asked.values()) {
+        for (const digest of distinct.values()) {
           if (!look(digest, true)) missing.push(digest);
           if (++looks % looksInOneGo === 0) await setImmediate();
         }

@@ -146,9 +146,9 @@ export function openTieredCache(parts: TieredCacheParts): TieredCache & Service 
 
     blobs: blobsFor,
 
-    async keep(who, told) {
-      const costMs = told.costMs ?? who.build?.tookMs?.(told);
-      const result = { ...told, costMs };
+    async keep(who, reported) {
+      const costMs = reported.costMs ?? who.build?.tookMs?.(reported);
+      const result = { ...reported, costMs };
       try {
         const toFarm = await isToBePublished(who, result);
         // The outbox first: a crash in between would leave a result here that the farm never gets.

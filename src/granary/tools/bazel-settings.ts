@@ -52,8 +52,8 @@ const platforms = ["linux", "macos", "windows", "freebsd", "openbsd"];
  */
 export function namesJobs(bazelrcs: string): boolean {
   const text = bazelrcs.replaceAll("\\\n", " ").replaceAll(/^\s*#.*$/gm, "");
-  const asked = [...text.matchAll(/\s--config(?:=|\s+)['"]?([^\s'"]+)/g)].map(([, name]) => name);
-  const counting = new Set([undefined, ...platforms, ...asked]);
+  const configs = [...text.matchAll(/\s--config(?:=|\s+)['"]?([^\s'"]+)/g)].map(([, name]) => name);
+  const counting = new Set([undefined, ...platforms, ...configs]);
   return [...text.matchAll(/^\s*[a-z]+(?::(\S+))?\s(?:.*\s)?(?:--jobs[=\s]|-j)/gm)].some(
     ([, config]) => counting.has(config),
   );

@@ -26,8 +26,8 @@ export function compilerCheckInFile(variables: Variables): boolean {
 
 /** Where ccache looks: https://ccache.dev/manual/4.7.5.html#_configuration */
 function ccacheFiles(variables: Variables, home: string): string[] {
-  const told = variables["CCACHE_CONFIGPATH"];
-  if (told) return [told];
+  const configured = variables["CCACHE_CONFIGPATH"];
+  if (configured) return [configured];
   const directory = variables["CCACHE_DIR"];
   const config = variables["XDG_CONFIG_HOME"] || join(home, ".config");
   return [

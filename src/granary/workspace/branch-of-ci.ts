@@ -18,10 +18,10 @@ interface Told {
  * applies only to the repository that the CI was started for, not to others that a job has cloned.
  */
 export function branchOfCi(variables: Variables, repository: string): string {
-  for (const told of [github, gitlab, buildkite, jenkins].map((of) => of(variables))) {
-    if (told.repository?.toLowerCase() !== repository.toLowerCase()) continue;
-    if (/^\d{1,18}$/.test(told.pull ?? "")) return `pull/${told.pull}`;
-    if (told.branch) return told.branch;
+  for (const variablesOfCi of [github, gitlab, buildkite, jenkins].map((of) => of(variables))) {
+    if (variablesOfCi.repository?.toLowerCase() !== repository.toLowerCase()) continue;
+    if (/^\d{1,18}$/.test(variablesOfCi.pull ?? "")) return `pull/${variablesOfCi.pull}`;
+    if (variablesOfCi.branch) return variablesOfCi.branch;
   }
   return "";
 }

@@ -66,9 +66,9 @@ export async function readEnvironment(source: EnvironmentSource): Promise<BuildE
   if (image !== "") facts["image"] = image;
   // The place of a tool is for people; only its content counts.
   const counted: Record<string, string> = { ...facts };
-  const note = (fact: string, value: string, told = value) => {
+  const note = (fact: string, value: string, valueText = value) => {
     counted[fact] = value;
-    facts[fact] = told;
+    facts[fact] = valueText;
   };
   for (const tool of tools) {
     if (tool) note(`tool ${tool.name}`, tool.hash, `${tool.hash.slice(0, 12)} ${tool.path}`);

@@ -133,15 +133,15 @@ async function edgesOf(
 function together<Row>(
   read: (names: readonly JobName[]) => Promise<Map<GraphId, Row[]>>,
 ): (graphId: GraphId, names: readonly string[]) => Promise<Row[]> {
-  let asked: JobName[] = [];
+  let requestedNames: JobName[] = [];
   let reading: Promise<Map<GraphId, Row[]>> | undefined;
   return async (graphId, names) => {
-    for (const name of names) asked.push({ graphId, name });
+    for (const name of names) requestedNames.push({ graphId, name });
     reading ??= (async () => {
       // Everything that is woken by the same answer asks before this goes on.
       await setImmediate();
-      const all = asked;
-      asked = [];
+      const all = requestedNames;
+      requestedNames = [];
       reading = undefined;
       return read(all);
     })();

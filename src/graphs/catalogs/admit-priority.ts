@@ -51,21 +51,21 @@ export function admitPriority(wanted: WantedPriority): PriorityAdmission {
     { whose: branchName(where), cap: branch.priorityCap },
     { whose: principal.name, cap: own.cap },
   ].reduce((least, each) => (above(least.cap, each.cap) ? each : least));
-  const asked = requestedPriority ?? 0;
+  const requested = requestedPriority ?? 0;
   const { whose, cap } = lowest;
-  if (cap === null || asked <= cap) return { ok: true, priority: asked, cap };
+  if (cap === null || requested <= cap) return { ok: true, priority: requested, cap };
   if (requestedPriority === undefined) return { ok: true, priority: cap, cap };
   if (branch.protected) {
     return {
       ok: false,
-      refusal: `priority ${asked} is above the cap of ${whose}, ${cap}: ask for ${cap} or less, or for none`,
+      refusal: `priority ${requested} is above the cap of ${whose}, ${cap}: ask for ${cap} or less, or for none`,
     };
   }
   return {
     ok: true,
     priority: cap,
     cap,
-    notice: `priority ${asked} was lowered to ${cap}, the cap of ${whose}`,
+    notice: `priority ${requested} was lowered to ${cap}, the cap of ${whose}`,
   };
 }
 

@@ -33,7 +33,7 @@ export async function listBranches(
 ): Promise<Branch[]> {
   const branches = await services.db.transaction((tx) => knownBranches(tx, written));
   // Many branches have one source: it is asked once.
-  const asked = new Map<string, Promise<NextDefinitions>>();
+  const readCatalogs = new Map<string, Promise<NextDefinitions>>();
   return mapAtMost(sourcesAtOnce, branches, async (known) => {
     const { repository, branch, resolved, catalog } = known;
     const place = { repository, branch, said: resolved };
@@ -41,8 +41,8 @@ export async function listBranches(
       return { ...known, next: lastDefinitions(catalog ?? undefined) };
     const isOfOneBranch = resolved.source.kind === "pushed";
     const key = canonicalJson([resolved.source, isOfOneBranch ? branch : null]);
-    const next = asked.get(key) ?? nextDefinitions(services, place, by);
-    asked.set(key, next);
+    const next = readCatalogs.get(key) ?? nextDefinitions(services, place, by);
+    readCatalogs.set(key, next);
     return { ...known, next: await next };
   });
 }
@@ -134,9 +134,9 @@ export async function setBranch(
     if (request.dryRun === true) {
       const { generic, own } = await saidOfBranch(tx, known, branch);
       const now = await branchOf(tx, known, branch);
-      const said = read ?? undefined;
+      const givenBody = read ?? undefined;
       const resolved =
-        branch === allBranches ? resolveBranch(said, own) : resolveBranch(generic, said);
+        branch === allBranches ? resolveBranch(givenBody, own) : resolveBranch(generic, givenBody);
       return { ...now, own: read, resolved };
     }
     await setBranchDefinition(tx, {

@@ -57,11 +57,11 @@ async function filledSides(
   const placeOf = async (side: Side, other: Side) => {
     const of = side.branch === null ? other : side;
     const { repository, branch } = { repository: of.repository ?? "", branch: of.branch ?? "" };
-    const said =
+    const rules =
       repository === ""
         ? resolveBranch(undefined, undefined)
         : await branchDefinition(db, repository, branch);
-    return { repository, branch, said };
+    return { repository, branch, said: rules };
   };
   const was = await filledJobs(evaluator, before.catalog, await placeOf(before, after));
   const is = await filledJobs(evaluator, after.catalog, await placeOf(after, before));
@@ -98,8 +98,8 @@ async function sideOf(
   const address = await addressOfRepository(db, repository);
   await services.access.requireMayRead(by, address);
   const commit = await services.mirrors.fetchCommit(address, rev);
-  const said = resolveBranch(undefined, undefined);
-  const place = { repository, branch: commit.branch ?? "", said, commit, by };
+  const rules = resolveBranch(undefined, undefined);
+  const place = { repository, branch: commit.branch ?? "", said: rules, commit, by };
   const from = await graphDefinitions(services, place, {});
   await db.transaction((tx) => from.keep(tx));
   return { written, repository, branch: commit.branch ?? null, catalog: from.catalog };
@@ -121,11 +121,11 @@ async function catalogOfBranch(
   const last = await branchCatalog(db, repository, branch);
   if (last === undefined && !(await definedBranches(db, repository)).includes(branch))
     return undefined;
-  const said = await branchDefinition(db, repository, branch);
+  const rules = await branchDefinition(db, repository, branch);
   try {
-    return (await definitionsOfBranch(services, { repository, branch, said }, by)).catalog;
+    return (await definitionsOfBranch(services, { repository, branch, said: rules }, by)).catalog;
   } catch (reason) {
-    const isKnown = said.source.kind === "commit" && last?.commit !== null && last !== undefined;
+    const isKnown = rules.source.kind === "commit" && last?.commit !== null && last !== undefined;
     if (!(reason instanceof Fault) || !isKnown) throw reason;
     return cache.get(db, last.catalog);
   }

@@ -40,11 +40,11 @@ export function holdJobsToLimits(
   const limits = jobLimits(principal, verb, where);
   if (limits === undefined) return;
   for (const { name, definition } of jobs) {
-    const asked = requestedTooMuch(Asking.parse(definition).platform ?? {}, limits);
-    if (asked === undefined) continue;
+    const tooMuch = requestedTooMuch(Asking.parse(definition).platform ?? {}, limits);
+    if (tooMuch === undefined) continue;
     throw new Fault(
       "permission_denied",
-      `${name} asks for ${asked}, and ${principal.name}'s grants to ${verb} there do not reach so far: ` +
+      `${name} asks for ${tooMuch}, and ${principal.name}'s grants to ${verb} there do not reach so far: ` +
         "`grange grant list` shows their limits",
     );
   }

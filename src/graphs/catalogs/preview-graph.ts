@@ -45,17 +45,17 @@ export async function previewGraph(
   const commit = await commitOf(services, request, address);
   const repository = await repositoryOf(services, request, commit);
   const branch = request.branch ?? commit?.branch ?? "";
-  const said =
+  const rules =
     repository === undefined
       ? resolveBranch(undefined, undefined)
       : await branchDefinition(db, repository, branch);
-  const place = { repository: repository ?? "", branch, said, commit, by };
+  const place = { repository: repository ?? "", branch, said: rules, commit, by };
   const from = await graphDefinitions(services, place, request);
   const context = contextOf(repository ?? "", branch, request.rev, commit);
   const { definitions, planned } = await planTemplates(
     services,
     from,
-    wantedOf(request, said),
+    wantedOf(request, rules),
     context,
     request.select,
   );

@@ -23,12 +23,13 @@ export function estimateItems(
 export function durationsOf(
   items: readonly { readonly item: string; readonly estimateMs: number }[],
   batchMs: number,
-  said: Readonly<Record<string, unknown>>,
+  stated: Readonly<Record<string, unknown>>,
 ): { readonly item: string; readonly ms: number }[] {
   const estimated = items.reduce((sum, { estimateMs }) => sum + estimateMs, 0);
   return items.map(({ item, estimateMs }) => {
-    const told = Object.hasOwn(said, item) ? said[item] : undefined;
-    if (typeof told === "number" && told >= 0 && told <= batchMs) return { item, ms: told };
+    const statedMs = Object.hasOwn(stated, item) ? stated[item] : undefined;
+    if (typeof statedMs === "number" && statedMs >= 0 && statedMs <= batchMs)
+      return { item, ms: statedMs };
     const share = estimated > 0 ? estimateMs / estimated : 1 / items.length;
     return { item, ms: batchMs * share };
   });

@@ -35,8 +35,8 @@ async function statedBy(
     const [entry] =
       (await outputOf(store, fromBinary(ActionResultSchema, result), resultsPath)) ?? [];
     if (entry?.kind !== "file" || entry.digest.sizeBytes > mostBytes) return {};
-    const said: unknown = JSON.parse(new TextDecoder().decode(await store.get(entry.digest)));
-    return typeof said === "object" && said !== null ? { ...said } : {};
+    const stated: unknown = JSON.parse(new TextDecoder().decode(await store.get(entry.digest)));
+    return typeof stated === "object" && stated !== null ? { ...stated } : {};
   } catch {
     return {};
   }

@@ -23,11 +23,11 @@ export async function deliverNotifications(
   await dropNotificationsOfEndedRuns(db);
   const taken = await takeNotifications(db, now, new Date(now.getTime() + turnMs), mostPerTurn);
   if (taken.length === 0) return 0;
-  const told = await mapAtMost(atOnce, taken, async (notification) => ({
+  const delivered = await mapAtMost(atOnce, taken, async (notification) => ({
     notification,
     told: afterTry(notification, await sendToWebhook(webhooks, notification), now),
   }));
-  await db.transaction((tx) => keepTold(tx, told, now));
+  await db.transaction((tx) => keepTold(tx, delivered, now));
   return taken.length;
 }
 

@@ -141,10 +141,10 @@ export type Told =
 /** Stores what became of tries. */
 export async function keepTold(
   tx: Tx,
-  told: readonly { readonly notification: Notification; readonly told: Told }[],
+  attempts: readonly { readonly notification: Notification; readonly told: Told }[],
   now: Date,
 ): Promise<void> {
-  const rows = told.map(({ notification, told: one }) => ({
+  const rows = attempts.map(({ notification, told: one }) => ({
     id: notification.id,
     state: one.kind === "again" ? "pending" : one.kind,
     next_at: one.kind === "again" ? one.at : null,
@@ -160,7 +160,7 @@ export async function keepTold(
   `);
   await markToldRuns(
     tx,
-    told.map(({ notification }) => notification),
+    attempts.map(({ notification }) => notification),
     now,
   );
 }

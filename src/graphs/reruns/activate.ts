@@ -10,18 +10,18 @@ import { planActivation, planDeactivation } from "./plan-activation.ts";
 export function activate(
   services: ChangeServices,
   graphId: GraphId,
-  asked: z.output<typeof Activate>,
+  request: z.output<typeof Activate>,
   by: Principal,
 ): Promise<PlannedChange | undefined> {
-  const { downstream, selection, reason } = asked;
+  const { downstream, selection, reason } = request;
   return changeGraphs(services, {
-    ...asked,
+    ...request,
     graphId,
     verb: "activate",
     by,
     detail: { downstream, selection },
     plan: (graphs) =>
-      [...chooseJobs(graphs, asked)].map(([graph, selected]) =>
+      [...chooseJobs(graphs, request)].map(([graph, selected]) =>
         planActivation(graph, selected, downstream),
       ),
     whyOf: ({ does }) => {
@@ -38,17 +38,19 @@ export function activate(
 export function deactivate(
   services: ChangeServices,
   graphId: GraphId,
-  asked: z.output<typeof Deactivate>,
+  request: z.output<typeof Deactivate>,
   by: Principal,
 ): Promise<PlannedChange | undefined> {
   return changeGraphs(services, {
-    ...asked,
+    ...request,
     graphId,
     verb: "activate",
     by,
-    detail: { deactivate: true, selection: asked.selection },
+    detail: { deactivate: true, selection: request.selection },
     plan: (graphs) =>
-      [...chooseJobs(graphs, asked)].map(([graph, selected]) => planDeactivation(graph, selected)),
+      [...chooseJobs(graphs, request)].map(([graph, selected]) =>
+        planDeactivation(graph, selected),
+      ),
     whyOf: () => "",
   });
 }

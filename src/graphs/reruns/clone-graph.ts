@@ -43,32 +43,32 @@ interface CloneServices {
 export async function cloneGraph(
   services: CloneServices,
   graphId: GraphId,
-  asked: z.output<typeof Clone>,
+  request: z.output<typeof Clone>,
   by: Principal,
 ): Promise<ClonedGraph | undefined> {
   const original = await services.db.transaction((tx) => originalGraph(tx, graphId));
   if (original === undefined) return undefined;
   requireGrant(by, "clone", original);
-  const today = await planTodayIfRequested(services, original, asked, by);
-  if (asked.mode === "today" && today instanceof Fault) throw today;
+  const today = await planTodayIfRequested(services, original, request, by);
+  if (request.mode === "today" && today instanceof Fault) throw today;
   const present = today instanceof Fault ? undefined : today;
-  const definitions = asked.mode === "today" ? present : undefined;
+  const definitions = request.mode === "today" ? present : undefined;
   const whole = definitions?.plan ?? planAgain(original);
-  const portion = portionOf(whole, asked);
+  const portion = portionOf(whole, request);
   const names = new Set(portion.catalog.entries.map(({ name }) => name));
   const answer = {
     jobs: [...names],
     differences: compareClones(original, present?.plan).filter(({ job }) => names.has(job)),
     todayProblem: today instanceof Fault ? today.message : null,
   };
-  if (asked.dryRun) return { applied: false, graph: null, ...answer };
-  const patches = patchesFor(asked.mode, original.jobs).filter(({ job }) => names.has(job));
+  if (request.dryRun) return { applied: false, graph: null, ...answer };
+  const patches = patchesFor(request.mode, original.jobs).filter(({ job }) => names.has(job));
   const graph = await storeClone(services.db, original, {
     whole,
     portion,
     patches,
     definitions,
-    asked,
+    asked: request,
     by,
   });
   return { applied: true, graph, ...answer };

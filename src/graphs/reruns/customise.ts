@@ -33,38 +33,38 @@ import { requireLatestRevision } from "./require-latest-revision.ts";
 export function customise(
   services: ChangeServices,
   graphId: GraphId,
-  asked: z.output<typeof Customise>,
+  request: z.output<typeof Customise>,
   by: Principal,
 ): Promise<CustomisedJob | undefined> {
   return services.db.transaction(async (tx) => {
     // A preview must not hold up the farm.
-    const [graph] = asked.dryRun ? [] : await lockGraphs(tx, [graphId]);
-    const job = await customisableJob(tx, graphId, asked.job);
+    const [graph] = request.dryRun ? [] : await lockGraphs(tx, [graphId]);
+    const job = await customisableJob(tx, graphId, request.job);
     if (job === undefined) return undefined;
-    await assertAllowed(tx, asked, job, by);
-    await requireLatestRevision(tx, graphId, asked, job);
-    assertNotUnderWay(asked, job);
-    const change = newDefinition(asked, job);
+    await assertAllowed(tx, request, job, by);
+    await requireLatestRevision(tx, graphId, request, job);
+    assertNotUnderWay(request, job);
+    const change = newDefinition(request, job);
     const { definition } = change.entry;
-    holdJobsToLimits(by, "customise", job, [{ name: asked.job, definition }]);
-    assertMakesWhatIsTaken(asked.job, definition, await dependentsOf(tx, graphId, asked.job));
+    holdJobsToLimits(by, "customise", job, [{ name: request.job, definition }]);
+    assertMakesWhatIsTaken(request.job, definition, await dependentsOf(tx, graphId, request.job));
     if (graph !== undefined) {
       await setDefinitions(tx, graphId, [change]);
-      const { patch, reason } = asked;
+      const { patch, reason } = request;
       const detail = { patch: showableDefinition(patch) };
-      const entry = { actor: by.name, graphId, job: asked.job, detail, reason };
+      const entry = { actor: by.name, graphId, job: request.job, detail, reason };
       await recordAudit(tx, { verb: "customise", ...entry });
-      await advanceStoredGraph(tx, graph, [asked.job]);
+      await advanceStoredGraph(tx, graph, [request.job]);
     }
     return {
-      applied: !asked.dryRun,
+      applied: !request.dryRun,
       graph: graphId,
-      job: asked.job,
+      job: request.job,
       patch: showableDefinition(change.patch),
-      revision: asked.dryRun ? job.revision : job.revision + 1,
+      revision: request.dryRun ? job.revision : job.revision + 1,
       changes: definitionChanges(jsonOf(job.template), jsonOf(definition)),
       definition: showableDefinition(definition),
-      rerun: asked.retrigger ? await rerun(tx, services, graphId, asked, by) : null,
+      rerun: request.retrigger ? await rerun(tx, services, graphId, request, by) : null,
     };
   });
 }

@@ -31,10 +31,10 @@ export interface RerunRequest {
  */
 export function planRerun(
   graph: GraphSnapshot,
-  asked: ReadonlySet<string>,
+  requested: ReadonlySet<string>,
   { mode, onlyStale, times, another = false, leftAlone = new Map() }: RerunRequest,
 ): PlannedGraph {
-  const selected = new Set([...asked].filter((name) => !leftAlone.has(name)));
+  const selected = new Set([...requested].filter((name) => !leftAlone.has(name)));
   const wants = new Map<string, RunCause>();
   const roles = new Map<string, Role>();
   if (!onlyStale) {
@@ -64,7 +64,7 @@ export function planRerun(
   return planGraph(graph, {
     intent: { ...intent, setsAside },
     roles,
-    asked: onlyStale ? new Set() : asked,
+    asked: onlyStale ? new Set() : requested,
     leftAlone,
     times,
   });

@@ -32,8 +32,8 @@ export function planToday(
 ): (original: OriginalGraph, by: Principal) => Promise<PresentPlan> {
   return async (original, by) => {
     const { repository, branch, rev, subject, committedAt, author } = original;
-    const said = await branchDefinition(services.db, repository, branch);
-    const from = await presentDefinitions(services, original, said, by);
+    const rules = await branchDefinition(services.db, repository, branch);
+    const from = await presentDefinitions(services, original, rules, by);
     const context = {
       repository,
       commit: { sha: original.commit, subject, author, committedAt },
@@ -48,7 +48,7 @@ export function planToday(
         parameters: declaredOnly(parameters, templates.parameters),
         switches: declaredOnly(switches, templates.switches),
         graph: named ?? undefined,
-        branch: said,
+        branch: rules,
       };
       const filled = await fillTemplates(templates, wanted, context, services.evaluator);
       const select = selection ?? undefined;
@@ -93,10 +93,10 @@ function stillInactive({ jobs }: OriginalGraph, { inactive }: Plan): Set<string>
 async function presentDefinitions(
   services: SubmissionServices,
   { repository, branch, url, commit: sha, outsiders }: OriginalGraph,
-  said: Awaited<ReturnType<typeof branchDefinition>>,
+  rules: Awaited<ReturnType<typeof branchDefinition>>,
   by: Principal,
 ) {
-  const place = { repository, branch, said, by, isOfOutsiders: outsiders !== null };
+  const place = { repository, branch, said: rules, by, isOfOutsiders: outsiders !== null };
   try {
     return await graphDefinitions(services, { ...place, commit: undefined }, {});
   } catch (reason) {

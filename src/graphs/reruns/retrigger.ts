@@ -15,20 +15,20 @@ import { planRerun } from "./plan-rerun.ts";
 export function retrigger(
   services: ChangeServices,
   graphId: GraphId,
-  asked: z.output<typeof Retrigger>,
+  request: z.output<typeof Retrigger>,
   by: Principal,
   once?: string,
 ): Promise<PlannedChange | undefined> {
-  const { mode, onlyStale, times, another, selection, reason } = asked;
+  const { mode, onlyStale, times, another, selection, reason } = request;
   return changeGraphs(services, {
-    ...asked,
+    ...request,
     graphId,
     verb: "retrigger",
     by,
     detail: { mode, onlyStale, times, another, selection, once },
     once,
     plan: (graphs) => {
-      const chosen = chooseJobs(graphs, asked);
+      const chosen = chooseJobs(graphs, request);
       const left = leftToChildGraphs(chosen);
       return [...chosen].map(([graph, selected]) =>
         planRerun(graph, selected, {

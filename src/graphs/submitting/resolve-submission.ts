@@ -21,9 +21,9 @@ export async function resolveSubmission(
   submission: AuthorisedSubmission,
 ): Promise<ResolvedSubmission> {
   const { request, commit, where, by, origin } = submission;
-  const said = await branchDefinition(services.db, where.repository, where.branch);
+  const rules = await branchDefinition(services.db, where.repository, where.branch);
   const isOfOutsiders = origin.outsiders !== undefined;
-  const place = { ...where, said, commit, by, isOfOutsiders };
+  const place = { ...where, said: rules, commit, by, isOfOutsiders };
   const from = await graphDefinitions(services, place, request);
-  return { ...submission, from, values: wantedOf(request, said) };
+  return { ...submission, from, values: wantedOf(request, rules) };
 }

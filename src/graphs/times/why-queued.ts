@@ -177,14 +177,14 @@ function whyTooSmall(
   const workers = numberOf(able);
   const most = requirements[greatestSizeClass];
   if (most !== undefined) {
-    const asked = most === String(sizeClass) ? most : `${sizeClass} to ${most}`;
+    const range = most === String(sizeClass) ? most : `${sizeClass} to ${most}`;
     const offered = [...new Set(able.map((offer) => String(offer.sizeClass)))].join(", ");
     return {
       kind: "capacity-size",
       asked: sizeClass,
       greatest,
       workers,
-      sentence: `waits for a worker of size class ${asked}: ${counted(workers, "worker")} could run it but for the size (${offered})`,
+      sentence: `waits for a worker of size class ${range}: ${counted(workers, "worker")} could run it but for the size (${offered})`,
       advice: `start a worker of size class ${most}, or ask for another`,
     };
   }

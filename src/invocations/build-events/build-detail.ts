@@ -54,8 +54,8 @@ function summaryOf(row: BuildSummaryRow): BuildSummary {
 }
 
 /** Build tools run by clocks of their own: a time that cannot be is replaced by when it was heard. */
-function within(told: Date | null, from: Date, to: Date): Date {
-  return told === null || told < from || told > to ? to : told;
+function within(endedAt: Date | null, from: Date, to: Date): Date {
+  return endedAt === null || endedAt < from || endedAt > to ? to : endedAt;
 }
 
 function dayBefore(time: Date): Date {

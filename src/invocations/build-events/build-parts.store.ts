@@ -112,15 +112,15 @@ type SetRow = z.infer<typeof SetRow>;
 export async function filesOfSets(
   tx: Tx,
   { project, invocation }: BuildKey,
-  asked: readonly (readonly string[])[],
+  wanted: readonly (readonly string[])[],
   bounds: { readonly sets: number; readonly files: number },
 ): Promise<NamedFile[][]> {
-  if (asked.every((roots) => roots.length === 0)) return asked.map(() => []);
+  if (wanted.every((roots) => roots.length === 0)) return wanted.map(() => []);
   const sets = await tx.many(
     SetRow,
     sql`
       select asked.nth, found.id, found.files
-      from jsonb_array_elements(${JSON.stringify(asked)}::jsonb) with ordinality as asked (roots, nth)
+      from jsonb_array_elements(${JSON.stringify(wanted)}::jsonb) with ordinality as asked (roots, nth)
       cross join lateral (
         with recursive reached (id) as (
           select jsonb_array_elements_text(asked.roots)
@@ -139,9 +139,9 @@ export async function filesOfSets(
       ) as found
     `,
   );
-  const found: SetRow[][] = asked.map(() => []);
+  const found: SetRow[][] = wanted.map(() => []);
   for (const set of sets) found[set.nth - 1]?.push(set);
-  return asked.map((roots, index) => inOrder(roots, found[index] ?? [], bounds.files));
+  return wanted.map((roots, index) => inOrder(roots, found[index] ?? [], bounds.files));
 }
 
 /** The roots' own files first, in their order; what lies deeper follows. */

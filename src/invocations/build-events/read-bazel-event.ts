@@ -209,17 +209,17 @@ const blameless: ReadonlySet<Aborted_AbortReason> = new Set([
 
 function readAborted(id: BuildEventId["id"], { reason, description }: Aborted): BuildUpdate[] {
   const name = nameOfNumber(Aborted_AbortReason, reason) ?? "UNKNOWN";
-  const said = description.trim();
+  const text = description.trim();
   const news: BuildUpdate[] = [];
   if (id.case === "targetCompleted" || id.case === "targetConfigured") {
     const aborted = keepableText(
-      withoutPasswords(said === "" ? name : `${name}: ${said}`),
+      withoutPasswords(text === "" ? name : `${name}: ${text}`),
       longest.failure,
     );
     const failed = blameless.has(reason) ? {} : { success: false };
     news.push({ ...targetOf(id.value), aborted, ...failed });
   }
-  if (!blameless.has(reason)) news.push(failure(said || name));
+  if (!blameless.has(reason)) news.push(failure(text || name));
   return news;
 }
 

@@ -47,14 +47,14 @@ export function readSummaries(tx: Tx, keys: readonly BuildKey[]): Promise<BuildS
 /** The builds that name a commit, or one that begins so, the newest first. */
 export function buildsOfCommit(
   tx: Tx,
-  asked: {
+  query: {
     readonly commit: string;
     readonly project: string | undefined;
     readonly limit: number;
   },
 ): Promise<BuildKey[]> {
-  const { project, limit } = asked;
-  const from = asked.commit.toLowerCase();
+  const { project, limit } = query;
+  const from = query.commit.toLowerCase();
   const inProject: Sql = project === undefined ? sql`true` : sql`project = ${project}`;
   return tx.many(
     z.object({ project: z.string(), invocation: z.string() }),

@@ -5,7 +5,7 @@ import { longest, most } from "./build-bounds.ts";
 /** Bazel's numbers about a build, by name. Zeros are left out: it sends none for what it did not measure. */
 export function readMetrics(metrics: BuildMetrics): Record<string, number> {
   const { actionSummary, timingMetrics, targetMetrics, packageMetrics } = metrics;
-  const told: [string, bigint | number | undefined][] = [
+  const figures: [string, bigint | number | undefined][] = [
     ["wallTimeMs", timingMetrics?.wallTimeInMs],
     ["cpuTimeMs", timingMetrics?.cpuTimeInMs],
     ["analysisTimeMs", timingMetrics?.analysisPhaseTimeInMs],
@@ -24,7 +24,7 @@ export function readMetrics(metrics: BuildMetrics): Record<string, number> {
       ]),
   ];
   return Object.fromEntries(
-    told.flatMap(([name, number]) => {
+    figures.flatMap(([name, number]) => {
       const safe = Number(number ?? 0);
       return safe > 0 && Number.isSafeInteger(safe) ? [[name, safe]] : [];
     }),

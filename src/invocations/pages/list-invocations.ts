@@ -42,15 +42,15 @@ const mostOfCommit = 1_000;
 
 async function rowsOfCommit(
   tx: Tx,
-  asked: {
+  query: {
     readonly commit: string;
     readonly project: string | undefined;
     readonly before: InvocationName | undefined;
     readonly limit: number;
   },
 ): Promise<InvocationRow[]> {
-  const { before, limit } = asked;
-  const builds = await buildsOfCommit(tx, { ...asked, limit: mostOfCommit });
+  const { before, limit } = query;
+  const builds = await buildsOfCommit(tx, { ...query, limit: mostOfCommit });
   const names = builds.map(({ project, invocation }) => ({ project, id: invocation }));
   const rows = await invocationRows(tx, names);
   const from = rows.findIndex(({ project, id }) => project === before?.project && id === before.id);

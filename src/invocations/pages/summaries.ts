@@ -12,12 +12,12 @@ export async function summariesOf(
   now: Date,
 ): Promise<InvocationSummary[]> {
   const counts = await countActions(tx, rows);
-  const told = await buildSummaries(
+  const builds = await buildSummaries(
     tx,
     rows.map(({ project, id }) => ({ project, invocation: id })),
   );
   return rows.map((row) => {
-    const build = told.find(
+    const build = builds.find(
       ({ project, invocation }) => project === row.project && invocation === row.id,
     );
     return summaryOf(row, countsOf(counts, row), build, now);

@@ -71,14 +71,14 @@ async function numbersOf(tx: Tx, noise: Report["noise"]): Promise<NoiseRow[]> {
   const rows: NoiseRow[] = [];
   // Always in the same order, so that two transactions that number metrics of the same two suites cannot deadlock.
   for (const name of [...new Set(noise.map(({ suite }) => suite))].toSorted()) {
-    const told = noise.filter(({ suite }) => suite === name);
+    const ofSuite = noise.filter(({ suite }) => suite === name);
     const suite = (await findSuite(tx, name))?.definition;
     if (suite === undefined) throw new Fault("invalid_argument", `there is no suite "${name}"`);
-    const cases = new Map(told.map((each) => [caseKey(each.case), each.case]));
+    const cases = new Map(ofSuite.map((each) => [caseKey(each.case), each.case]));
     for (const testCase of cases.values()) refuseUnknown(suite, testCase);
     const ordinals = await metricOrdinals(tx, name, metricsOf(suite));
     const ids = await caseIds(tx, name, [...cases.values()]);
-    for (const each of told) {
+    for (const each of ofSuite) {
       const metric = ordinals.get(each.metric);
       const caseId = ids.get(caseKey(each.case));
       if (metric === undefined || caseId === undefined)

@@ -132,7 +132,7 @@ export async function sayStanding(
     readonly fingerprint: string;
     readonly artifactId: number;
   },
-  said: {
+  statement: {
     readonly standing: "found" | "accepted" | "dismissed";
     readonly by: string;
     readonly note: string | null;
@@ -140,7 +140,7 @@ export async function sayStanding(
 ): Promise<boolean> {
   const changed = await tx.run(sql`
     update benchmark_change_point
-    set standing = ${said.standing}, said_by = ${said.by}, note = ${said.note}
+    set standing = ${statement.standing}, said_by = ${statement.by}, note = ${statement.note}
     where case_id = ${of.caseId} and metric = ${of.metric} and artifact_id = ${of.artifactId}
       and environment_id = (select id from benchmark_environment where fingerprint = ${of.fingerprint})
   `);

@@ -35,11 +35,11 @@ export function comparisonCache(db: Db) {
 
   return {
     async get(query: ComparisonQuery, known?: string): Promise<ShelvedComparison> {
-      const asked = await askComparison(db, query);
-      const predecessors = await predecessorsOf(db, asked.suite.suite, asked.before);
-      const key = await contentKey(db, asked, predecessors);
+      const requested = await askComparison(db, query);
+      const predecessors = await predecessorsOf(db, requested.suite.suite, requested.before);
+      const key = await contentKey(db, requested, predecessors);
       if (key === known) return { key, comparison: undefined };
-      const make = () => db.transaction((tx) => readComparison(tx, asked, predecessors));
+      const make = () => db.transaction((tx) => readComparison(tx, requested, predecessors));
       return { key, comparison: await cache.get(key, make) };
     },
   };
@@ -47,10 +47,10 @@ export function comparisonCache(db: Db) {
 
 async function contentKey(
   tx: Tx,
-  asked: ComparisonRequested,
+  requested: ComparisonRequested,
   near: readonly number[],
 ): Promise<string> {
-  const { suite, suiteDigest, before, after, metric, neighbours } = asked;
+  const { suite, suiteDigest, before, after, metric, neighbours } = requested;
   const [counts, accepted] = await Promise.all([
     countWhatItRestsOn(tx, { before: before.id, after: after.id, predecessors: near }),
     acceptedDigest(tx, [before.id, ...near]),

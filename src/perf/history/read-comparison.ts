@@ -84,17 +84,17 @@ async function tagged(tx: Tx, suite: string, tag: string): Promise<LineArtifact>
 /** Two artifacts compared as pages and commands show it. */
 export async function readComparison(
   tx: Tx,
-  asked: ComparisonRequested,
+  requested: ComparisonRequested,
   predecessors?: readonly number[],
 ): Promise<Comparison> {
-  const { suite, before, after, metric } = asked;
-  const compared = await compareStored(tx, { ...asked, predecessors });
+  const { suite, before, after, metric } = requested;
+  const compared = await compareStored(tx, { ...requested, predecessors });
   return {
     suite: suite.suite,
     before: endOf(before),
     after: endOf(after),
     contiguous: after.parentId === before.id,
-    neighbours: asked.neighbours,
+    neighbours: requested.neighbours,
     metrics: [...compared.metrics],
     metric,
     summaries: [...compared.summaries],

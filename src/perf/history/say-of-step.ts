@@ -37,11 +37,11 @@ export async function sayOfStep(
   const artifact = await artifactByTag(tx, word.suite, word.artifact);
   if (metric === undefined || artifact === undefined) throw noStep(word);
   const of = { caseId, metric, fingerprint: word.fingerprint, artifactId: artifact.id };
-  const said = { standing: word.standing, by, note: word.note };
-  if (!(await sayStanding(tx, of, said))) {
+  const statement = { standing: word.standing, by, note: word.note };
+  if (!(await sayStanding(tx, of, statement))) {
     if (word.standing !== "accepted") throw noStep(word);
     await addNamedStep(tx, word, of, now);
-    await sayStanding(tx, of, said);
+    await sayStanding(tx, of, statement);
   }
   const points = await pointsOfSeries(tx, caseId, metric);
   const point = points.find(

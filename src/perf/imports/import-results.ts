@@ -36,25 +36,25 @@ const importer = "import";
  */
 export async function importResults(
   tx: Tx,
-  told: z.output<typeof ImportResults>,
+  given: z.output<typeof ImportResults>,
   imported: readonly ImportedCase[],
   by: string,
   now: Date,
 ): Promise<ImportedResults> {
   const metrics = metricsIn(imported);
-  await keepSuiteOfImports(tx, told, imported, metrics, by, now);
-  const artifact = await artifactOf(tx, told, now);
-  const fingerprint = environmentFingerprint(told.environment);
-  await keepEnvironment(tx, fingerprint, told.environment, now);
+  await keepSuiteOfImports(tx, given, imported, metrics, by, now);
+  const artifact = await artifactOf(tx, given, now);
+  const fingerprint = environmentFingerprint(given.environment);
+  await keepEnvironment(tx, fingerprint, given.environment, now);
   const environmentId = await environmentIdOf(tx, fingerprint);
-  const ordinals = await metricOrdinals(tx, told.suite, metrics);
+  const ordinals = await metricOrdinals(tx, given.suite, metrics);
   const higher = metrics
     .filter(({ better }) => better === "higher")
     .map(({ name }) => ordinals.get(name) ?? 0);
-  const named = imported.map((each) => ({ ...each, case: caseOf(each, told.target) }));
+  const named = imported.map((each) => ({ ...each, case: caseOf(each, given.target) }));
   const ids = await caseIds(
     tx,
-    told.suite,
+    given.suite,
     named.map((each) => each.case),
   );
 
@@ -92,8 +92,8 @@ export async function importResults(
     iterations += added;
   }
   if (iterations > 0) await noteNewResults(tx, [artifact.id], now);
-  await tellBenchmarkChange(tx, told.suite);
-  return { suite: told.suite, artifact: told.artifact, cases: named.length, iterations, kept };
+  await tellBenchmarkChange(tx, given.suite);
+  return { suite: given.suite, artifact: given.artifact, cases: named.length, iterations, kept };
 }
 
 /** Returns all metrics of an import; throws for two cases that define one metric differently. */
@@ -134,28 +134,28 @@ async function keepSuiteOfImports(
 
 async function artifactOf(
   tx: Tx,
-  told: z.output<typeof ImportResults>,
+  given: z.output<typeof ImportResults>,
   now: Date,
 ): Promise<StoredArtifact> {
-  const known = await findArtifact(tx, told.suite, told.artifact);
+  const known = await findArtifact(tx, given.suite, given.artifact);
   if (known !== undefined) return known;
-  const datedAt = told.datedAt === undefined ? now : new Date(told.datedAt);
+  const datedAt = given.datedAt === undefined ? now : new Date(given.datedAt);
   const follows =
-    told.parent === undefined
-      ? await newestMaster(tx, told.suite, datedAt)
-      : await findArtifact(tx, told.suite, told.parent);
-  if (told.parent !== undefined && follows === undefined) {
+    given.parent === undefined
+      ? await newestMaster(tx, given.suite, datedAt)
+      : await findArtifact(tx, given.suite, given.parent);
+  if (given.parent !== undefined && follows === undefined) {
     throw new Fault(
       "not_found",
-      `nothing was imported of ${told.parent} yet: import that first, or leave the parent out`,
+      `nothing was imported of ${given.parent} yet: import that first, or leave the parent out`,
     );
   }
   return addArtifact(
     tx,
     {
-      suite: told.suite,
-      tag: told.artifact,
-      kind: told.kind,
+      suite: given.suite,
+      tag: given.artifact,
+      kind: given.kind,
       datedAt,
       components: {},
       parentId: follows?.id ?? null,

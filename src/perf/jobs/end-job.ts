@@ -50,7 +50,7 @@ export async function endJob(
   tx: Tx,
   id: string,
   holder: JobHolder,
-  said: JobEnd,
+  ending: JobEnd,
   now: Date,
   times: LabTimes,
 ): Promise<EndedBenchmarkJob> {
@@ -58,7 +58,8 @@ export async function endJob(
   if (held === undefined || !wasHeld(held, holder))
     throw explainRefusal(id, await jobStanding(tx, id, holder.collector), holder);
   if (held.state !== "in-progress") return { state: held.state };
-  const end = "error" in said ? { ...said, error: keepableText(said.error, longestError) } : said;
+  const end =
+    "error" in ending ? { ...ending, error: keepableText(ending.error, longestError) } : ending;
   const untold = end.outcome === "success" ? await untoldCases(tx, id) : [];
   const job = { ...held, collector: holder.collector };
   const after = decideEnd(job, end, untold, times.retryAfterMs);
@@ -140,6 +141,6 @@ async function untoldCases(tx: Tx, jobId: string): Promise<string[]> {
   const work = await workOfJob(tx, jobId);
   if (work === undefined) return [];
   const keys = jobCases(work.definition, work).map(caseKey);
-  const told = await casesTold(tx, jobId, work);
-  return keys.filter((key) => !told.has(key));
+  const reported = await casesTold(tx, jobId, work);
+  return keys.filter((key) => !reported.has(key));
 }

@@ -46,36 +46,36 @@ const nothingRequested = { backends: [], profiles: [], targets: [], benchmarks: 
 export async function askFor(
   tx: Tx,
   suite: StoredSuite,
-  asked: Requested,
+  requested: Requested,
   now: Date,
 ): Promise<Answered> {
-  const { artifact } = asked;
-  const canWait = asked.waitForArtifacts;
-  if (!canWait && ownJobs(suite.definition, asked, artifact).length === 0) {
-    throw new Fault("failed_precondition", nothingToMeasure(suite, artifact, asked));
+  const { artifact } = requested;
+  const canWait = requested.waitForArtifacts;
+  if (!canWait && ownJobs(suite.definition, requested, artifact).length === 0) {
+    throw new Fault("failed_precondition", nothingToMeasure(suite, artifact, requested));
   }
   const open = await unendedRequest(tx, artifact.id);
-  if (open !== undefined) return addTo(tx, suite, open, asked, now);
+  if (open !== undefined) return addTo(tx, suite, open, requested, now);
 
-  const parentId = parentIdOf(asked);
+  const parentId = parentIdOf(requested);
   const id = BenchmarkRequestId.parse(randomUUID());
   await insertRequest(tx, {
-    ...wordsOf(asked),
+    ...wordsOf(requested),
     id,
     suite: suite.name,
     artifactId: artifact.id,
     parentId,
-    kind: asked.kind,
-    pr: asked.pr,
+    kind: requested.kind,
+    pr: requested.pr,
     state: canWait ? "waiting-for-artifacts" : "artifacts-ready",
-    requestedBy: asked.by,
-    because: asked.because,
+    requestedBy: requested.by,
+    because: requested.because,
     createdAt: now,
   });
   const parents =
-    asked.parents !== "missing" || parentId === null
+    requested.parents !== "missing" || parentId === null
       ? []
-      : await askForParents(tx, suite, asked, parentId, now);
+      : await askForParents(tx, suite, requested, parentId, now);
   await tellBenchmarkChange(tx, suite.name);
   const first = parents.length === 0 ? "" : ` ${parentsText(parents)}`;
   return {
@@ -92,22 +92,22 @@ async function addTo(
   tx: Tx,
   suite: StoredSuite,
   open: StoredRequest,
-  asked: Requested,
+  requested: Requested,
   now: Date,
 ): Promise<Answered> {
-  const { tag } = asked.artifact;
-  if (asked.parent && open.parentId !== null && asked.parent.id !== open.parentId) {
+  const { tag } = requested.artifact;
+  if (requested.parent && open.parentId !== null && requested.parent.id !== open.parentId) {
     throw new Fault(
       "failed_precondition",
-      `${tag} is under way, compared with another artifact than ${asked.parent.tag}; wait for its end, or cancel request ${open.id}`,
+      `${tag} is under way, compared with another artifact than ${requested.parent.tag}; wait for its end, or cancel request ${open.id}`,
     );
   }
-  const wanted = mergeRequests(suite.definition, open, asked);
+  const wanted = mergeRequests(suite.definition, open, requested);
   const wider = {
     ...open,
     ...wanted,
-    pr: open.pr ?? asked.pr,
-    parentId: open.parentId ?? parentIdOf(asked),
+    pr: open.pr ?? requested.pr,
+    parentId: open.parentId ?? parentIdOf(requested),
   };
   const isWider =
     !isSameRequest(open, wanted) || wider.pr !== open.pr || wider.parentId !== open.parentId;
@@ -118,8 +118,8 @@ async function addTo(
       : 0;
   // Who asked before may have wanted none of them, such as a search.
   const parents =
-    asked.parents === "missing" && wider.parentId !== null && open.state !== "in-progress"
-      ? await askForParents(tx, suite, asked, wider.parentId, now)
+    requested.parents === "missing" && wider.parentId !== null && open.state !== "in-progress"
+      ? await askForParents(tx, suite, requested, wider.parentId, now)
       : [];
   const answer = { id: open.id, parents };
   const first = parents.length === 0 ? "" : ` ${parentsText(parents)}`;
@@ -144,17 +144,17 @@ async function addTo(
 async function askForParents(
   tx: Tx,
   suite: StoredSuite,
-  asked: Requested,
+  requested: Requested,
   parentId: number,
   now: Date,
 ): Promise<string[]> {
   const { discover } = suite.definition;
   // Where the farm asks for the main line by itself, a parent is asked for as it would be; else as its child is.
-  const { paired } = asked;
+  const { paired } = requested;
   // Only what it is compared with must be run as often as itself, and that is among the request's own jobs.
-  const wanted = { ...(discover === undefined ? asked : nothingRequested), paired, runs: null };
+  const wanted = { ...(discover === undefined ? requested : nothingRequested), paired, runs: null };
   const missing = missingParents(
-    asked.artifact,
+    requested.artifact,
     await ancestorsOf(tx, parentId, mostParents),
     discover?.masterDays ?? usualParentDays,
     (artifact) => ownJobs(suite.definition, wanted, artifact).length > 0,
@@ -169,8 +169,8 @@ async function askForParents(
       kind: artifact.kind,
       pr: null,
       state: "artifacts-ready",
-      requestedBy: asked.by,
-      because: `nobody has measured it, and ${asked.artifact.tag} comes after it`,
+      requestedBy: requested.by,
+      because: `nobody has measured it, and ${requested.artifact.tag} comes after it`,
       createdAt: now,
     });
   }
@@ -199,9 +199,14 @@ function parentsText(parents: readonly string[]): string {
     : `${parents.length} artifacts before it that nobody has measured go first, from ${parents.at(-1)} to ${nearest}.`;
 }
 
-function nothingToMeasure(suite: StoredSuite, artifact: StoredArtifact, asked: Request): string {
+function nothingToMeasure(
+  suite: StoredSuite,
+  artifact: StoredArtifact,
+  requested: Request,
+): string {
   const has = Object.keys(artifact.components);
-  const wanted = asked.backends.length === 0 ? "the usual backends" : asked.backends.join(", ");
+  const wanted =
+    requested.backends.length === 0 ? "the usual backends" : requested.backends.join(", ");
   return has.length === 0
     ? `${artifact.tag} is not there yet; ask with waitForArtifacts, or send a tarball for each backend`
     : `nothing of ${suite.name} would be measured of ${artifact.tag}: it has ${has.join(", ")}, and ${wanted} with these profiles, targets and benchmarks have no case of it`;

@@ -24,7 +24,7 @@ export async function discoverAll(
   failed: (suite: string, reason: unknown) => void,
 ): Promise<number> {
   const { db, clock, sources } = services;
-  let asked = 0;
+  let requestedCount = 0;
   for (const suite of await allSuites(db)) {
     const { discover } = suite.definition;
     if (discover === undefined) continue;
@@ -33,12 +33,12 @@ export async function discoverAll(
     try {
       if (await beginLook(db, suite.name, now, notSince)) await sources.look(suite);
       // Also when it was read a moment ago: a request for an unknown tag may have caused that.
-      asked += await askForNew(services, suite.name);
+      requestedCount += await askForNew(services, suite.name);
     } catch (reason) {
       failed(suite.name, reason);
     }
   }
-  return asked;
+  return requestedCount;
 }
 
 /** R1: the main line as far back as the suite says, and its newest releases; each once. */

@@ -32,15 +32,15 @@ export interface SubmitServices {
 /** Takes a request: finds or makes its artifact, and asks for it. `record` runs in the same transaction. */
 export async function submitRequest(
   services: SubmitServices,
-  asked: Submitted,
+  request: Submitted,
   by: string,
   record: (tx: Tx, answered: Answered) => Promise<void>,
 ): Promise<Answered> {
   const { db, clock } = services;
-  const known = await findSuite(db, asked.suite);
-  if (known === undefined) throw await noSuite(db, asked.suite);
-  requireWords(known.definition, asked);
-  const submitted = { ...asked, ...(await lookForUnknown(services, known, asked)) };
+  const known = await findSuite(db, request.suite);
+  if (known === undefined) throw await noSuite(db, request.suite);
+  requireWords(known.definition, request);
+  const submitted = { ...request, ...(await lookForUnknown(services, known, request)) };
   const parts = Object.values(submitted.tarballs ?? {});
   const missing = await services.missingBlobs(parts);
   if (missing.length > 0 && !submitted.waitForArtifacts) {

@@ -65,7 +65,7 @@ export async function advanceSearches(db: Db, now: Date, ask: AskForFigure): Pro
 async function advance(tx: Tx, search: SearchRow, now: Date, ask: AskForFigure): Promise<void> {
   const line = await lineBetween(tx, search.from_id, search.to_id);
   const known = await knownOf(tx, search, line);
-  const asked: number[] = [];
+  const requested: number[] = [];
   for (;;) {
     const step = stepOf(search, line, known);
     let isAnyRefused = false;
@@ -79,7 +79,7 @@ async function advance(tx: Tx, search: SearchRow, now: Date, ask: AskForFigure):
         by: search.requested_by,
         because: `${search.kind} ${search.id}`,
       });
-      asked.push(artifact.id);
+      requested.push(artifact.id);
       known.set(position, isRequested ? "asked" : "failed");
       isAnyRefused ||= !isRequested;
     }
@@ -88,7 +88,7 @@ async function advance(tx: Tx, search: SearchRow, now: Date, ask: AskForFigure):
     const steps = stepsByIds(line, step.steps);
     const over = step.over ? endOf(line, known, steps.length) : undefined;
     await writeSearchProgress(tx, search.id, {
-      asked,
+      asked: requested,
       steps,
       ended: over === undefined ? undefined : { state: over.state, at: now },
       error: over?.error,
@@ -121,7 +121,7 @@ const mostNamed = 5;
 /** Returns the facts about each artifact of the line: one that was requested and ended without a figure has none. */
 async function knownOf(tx: Tx, search: SearchRow, line: readonly LineRow[]) {
   const ids = line.map(({ id }) => id);
-  const asked = new Set(search.asked);
+  const requested = new Set(search.asked);
   // Before the figures: a request that ends in between would otherwise appear in neither.
   const underWay = await artifactsUnderWay(tx, search.asked, search);
   const figures = new Map(
@@ -137,7 +137,7 @@ async function knownOf(tx: Tx, search: SearchRow, line: readonly LineRow[]) {
   line.forEach(({ id }, position) => {
     const figure = figures.get(id);
     if (figure !== undefined) known.set(position, figure);
-    else if (asked.has(id)) known.set(position, underWay.has(id) ? "asked" : "failed");
+    else if (requested.has(id)) known.set(position, underWay.has(id) ? "asked" : "failed");
   });
   return known;
 }

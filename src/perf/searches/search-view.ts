@@ -18,7 +18,7 @@ function viewOf(
   figures: ReadonlyMap<number, number>,
 ): BenchmarkSearchView {
   const tagOf = new Map(line.map(({ id, tag }) => [id, tag]));
-  const asked = new Set(search.asked);
+  const requested = new Set(search.asked);
   const steps = search.steps.map(({ beforeId, artifactId, change, exact }) => ({
     before: tagOf.get(beforeId) ?? "?",
     artifact: tagOf.get(artifactId) ?? "?",
@@ -40,7 +40,7 @@ function viewOf(
     measured: search.asked.length,
     steps,
     points: line
-      .filter(({ id }) => figures.has(id) || asked.has(id))
+      .filter(({ id }) => figures.has(id) || requested.has(id))
       .map(({ id, tag }) => ({ artifact: tag, value: figures.get(id) ?? null })),
     requestedBy: search.requested_by,
     createdAt: search.created_at.toISOString(),

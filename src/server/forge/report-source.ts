@@ -25,13 +25,13 @@ export function reportSource(url: string): ReportSource {
       const page = `${base}/graphs/${id}`;
       const failed = [];
       const jobs = await failedJobs(tx, graphId, mostNamed);
-      const told = jobs.slice(0, mostFailed);
+      const shown = jobs.slice(0, mostFailed);
       const places = await placesOf(
         tx,
         graphId,
-        told.map(({ name }) => name),
+        shown.map(({ name }) => name),
       );
-      for (const job of told) {
+      for (const job of shown) {
         const [run] = await runsOf(tx, graphId, job.name);
         failed.push({
           job,

@@ -76,10 +76,10 @@ export function granariesService(parts: {
         const { project, granaries } = await readerOf(context, instanceName);
         assertFew(results.length, mostKeys, "keys");
         const found = await granaries.lookUp(project, results.map(keyOf));
-        const told = withinMessage(found.map(toStoredResult));
+        const messages = withinMessage(found.map(toStoredResult));
         const blobs = await granaries.blobsAlong(project, found, blobBytes);
         return {
-          results: told,
+          results: messages,
           blobs: blobs.map(({ digest, data }) => ({ digest: toDigestMessage(digest), data })),
         };
       },
@@ -87,8 +87,8 @@ export function granariesService(parts: {
       async publishResults({ instanceName, results }, context) {
         const { project, principal, granaries } = await writerOf(context, instanceName);
         assertFew(results.length, mostResults, "results");
-        const told = results.map(readTold);
-        const ends = await granaries.publishResults(project, told, principal);
+        const reported = results.map(readTold);
+        const ends = await granaries.publishResults(project, reported, principal);
         return { ends: ends.map(endMessage) };
       },
 

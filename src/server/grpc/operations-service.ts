@@ -33,8 +33,8 @@ export function operationsService(parts: OperationsServiceParts): Method[] {
     },
 
     async waitOperation({ name, timeout }, { signal }) {
-      const asked = timeout === undefined ? longestWaitMs : durationMs(timeout);
-      return standing(name, Math.min(Math.max(asked, 0), longestWaitMs), signal, parts);
+      const requestedMs = timeout === undefined ? longestWaitMs : durationMs(timeout);
+      return standing(name, Math.min(Math.max(requestedMs, 0), longestWaitMs), signal, parts);
     },
 
     async cancelOperation({ name }, context) {

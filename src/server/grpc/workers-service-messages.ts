@@ -34,13 +34,13 @@ export const InstanceId = z
   .regex(/^[A-Za-z0-9-]{8,64}$/, "an instance id is 8 to 64 letters, digits and dashes");
 
 /** A text for people; one that the database cannot keep is the worker's mistake. */
-const told = (most: number) => z.string().max(most).refine(isKeepable, "it is no text");
+const textOf = (most: number) => z.string().max(most).refine(isKeepable, "it is no text");
 /** More than a machine ever reports; each property is stored in a row and shown in every list of workers. */
 const mostProperties = 128;
 const few = (properties: Readonly<Record<string, string>>) =>
   Object.keys(properties).length <= mostProperties;
 const tooMany = `a worker has at most ${mostProperties} of them`;
-const Facilities = z.record(told(128), told(1_024)).refine(few, tooMany);
+const Facilities = z.record(textOf(128), textOf(1_024)).refine(few, tooMany);
 
 const Description = z.object({
   name: WorkerName,
@@ -51,7 +51,7 @@ const Description = z.object({
   ).refine(few, tooMany),
   sizeClass: z.number().int().min(1).max(1e6),
   slots: z.number().int().min(1).max(4_096),
-  version: told(128),
+  version: textOf(128),
   facilities: Facilities,
   cpus: z.number().positive().max(1e6).nullable(),
   memoryBytes: z.number().int().positive().max(Number.MAX_SAFE_INTEGER).nullable(),
@@ -60,7 +60,7 @@ const Description = z.object({
     .literal("")
     .transform((): Transport => "pull")
     .or(Transport),
-  host: told(253),
+  host: textOf(253),
   leaseMs: z.number().positive().nullable(),
 });
 

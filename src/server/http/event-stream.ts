@@ -70,9 +70,9 @@ export function eventStream(c: Context, ticket: Ticket, look: () => Promise<Look
 }
 
 /** Returns where a client continues: after its last event, or else after the requested version. */
-export function resumeFrom(c: Context, asked: number): number {
+export function resumeFrom(c: Context, requested: number): number {
   const text = c.req.header("last-event-id");
-  if (text === undefined) return asked;
+  if (text === undefined) return requested;
   const value = Number(text);
   if (Number.isSafeInteger(value) && value >= 0) return value;
   throw new Fault("invalid_argument", `Last-Event-ID must be a whole number, not "${text}"`);

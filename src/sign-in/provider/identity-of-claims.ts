@@ -44,10 +44,10 @@ export function identityOf(
   };
 
   function groupsIn(): string[] {
-    const said = names.groups === undefined ? undefined : claims[names.groups];
-    if (!Array.isArray(said)) return [];
+    const claimed = names.groups === undefined ? undefined : claims[names.groups];
+    if (!Array.isArray(claimed)) return [];
     return (
-      said
+      claimed
         .slice(0, mostGroups)
         .filter((group) => typeof group === "string" && group !== "")
         .map((group) => groupPrefix + group)
@@ -58,14 +58,14 @@ export function identityOf(
 }
 
 function nameIn(claims: Readonly<Record<string, unknown>>, claim: string): string {
-  const said = claims[claim];
-  if (typeof said !== "string") {
+  const claimed = claims[claim];
+  if (typeof claimed !== "string") {
     throw refusal(`the provider said nothing of your \`${claim}\`, which is your name here`);
   }
   if (claim === "email" && claims["email_verified"] !== true) {
     throw refusal("the provider did not verify your e-mail address, which is your name here");
   }
-  const name = claim === "email" ? said.toLowerCase() : said;
+  const name = claim === "email" ? claimed.toLowerCase() : claimed;
   if (!PrincipalName.safeParse(name).success) {
     throw refusal(`your \`${claim}\` cannot be a name here: 1 to 64 letters, digits and . _ @ + -`);
   }

@@ -52,10 +52,10 @@ export function identityProvider(settings: ProviderSettings): IdentityProvider {
   const configuration = (): Promise<oidc.Configuration> => {
     if (known !== undefined && Date.now() < known.until) return known.config;
     const config = discover(settings);
-    const asked = { until: Date.now() + believedMs, config };
-    known = asked;
+    const current = { until: Date.now() + believedMs, config };
+    known = current;
     config.catch(() => {
-      if (known === asked) known = undefined;
+      if (known === current) known = undefined;
     });
     return config;
   };
@@ -145,8 +145,8 @@ async function lackingClaims(
 /** Without what the provider sent: it may hold codes and tokens. */
 function whyNot(cause: unknown, name: string): Fault {
   if (cause instanceof oidc.AuthorizationResponseError) {
-    const said = /^[a-z_]{1,40}$/.test(cause.error) ? cause.error : "an error";
-    return new Fault("permission_denied", `${name} did not let you in: ${said}`, { cause });
+    const errorCode = /^[a-z_]{1,40}$/.test(cause.error) ? cause.error : "an error";
+    return new Fault("permission_denied", `${name} did not let you in: ${errorCode}`, { cause });
   }
   if (cause instanceof oidc.ResponseBodyError) {
     return new Fault("permission_denied", `${name} does not know that code any more`, { cause });

@@ -86,9 +86,9 @@ export function line(x1: number, y1: number, x2: number, y2: number, kind: strin
   return `<line class="${kind}" x1="${px(x1)}" y1="${px(y1)}" x2="${px(x2)}" y2="${px(y2)}"/>`;
 }
 
-export function escaped(said: string): string {
+export function escaped(text: string): string {
   return (
-    said
+    text
       // XML knows none of these, not even escaped.
       .replace(/[\p{Cc}\p{Cs}\ufffe\uffff]/gu, "�")
       .replace(/&/g, "&amp;")

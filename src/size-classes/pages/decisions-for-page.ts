@@ -20,7 +20,7 @@ export function decisionsForPage(
 ): SizeClassDecision[] {
   const came = runsOfDecisions(decisions, runs);
   return decisions.map((kept) => {
-    const told = {
+    const decision = {
       executionId,
       title,
       project: kept.project,
@@ -40,7 +40,7 @@ export function decisionsForPage(
       alternatives: kept.alternatives.slice(0, mostAlternatives).flatMap(alternativeForPage),
       runs: (came.get(kept.number) ?? []).map(runForPage),
     };
-    return { ...told, sentences: decisionWords(told) };
+    return { ...decision, sentences: decisionWords(decision) };
   });
 }
 

@@ -17,9 +17,9 @@ const mostClasses = 64;
 /** Returns everything known under a key; undefined when there is none of that name. */
 export async function explainKey(
   tx: Tx,
-  asked: { readonly project: string; readonly domain: string | undefined; readonly key: string },
+  query: { readonly project: string; readonly domain: string | undefined; readonly key: string },
 ): Promise<SizeClassKeyDetail | undefined> {
-  const [known] = await keysNamed(tx, asked);
+  const [known] = await keysNamed(tx, query);
   if (known === undefined) return undefined;
   const { project, domain, key, title, lastSeenAt } = known;
   const { lastFailureAt, failuresInARow, classes } = await remembered(tx, known, mostClasses);

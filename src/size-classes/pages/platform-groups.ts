@@ -46,8 +46,8 @@ export function platformGroups(
   return {
     all,
     ofWorker,
-    ofRequirements: (asked) => {
-      const requirements = requirementsOf(asked);
+    ofRequirements: (required) => {
+      const requirements = requirementsOf(required);
       return (
         homes.find(({ platform }) => serves(platform, requirements))?.group ??
         all.find(({ platform }) => serves(platform, requirements)) ??

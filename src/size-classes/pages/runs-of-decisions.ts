@@ -19,10 +19,10 @@ export function runsOfDecisions<Run extends SizedRun>(
 ): ReadonlyMap<number, readonly Run[]> {
   const isBeside = ({ requestedId, executionId }: SizedRun) => requestedId !== executionId;
   const beside = new Set(runs.filter(isBeside).map(placeAndTime));
-  const told = runs.filter((run) => isBeside(run) || !beside.has(placeAndTime(run)));
+  const ownRuns = runs.filter((run) => isBeside(run) || !beside.has(placeAndTime(run)));
 
   const found = new Map<number, Run[]>();
-  for (const run of told) {
+  for (const run of ownRuns) {
     const able = decisions.filter(({ purpose }) => (purpose === "hedge") === isBeside(run));
     // Clocks of servers differ by a moment: what is before all belongs to the first.
     const decision =

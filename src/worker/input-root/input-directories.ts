@@ -100,8 +100,8 @@ export class InputDirectories {
           missing.push(digest);
         }
       };
-      const asked = level.map((digest) => ({ digest }));
-      for (const batch of inBatches(asked, batchLimits)) {
+      const requests = level.map((digest) => ({ digest }));
+      for (const batch of inBatches(requests, batchLimits)) {
         await mapAtMost(batch.length, batch, readOne);
       }
       if (messages.size + below.size > mostDirectories) throw tooMuch("has too many directories");

@@ -53,10 +53,10 @@ function unmetRules(rules: OutcomeRules, seen: Seen): string[] {
 }
 
 function unmetNumber(name: string, { pattern, min, max, optional }: NumberRule, seen: Seen) {
-  const told = seen.numbers.get(name);
-  if (told === undefined)
+  const found = seen.numbers.get(name);
+  if (found === undefined)
     return optional === true ? [] : [`${name} was not told: no line of the log fits ${pattern}`];
-  const { value, text } = told;
+  const { value, text } = found;
   if (value === undefined) return [`${name} was ${JSON.stringify(text.slice(0, 40))}, no number`];
   if (min !== undefined && value < min) return [`${name} was ${value}, less than ${min}`];
   if (max !== undefined && value > max) return [`${name} was ${value}, more than ${max}`];

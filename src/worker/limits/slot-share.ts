@@ -30,7 +30,7 @@ const leastCpus = 0.01;
  * promise, and a single action may have the whole machine.
  */
 export function slotShare(
-  told: {
+  given: {
     readonly slots: number;
     readonly hasClass: boolean;
     /** Null: all that there is. */
@@ -39,17 +39,17 @@ export function slotShare(
   },
   machine: MachineSize,
 ): SlotShare {
-  const { slots, hasClass } = told;
+  const { slots, hasClass } = given;
   const free =
     machine.memoryBytes - Math.min(mostOwnMemoryBytes, machine.memoryBytes * ownShareOfMemory);
   const cpus =
-    told.cpus === undefined && hasClass
+    given.cpus === undefined && hasClass
       ? roundedDown(machine.cpus / slots)
-      : (told.cpus ?? undefined);
+      : (given.cpus ?? undefined);
   const memoryBytes =
-    told.memoryBytes === undefined && hasClass
+    given.memoryBytes === undefined && hasClass
       ? Math.floor(free / slots)
-      : (told.memoryBytes ?? undefined);
+      : (given.memoryBytes ?? undefined);
   if (cpus !== undefined) requireWithin(cpus, leastCpus, machine.cpus, (many) => `${many} CPUs`);
   if (memoryBytes !== undefined) {
     requireWithin(memoryBytes, leastMemoryBytes, machine.memoryBytes, memoryText);

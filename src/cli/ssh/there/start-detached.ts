@@ -108,11 +108,11 @@ async function recordAndWait(
   folder: WorkerFolder,
   file: string,
 ): Promise<void> {
-  const said = firstLine(child);
+  const firstOutput = firstLine(child);
   const identity = child.pid === undefined ? undefined : identityOf(child.pid);
   if (identity !== undefined)
     await folder.keepRecord({ ...identity, file, since: new Date().toISOString() });
-  const line = ReadyLine.safeParse(JSON.parse(await said));
+  const line = ReadyLine.safeParse(JSON.parse(await firstOutput));
   child.stdout?.destroy();
   child.unref();
   if (line.success && line.data.ready) return;
