@@ -29,20 +29,24 @@ export function inDirectory<T>(files: BlobFiles, work: () => Promise<T>): Promis
   });
 }
 
+/** Servers whose eviction may move one blob at the same moment. */
+const mostMovers = 2;
+
 /**
  * Looks for a file at its place, then at the place to which it is moved while it is being removed, and then once more
- * at its own place, because it may have been put back: a client that was told that a blob exists must find it.
+ * at its own place, because it may have been put back: a client that was told that a blob exists must find it. Each
+ * server that looked at the blob before its last use may move it once, and put it back.
  */
 export async function whereverItIs<T>(
   files: BlobFiles,
   digest: Digest,
   look: (path: string) => Promise<T>,
 ): Promise<T | undefined> {
-  for (const place of [files.path(digest), files.leavingPath(digest), files.path(digest)]) {
-    const found = await look(place).catch(absent);
-    if (found !== undefined) return found;
-  }
-  return undefined;
+  const own = () => look(files.path(digest)).catch(absent);
+  let found = await own();
+  for (let mover = 0; found === undefined && mover < mostMovers; mover++)
+    found = (await look(files.leavingPath(digest)).catch(absent)) ?? (await own());
+  return found;
 }
 
 async function openBlob(files: BlobFiles, digest: Digest): Promise<FileHandle | undefined> {
@@ -58,15 +62,17 @@ export async function isHere(files: BlobFiles, digest: Digest): Promise<boolean>
   if (isEmptyDigest(digest)) return true;
   const file = await statFile(files.path(digest)).catch(absent);
   if (file?.size !== digest.sizeBytes) return false;
-  if (Date.now() - file.atimeMs > touchAfterMs) {
-    // Another process may have removed it a moment ago. Any other failure costs
-    // only that eviction takes the blob for less used than it is.
-    return utimes(files.path(digest), new Date(), modifiedAt).then(
-      () => true,
-      (reason: unknown) => errnoOf(reason) !== "ENOENT",
-    );
-  }
-  return true;
+  if (Date.now() - file.atimeMs <= touchAfterMs) return true;
+  // Another process may have removed it a moment ago. Any other failure costs
+  // only that eviction takes the blob for less used than it is.
+  const isTouched = await utimes(files.path(digest), new Date(), modifiedAt).then(
+    () => true,
+    (reason: unknown) => errnoOf(reason) !== "ENOENT",
+  );
+  if (!isTouched) return false;
+  // The kernel finds the file first and changes its time then. Eviction may have moved it in between, and have read the
+  // old time: only a file that is in its place after the change is certain to stay.
+  return (await statFile(files.path(digest)).catch(absent)) !== undefined;
 }
 
 /** Returns whether the blob exists with these bytes. A file whose bytes have changed is to be replaced. */
