@@ -15,13 +15,19 @@ export function serverHandlers(services: HandlerServices): HandlersFor<typeof se
   let openApi: Response | undefined;
   return {
     server: () => ({ version, database: services.databaseDescription, startedAt }),
-    store: () => services.eviction.standing(),
+    store: () => services.storeStanding(),
     backups: async () =>
       (await latestBackups(services.db, mostBackups)).map(
-        ({ id: _, startedAt, finishedAt, ...backup }) => ({
-          ...backup,
+        ({ startedAt, finishedAt, directory, host, ...counted }) => ({
+          directory,
+          host,
           startedAt: startedAt.toISOString(),
           finishedAt: finishedAt.toISOString(),
+          databaseBytes: counted.databaseBytes,
+          blobs: counted.blobs,
+          blobBytes: counted.blobBytes,
+          copiedBytes: counted.copiedBytes,
+          damagedBlobs: counted.damagedBlobs,
         }),
       ),
     // Made once, at the first call: it is the same for as long as the server runs.
