@@ -34,6 +34,16 @@ export const StoreStanding = z
       .nullable(),
     /** In all, since the store is counted. */
     evictedInAll: z.object({ blobs: Count, bytes: Bytes, names: Count }),
+    /** The last time that every blob was compared with its digest; null until that was done once. */
+    scrubbed: z
+      .object({
+        at: z.iso.datetime(),
+        blobs: Count,
+        bytes: Bytes,
+        /** Blobs that were not as their digest says, and were removed. */
+        corrupt: Count,
+      })
+      .nullable(),
   })
   .meta({ id: "StoreStanding" });
 export type StoreStanding = z.infer<typeof StoreStanding>;

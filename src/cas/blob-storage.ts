@@ -2,6 +2,7 @@ import type { Digest } from "#core/digest.ts";
 import type { BlobStore } from "./blob-store.ts";
 import type { Evictable } from "./evictable.ts";
 import type { Namespace } from "./namespaces/namespace.ts";
+import type { Scrub } from "./scrub.ts";
 import type { UploadStore } from "./upload-store.ts";
 
 /**
@@ -30,6 +31,8 @@ export interface BlobStorage {
   /** Gives up uploads that were broken off too long ago. */
   sweepUploads(): Promise<void>;
   readonly evictable: Evictable;
+  /** Absent where the storage itself keeps its blobs from going bad. */
+  readonly scrub?: Scrub;
 }
 
 /** The blobs of one namespace. */

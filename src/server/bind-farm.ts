@@ -21,7 +21,7 @@ export function bindFarm(services: Services, url: string): Farm {
 
 /** Returns the metric families of the server's services. */
 function metricFamilies(
-  { db, clock, queue, caches, eviction, trees, labTimes }: Services,
+  { db, clock, queue, caches, storeStanding, trees, labTimes }: Services,
   scaling: DesiredWorkersService,
 ): () => Promise<MetricFamily[]> {
   const now = () => clock.now();
@@ -32,7 +32,7 @@ function metricFamilies(
     unservedBenchmarks: () => readUnservedPlaces(db, now(), labTimes),
     cacheCounter: caches.counter,
     seals: trees.seals.counts,
-    store: () => eviction.standing(),
+    store: storeStanding,
     scaling,
     lag: eventLoopLag(() => now().getTime()),
   });

@@ -125,6 +125,16 @@ export const ServerConfig = z.object({
       return z.NEVER;
     })
     .optional(),
+  /** How many bytes of blobs are compared with their digests in a second; 0: none. */
+  scrubBytesPerSecond: z
+    .string()
+    .default("8M")
+    .transform((text, context) => {
+      const bytes = text.trim() === "0" ? 0 : parseMemorySize(text);
+      if (bytes !== undefined) return bytes === 0 ? undefined : bytes;
+      context.addIssue("it must be an amount of bytes in a second, such as 8M, or 0 for none");
+      return z.NEVER;
+    }),
   /** How many bytes a principal may write into a project on one day; any number when absent. */
   writeQuotaBytes: z
     .string()
@@ -205,6 +215,7 @@ export function readServerConfig(
     mostProjects: env["GRANGE_MOST_PROJECTS"],
     unservedMs: env["GRANGE_UNSERVED_MS"] || undefined,
     storeLimitBytes: env["GRANGE_STORE_LIMIT"] || undefined,
+    scrubBytesPerSecond: env["GRANGE_SCRUB_RATE"] || undefined,
     writeQuotaBytes: env["GRANGE_WRITE_QUOTA"] || undefined,
     projectsEach: env["GRANGE_PROJECTS_EACH"] || undefined,
     scaling: {

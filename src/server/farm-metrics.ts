@@ -191,7 +191,8 @@ function processFamilies(late: EventLoopLag, memory: NodeJS.MemoryUsage): Metric
 }
 
 /** Returns the families of the store. Without a count there is no sample: a zero would look like an empty store. */
-function storeFamilies({ limitBytes, counted, evictedInAll }: StoreStanding): MetricFamily[] {
+function storeFamilies(standing: StoreStanding): MetricFamily[] {
+  const { limitBytes, counted, evictedInAll, scrubbed } = standing;
   const one = (value: number | null | undefined) =>
     value === null || value === undefined ? [] : [{ value }];
   return [
@@ -212,6 +213,16 @@ function storeFamilies({ limitBytes, counted, evictedInAll }: StoreStanding): Me
       help: "What went because the store was full.",
       samples: [{ value: evictedInAll.bytes }],
     },
+    gauge(
+      "grange_store_corrupt_blobs",
+      "Blobs that the last check of the whole store found corrupt, and removed.",
+      one(scrubbed?.corrupt),
+    ),
+    gauge(
+      "grange_store_checked_timestamp_seconds",
+      "When the last check of the whole store ended; missing when there was none.",
+      one(scrubbed && Date.parse(scrubbed.at) / 1_000),
+    ),
   ];
 }
 

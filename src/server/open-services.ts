@@ -45,6 +45,7 @@ export async function openServices(
         | "blobs"
         | "adoptStore"
         | "storeLimitBytes"
+        | "scrubBytesPerSecond"
         | "mostProjects"
         | "writeQuotaBytes"
         | "projectsEach"
@@ -180,7 +181,7 @@ export async function openServices(
       blobsOf: stored.blobsOf,
       treesOf,
       blobs,
-      eviction: stored.eviction,
+      storeStanding: stored.standing,
       trees,
       caches: stored.caches,
       queue,

@@ -20,6 +20,7 @@ import type { ServerConfig } from "./config.ts";
 import type { DataDirectory } from "./data-directory.ts";
 import type { Keep } from "./keep-services.ts";
 import { startEviction } from "./retention/start-eviction.ts";
+import { startScrub } from "./retention/start-scrub.ts";
 import { signOldResults } from "./sign-old-results.ts";
 
 /**
@@ -103,8 +104,25 @@ export async function openStores(
       logger,
     }),
   );
+  const scrubbing =
+    storage.scrub &&
+    keep(
+      startScrub({
+        scrub: storage.scrub,
+        stores,
+        directory: directory.blobs,
+        bytesPerSecond: config.scrubBytesPerSecond,
+        clock,
+        logger,
+      }),
+    );
+  const standing = async () => ({
+    ...(await eviction.standing()),
+    scrubbed: (await scrubbing?.finished()) ?? null,
+  });
   return {
     stores,
+    standing,
     writeQuota,
     projectShare,
     blobsOf,
@@ -125,6 +143,7 @@ type StoreConfig = Partial<
     | "blobs"
     | "adoptStore"
     | "storeLimitBytes"
+    | "scrubBytesPerSecond"
     | "mostProjects"
     | "writeQuotaBytes"
     | "projectsEach"

@@ -6,6 +6,7 @@ import type { Principal } from "#access/principal.ts";
 import type { ProjectShare } from "#access/projects/project-share.ts";
 import type { SecretService } from "#access/secrets/secret-service.ts";
 import type { OutputTrees } from "#actions/output-trees.ts";
+import type { StoreStanding } from "#api/store.ts";
 import type { Caches } from "#caches/caches.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import type { ProjectBlobs } from "#cas/namespaces/project-blobs.ts";
@@ -26,7 +27,6 @@ import type { LabTimes } from "#perf/lab-times.ts";
 import type { SourceService } from "#perf/requests/source-service.ts";
 import type { DesiredWorkersService } from "#size-classes/desired-workers-service.ts";
 import type { OpenForges } from "./forge/open-forges.ts";
-import type { Eviction } from "./retention/start-eviction.ts";
 import type { SignInModule } from "./sign-in/open-sign-in.ts";
 
 /** The open services of a running server. */
@@ -55,8 +55,8 @@ export interface Services extends Service {
   /** The blobs of the farm's own work: graphs, and the benchmark lab. */
   readonly blobs: BlobStore;
   readonly trees: OutputTrees;
-  /** Keeps them under the limit, all together. */
-  readonly eviction: Eviction;
+  /** How full the store of all projects is, and what was removed from it. */
+  readonly storeStanding: () => Promise<StoreStanding>;
   readonly caches: Caches;
   readonly queue: ExecutionQueue;
   readonly operations: OperationService;

@@ -29,6 +29,7 @@ export class FakeGranary {
     limitBytes: null,
     counted: null,
     evicted: null,
+    scrubbed: null,
     evictedInAll: { blobs: 0, bytes: 0, names: 0 },
   };
 }

@@ -91,6 +91,7 @@ export function madeUpGranary(now: Date): FakeGranary {
       bytes: 21 * 1024 ** 3,
       names: 9_312,
     },
+    scrubbed: null,
     evictedInAll: { blobs: 91_020, bytes: 41 * 1024 ** 3, names: 19_312 },
   };
   return granary;

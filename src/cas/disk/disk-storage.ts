@@ -4,6 +4,7 @@ import type { BlobStorage, NamespaceStorage } from "../blob-storage.ts";
 import { type Namespace, ownNamespace } from "../namespaces/namespace.ts";
 import { type DiskBlobStore, openDiskBlobStore } from "./disk-blob-store.ts";
 import { diskFault, errnoOf } from "./disk-fault.ts";
+import { diskScrub } from "./disk-scrub.ts";
 import { openDiskUploads } from "./disk-uploads.ts";
 import { openNamespacedEviction } from "./namespaced-eviction.ts";
 import { namespacesIn } from "./namespaces-in.ts";
@@ -64,6 +65,7 @@ export async function openDiskStorage(directory: string): Promise<BlobStorage> {
     remove: (namespace, before) => removeNamespace(directory, namespace, before),
     sweepUploads: () => uploads.sweep(),
     evictable: await openNamespacedEviction(directory),
+    scrub: diskScrub(directory),
   };
 }
 

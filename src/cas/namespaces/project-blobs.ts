@@ -46,6 +46,8 @@ export interface ProjectBlobs extends Pick<UploadStore, "sweep"> {
   usage(namespace: Namespace): Promise<NamespaceUsage>;
   /** See `BlobStorage.remove`. Whoever writes into the project then begins it anew. */
   remove(namespace: Namespace, before: Date | undefined): Promise<NamespaceUsage>;
+  /** A blob of a namespace is gone, whatever its size was: nobody is told any more that it is here. */
+  lost(namespace: Namespace, hash: string): void;
 }
 
 /** Each has 256 directories, and is walked by whoever makes room. */
@@ -152,6 +154,10 @@ export async function openProjectBlobs(parts: {
         for (const project of open.keys())
           if (namespaceOf(project) === namespace) open.delete(project);
       return left;
+    },
+    lost(namespace, hash) {
+      const start = `${namespace === ownNamespace ? "" : `${namespace} `}${hash}`;
+      for (const key of seen.keys()) if (key.startsWith(start)) seen.delete(key);
     },
     sweep: () => storage.sweepUploads(),
   };

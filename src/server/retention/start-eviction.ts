@@ -15,7 +15,7 @@ import { isTimeToLook } from "./time-to-look.ts";
 const usuallyEveryMs = 60_000;
 
 /** The state of the store, in a file beside it: for all servers that share it, also after a restart. */
-const Noted = StoreStanding.omit({ limitBytes: true }).extend({
+const Noted = StoreStanding.omit({ limitBytes: true, scrubbed: true }).extend({
   diskFreeBytes: z.number().nonnegative(),
 });
 type Noted = z.infer<typeof Noted>;
@@ -28,7 +28,7 @@ const unknown: Noted = {
 };
 
 export interface Eviction extends Service {
-  standing(): Promise<StoreStanding>;
+  standing(): Promise<Omit<StoreStanding, "scrubbed">>;
 }
 
 /** Keeps the store under its limit, now and then; without one, counts it. */

@@ -9,7 +9,7 @@ import { countText } from "./words.ts";
 export function StoreLine() {
   const { data } = useQuery(storeQuery);
   if (data === undefined) return null;
-  const { counted, evicted, limitBytes } = data;
+  const { counted, evicted, limitBytes, scrubbed } = data;
   return (
     <section aria-label="The farm’s store" className="store-line">
       <p>
@@ -31,6 +31,7 @@ export function StoreLine() {
             and {countText(evicted.names, "result")} that named it.
           </span>
         )}
+        {scrubbed === null ? null : <Checked scrubbed={scrubbed} />}
       </p>
       {counted === null || limitBytes === null ? null : (
         <meter
@@ -42,6 +43,18 @@ export function StoreLine() {
         />
       )}
     </section>
+  );
+}
+
+function Checked({ scrubbed }: { readonly scrubbed: NonNullable<StoreStanding["scrubbed"]> }) {
+  return (
+    <span className={scrubbed.corrupt > 0 ? "is-failed" : "faint"}>
+      {" "}
+      All blobs were checked <Ago time={scrubbed.at} />:{" "}
+      {scrubbed.corrupt === 0
+        ? "none was corrupt."
+        : `${countText(scrubbed.corrupt, "corrupt blob")} removed. The disk may be failing.`}
+    </span>
   );
 }
 

@@ -1,0 +1,161 @@
+import { randomUUID } from "node:crypto";
+import { readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Logger } from "pino";
+import { z } from "zod";
+import type { StoreStanding } from "#api/store.ts";
+import type { ProjectBlobs } from "#cas/namespaces/project-blobs.ts";
+import type { Scrub } from "#cas/scrub.ts";
+import type { Clock } from "#core/clock.ts";
+import { digestKey } from "#core/digest.ts";
+import type { Service } from "#core/service.ts";
+import { oneAtATime } from "./one-at-a-time.ts";
+
+const Counted = z.object({
+  blobs: z.number().int().nonnegative(),
+  bytes: z.number().int().nonnegative(),
+  corrupt: z.number().int().nonnegative(),
+});
+
+const Pass = Counted.extend({ begunAt: z.iso.datetime(), lastPiece: z.string().nullable() });
+type Pass = z.infer<typeof Pass>;
+
+/** How far the store is checked, in a file beside it: for all servers that share it, also after a restart. */
+const Progress = z.object({
+  /** The pass under way; null between two. */
+  pass: Pass.nullable(),
+  finished: Counted.extend({ at: z.iso.datetime() }).nullable(),
+});
+type Progress = z.infer<typeof Progress>;
+
+const nothingDone: Progress = { pass: null, finished: null };
+
+/** A pass begins so long after the last one ended. */
+const restMs = 7 * 24 * 60 * 60_000;
+/** A server that starts has better things to do first. */
+const usuallyEveryMs = 10 * 60_000;
+/** Less than this is not waited for: a timer is no more exact. */
+const leastPauseMs = 20;
+
+export interface StoreScrub extends Service {
+  /** What the last whole pass found. */
+  finished(): Promise<StoreStanding["scrubbed"]>;
+}
+
+/**
+ * Compares every blob with its digest once a week, at a limited rate, and removes those that are corrupt. What named
+ * them is then made anew: a result is no hit any more, and a file of a commit comes from Git again.
+ */
+export function startScrub(parts: {
+  readonly scrub: Scrub;
+  readonly stores: Pick<ProjectBlobs, "lost">;
+  readonly directory: string;
+  /** Bytes that are read in a second at most; undefined: nothing is checked. */
+  readonly bytesPerSecond: number | undefined;
+  readonly everyMs?: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}): StoreScrub {
+  const { scrub, stores, directory, bytesPerSecond, clock, logger } = parts;
+  const notes = join(directory, "scrub.json");
+  const ending = new AbortController();
+  let working: Promise<void> | undefined;
+
+  async function progress(): Promise<Progress> {
+    const text = await readFile(notes, "utf8").catch(() => "null");
+    return Progress.catch(nothingDone).parse(parsedOr(text));
+  }
+
+  async function note(next: Progress): Promise<void> {
+    const aside = `${notes}.${randomUUID()}`;
+    await writeFile(aside, JSON.stringify(next));
+    await rename(aside, notes);
+  }
+
+  async function pass(rate: number): Promise<void> {
+    const before = await progress();
+    const begun = passToDo(before, clock.now());
+    if (begun === undefined) return;
+    const counted = { ...begun };
+    for (const piece of await scrub.pieces()) {
+      if (begun.lastPiece !== null && piece <= begun.lastPiece) continue;
+      await checkPiece(piece, counted, rate);
+      if (ending.signal.aborted) return;
+      counted.lastPiece = piece;
+      await note({ ...before, pass: counted });
+    }
+    const { blobs, bytes, corrupt } = counted;
+    const finished = { blobs, bytes, corrupt, at: clock.now().toISOString() };
+    await note({ pass: null, finished });
+    logger.info(finished, "every blob of the store was compared with its digest");
+  }
+
+  async function checkPiece(
+    piece: string,
+    counted: z.infer<typeof Counted>,
+    rate: number,
+  ): Promise<void> {
+    let owedMs = 0;
+    for await (const { namespace, digest, isIntact } of scrub.check(piece)) {
+      counted.blobs += 1;
+      counted.bytes += digest.sizeBytes;
+      if (!isIntact && (await scrub.removeCorrupt(namespace, digest))) {
+        counted.corrupt += 1;
+        // A file that was cut short does not tell the blob's size.
+        stores.lost(namespace, digest.hash);
+        logger.error(
+          { namespace, blob: digestKey(digest) },
+          "a blob is corrupt; it was removed. Where this goes on, the disk fails",
+        );
+      }
+      owedMs += (digest.sizeBytes / rate) * 1_000;
+      if (owedMs < leastPauseMs) continue;
+      await delay(owedMs, undefined, { signal: ending.signal, ref: false }).catch(() => {});
+      owedMs = 0;
+      if (ending.signal.aborted) return;
+    }
+  }
+
+  const look = (rate: number) => {
+    working ??= oneAtATime(join(directory, "scrub.lock"), () => pass(rate))
+      .then(() => {})
+      .catch((reason: unknown) => {
+        if (!ending.signal.aborted)
+          logger.warn({ err: reason }, "the store could not be checked; it is tried again");
+      })
+      .finally(() => {
+        working = undefined;
+      });
+  };
+  const timer =
+    bytesPerSecond === undefined
+      ? undefined
+      : setInterval(look, parts.everyMs ?? usuallyEveryMs, bytesPerSecond).unref();
+
+  return {
+    finished: async () => (await progress()).finished,
+    async stop() {
+      clearInterval(timer);
+      ending.abort();
+      await working;
+    },
+  };
+}
+
+/** The pass to go on with, or to begin; undefined while the last one is recent. */
+export function passToDo({ pass, finished }: Progress, now: Date): Pass | undefined {
+  if (pass !== null) return pass;
+  const isRecent = finished !== null && now.getTime() - Date.parse(finished.at) < restMs;
+  if (isRecent) return undefined;
+  return { begunAt: now.toISOString(), lastPiece: null, blobs: 0, bytes: 0, corrupt: 0 };
+}
+
+/** A file that was cut short counts as absent. */
+function parsedOr(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
