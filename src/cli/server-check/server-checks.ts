@@ -76,7 +76,8 @@ function certificateCheck(config: ServerConfig): Check {
   };
 }
 
-function keyCheck({ name, file, open }: ServerKey): Check {
+function keyCheck(key: ServerKey): Check {
+  const { name, file } = key;
   return {
     name,
     async run() {
@@ -86,7 +87,7 @@ function keyCheck({ name, file, open }: ServerKey): Check {
         () => false,
       );
       if (!isThere) return ok(`${file} will be made`);
-      await open();
+      await key.open();
       return ok(file);
     },
   };
