@@ -40,6 +40,16 @@ const branches = createRoute({
   component: lazyRouteComponent(() => import("./pages/branches/page.tsx"), "BranchesPage"),
 });
 
+const retention = createRoute({
+  getParentRoute: () => root,
+  path: "/retention",
+  loader: async () => {
+    const { retentionQuery } = await import("./pages/retention/load.ts");
+    await queryClient.ensureQueryData(retentionQuery);
+  },
+  component: lazyRouteComponent(() => import("./pages/retention/page.tsx"), "RetentionPage"),
+});
+
 const forge = createRoute({
   getParentRoute: () => root,
   path: "/forge",
@@ -140,6 +150,7 @@ export const graphsRoutes = [
   repository,
   branches,
   forge,
+  retention,
   graph,
   job,
   graphSet,

@@ -129,3 +129,11 @@ export async function latestChangeOfJob(
   );
   return row;
 }
+
+/** Deletes entries from before a time, a bounded number: call it until it answers 0. */
+export function deleteOldAudit(tx: Tx, before: Date, most = 1_000): Promise<number> {
+  return tx.run(sql`
+    delete from audit_entry
+    where seq = any(array(select seq from audit_entry where at < ${before} order by at limit ${most}))
+  `);
+}

@@ -230,6 +230,10 @@ export const commandList: Readonly<Record<string, Listed>> = {
     summary: "what was done on the farm, by whom and why",
     load: async () => (await import("./commands/audit.ts")).describeAudit,
   },
+  retention: {
+    summary: "how long graphs and records are kept, and labels that keep graphs",
+    load: async () => (await import("./commands/retention.ts")).describeRetention,
+  },
   project: {
     summary: "which projects have blobs, and removing those that nobody needs",
     load: async () => (await import("./commands/project.ts")).describeProject,

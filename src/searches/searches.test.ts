@@ -8,6 +8,7 @@ import { jobDetail } from "#graphs/job-detail.store.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
 import { cancelSearch } from "./cancel-search.ts";
 import { type AnswerAt, farmOfSearches } from "./farm-of-searches.fixture.ts";
+import { forgetGraphsOfSearches, graphsOfRunningSearches } from "./forget-graphs.store.ts";
 import { hasRunningSearch } from "./open-work.store.ts";
 import { commitsOfSearch, type SearchId } from "./search.store.ts";
 import { startSearch } from "./start-search.ts";
@@ -31,6 +32,24 @@ function inOrder(places: readonly number[]): number[] {
 const badFrom =
   (first: number): AnswerAt =>
   (place) => ({ exitCode: place >= first ? 1 : 0 });
+
+test("graphs are needed while their search runs, and can be forgotten when it was cancelled", async () => {
+  const { commits } = commitHistory(3);
+  const { id } = await start({ kind: "bisect", good: commits[0], bad: commits[2] });
+  if (id === undefined) throw new Error("there is no search");
+  await stepSearches(services);
+  const graphsOf = async () =>
+    (await commitsOfSearch(db, id, sql`true`, 10)).flatMap(({ graphId }) => graphId ?? []);
+  const graphs = await graphsOf();
+  expect(graphs.length).toBeGreaterThan(0);
+  expect((await graphsOfRunningSearches(db, graphs)).toSorted()).toEqual(graphs.toSorted());
+
+  await cancelSearch(db, farm.queue, id, everybody);
+
+  expect(await graphsOfRunningSearches(db, graphs)).toEqual([]);
+  await forgetGraphsOfSearches(db, graphs);
+  expect(await graphsOf()).toEqual([]);
+});
 
 test("a search is open work of the farm until it is over", async () => {
   const { commits, mark } = commitHistory(3);

@@ -1,5 +1,8 @@
+import { deleteOldAudit } from "#access/audit.store.ts";
 import { dayOf } from "#access/blob-writes/write-quota.ts";
 import { forgetWritten } from "#access/blob-writes/written-bytes.store.ts";
+import { forgetSubjectsOf } from "#access/provenance/subject.store.ts";
+import type { RetentionKind } from "#api/retention.ts";
 import { forgetUnusedEntries } from "#caches/cache-entry.store.ts";
 import type { UploadStore } from "#cas/upload-store.ts";
 import type { Clock } from "#core/clock.ts";
@@ -10,20 +13,19 @@ import { forgetDurations } from "#execution/sizing/expected-duration.store.ts";
 import { forgetOldBuilds, forgetUnusedIndexes } from "#granaries/forget-unused.ts";
 import { forgetApproximations } from "#graphs/approximations/approximation.store.ts";
 import { isProtectedBranch } from "#graphs/catalogs/is-protected-branch.ts";
+import { removeOldGraphs } from "#graphs/retention/remove-old-graphs.ts";
 import { deleteOldBuilds } from "#invocations/build-events/build.store.ts";
 import { deleteOldInvocations } from "#invocations/invocation.store.ts";
 import { deleteOldAlarms } from "#perf/alarms/lab-alarm.store.ts";
+import { forgetGraphsOfSearches, graphsOfRunningSearches } from "#searches/forget-graphs.store.ts";
 import { forgetOldSignIns } from "#sign-in/forget-old.ts";
 import { forgetHistories } from "#size-classes/key-history.store.ts";
 import type { PeriodicTask } from "./periodic-tasks.ts";
+import { retentionAges } from "./retention/retention-age.store.ts";
 
 const dayMs = 24 * 60 * 60 * 1_000;
-/** Runs keep what people look up; executions are what the queue needed. In ms. */
-const keepExecutionsMs = 7 * dayMs;
 /** Longer than a holiday. */
 const keepDurationsMs = 90 * dayMs;
-/** How long builds and their results are shown, in ms. */
-const keepInvocationsMs = 30 * dayMs;
 const keepAlarmsMs = 30 * dayMs;
 const keepSilentWorkersMs = dayMs;
 /** A branch that nobody has built for a month is built anew. */
@@ -40,6 +42,13 @@ export function retentionTasks(parts: {
 }): PeriodicTask[] {
   const { db, clock, uploads } = parts;
   const ago = (ms: number) => new Date(clock.now().getTime() - ms);
+  /** Deletes a bounded number at a time, so that no transaction is long. */
+  const deleteAged = async (kind: RetentionKind, deleteSome: (before: Date) => Promise<number>) => {
+    const age = (await retentionAges(db)).find((each) => each.kind === kind);
+    if (age === undefined || age.keepMs === null) return;
+    const before = ago(age.keepMs);
+    while ((await deleteSome(before)) > 0);
+  };
   return [
     {
       name: "forget alarms of the benchmark lab",
@@ -107,23 +116,36 @@ export function retentionTasks(parts: {
     {
       name: "delete old invocations",
       everyMs: 10 * 60_000,
-      async run() {
-        while ((await deleteOldInvocations(db, ago(keepInvocationsMs))) > 0);
-      },
+      run: () => deleteAged("invocations", (before) => deleteOldInvocations(db, before)),
     },
     {
       name: "delete what build tools told long ago",
       everyMs: 10 * 60_000,
-      async run() {
-        while ((await deleteOldBuilds(db, ago(keepInvocationsMs))) > 0);
-      },
+      run: () => deleteAged("invocations", (before) => deleteOldBuilds(db, before)),
     },
     {
       name: "delete old executions",
       everyMs: 10 * 60_000,
-      async run() {
-        while ((await deleteOldExecutions(db, ago(keepExecutionsMs))) > 0);
-      },
+      run: () => deleteAged("executions", (before) => deleteOldExecutions(db, before)),
+    },
+    {
+      name: "delete old entries of the audit log",
+      everyMs: 60 * 60_000,
+      run: () => deleteAged("audit", (before) => deleteOldAudit(db, before)),
+    },
+    {
+      name: "delete old graphs",
+      everyMs: 10 * 60_000,
+      run: () =>
+        removeOldGraphs({
+          db,
+          clock,
+          neededElsewhere: graphsOfRunningSearches,
+          async forgetElsewhere(tx, graphs) {
+            await forgetSubjectsOf(tx, graphs);
+            await forgetGraphsOfSearches(tx, graphs);
+          },
+        }),
     },
   ];
 }

@@ -11,6 +11,7 @@ test.each([
   ["/graphs/now", "Return jobs whose lease has run out"],
   ["/graphs/now/jobs/unit%2Fcore", "unit/core"],
   ["/workers", "Workers"],
+  ["/retention", "Retention"],
 ])("%s shows itself without a fault", async (path, heading) => {
   const { page, faults } = await open(path);
 

@@ -128,6 +128,18 @@ async function answerApi(
       }),
     );
   }
+  if (kind === "retention") {
+    const rule = { repository: "*", keepNewest: 50, most: null, setBy: "grange" };
+    const setAt = "2026-01-01T00:00:00.000Z";
+    return sendJson(response, {
+      rules: [
+        { ...rule, branch: "*", keepMs: 15_552_000_000, setAt },
+        { ...rule, branch: "@protected", keepMs: null, setAt },
+      ],
+      ages: [{ kind: "audit", keepMs: null, setBy: null }],
+      holds: [],
+    });
+  }
   if (kind === "workers") {
     if (id !== "events") return sendJson(response, farm.workers);
     let told = "";

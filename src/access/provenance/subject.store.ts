@@ -50,3 +50,8 @@ export function runsThatMade(tx: Tx, hash: string, most: number): Promise<z.infe
     `,
   );
 }
+
+/** Forgets which outputs runs of graphs made: the graphs are being deleted. */
+export async function forgetSubjectsOf(tx: Tx, graphs: readonly string[]): Promise<void> {
+  await tx.run(sql`delete from provenance_subject where graph_id = any(${graphs}::uuid[])`);
+}

@@ -17,6 +17,7 @@ import { jobEndpoints } from "./job-endpoints.ts";
 import { keyEndpoints } from "./key-endpoints.ts";
 import { projectEndpoints } from "./project-endpoints.ts";
 import { rerunEndpoints } from "./rerun-endpoints.ts";
+import { retentionEndpoints } from "./retention-endpoints.ts";
 import { searchEndpoints } from "./search-endpoints.ts";
 import { secretEndpoints } from "./secret-endpoints.ts";
 import { serverEndpoints } from "./server-endpoints.ts";
@@ -45,6 +46,7 @@ export const endpointGroups: readonly {
   { title: "Enrolment of machines", endpoints: enrolmentEndpoints },
   { title: "Secrets", endpoints: secretEndpoints },
   { title: "Workers", endpoints: workerEndpoints },
+  { title: "Retention", endpoints: retentionEndpoints },
   { title: "Projects and caches", endpoints: projectEndpoints },
   { title: "Size classes", endpoints: sizeClassEndpoints },
   { title: "Autoscaling", endpoints: autoscalingEndpoints },
@@ -75,6 +77,7 @@ export const allEndpoints = {
   ...enrolmentEndpoints,
   ...secretEndpoints,
   ...workerEndpoints,
+  ...retentionEndpoints,
   ...projectEndpoints,
   ...benchmarkHistoryEndpoints,
   ...benchmarkSearchEndpoints,

@@ -19,6 +19,7 @@ import { jobHandlers } from "./job-handlers.ts";
 import { keyHandlers } from "./key-handlers.ts";
 import { projectHandlers } from "./project-handlers.ts";
 import { rerunHandlers } from "./rerun-handlers.ts";
+import { retentionHandlers } from "./retention-handlers.ts";
 import { searchHandlers } from "./search-handlers.ts";
 import { secretHandlers } from "./secret-handlers.ts";
 import { serverHandlers } from "./server-handlers.ts";
@@ -46,6 +47,7 @@ export function allHandlers(services: HandlerServices): AllHandlers {
     ...enrolmentHandlers(services),
     ...secretHandlers(services),
     ...workerHandlers(services),
+    ...retentionHandlers(services),
     ...projectHandlers(services),
     ...benchmarkHistoryHandlers(services),
     ...benchmarkSearchHandlers(services),

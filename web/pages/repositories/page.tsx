@@ -46,7 +46,8 @@ export function RepositoriesPage() {
         ))}
       </ul>
       <p className="faint">
-        <Link to="/forge">Those that are watched at forges</Link>
+        <Link to="/forge">Those that are watched at forges</Link> ·{" "}
+        <Link to="/retention">how long graphs are kept</Link>
       </p>
     </div>
   );

@@ -1,0 +1,96 @@
+import { z } from "zod";
+
+const KeepMs = z.number().int().positive().max(Number.MAX_SAFE_INTEGER);
+const Pattern = z.string().min(1).max(255);
+const Label = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
+    "a label has up to 64 letters, digits, dots, hyphens and underscores, and begins with a letter or a digit",
+  );
+
+/** Which graphs a rule is for. */
+export const RetentionPlace = z.strictObject({
+  /** A repository's name, or `*` for all. */
+  repository: Pattern,
+  /** A branch, a pattern with `*`, or `@protected` for protected branches. */
+  branch: Pattern,
+});
+
+/** Sets a rule. */
+export const SetRetentionRule = RetentionPlace.extend({
+  /** In milliseconds after a graph's end; null: for ever. */
+  keepMs: KeepMs.nullable(),
+  /** So many of each branch are kept, however old. */
+  keepNewest: z.number().int().min(0).max(100_000).default(0),
+  /** Those beyond the newest so many of a branch go, however young; null: any number is kept. */
+  most: z.number().int().min(1).max(1_000_000).nullable().default(null),
+})
+  .refine(({ keepNewest, most }) => most === null || most >= keepNewest, {
+    error: "`most` must not be less than `keepNewest`",
+  })
+  .meta({ id: "SetRetentionRule" });
+export type SetRetentionRule = z.infer<typeof SetRetentionRule>;
+
+/** How long graphs of some branches are kept. */
+const RetentionRule = z
+  .object({
+    repository: z.string(),
+    branch: z.string(),
+    keepMs: KeepMs.nullable(),
+    keepNewest: z.number().int(),
+    most: z.number().int().nullable(),
+    setBy: z.string(),
+    setAt: z.iso.datetime(),
+  })
+  .meta({ id: "RetentionRule" });
+
+/** What is kept for a time that is the same for the whole farm. */
+export const retentionKinds = ["executions", "invocations", "audit"] as const;
+export type RetentionKind = (typeof retentionKinds)[number];
+
+export const SetRetentionAge = z
+  .strictObject({
+    kind: z.enum(retentionKinds),
+    /** In milliseconds; null: for ever. */
+    keepMs: KeepMs.nullable(),
+  })
+  .meta({ id: "SetRetentionAge" });
+
+const RetentionAge = z
+  .object({
+    kind: z.enum(retentionKinds),
+    keepMs: KeepMs.nullable(),
+    /** Null where it is as Grange has it from the start. */
+    setBy: z.string().nullable(),
+  })
+  .meta({ id: "RetentionAge" });
+export type RetentionAge = z.infer<typeof RetentionAge>;
+
+/** A label that keeps a graph, whatever the rules say. */
+const RetentionHold = z
+  .object({
+    graph: z.uuid(),
+    label: z.string(),
+    why: z.string().nullable(),
+    setBy: z.string(),
+    setAt: z.iso.datetime(),
+  })
+  .meta({ id: "RetentionHold" });
+
+export const HoldGraph = z
+  .strictObject({ label: Label, why: z.string().max(2_000).nullable().default(null) })
+  .meta({ id: "HoldGraph" });
+
+export const ReleaseHold = z.strictObject({ label: Label }).meta({ id: "ReleaseHold" });
+
+/** What is kept, and for how long. */
+export const Retention = z
+  .object({
+    rules: z.array(RetentionRule),
+    ages: z.array(RetentionAge),
+    /** The latest 1,000. */
+    holds: z.array(RetentionHold),
+  })
+  .meta({ id: "Retention" });
+export type Retention = z.infer<typeof Retention>;

@@ -1,0 +1,126 @@
+import type { Clock } from "#core/clock.ts";
+import type { Db, Tx } from "#db/db.ts";
+import { isProtectedBranch } from "../catalogs/is-protected-branch.ts";
+import {
+  deleteGraphs,
+  type EndedGraph,
+  factsOfGraphs,
+  graphsEndedBefore,
+  lockForDeletion,
+} from "./old-graphs.store.ts";
+import { retentionRules } from "./retention-rule.store.ts";
+import { type GraphFacts, type GraphRule, whichGraphsGo } from "./which-graphs-go.ts";
+
+const lookedAtOnce = 100;
+/** With those that refer to them. A family that is larger stays. */
+const mostTogether = 2_000;
+
+export interface RetentionServices {
+  readonly db: Db;
+  readonly clock: Clock;
+  /** Those of some graphs that work of other modules still needs, such as a search that runs. */
+  readonly neededElsewhere: (tx: Tx, graphs: readonly string[]) => Promise<readonly string[]>;
+  /** Forgets what other modules keep of graphs, in the transaction that deletes these. */
+  readonly forgetElsewhere: (tx: Tx, graphs: readonly string[]) => Promise<void>;
+}
+
+/**
+ * Deletes graphs that the rules let go; returns how many.
+ *
+ * Each group of graphs that need each other goes in a transaction of its own, which locks nothing but their rows: claims and
+ * running graphs never wait for it. What was read before is checked again under the lock, so any number of servers may do this
+ * at once, and a label that somebody sets meanwhile counts.
+ */
+export async function removeOldGraphs(services: RetentionServices): Promise<number> {
+  const { db, clock } = services;
+  const now = clock.now();
+  const rules = (await retentionRules(db)).map(
+    ({ keepMs, most, ...rule }): GraphRule => ({
+      ...rule,
+      keepMs: keepMs ?? undefined,
+      most: most ?? undefined,
+    }),
+  );
+  const before = earliestEnd(rules, now);
+  if (before === undefined) return 0;
+  let removed = 0;
+  let after: EndedGraph | undefined;
+  for (;;) {
+    const page = await graphsEndedBefore(db, before, after, lookedAtOnce);
+    const looked = page.map(({ id }) => id);
+    const facts = await factsWithFamilies(services, db, looked, rules);
+    for (const group of whichGraphsGo(rules, facts, now)) {
+      if (await removeGroup(services, group, rules, now)) removed += group.length;
+    }
+    after = page.at(-1);
+    if (page.length < lookedAtOnce) return removed;
+  }
+}
+
+/** No graph that ended later goes by any rule; undefined: none goes at all. */
+function earliestEnd(rules: readonly GraphRule[], now: Date): Date | undefined {
+  if (rules.some(({ most }) => most !== undefined)) return now;
+  const shortest = Math.min(...rules.map(({ keepMs }) => keepMs ?? Number.POSITIVE_INFINITY));
+  return Number.isFinite(shortest) ? new Date(now.getTime() - shortest) : undefined;
+}
+
+/** What is known of graphs, and of those that refer to them, and so on: they may go only together. */
+async function factsWithFamilies(
+  services: RetentionServices,
+  tx: Tx,
+  ids: readonly string[],
+  rules: readonly GraphRule[],
+): Promise<GraphFacts[]> {
+  const known = new Map<string, GraphFacts>();
+  let missing: readonly string[] = ids;
+  while (missing.length > 0 && known.size < mostTogether) {
+    for (const facts of await factsOf(services, tx, missing, rules)) known.set(facts.id, facts);
+    const named = [...known.values()].flatMap(({ neededBy }) => neededBy);
+    missing = [...new Set(named)].filter((id) => !known.has(id));
+  }
+  return [...known.values()];
+}
+
+async function factsOf(
+  { neededElsewhere }: RetentionServices,
+  tx: Tx,
+  ids: readonly string[],
+  rules: readonly GraphRule[],
+): Promise<GraphFacts[]> {
+  const counted = rules.map(({ keepNewest, most }) => Math.max(keepNewest, most ?? 0));
+  const rows = await factsOfGraphs(tx, ids, 1 + Math.max(0, ...counted));
+  const branches = new Map(rows.map((row) => [branchKey(row), row]));
+  const guarded = new Map<string, boolean>();
+  for (const [key, { repository, branch }] of branches)
+    guarded.set(key, await isProtectedBranch(tx, repository, branch));
+  const needed = new Set(await neededElsewhere(tx, ids));
+  return rows.map((row) => ({
+    ...row,
+    isHeld: row.isHeld || needed.has(row.id),
+    isProtected: guarded.get(branchKey(row)) ?? true,
+  }));
+}
+
+function branchKey({ repository, branch }: Pick<GraphFacts, "repository" | "branch">): string {
+  return JSON.stringify([repository, branch]);
+}
+
+/** Returns whether it went: not when somebody has changed one of them, or refers to one, since it was chosen. */
+function removeGroup(
+  services: RetentionServices,
+  group: readonly string[],
+  rules: readonly GraphRule[],
+  now: Date,
+): Promise<boolean> {
+  const { db, forgetElsewhere } = services;
+  return db.transaction(async (tx) => {
+    const locked = await lockForDeletion(tx, group);
+    if (locked.length < group.length) return false;
+    // Whoever needed one of them went in an earlier group, or was changed meanwhile and is still there.
+    const still = whichGraphsGo(rules, await factsOf(services, tx, group, rules), now).flat();
+    if (!group.every((id) => still.includes(id))) return false;
+    await forgetElsewhere(tx, group);
+    await deleteGraphs(tx, group);
+    return true;
+  });
+}

@@ -1,0 +1,124 @@
+import { fitsStars } from "#core/star-pattern.ts";
+
+/** How long graphs of some branches are kept. */
+export interface GraphRule {
+  /** A repository's name, or `*`. */
+  readonly repository: string;
+  /** A pattern with stars, or `@protected`. */
+  readonly branch: string;
+  /** In milliseconds after the graph's end; undefined: for ever. */
+  readonly keepMs: number | undefined;
+  /** So many of each branch are kept, however old. */
+  readonly keepNewest: number;
+  /** Those beyond the newest so many of a branch go, however young; undefined: any number is kept. */
+  readonly most: number | undefined;
+}
+
+export const protectedBranches = "@protected";
+
+/** What decides whether a graph may go. */
+export interface GraphFacts {
+  readonly id: string;
+  readonly repository: string;
+  readonly branch: string;
+  readonly isProtected: boolean;
+  /** Undefined while it runs. */
+  readonly finishedAt: Date | undefined;
+  /** How many graphs of the branch are newer, subgraphs apart; counted up to a limit above every rule's numbers. */
+  readonly newer: number;
+  /** It has a label, or a search over commits that runs asked for it. */
+  readonly isHeld: boolean;
+  /** It is the graph of a job of another: it goes with that one, whatever the rules say of it. */
+  readonly isSubgraph: boolean;
+  /** Graphs that refer to it: its subgraphs and clones, the graph it is the subgraph of, others of its set, hits of its results. */
+  readonly neededBy: readonly string[];
+  /** There are more than could be listed. */
+  readonly isNeededByMore: boolean;
+}
+
+/** The rule that holds for a branch; undefined: its graphs are kept for ever. */
+export function ruleFor(
+  rules: readonly GraphRule[],
+  of: Pick<GraphFacts, "repository" | "branch" | "isProtected">,
+): GraphRule | undefined {
+  const fitting = rules.filter(
+    ({ repository, branch }) =>
+      (repository === "*" || repository === of.repository) &&
+      (branch === protectedBranches ? of.isProtected : fitsStars(branch.split("*"), of.branch)),
+  );
+  return fitting.toSorted((a, b) => specificity(b) - specificity(a))[0];
+}
+
+/**
+ * A branch says more than a repository: a rule for all branches of one repository does not shorten the life of its
+ * protected branches. A pattern says more the more letters it has.
+ */
+function specificity({ repository, branch }: GraphRule): number {
+  const ofBranch =
+    branch === "*" ? 0 : branch === protectedBranches ? 1 : 2 + branch.replaceAll("*", "").length;
+  return ofBranch * 2 + (repository === "*" ? 0 : 1);
+}
+
+/** Whether the rules let a graph go, apart from who needs it. */
+export function isExpired(rules: readonly GraphRule[], facts: GraphFacts, now: Date): boolean {
+  const { finishedAt, newer, isHeld, isSubgraph } = facts;
+  if (finishedAt === undefined || isHeld) return false;
+  if (isSubgraph) return true;
+  const rule = ruleFor(rules, facts);
+  if (rule === undefined) return false;
+  if (rule.most !== undefined && newer >= rule.most) return true;
+  if (newer < rule.keepNewest || rule.keepMs === undefined) return false;
+  return now.getTime() - finishedAt.getTime() >= rule.keepMs;
+}
+
+/**
+ * Chooses which graphs go: those that have expired and that only others need which go, too.
+ *
+ * Returns groups in an order in which they can be deleted: each group goes at once, and nothing that is left needs a graph
+ * of it. Graphs of a group need each other, as a graph and its subgraphs do. A graph that `facts` lacks stays.
+ */
+export function whichGraphsGo(
+  rules: readonly GraphRule[],
+  facts: readonly GraphFacts[],
+  now: Date,
+): string[][] {
+  const going = new Map(
+    facts
+      .filter((each) => !each.isNeededByMore && isExpired(rules, each, now))
+      .map((each) => [each.id, each.neededBy.filter((id) => id !== each.id)]),
+  );
+  for (let before = -1; before !== going.size; ) {
+    before = going.size;
+    for (const [id, neededBy] of going) {
+      if (neededBy.some((other) => !going.has(other))) going.delete(id);
+    }
+  }
+  return stronglyConnected(going);
+}
+
+/** Tarjan's algorithm: components in the order in which each comes after those that its members lead to. */
+function stronglyConnected(edges: ReadonlyMap<string, readonly string[]>): string[][] {
+  const index = new Map<string, number>();
+  const low = new Map<string, number>();
+  const path: string[] = [];
+  const onPath = new Set<string>();
+  const groups: string[][] = [];
+
+  const visit = (id: string) => {
+    const own = index.size;
+    index.set(id, own);
+    low.set(id, own);
+    path.push(id);
+    onPath.add(id);
+    for (const next of edges.get(id) ?? []) {
+      if (!index.has(next)) visit(next);
+      if (onPath.has(next)) low.set(id, Math.min(low.get(id) ?? own, low.get(next) ?? own));
+    }
+    if (low.get(id) !== own) return;
+    const group = path.splice(path.indexOf(id));
+    for (const member of group) onPath.delete(member);
+    groups.push(group);
+  };
+  for (const id of edges.keys()) if (!index.has(id)) visit(id);
+  return groups;
+}

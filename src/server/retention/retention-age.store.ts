@@ -1,0 +1,49 @@
+import { z } from "zod";
+import { type RetentionAge, type RetentionKind, retentionKinds } from "#api/retention.ts";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+
+const dayMs = 24 * 60 * 60_000;
+
+/**
+ * For how long each kind is kept unless somebody sets it, in ms; null: for ever.
+ *
+ * Runs of graphs keep what people ask for; executions are what the queue needed. Invocations show what was built lately. The
+ * audit log says who did what, and nobody misses its few bytes.
+ */
+const usualKeepMs: Readonly<Record<RetentionKind, number | null>> = {
+  executions: 7 * dayMs,
+  invocations: 30 * dayMs,
+  audit: null,
+};
+
+const AgeRow = z.object({
+  kind: z.enum(retentionKinds),
+  keepMs: z.number().nullable(),
+  setBy: z.string(),
+});
+
+/** For how long each kind is kept. */
+export async function retentionAges(tx: Tx): Promise<RetentionAge[]> {
+  const rows = await tx.many(
+    AgeRow,
+    sql`select kind, keep_ms as "keepMs", set_by as "setBy" from retention_age`,
+  );
+  return retentionKinds.map((kind) => {
+    const set = rows.find((row) => row.kind === kind);
+    return set ?? { kind, keepMs: usualKeepMs[kind], setBy: null };
+  });
+}
+
+export async function setRetentionAge(
+  tx: Tx,
+  age: { readonly kind: RetentionKind; readonly keepMs: number | null; readonly setBy: string },
+  now: Date,
+): Promise<void> {
+  await tx.run(sql`
+    insert into retention_age (kind, keep_ms, set_by, set_at)
+    values (${age.kind}, ${age.keepMs}, ${age.setBy}, ${now})
+    on conflict (kind) do update
+    set keep_ms = excluded.keep_ms, set_by = excluded.set_by, set_at = excluded.set_at
+  `);
+}
