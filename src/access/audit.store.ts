@@ -2,11 +2,11 @@ import { z } from "zod";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 
-/** A change that somebody made, kept for the question who made it and why. */
+/** A recorded change: who made it and why. */
 export interface AuditEntry {
   /** A principal's name. */
   readonly actor: string;
-  /** Of the same words as grants: `retrigger`, `waive`, `customise` … */
+  /** The same verbs as in grants: `retrigger`, `waive`, `customise` … */
   readonly verb: string;
   readonly graphId?: string | undefined;
   readonly job?: string | undefined;

@@ -12,19 +12,19 @@ import { storedToken } from "./token.store.ts";
 import { longestHeader, tokenInHeader } from "./token-in-header.ts";
 
 /**
- * How long an answer of the database is used again, in ms.
+ * How long an answer of the database is reused, in ms.
  *
  * A revoked token stays valid on other servers for this time, and a new grant may not be valid yet. The server that
  * made the change applies it at once.
  */
 export const believedMs = 2_000;
 
-/** Some hundred bytes each. Only good tokens are kept: nobody can crowd them out with guesses. */
+/** Each takes some hundred bytes. Only valid tokens are kept, so guesses cannot crowd them out. */
 const mostCallers = 1_000;
 
 interface Caller {
   readonly principal: Principal;
-  /** When the token runs out; never, for who sends none. */
+  /** When the token expires; never for callers without a token. */
   readonly goodUntil: Date | null;
 }
 

@@ -89,7 +89,7 @@ interface Enrolled {
   readonly principal: string;
   readonly tokenId: string;
   readonly expiresAt: Date | undefined;
-  /** False when the same was asked before, and the answer did not arrive. */
+  /** False when the same request was made before and its answer was lost. */
   readonly isNew: boolean;
 }
 

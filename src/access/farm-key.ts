@@ -8,7 +8,7 @@ import { keyFromBytes, publicKeyId } from "./public-key.ts";
 export interface FarmKey {
   /** The id of the key that signs now; each signature names it. */
   readonly id: string;
-  /** The 32 bytes that anybody may know. */
+  /** The public key, 32 bytes. */
   readonly publicKey: Uint8Array;
   /** Whether a key is the farm's, now or from before. */
   knows(keyId: string): boolean;

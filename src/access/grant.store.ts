@@ -20,7 +20,7 @@ const columns = sql`
   size_class_cap as "sizeClassCap", cost_cap as "costCap"
 `;
 
-/** The rights of one principal; none of a name that nobody has given any. */
+/** Returns the grants of a principal; empty for an unknown name. */
 export function grantsOf(tx: Tx, principal: string): Promise<Grant[]> {
   return tx.many(
     StoredGrant,
@@ -88,7 +88,7 @@ export interface NamedGrants {
   readonly branch: string | undefined;
 }
 
-/** Takes rights away; answers how many rules went. The patterns are compared as they are written. */
+/** Removes grants; returns how many. The patterns are compared literally. */
 export function deleteGrants(tx: Tx, named: NamedGrants): Promise<number> {
   return tx.run(sql`
     delete from grant_rule

@@ -59,14 +59,14 @@ export interface Principal {
 export interface Where {
   readonly repository: string;
   readonly branch: string;
-  /** That of the worker, for the verb `work`. */
+  /** The pool of the worker, for the verb `work`. */
   readonly pool?: string;
 }
 
 /** The place of everything that belongs to no repository. Only grants for all repositories and branches apply to it. */
 export const wholeFarm: Where = { repository: "", branch: "" };
 
-/** The name under which everybody without a token goes. */
+/** The name for everybody without a token. */
 export const anyone = "anyone";
 
 /** Whoever calls a farm that has no rules of access. */

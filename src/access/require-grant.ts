@@ -11,7 +11,7 @@ export function mayDo(principal: Principal, verb: Verb, where: Where): boolean {
 /** Throws `permission_denied` with the missing grant when the principal does not have the right. */
 export function requireGrant(principal: Principal, verb: Verb, where: Where): void {
   if (mayDo(principal, verb, where)) return;
-  // Copied as it stands, it would open the farm to everybody.
+  // If this were copied unchanged, it would open the farm to everybody.
   const { name } = principal;
   const whom = name === anyone && verb === "administer" ? "NAME" : name;
   throw refusal(principal, verb, placeOf(where), grantCommand(whom, verb, where));
@@ -49,7 +49,7 @@ function placeOf({ repository, branch, pool }: Where): string {
   return `on ${branch} of ${repository}`;
 }
 
-/** The command that gives exactly what is missing. */
+/** The command that grants exactly the missing right. */
 export function grantCommand(
   name: string,
   verb: Verb,

@@ -2,8 +2,8 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 
 const prefix = "grange_";
 /**
- * A prefix of its own, so that people who find one in a log and the server that gets one as a token can tell it from a
- * token.
+ * A separate prefix, so that people who find one in a log, and a server that gets one in place of a token, can tell the
+ * two apart.
  */
 const enrolmentPrefix = "grange_enrol_";
 const idLength = 12;
@@ -32,7 +32,7 @@ export function isEnrolmentShaped(text: string): boolean {
   );
 }
 
-/** A text that is none is told apart before anything is computed of it, however long it is. */
+/** Rejects a text that is not a token before computing anything from it, however long it is. */
 export function isTokenShaped(text: string): boolean {
   return text.length === prefix.length + 43 && /^grange_[A-Za-z0-9_-]{43}$/.test(text);
 }

@@ -35,7 +35,7 @@ export function isSignedBy(
 }
 
 /**
- * Returns who has signed a subject with keys that are trusted and not revoked.
+ * Returns the signers of a subject whose keys are trusted and not revoked.
  *
  * Each signature is verified again, because a row in the table proves nothing.
  */

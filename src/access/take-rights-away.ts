@@ -19,7 +19,7 @@ export async function removeGrants(tx: Tx, named: NamedGrants, now: Date): Promi
   return removed;
 }
 
-/** Ends a token for good; refuses the last one of the last who can administer. */
+/** Revokes a token permanently; refuses the last token of the last administrator. */
 export async function revokeToken(
   tx: Tx,
   id: string,

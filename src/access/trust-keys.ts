@@ -16,9 +16,9 @@ interface Said {
 }
 
 /**
- * Lets a key's signatures count from now on. Trusting it twice under one name is trusting it once.
+ * Makes a key's signatures valid from now on. Trusting it twice under one name has no further effect.
  *
- * A key that was revoked stays so: whoever made that necessary may hold it still.
+ * A revoked key stays revoked, because an attacker may still have it.
  */
 export async function trustKey(
   tx: Tx,

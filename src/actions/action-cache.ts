@@ -65,11 +65,10 @@ interface FinishedAction extends ActionResultKey {
 }
 
 /**
- * Records what came of an action, for others to use; "not_cacheable" when it failed.
+ * Records the result of an action for reuse; returns "not_cacheable" when the action failed.
  *
- * The caller holds the lease's proof and has seen, with `missingBlobsOf`, that all
- * blobs are there. Recording the same attempt again changes nothing. Throws
- * `invalid_argument` when an output has an illegal path.
+ * The caller holds the lease's proof and has checked with `missingBlobsOf` that all blobs exist. Recording the same
+ * attempt again changes nothing. Throws `invalid_argument` when an output has an illegal path.
  */
 export async function recordActionResult(
   tx: Tx,

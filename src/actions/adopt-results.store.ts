@@ -34,7 +34,7 @@ export async function lockAdoption(tx: Tx): Promise<z.infer<typeof Adoption> | u
   return row;
 }
 
-/** Results that nobody signed, by name, the next ones after `after`. */
+/** Unsigned results by name, those after `after`. */
 export async function unsignedResults(
   tx: Tx,
   before: string,

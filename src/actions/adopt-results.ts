@@ -8,7 +8,7 @@ const usuallyAtOnce = 1_000;
 /** The outcome of adopting the results from before the farm signed. */
 type AdoptionEnd =
   | { readonly kind: "adopted"; readonly results: number }
-  /** Once and for all; results that nobody signed are of no use since. */
+  /** Done permanently; results without a signature have been ignored since then. */
   | { readonly kind: "done before"; readonly keyId: string | undefined }
   /** Somebody has set it back: the farm has signed results already, and will not sign for a stranger. */
   | { readonly kind: "refused" };

@@ -16,7 +16,7 @@ export type ClientResultEnd =
   | { readonly kind: "kept" }
   /** A worker of this farm has stored a result of the action, which is kept. */
   | { readonly kind: "known" }
-  /** A failure, which the cache keeps from nobody. */
+  /** A failure, which is never cached. */
   | { readonly kind: "not_cacheable" }
   /** The result refers to blobs that are not in the store. */
   | { readonly kind: "incomplete"; readonly missing: readonly Digest[] };

@@ -53,8 +53,8 @@ export function findingsOf(result: ActionResult): Findings {
 }
 
 /**
- * Removes from a result everything beside its outputs except legal findings and resources, because everybody may see a
- * stored result.
+ * Removes everything from a result except its outputs, legal findings and resources, because everybody may see a stored
+ * result.
  */
 export function boundFindings(result: ActionResult): void {
   const { executionMetadata } = result;

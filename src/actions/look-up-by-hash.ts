@@ -13,8 +13,8 @@ import { isComplete } from "./result-blobs.ts";
 import { resultsByHash } from "./result-by-hash.store.ts";
 
 /**
- * A complete result of the action with this SHA-256 that the domain may read, for those who do not know how
- * long the action is.
+ * Returns a complete result of the action with this SHA-256 that the domain may read, for callers that do not know the
+ * action's size.
  */
 export async function lookUpByHash(
   tx: Tx,

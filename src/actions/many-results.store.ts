@@ -80,7 +80,7 @@ export async function actionsWithResults(
   return rows.map((row) => row.action_digest);
 }
 
-/** Returns at most so many actions whose results were made or used within so many seconds. */
+/** Returns at most `most` actions whose results were made or used recently. */
 export async function actionsUsedWithin(
   tx: Tx,
   project: string,

@@ -25,7 +25,7 @@ interface TreeContent {
   readonly isPlain: boolean;
 }
 
-/** A Tree whose Directories are in the store one by one, as a worker reads them. */
+/** A Tree whose Directories are stored one by one, in the form that workers read. */
 interface StoredDirectories {
   readonly root: Digest;
   readonly longestPath: string;

@@ -2,7 +2,7 @@ import type { BlobStore } from "#cas/blob-store.ts";
 import { contentsKept, type OutputTrees, outputTrees } from "./output-trees.ts";
 import type { ResultSeals } from "./result-seals.ts";
 
-/** The output directories of results as each project has them, which share what is remembered of them. */
+/** Returns the output directories of results for each project. The projects share one cache. */
 export function projectTrees(
   blobsOf: (project: string) => BlobStore,
   seals: ResultSeals,

@@ -76,7 +76,7 @@ async function blobsOfDirectory(
   if (content.levelsAbove > depth)
     refuse(directory.path, "has a symlink that climbs out of the root");
   if (directory.rootDirectoryDigest === undefined) return [digest, ...content.files];
-  // Then the reader was told that it may walk the directories one by one.
+  // In that case the reader was informed that it may read the directories one by one.
   const root = fromDigestMessage(directory.rootDirectoryDigest, quotePath(directory.path), by);
   return [digest, root, ...content.directories, ...content.files];
 }

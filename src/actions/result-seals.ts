@@ -27,7 +27,7 @@ export type ResultOrigin =
     }
   | { readonly kind: "client"; readonly principal: string };
 
-/** Which of the farm's keys signed, and what it made of the statement. */
+/** The key of the farm that signed, and the signature. */
 export interface Seal {
   readonly keyId: string;
   readonly signature: Uint8Array;
@@ -49,7 +49,7 @@ export interface ResultSeals {
   /** Undefined for domains whose results are not signed. */
   sealOf(statement: ResultStatement): Seal | undefined;
   holds(sealed: SealedStatement): boolean;
-  /** Returns those whose signatures are valid, in their order. Lets other work run in between. */
+  /** Returns the statements whose signatures are valid, in the same order. Lets other work run in between. */
   thatHold<Each extends SealedStatement>(sealed: readonly Each[]): Promise<Each[]>;
   readonly counts: SealCounts;
 }

@@ -39,7 +39,9 @@ export function unusedResults(
   );
 }
 
-/** Forgets results as they were read; those that were used or replaced since stay. Answers how many went. */
+/**
+ * Deletes unused results; those that were used or replaced since they were read stay. Returns how many were deleted.
+ */
 export function forgetResults(tx: Tx, results: readonly UnusedResult[]): Promise<number> {
   return tx.run(sql`
     delete from action_result

@@ -17,12 +17,11 @@ interface Waiting<Item, Answer> {
 }
 
 /**
- * Group commit: what arrives while a batch is under way goes together with the next.
+ * Group commit: items that arrive while a batch is committed go into the next batch.
  *
- * Nothing waits for company, so a lone item is as fast as without it; under load a
- * commit's price is shared by all that came meanwhile. When a batch fails, its items are
- * tried one by one, so that a poisoned one fails alone; only when nothing can be reached,
- * they fail together.
+ * An item never waits for others to arrive, so a single item is as fast as without it; under load, all items of a batch
+ * share the cost of one commit. When a batch fails, its items are tried one by one, so that only the faulty one fails;
+ * if the database cannot be reached, they all fail.
  */
 export function coalescer<Item, Answer>(
   flush: Flush<Item, Answer>,

@@ -23,9 +23,9 @@ const hashPattern = new RegExp(
 /**
  * The name of a blob: the hash of its bytes, and their number.
  *
- * The hash states its function: 64 hex digits alone are SHA-256; other functions stand before the digits, as in
- * `blake3-…`. The same bytes under two functions are two blobs, because nobody can know that they are equal without
- * having both.
+ * The hash includes its function: 64 hex digits alone are SHA-256; other functions stand before the digits, as in
+ * `blake3-…`. The same bytes under two functions are two blobs, because their equality cannot be known without reading
+ * both.
  *
  * Only `Digest.parse`, `parseDigestKey`, `digestFrom` and `digestOf` make a Digest. A function that takes one can
  * therefore trust it and need not check hash or size again.

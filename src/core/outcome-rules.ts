@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Fault, messageOf } from "./fault.ts";
 import { type CompiledPattern, compilePattern } from "./line-patterns/compiled-pattern.ts";
 
-/** A pattern over one line of a log; its syntax is told in `line-patterns/compiled-pattern.ts`. */
+/** A pattern over one line of a log; `line-patterns/compiled-pattern.ts` describes its syntax. */
 export const LinePattern = z.string().superRefine((pattern, context) => {
   try {
     compilePattern(pattern);

@@ -90,7 +90,7 @@ export function fenceAround(offered: Platform, required: Platform): string[] {
   return names.filter((name) => !Object.hasOwn(required, name));
 }
 
-/** Whether a worker has every property that is asked for, whatever else it wants to be asked for. */
+/** Whether a worker has every required property, whatever additional properties it requires itself. */
 export function offersAll(offered: Platform, required: Platform): boolean {
   const offer = spelledAlike(offered);
   return Object.entries(requirementsOf(required)).every(([name, value]) => offer[name] === value);

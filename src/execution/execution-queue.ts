@@ -17,7 +17,7 @@ import type { Submitted } from "./submitting/submit-executions.store.ts";
 /** The queue as one server sees it. Any number of servers share one database. */
 export interface ExecutionQueue extends Service, Pick<ExecutionWatch, "follow" | "waitForEnd"> {
   readonly times: QueueTimes;
-  /** Resolves when the request is durable, together with what was submitted meanwhile. */
+  /** Resolves when the request is durable, in one commit with concurrent requests. */
   submit(request: ExecutionRequest): Promise<Submitted>;
   /**
    * Returns the requests with the size classes on which they will run, where there is a choice. Call it before the
@@ -44,9 +44,9 @@ export interface ExecutionQueue extends Service, Pick<ExecutionWatch, "follow" |
   cancel(tx: Tx, ids: readonly ExecutionId[]): Promise<AfterCommit>;
 
   /**
-   * Waits until the workers that hold those of the executions that are to be cancelled, and second runs of them, have
-   * confirmed it, or these are over: from then on no process of theirs starts. Answers those of which that is not
-   * known after `withinMs`.
+   * Waits until the workers of the executions that are to be cancelled, and of their second runs, have confirmed it, or
+   * these have ended: from then on none of their processes starts. Returns the executions for which this is not certain
+   * after `withinMs`.
    */
   untilCancelled(ids: readonly ExecutionId[], withinMs: number): Promise<HeldCancellation[]>;
   /** See `CancellationService`. */
@@ -64,14 +64,14 @@ export interface ExecutionQueue extends Service, Pick<ExecutionWatch, "follow" |
    * replaced while its replacement is alive.
    */
   register(worker: WorkerDescription): Promise<number>;
-  /** Waits for work; nothing when there was none. Throws `not_found` for a worker nobody knows. */
+  /** Waits for work; returns an empty list when there was none. Throws `not_found` for an unknown worker. */
   claim(
     worker: WorkerProcess,
     most: number,
     waitMs: number,
     signal: AbortSignal,
   ): Promise<LeasedExecution[]>;
-  /** Returns what a worker will probably get next; a hint, and empty for an unknown worker. */
+  /** Returns the executions that a worker will probably get next; a hint, and empty for an unknown worker. */
   lookAhead(worker: WorkerProcess, most: number): Promise<AheadExecution[]>;
   /** Tells of an action like one that will be submitted soon, for workers that look ahead at this server. */
   hintAhead(hint: AheadHint): void;

@@ -30,7 +30,7 @@ export interface ExecutionWatch {
   changedAll(): void;
 }
 
-/** News between a commit and who begins to listen then; the two are less than a turn of the event loop apart. */
+/** Notifications between a commit and a new listener; the two are less than a turn of the event loop apart. */
 const mostUnheard = 10_000;
 
 export function executionWatch(
@@ -107,7 +107,7 @@ export function executionWatch(
   };
 }
 
-/** Returns the part of an execution's state that followers are told about; an extended lease is no change. */
+/** Returns the part of an execution's state that followers see; an extended lease is not a change. */
 function fingerprint(view: ExecutionView): string {
   const { state } = view;
   switch (state.kind) {

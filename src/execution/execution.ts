@@ -60,7 +60,7 @@ export interface ExecutionRequest {
   readonly expectedDurationMs?: number;
 }
 
-/** Each state carries what is true in that state, and only that. */
+/** Each state has exactly the fields that are valid in that state. */
 export type ExecutionState =
   | { readonly kind: "queued"; readonly queuedAt: Date }
   | {

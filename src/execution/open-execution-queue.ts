@@ -45,7 +45,7 @@ export async function openExecutionQueue(parts: {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly hooks?: QueueHooks;
-  /** Chooses size classes; nobody does when absent. */
+  /** Chooses size classes; without it none are chosen. */
   readonly analyzer?: Analyzer;
   readonly times?: Partial<QueueTimes>;
   /** While the farm is idle, the nets below notifications look rarely. */

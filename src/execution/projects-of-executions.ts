@@ -16,7 +16,7 @@ export function projectsOfExecutions(db: Tx) {
     handedOut(leased: readonly LeasedExecution[]): void {
       for (const { lease, project } of leased) known.set(lease.executionId, project);
     },
-    /** Undefined when nobody knows the execution any more. */
+    /** Undefined when the execution no longer exists. */
     async of(id: ExecutionId): Promise<string | undefined> {
       const project = known.peek(id) ?? (await projectOfExecution(db, id));
       if (project !== undefined) known.set(id, project);

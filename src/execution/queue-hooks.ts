@@ -42,8 +42,8 @@ export interface QueueHooks {
    */
   servedBy?(tx: Tx, ids: readonly ExecutionId[]): Promise<readonly string[]>;
   /**
-   * Takes it for granted that `servedBy` would answer nothing, behind the same locks; where it would, the
-   * transaction comes to nothing, as `aborted`.
+   * Assumes that `servedBy` would return nothing, and takes the same locks; if the assumption is wrong, the transaction
+   * fails with `aborted`.
    */
   assumeUnserved?(tx: Tx, ids: readonly ExecutionId[]): Promise<void>;
   /** Keeps the results of those that succeeded and may be cached. */

@@ -16,7 +16,7 @@ import {
 
 /** The parts of a server that get the notifications of all servers of a database. */
 interface NotifiedParts {
-  /** The name under which this server tells of silent workers. */
+  /** The name under which this server reports silent workers. */
   readonly self: string;
   readonly dispatcher: Pick<ClaimDispatcher, "wake" | "turnAway" | "dismiss">;
   readonly cancellations: Pick<CancellationService, "changed">;

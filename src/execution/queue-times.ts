@@ -4,7 +4,7 @@ export interface QueueTimes {
   readonly leaseMs: number;
   /** The longest lease that a worker can ask for. */
   readonly longestLeaseMs: number;
-  /** How often workers are told to beat: several beats may be lost before the lease is. */
+  /** The interval of worker heartbeats: several may be lost before the lease is lost. */
   readonly heartbeatMs: number;
   readonly mostAttempts: number;
   readonly rescueEveryMs: number;

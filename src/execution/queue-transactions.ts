@@ -37,7 +37,7 @@ interface Serving {
     claims: readonly WaitingClaim[],
     early: Look | undefined,
   ): Promise<{ readonly over: Promise<Round> }>;
-  /** Finds what the first claims could be handed. */
+  /** Finds executions for the first claims. */
   lookEarly(tx: Tx, claims: readonly WaitingClaim[]): Promise<Look | undefined>;
   /** Whether a round is due that has not begun. */
   isRoundDue(): boolean;

@@ -41,7 +41,7 @@ export interface ExecutionView {
   readonly id: ExecutionId;
   readonly project: string;
   readonly actionDigest: FinishedExecution["actionDigest"];
-  /** The attempts made so far, the one under way included. */
+  /** The number of attempts so far, including the current one. */
   readonly attempt: number;
   readonly cancelRequested: boolean;
   /** Its worker knows of that, and starts no process of it any more. */

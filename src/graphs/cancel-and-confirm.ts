@@ -12,9 +12,9 @@ import { cancelOrphans } from "./kinds/settle-child-graphs.ts";
 /**
  * Cancels a graph, or some of its jobs, and waits until no process of them can start any more.
  *
- * Returns what is not certain after `withinMs`, each with the worker that did not confirm: it cannot be reached, or is
- * older than confirmations. Such a process may start until its worker gets the cancellation. Undefined when there is no
- * such graph.
+ * Returns the executions that are still uncertain after `withinMs`, each with the worker that did not confirm: it
+ * cannot be reached, or it is older than confirmations. Such a process may start until its worker gets the
+ * cancellation. Returns undefined when there is no such graph.
  */
 export async function cancelAndConfirm(
   db: Db,

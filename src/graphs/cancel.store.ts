@@ -13,7 +13,7 @@ export async function markCancelled(tx: Tx, graphId: GraphId): Promise<void> {
   `);
 }
 
-/** Takes back the runs that jobs still wait for; all jobs' when none are named. Answers whose. */
+/** Removes the run requests of jobs that are still waiting; of all jobs when none are named. Returns the jobs. */
 export async function dropRequests(
   tx: Tx,
   graphId: GraphId,
@@ -34,7 +34,7 @@ export async function dropRequests(
   return rows.map((row) => row.name);
 }
 
-/** Notes that runs which the queue has are to end. Answers of which jobs. */
+/** Marks queued runs as to be cancelled. Returns their jobs. */
 export async function askToCancel(
   tx: Tx,
   graphId: GraphId,
@@ -55,7 +55,7 @@ export async function askToCancel(
 const Execution = z.object({ id: ExecutionId });
 
 /**
- * Ends at once the runs that no execution serves: there is nobody to pass the wish on to.
+ * Ends at once the runs that no execution serves, because nothing else would end them.
  *
  * Workers that share a job's items have executions, which end first.
  */
@@ -90,9 +90,9 @@ export async function executionsRequestedToEnd(tx: Tx): Promise<ExecutionId[]> {
 const EndedRun = z.object({ graphId: GraphId, job: z.string() });
 
 /**
- * Ends the cancelled runs whose executions, which are locked, others still need.
+ * Ends the cancelled runs whose executions are locked and still needed by others.
  *
- * Without the lock, two such runs of one execution would each leave it to the other.
+ * Without the lock, two such runs of one execution would each rely on the other to end it.
  */
 export function finishSharedRuns(
   tx: Tx,

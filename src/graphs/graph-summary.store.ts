@@ -84,7 +84,7 @@ export function graphSummaries(tx: Tx, which: Sql): Promise<GraphSummary[]> {
 interface GraphListing {
   /** Of one repository; of all when absent. */
   readonly repository?: string | undefined;
-  /** Of this commit: the repository may then be written as its address, too. */
+  /** With this commit. The repository may then also be written as its address. */
   readonly commit?: string | undefined;
   readonly limit: number;
   /** Only graphs older than this one. */

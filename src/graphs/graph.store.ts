@@ -46,7 +46,7 @@ interface NewGraph {
   /** How long any of its jobs may wait for its start; the jobs' own when absent. */
   readonly ttlMs?: number | undefined;
   readonly submittedBy: string;
-  /** The graph whose set it joins; its own set when absent. */
+  /** The graph whose set it joins; without it, it gets its own set. */
   readonly set?: GraphId | undefined;
   readonly parent?: GraphParent | undefined;
   /** Every job and edge as they stand at the beginning. */
@@ -58,7 +58,7 @@ export type GraphParent =
   | { readonly kind: "clone" | "backfill" | "bisect"; readonly id: GraphId }
   | { readonly kind: "subgraph"; readonly id: GraphId; readonly job: string };
 
-/** Keeps definitions under their names. Those that are known already cost one look. */
+/** Stores definitions under their names. For known definitions this costs one query. */
 export async function keepCatalog(tx: Tx, catalog: Catalog): Promise<void> {
   const known = await tx.many(
     z.object({ digest: z.string() }),
@@ -83,7 +83,8 @@ export async function keepCatalog(tx: Tx, catalog: Catalog): Promise<void> {
 
 /** Stores a graph with all its jobs and edges; false when one with this id is there already. */
 export async function insertGraph(tx: Tx, graph: NewGraph): Promise<boolean> {
-  // The checks of 100 edges' ends read 200 jobs: planned on an empty table, each would read them all for ever.
+  // The checks of 100 edges read 200 jobs. If the statement is planned while the table is empty, each check would read
+  // all of them.
   await preferIndexes(tx);
   const counts: Partial<Record<JobState, number>> = {};
   for (const { state } of graph.begun.jobs) counts[state] = (counts[state] ?? 0) + 1;

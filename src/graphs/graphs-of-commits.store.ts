@@ -12,10 +12,10 @@ import { selectedJobs } from "./times/selected-jobs.store.ts";
 const GraphOfCommit = z.object({ commit: CommitSha, graphId: GraphId });
 
 /**
- * Returns graphs that are there for commits of a repository and say of them what a search would: the newest first.
+ * Returns existing graphs of commits whose results a search may use, the newest first.
  *
- * These are made of definitions that the repository has or had, with nothing given or customised, and of all jobs, or of
- * those that the search is about. Part of the jobs, or other switches, would make a commit good that is not.
+ * These use definitions that the repository has or had, without given values or customised jobs, and contain all jobs
+ * or those of the search. A graph with fewer jobs or other switches could show a commit as good that is not.
  */
 export function graphsOfCommits(
   tx: Tx,

@@ -19,7 +19,7 @@ export type HeldResult = z.infer<typeof HeldResult>;
 const atOnce = 200;
 const beginning = { graph: "00000000-0000-0000-0000-000000000000", job: "", run: 0, batch: 0 };
 
-/** Results of graphs that are under way: others of their jobs may take them yet. */
+/** Results of unfinished graphs: their other jobs may still use them. */
 export function resultsOfGraphsUnderWay(tx: Tx): AsyncGenerator<HeldResult, void, undefined> {
   return resultsOf(tx, sql`graph.state = 'running'`);
 }
@@ -63,7 +63,7 @@ async function* resultsOf(tx: Tx, which: Sql): AsyncGenerator<HeldResult, void, 
 
 const InputRoot = z.object({ root: z.string().transform(parseDigestKey) });
 
-/** The files that all batches of chunked runs under way see. */
+/** Returns the files that all batches of unfinished chunked runs see. */
 export async function rootsOfChunkedRuns(tx: Tx): Promise<Digest[]> {
   const rows = await tx.many(
     InputRoot,

@@ -8,7 +8,7 @@ import { namedWhereFew } from "./few-jobs.store.ts";
 import { findingColumns } from "./finding-columns.ts";
 import type { JobKey } from "./run.store.ts";
 
-/** How a prepared job goes on. */
+/** The next state of a prepared job. */
 export type NewRun = JobKey & {
   readonly cause: RunCause;
   /** Which run of each awaited job it uses. */

@@ -46,7 +46,7 @@ export async function jobDetail(
   };
 }
 
-/** Names the workers of runs under way; those that have ended know theirs. */
+/** Adds the names of workers to unfinished runs; ended runs already have them. */
 async function withWorkers(tx: Tx, runs: readonly Run[]): Promise<Run[]> {
   const underWay = runs.flatMap(({ state, executionId }) =>
     state === "running" && executionId !== null ? [ExecutionId.parse(executionId)] : [],

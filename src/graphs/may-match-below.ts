@@ -1,10 +1,9 @@
 import { compileGlobs } from "#git/glob.ts";
 
 /**
- * Whether patterns may mean a path, or anything below it. Without patterns, all is meant.
+ * Whether patterns may match a path, or anything below it. Without patterns, everything matches.
  *
- * Errs on the side of yes: what is left out below the path by `!pattern` is not looked at, but for a
- * pattern that leaves out all of it.
+ * If in doubt, returns true: a `!pattern` is only considered when it excludes everything below the path.
  */
 export function mayMatchBelow(patterns: readonly string[] | undefined, path: string): boolean {
   if (patterns === undefined) return true;
@@ -22,7 +21,7 @@ function mayMatch(pattern: string, path: readonly string[]): boolean {
   const parts = pattern.replace(/^\.?\/+/, "").split("/");
   for (const [n, name] of path.entries()) {
     const part = parts[n];
-    // Of a directory, all is meant.
+    // A pattern that names a directory matches everything in it.
     if (part === undefined || part === "" || part.includes("**")) return true;
     // Braces may hold a slash.
     if (/[{}]/.test(part)) return true;

@@ -25,10 +25,10 @@ const allowedKinds: readonly (JobDefinition["kind"] | undefined)[] = [
 ];
 
 /**
- * Plans definitions that an outsider wrote; throws `DefinitionProblems` for what the rules do not allow.
+ * Plans definitions that an outsider wrote; throws `DefinitionProblems` for everything that the rules forbid.
  *
- * Only jobs that would be in the graph count. Nothing is fetched: other repositories are read with the farm's
- * own rights, so that jobs of outsiders have no sources.
+ * Only jobs that would be in the graph count. Nothing is fetched: other repositories are read with the farm's own
+ * rights, so jobs of outsiders may not have sources.
  */
 export async function planForOutsiders(
   definitions: Definitions,

@@ -52,7 +52,7 @@ export async function plan({ jobs, graph }: Definitions, select?: string): Promi
   for (const job of wanted.values()) {
     for (const [on, need] of Object.entries(needsOf(job.definition))) {
       if (!wanted.has(on)) continue;
-      // An optional need that is inactive is not waited for until somebody activates it.
+      // An inactive optional need does not block the job until it is activated.
       if (need.optional === true && inactive.has(on) && !inactive.has(job.name)) continue;
       edges.push({ job: job.name, on, condition: conditionOf(need.on) });
     }

@@ -57,10 +57,10 @@ export type Prepared =
   | PreparedChunks;
 
 /**
- * Finds out how a ready job is served; throws `invalid_argument`, `not_found` or `failed_precondition` when the
- * job itself is at fault.
+ * Decides how a ready job is served; throws `invalid_argument`, `not_found` or `failed_precondition` when the job
+ * itself is the cause.
  *
- * Nothing is decided here: to do it twice, or to die in the middle, harms nobody.
+ * Nothing is stored in the database, so it is safe to do it twice or to stop in the middle.
  */
 export async function prepareJob(services: PreparationServices, job: ReadyJob): Promise<Prepared> {
   const { definition } = job;
@@ -84,9 +84,7 @@ export async function prepareJob(services: PreparationServices, job: ReadyJob): 
   }
 }
 
-/**
- * Turns a ready job into an action, puts what the action needs into the store, and looks whether its result is known.
- */
+/** Turns a ready job into an action, stores the action's inputs, and looks its result up. */
 async function prepareAction(
   services: PreparationServices,
   job: ReadyJob,

@@ -16,7 +16,7 @@ const ReadyJob = z.object({
   job: z.string(),
   /** It waits only for the job that finds its inputs; its result may be known without them. */
   isBlocked: z.boolean(),
-  /** Names this hand-out; a later one makes what was prepared under it worthless. */
+  /** Identifies this hand-out; a later hand-out makes the results of this preparation invalid. */
   epoch: z.number(),
   failures: z.number(),
   /** Runs of it that ended because the store had lost inputs. */
@@ -33,21 +33,21 @@ const ReadyJob = z.object({
   submittedBy: z.string(),
   /** Higher is sooner: the graph's and the job's own together, within the cap. */
   priority: z.number(),
-  /** Of the one class that nothing overtakes. */
+  /** Whether it is in the top class, which nothing overtakes. */
   top: z.boolean(),
   /** The jobs that it waited for, and the run of each that it uses. */
   inputRuns: z.record(z.string(), z.number()),
-  /** Of these, jobs whose outputs may be missing: they were waived, or skipped as good. */
+  /** Those of them whose outputs may be missing: they were waived, or skipped as good. */
   goesWithout: z.array(z.string()),
 });
-/** A job whose action is to be prepared, with all that this takes. */
+/** A job whose action is to be prepared, with everything that the preparation needs. */
 export type ReadyJob = z.infer<typeof ReadyJob>;
 
 /**
- * Takes ready jobs that need a machine for preparation, the longest ready first; and those that wait for nothing but
- * their inputs to be found. A job that is only to find such is left alone until it is known whether it has to.
+ * Takes ready jobs that need a machine for preparation, the longest ready first; and jobs whose inputs only have to be
+ * found. A finder is left alone until it is known whether its result is needed.
  *
- * The right ends by itself: what a server that died had taken, any server takes again.
+ * The right expires: if a server stops, another one takes its jobs.
  */
 export function takeReadyJobs(tx: Tx, most: number, leaseSeconds: number): Promise<ReadyJob[]> {
   return tx.many(
@@ -141,7 +141,7 @@ export function takenKey({ graphId, job, epoch }: Taken): string {
   return `${graphId} ${epoch} ${job}`;
 }
 
-/** Keeps the right to jobs whose preparation takes long. */
+/** Extends the right to jobs whose preparation takes long. */
 export async function keepTaken(
   tx: Tx,
   jobs: readonly Taken[],

@@ -13,9 +13,8 @@ import { proposedName } from "./repository.store.ts";
 /** Which repositories, and which directories of the server's machine, a caller may make the farm read. */
 export interface RepositoryAccess {
   /**
-   * Throws `permission_denied` unless the caller may submit graphs of some branch of the
-   * repository. Asks neither the network nor the file system first, so that a refusal does
-   * not tell what exists.
+   * Throws `permission_denied` unless the caller may submit graphs of some branch of the repository. Checks this before
+   * using the network or the file system, so that a refusal does not reveal what exists.
    */
   requireMayRead(by: Principal, repository: string): Promise<void>;
   /** Throws `permission_denied` unless the caller may name this directory. */
@@ -67,7 +66,7 @@ export function repositoryAccess({
       const name = known ?? (await proposedName(db, url));
       const covers = ({ verb, repository: pattern }: Grant) =>
         (verb === "submit" || verb === "*") && matchesPattern(pattern, name);
-      // On whatever branch: who may build one branch of a repository reads it with all its history.
+      // Any branch counts: a principal that may build one branch can read the repository with all its history.
       if (by.grants.some(covers)) return;
       requireGrant(by, "submit", { repository: name, branch: "" });
     },
@@ -84,7 +83,7 @@ export async function requireMayReadDefinitions(
   if (from?.kind === "directory") await access.requireMayReadDirectory(by, from.path);
 }
 
-/** Without links; of what is not there, the path itself. */
+/** Resolves links; returns the path itself when it does not exist. */
 function realPathOf(path: string): Promise<string> {
   return realpath(path).catch(() => resolve(path));
 }

@@ -7,10 +7,9 @@ import { repositoryName } from "./repository-name.ts";
 const Name = z.object({ name: z.string() });
 
 /**
- * The name of the repository at a URL; it is known from now on.
+ * Returns the name of the repository at a URL, and stores it if it is new.
  *
- * Of two repositories that would be called the same, the later one's name ends
- * in a piece of the hash of its URL.
+ * If two repositories would get the same name, the later one's name ends in a part of the hash of its URL.
  */
 export async function nameRepository(tx: Tx, url: string): Promise<string> {
   const known = () => tx.many(Name, sql`select name from repository where url = ${url}`);

@@ -6,7 +6,7 @@ import type { Tx } from "#db/db.ts";
 import type { GraphId } from "./graph-id.ts";
 import { graphPlace } from "./graph-priority.store.ts";
 
-/** Throws `permission_denied` for who may not do it on the graph's branch, `not_found` without a graph. */
+/** Throws `permission_denied` for principals without the right on the graph's branch, `not_found` without a graph. */
 export async function requireGrantOnGraph(
   tx: Tx,
   principal: Principal,

@@ -22,11 +22,11 @@ export interface SourceServices {
 }
 
 /**
- * Finds out which commits the other repositories' revisions are, and writes them into the definitions.
+ * Resolves the revisions of other repositories to commits, and writes these into the definitions.
  *
- * A definition so names all that the job reads: a branch that moves gives another definition, and a
- * graph that is run again reads the same. Throws `DefinitionProblems` with what cannot be found, and with
- * what the principal may not read.
+ * A definition then names everything that the job reads: when a branch moves, the definition changes, and a graph that
+ * is run again reads the same. Throws `DefinitionProblems` for revisions that cannot be found or that the principal may
+ * not read.
  */
 export async function resolveSources(
   services: SourceServices,
@@ -66,7 +66,7 @@ export async function resolveSources(
   return { ...definitions, jobs };
 }
 
-/** What another repository lacks or refuses is for the author to mend; a lost network is not. */
+/** Errors that the author can correct, unlike a lost network. */
 const mistakes: ReadonlySet<Fault["code"]> = new Set([
   "invalid_argument",
   "not_found",
@@ -100,7 +100,7 @@ export async function fetchSource(
   try {
     await access.requireMayRead(by, repository);
     const found = await mirrors.fetchCommit(repository, commit ?? rev ?? "HEAD");
-    // A path below a checkout belongs to the checkout's repository, whose name may be another.
+    // A path below a checkout belongs to the checkout's repository, which may have another name.
     await access.requireMayRead(by, found.repository);
     return found;
   } catch (reason) {

@@ -1,6 +1,6 @@
 import type { RunOutcome } from "#api/graph.ts";
 
-/** What a job's definition says about a class of its failures. */
+/** A job's retry setting for one class of its failures. */
 interface RetriedClass {
   readonly retry?: boolean | undefined;
 }
@@ -15,16 +15,16 @@ interface EndedTry {
   readonly budget: number;
 }
 
-/** How a run ended, and what the farm gives of its own where it had lost the run's inputs. */
+/** How a run ended, and what the farm can provide itself if it lost the run's inputs. */
 interface EndedAttempt extends EndedTry {
   readonly lostInputs: boolean;
   readonly inputLosses: number;
 }
 
-/** What cannot be had again after so many preparations is lost for good. */
+/** Inputs that are still missing after so many preparations are treated as lost. */
 const mostInputLosses = 2;
 
-/** On whose account a run that ended so is followed by another one, by itself; undefined when it is not. */
+/** Returns the failure class for which an ended run is retried automatically; undefined when it is not. */
 export function retriesOn({
   lostInputs,
   inputLosses,
@@ -37,10 +37,10 @@ export function retriesOn({
 }
 
 /**
- * Whether a run that ended so is followed by another one, by itself.
+ * Whether an ended run is retried automatically.
  *
- * Only automatic retries use the budget: runs that people asked for are not
- * counted. What a person cancelled stays cancelled.
+ * Only automatic retries use the budget: runs that people requested are not counted. A run that a person cancelled is
+ * not retried.
  */
 export function retriesAgain({ outcome, used, budget, ...failure }: EndedTry): boolean {
   switch (outcome) {

@@ -6,10 +6,10 @@ import { rulesOf } from "#definitions/outcome-rules-of-job.ts";
 import { shownLines } from "./job-script.ts";
 
 /**
- * What a job's action says about success and failure, as canonical JSON; undefined when it says nothing.
+ * Returns a job's rules about success and failure, as canonical JSON; undefined when it has none.
  *
- * A job without rules is the same action as ever. Of the lines with which the script shows its own
- * commands, those are named that a pattern fits: `./test || echo FAILED` is no failure yet.
+ * Adding no rules leaves the action unchanged. The lines with which the script prints its own commands are listed where
+ * a pattern matches them: printing `./test || echo FAILED` is not yet a failure.
  */
 export function rulesOfAction(job: JobDefinition): string | undefined {
   const rules = rulesOf(job);

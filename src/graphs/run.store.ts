@@ -43,7 +43,7 @@ export async function graphsServedBy(tx: Tx, ids: readonly ExecutionId[]): Promi
   return rows.map((row) => row.graphId);
 }
 
-/** Has the transaction come to nothing, as `aborted`, where that would answer anything. */
+/** Aborts the transaction (`aborted`) if graphs turn out to use the executions. */
 export async function assumeServedByNoGraph(tx: Tx, ids: readonly ExecutionId[]): Promise<void> {
   await tx.run(sql`
     select assume(not exists (

@@ -71,7 +71,7 @@ async function changeOnce(
   if (executions.some((id) => !locked.has(id)))
     throw new Fault("aborted", "jobs of the graph entered the queue at this moment; try again");
   if (job !== undefined) {
-    // Both together are what the caps are about.
+    // The caps apply to the sum of both.
     const priority = Math.max(-1_000, Math.min(1_000, admission.priority - before.priority));
     await saveJobPriority(tx, graphId, job.name, priority);
     const moved = await replaceExecutions(tx, await urgencyOf(tx, executions));
@@ -86,7 +86,7 @@ async function changeOnce(
     const notice = admission.notice ?? null;
     return { id: graphId, job: job.name, priority, top: before.top, notice, moved };
   }
-  // A request for the top class alone keeps the priority, which somebody else may have set.
+  // A request for the top class alone keeps the priority, which another principal may have set.
   const { priority, cap } = request.priority === undefined ? before : admission;
   const top = request.top ?? before.top;
   await savePriority(tx, graphId, { priority, top, cap });

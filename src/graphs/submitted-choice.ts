@@ -6,7 +6,7 @@ export const SubmittedChoice = z.object({
   /** Which of the graphs that the definitions name; null for all jobs. */
   named: z.string().nullable(),
   selection: z.string().nullable(),
-  /** The given values; null when nobody submitted the graph, or they were not stored. */
+  /** The given values; null when the graph was not submitted by a principal, or the values were not stored. */
   given: z
     .object({ parameters: z.record(z.string(), z.json()), switches: SwitchValues })
     .nullable(),

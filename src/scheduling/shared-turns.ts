@@ -1,12 +1,13 @@
 import { Fault } from "#core/fault.ts";
 
-/** Work that is done one after the other, and once for all who want the same before it begins. */
+/** Runs work one after the other; callers that request the same work before it begins share one run. */
 export interface SharedTurns {
   /**
-   * Does `work` when all earlier work of the queue is over, and returns what it returns. Whoever comes with the same
-   * `name` before the work has begun gets the same result: work that has begun may have seen an older state.
+   * Runs `work` after all earlier work of the queue, and returns its result. Callers that use the same `name` before
+   * the work has begun get the same result. Callers after that do not, because the running work may have seen an older
+   * state.
    *
-   * A signal gives up one caller's waiting, with its reason. The work itself is aborted when nobody waits for it.
+   * A signal ends one caller's wait, with its reason. The work itself is aborted when no caller waits for it any more.
    */
   run<T>(
     turn: { readonly queue: string; readonly name: string },
@@ -24,7 +25,7 @@ interface Shared {
 export function sharedTurns(): SharedTurns {
   /** The end of the last work of each queue. */
   const ends = new Map<string, Promise<unknown>>();
-  /** What has not begun, by queue and name. */
+  /** Work that has not begun, by queue and name. */
   const notBegun = new Map<string, Shared>();
 
   function begin(

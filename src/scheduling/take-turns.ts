@@ -1,19 +1,19 @@
 import { setImmediate } from "node:timers";
 
-/** Far above what a turn costs. Something small that waits has a dozen steps to go, and waits before each. */
+/** Far longer than a turn should take. A short task has about a dozen steps and waits before each. */
 const longestTurnMs = 0.5;
 
-/** While something short is in hand, long loops get a quarter of the time together. */
+/** While short work is running, long loops together get a quarter of the time. */
 const restsPerTurn = 3;
 /** A loop that waits for a disk between its turns did not work all the time. */
 const mostOwedMs = 4;
-/** However much is owed, so long a rest is enough: what is long goes on, too. */
+/** The longest rest, however much time is owed, so that long work also continues. */
 const longestRestMs = 40;
 /** Work that takes longer than this does not count as short. In ms. */
 const shortMs = 50;
 /**
- * An owner whose short work ended is likely to send the next request within this time, in ms. Long work of other owners
- * rests until then. Otherwise it would use the time between two calls of one client and delay the second call.
+ * An owner whose short work has ended is likely to send the next request within this time, in ms. Long work of other
+ * owners rests until then. Otherwise it would use the time between two calls of one client and delay the second call.
  */
 const nextWithinMs = 10;
 
@@ -32,11 +32,11 @@ let due = false;
 let resting: NodeJS.Timeout | undefined;
 
 /**
- * Returns a function to await in each round of a long loop: it lets the rest of the process run when this loop had a
- * turn for long enough.
+ * Returns a function to await in each round of a long loop: it lets the rest of the process run when this loop has used
+ * its turn.
  *
  * All such loops wait in one line, in turns of their owners. If each continued in every round of the event loop, ten
- * loops would make everybody else wait ten times as long.
+ * loops would make everything else wait ten times as long.
  */
 export function takingTurns(
   turnMs = longestTurnMs,
@@ -131,8 +131,8 @@ function letOneOn(): void {
 }
 
 /**
- * Returns until when long work of an owner rests. Its own short work does not count: a next call may wait for what the
- * long work does.
+ * Returns the time until which long work of an owner rests. The owner's own short work does not count: its next call
+ * may depend on the long work.
  */
 function shortUntil(who: string, now: number): number {
   let until = 0;

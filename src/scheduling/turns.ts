@@ -4,8 +4,8 @@ import { setImmediate } from "node:timers/promises";
 const turnMs = 20;
 
 /**
- * Divides a long piece of work into turns: what it answers is to be awaited at each step, and lets the process answer
- * others whenever the work has had it for 20 ms.
+ * Divides a long piece of work into turns. Await the returned function at each step: it lets the process do other work
+ * when this work has run for 20 ms.
  */
 export function turns(): () => Promise<void> | undefined {
   let since = performance.now();

@@ -27,12 +27,11 @@ export interface RangeServices extends SubmissionServices, PreviewServices {
 }
 
 /**
- * Asks for the jobs of a commit: in a graph that is there already, or else in one of its own.
+ * Requests the jobs of a commit, in an existing graph or in a new one.
  *
- * What is known is not run again. Asking twice is asking once: the graph that it makes has an id of
- * the search and the commit. Throws `permission_denied`, `already_exists` where somebody
- * took that id for another graph, and what passes by itself; a commit that has no such jobs, or no sound
- * definitions, is skipped.
+ * Known results are not computed again. Requesting twice has the same effect as once, because the id of the new graph
+ * is derived from the search and the commit. Throws `permission_denied`, `already_exists` where another principal took
+ * that id, and temporary errors. A commit that has no such jobs, or no valid definitions, is skipped.
  */
 export async function askCommit(
   services: RangeServices,
@@ -71,7 +70,9 @@ export async function askCommit(
   }
 }
 
-/** Undefined when whoever searches has no right to ask for more in this graph; in one of their own they may. */
+/**
+ * Undefined when the owner of the search may not request more in this graph; then the search makes a graph of its own.
+ */
 async function wantIfAllowed(
   ...request: Parameters<typeof wantSearchedJobs>
 ): Promise<boolean | undefined> {
@@ -83,7 +84,7 @@ async function wantIfAllowed(
   }
 }
 
-/** A graph of a commit, and what it says about it. */
+/** A graph of a commit, and its verdict. */
 export interface JudgedGraph {
   readonly graphId: GraphId;
   readonly jobs: readonly SearchedJob[];
@@ -106,7 +107,7 @@ async function bestGraphOf(
   );
 }
 
-/** What graphs say about their commits, in their order. */
+/** Returns the verdicts of graphs about their commits, in the same order. */
 export async function judgeGraphs(
   tx: Tx,
   { selection, sameResults }: Pick<SearchToStep, "selection" | "sameResults">,
@@ -141,7 +142,7 @@ async function makeGraph(
   return GraphId.parse(graph.id);
 }
 
-/** Whether a graph that has an id of the search's is one that it made: anybody can work such an id out, and take it first. */
+/** Whether the search itself made a graph with its id. Anybody can compute such an id and take it first. */
 function isOfSearch(graph: GraphSummary, search: SearchToStep, commit: string): boolean {
   const { parent } = graph;
   const isInPlace =
@@ -156,7 +157,7 @@ function isOfSearch(graph: GraphSummary, search: SearchToStep, commit: string): 
   );
 }
 
-/** An id of this search and commit: a UUID of version 8, whose digits are free to choose. */
+/** An id derived from the search and the commit: a UUID of version 8, whose digits are free to choose. */
 export function graphIdOf({ id }: Pick<SearchToStep, "id">, position: number): string {
   const hex = createHash("sha256").update(`${id} ${position}`).digest("hex");
   return [
@@ -168,7 +169,7 @@ export function graphIdOf({ id }: Pick<SearchToStep, "id">, position: number): s
   ].join("-");
 }
 
-/** Whether asking again would end the same, because of what the commit holds. */
+/** Whether a retry would fail in the same way, because the cause is in the commit. */
 function isOfTheCommit(reason: unknown): boolean {
   return (
     reason instanceof Fault &&

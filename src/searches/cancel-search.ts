@@ -8,10 +8,10 @@ import { searchGraphsUnderWay } from "#graphs/graphs-of-commits.store.ts";
 import { endSearch, findSearch, type SearchId } from "./search.store.ts";
 
 /**
- * Ends a search, and the graphs that it made and that are under way.
+ * Ends a search and its unfinished graphs.
  *
- * What it asked for in graphs of others goes on there. Asked for again, it ends what was left by a server that died
- * on the way. False when there is no such search.
+ * Jobs that it requested in graphs of others continue there. Calling it again also ends graphs that a crashed server
+ * left. False when there is no such search.
  */
 export async function cancelSearch(
   db: Db,

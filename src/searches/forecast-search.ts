@@ -6,18 +6,18 @@ import { knownStandings } from "./range-commit.store.ts";
 import type { NewSearch } from "./search.store.ts";
 
 export interface KnownBefore {
-  /** Commits whose result is there already. */
+  /** Commits whose result is already known. */
   readonly known: number;
-  /** Of the newest commit, the selected jobs and what they need. */
+  /** For the newest commit: the selected jobs and everything that they need. */
   readonly preview: GraphPreview;
   /** Per worker and minute; 0 for a farm that counts none. */
   readonly price: number;
 }
 
 /**
- * What a search that is stored in this transaction will come to, at the most.
+ * Estimates the upper limit of the work of a search that is stored in this transaction.
  *
- * The newest commit stands for all: its jobs, and what they took lately.
+ * It uses the newest commit for all: its jobs, and their recent durations.
  */
 export async function forecastSearch(
   tx: Tx,

@@ -2,12 +2,12 @@ import type { RunOutcome } from "#api/graph.ts";
 import { isOver } from "#api/job-state.ts";
 import type { SearchedJob } from "#graphs/graphs-of-commits.store.ts";
 
-/** What the jobs of a commit say about it. */
+/** The verdict of a commit's jobs. */
 export type Verdict =
   | { readonly kind: "good" | "bad" }
   /** Their runs are not over. */
   | { readonly kind: "under way" }
-  /** Nobody has asked for these yet. */
+  /** These jobs have not been requested yet. */
   | { readonly kind: "asleep"; readonly jobs: readonly string[] }
   /** These have to run more often before their results are believed. */
   | { readonly kind: "unsure"; readonly jobs: ReadonlyMap<string, number> }
@@ -57,7 +57,7 @@ function judgeJob(job: SearchedJob, sameResults: number): JobVerdict {
   if (state === "inactive" || state === "coalesced") return { kind: "asleep" };
   const missing = sameResults - Math.max(good, bad);
   const latest = outcomes[0];
-  // Of several that are wanted, one that the farm lost is simply run once more.
+  // If several runs are wanted, a run that the farm lost is simply repeated.
   if (latest !== undefined && resultOf(latest) !== undefined) return { kind: "unsure", missing };
   return { kind: "untestable", why: reason ?? `${name} ended as ${latest ?? state}` };
 }

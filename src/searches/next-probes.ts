@@ -1,9 +1,9 @@
 import type { CommitStanding } from "#api/search.ts";
 
 /**
- * What is known of commits after a good one, by position from 1; the last is bad.
+ * The known results of commits after a good one, by position from 1; the last is bad.
  *
- * What is not in the map is unknown.
+ * A position that is not in the map is unknown.
  */
 export interface KnownRange {
   readonly last: number;
@@ -12,18 +12,17 @@ export interface KnownRange {
 
 export type BisectStep =
   | { readonly kind: "probe"; readonly positions: readonly number[] }
-  /** What is under way must end first. */
+  /** The running commits must end first. */
   | { readonly kind: "wait" }
   | { readonly kind: "found"; readonly position: number }
   /** None of those in between can be tested: the first bad one is among them, from and to included. */
   | { readonly kind: "undecidable"; readonly from: number; readonly to: number };
 
 /**
- * The next step of a bisection: which commits to test at once, or what was found.
+ * Returns the next step of a bisection: which commits to test in parallel, or the result.
  *
- * Stands between a commit that is good and a later one that is bad, with nothing known to be bad
- * before it: somewhere between the two it turned bad, also when it turned more than once. The
- * probes divide what is left into equal parts, so that as few rounds as possible are needed.
+ * The range begins with a good commit and ends with a bad one. Somewhere in between it turned bad, possibly more than
+ * once. The probes divide the range into equal parts, so that as few rounds as possible are needed.
  */
 export function nextProbes({ last, known }: KnownRange, parallel: number): BisectStep {
   const { low, high } = turnWithin({ last, known });
@@ -49,7 +48,7 @@ export function nextProbes({ last, known }: KnownRange, parallel: number): Bisec
   return { kind: "probe", positions: positions.toSorted((a, b) => a - b) };
 }
 
-/** Between which two neighbours of what is known a good commit is followed by a bad one; the first such turn. */
+/** Finds the first pair of known neighbours where a good commit is followed by a bad one. */
 export function turnWithin({ last, known }: KnownRange): Between {
   let high = last;
   for (const [position, standing] of known) if (standing === "bad") high = Math.min(high, position);

@@ -36,7 +36,7 @@ const KnownRow = z.object({
   standing: z.enum(["asked", "good", "bad", "skipped"]),
 });
 
-/** What is known of a search's commits; of a long range that is little. */
+/** Returns the known results of a search's commits; for a long range these are few. */
 export async function knownStandings(
   tx: Tx,
   id: SearchId,
@@ -54,7 +54,7 @@ export async function knownStandings(
 const RequestedCommit = z.object({ position: z.number(), commit: CommitSha, graphId: GraphId });
 export type RequestedCommit = z.infer<typeof RequestedCommit>;
 
-/** Commits whose jobs are under way. */
+/** Commits whose jobs are running. */
 export function requestedCommits(tx: Tx, id: SearchId): Promise<RequestedCommit[]> {
   return tx.many(
     RequestedCommit,
@@ -69,7 +69,7 @@ export function requestedCommits(tx: Tx, id: SearchId): Promise<RequestedCommit[
 const OpenCommit = z.object({ position: z.number(), commit: CommitSha });
 export type OpenCommit = z.infer<typeof OpenCommit>;
 
-/** Commits that nobody has asked for yet, the newest first. */
+/** Commits that have not been requested yet, the newest first. */
 export function unknownCommits(tx: Tx, id: SearchId, most: number): Promise<OpenCommit[]> {
   return tx.many(
     OpenCommit,

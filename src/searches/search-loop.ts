@@ -21,7 +21,7 @@ export async function startSearchLoop(
   let working: Promise<void> | undefined;
   let isNew = false;
 
-  /** In a while, or sooner when that was said before. */
+  /** Schedules the next step, unless an earlier one is scheduled. */
   const later = (ms: number) => {
     const at = Date.now() + ms;
     if (isStopped || at >= dueAt) return;

@@ -63,13 +63,13 @@ const SearchToStep = z.object({
   startedBy: z.string(),
   set: GraphId.nullable(),
 });
-/** A search whose next step this server takes. */
+/** A search whose next step this server executes. */
 export type SearchToStep = z.infer<typeof SearchToStep>;
 
 /**
- * Takes the right to the next step of a running search that nobody else has; it ends by itself.
+ * Takes the right to the next step of a running search that no other server holds; the right expires.
  *
- * The one that waits the longest for its turn, and none of those that have `had` it.
+ * Chooses the search that has waited the longest, and none of those in `had`.
  */
 export async function holdSearch(
   tx: Tx,
@@ -101,7 +101,7 @@ export async function holdSearch(
   return held;
 }
 
-/** Keeps the right a while longer; false when the search is over, or somebody cancelled it. */
+/** Extends the right; false when the search is over or was cancelled. */
 export async function keepHolding(tx: Tx, id: SearchId, forSeconds: number): Promise<boolean> {
   const kept = await tx.run(sql`
     update range_search set held_until = now() + make_interval(secs => ${forSeconds})
@@ -122,7 +122,7 @@ export async function nameSearchSet(tx: Tx, id: SearchId, set: GraphId): Promise
   await tx.run(sql`update range_search set set_id = coalesce(set_id, ${set}) where id = ${id}`);
 }
 
-/** Narrows what a bisection has left. */
+/** Narrows the remaining range of a bisection. */
 export async function narrowSearch(
   tx: Tx,
   id: SearchId,
@@ -174,7 +174,7 @@ const SearchRow = z.object({
   remainingTo: z.number().nullable(),
 });
 
-/** How many of what is left are shown; a page that lists thousands helps nobody. */
+/** How many of the remaining commits are shown; a list of thousands is of no use. */
 const mostRemaining = 50;
 
 /** Searches as they stand, the newest first. */

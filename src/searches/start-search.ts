@@ -30,7 +30,7 @@ const commitsAtOnce = 5_000;
 /** Graphs that are looked through at a time for results that are there already. */
 const graphsAtOnce = 500;
 
-/** A dry run does all that a search begins with, and takes it back: what it says is what would be. */
+/** Thrown to roll back a dry run, which does everything that a real search begins with. */
 class OnlyForecast extends Error {
   readonly forecast: SearchForecast;
   constructor(forecast: SearchForecast) {
@@ -40,10 +40,10 @@ class OnlyForecast extends Error {
 }
 
 /**
- * Begins a search, or says what it would come to. It then goes on by itself, whatever happens to this server.
+ * Begins a search, or returns the forecast for it. The search then continues even if this server stops.
  *
- * Throws `invalid_argument` for a range that is none, `failed_precondition` when what is known
- * contradicts it, and `permission_denied`.
+ * Throws `invalid_argument` for an invalid range, `failed_precondition` when known results contradict it, and
+ * `permission_denied`.
  */
 export async function startSearch(
   services: RangeServices,
@@ -63,11 +63,11 @@ export async function startSearch(
   const id = SearchId.parse(randomUUID());
   const repository = await services.db.transaction(async (tx) => {
     const named = await nameRepository(tx, url);
-    // In the same transaction: who is refused must not take the name that another repository needs.
+    // In the same transaction, so that a refused request does not take the name that another repository needs.
     requireGrant(by, "submit", { repository: named, branch });
     return named;
   });
-  // Results that are believed only when they come again are asked for by retriggering.
+  // A result that has to be seen several times is requested by retriggering.
   if (request.kind === "bisect" && request.sameResults > 1)
     requireGrant(by, "retrigger", { repository, branch });
   const select = request.selection;
@@ -159,7 +159,7 @@ async function storeRange(
   await flush();
 }
 
-/** Takes in what graphs of these commits say already. Answers how many commits are known. */
+/** Takes over the results that graphs of these commits already have. Returns how many commits are known. */
 async function takeKnownResults(tx: Tx, search: NewSearch): Promise<number> {
   const known = new Map<number, StandingOfCommit>();
   for (let after = 0; ; ) {
@@ -177,7 +177,9 @@ async function takeKnownResults(tx: Tx, search: NewSearch): Promise<number> {
   return known.size;
 }
 
-/** What graphs say of these commits already; of each commit the newest graph that says something. */
+/**
+ * Returns the results that graphs of these commits already have; for each commit, from the newest graph with a result.
+ */
 async function resultsOf(
   tx: Tx,
   search: NewSearch,

@@ -35,16 +35,16 @@ import { wantSearchedJobs } from "./want-searched-jobs.ts";
 /** A server that dies leaves its step to others after this long; one that works renews. */
 const holdSeconds = 60;
 
-/** So many graphs of one backfill are under way at a time: whoever waits behind it must not wait for years of history. */
+/** How many graphs of one backfill run at the same time, so that other work need not wait for years of history. */
 export const mostUnderWay = 50;
 
-/** A search that could not go on does not try again at once: the others have their turns. */
+/** A search that failed does not retry at once, so that others get their turns. */
 const afterFailureSeconds = 10;
 
 /**
- * Takes the next step of each search that is not in other hands; of one alone when it is named. Answers how many.
+ * Executes the next step of each search that no other server holds, or of the named search only. Returns how many.
  *
- * One that cannot go on holds up no other: what it threw is thrown when all have had their turns.
+ * A search that fails does not stop the others: its error is thrown after all have had their turns.
  */
 export async function stepSearches(services: RangeServices, id?: SearchId): Promise<number> {
   const had: SearchId[] = [];
@@ -88,7 +88,7 @@ async function stepSearch(services: RangeServices, search: SearchToStep): Promis
   }
 }
 
-/** Takes in what became of the commits that were asked. */
+/** Takes over the results of the requested commits. */
 async function takeResults(
   services: RangeServices,
   search: SearchToStep,
@@ -109,7 +109,7 @@ async function takeResults(
   await saveStandings(services.db, search.id, standings);
 }
 
-/** What a commit that was asked has become; undefined while its jobs are under way. */
+/** Returns the result of a requested commit; undefined while its jobs run. */
 async function standingAfter(
   services: RangeServices,
   search: SearchToStep,
@@ -202,6 +202,6 @@ async function endIfCancelled(
   graphId: GraphId,
 ): Promise<void> {
   if (await keepHolding(db, search.id, holdSeconds)) return;
-  // Who may cancel the search was asked when it was cancelled.
+  // The right to cancel was checked when the search was cancelled.
   await cancelGraph(db, queue, { ...everybody, name: search.startedBy }, graphId);
 }

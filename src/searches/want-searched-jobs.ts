@@ -9,10 +9,10 @@ import type { JudgedGraph, RangeServices } from "./ask-commit.ts";
 import type { SearchToStep } from "./search.store.ts";
 
 /**
- * Asks for what a graph's jobs lack before they say something about their commit. False when none of them can run.
+ * Requests the runs that a graph's jobs still need for a verdict about their commit. False when none of them can run.
  *
- * What nobody asked for is activated, with what it needs; what has to run more often is retriggered,
- * and only itself. What was lost or skipped gets one more try.
+ * Jobs that were not requested are activated together with those that they need; a job that has to run more often is
+ * retriggered alone. Lost and skipped jobs get one more attempt.
  */
 export async function wantSearchedJobs(
   services: RangeServices,

@@ -14,7 +14,7 @@ export function mayWriteBlobs(by: Principal, project: string): boolean {
   return writingVerbs.some((verb) => mayDo(by, verb, where));
 }
 
-/** Throws `permission_denied` for who may not, and names the grant that build tools need first. */
+/** Throws `permission_denied` for principals without the right, and names the grant that build tools usually need. */
 export function requireMayWriteBlobs(by: Principal, project: string): void {
   if (!mayWriteBlobs(by, project)) requireGrant(by, "execute", { repository: project, branch: "" });
 }

@@ -5,12 +5,12 @@ import type { Service } from "#core/service.ts";
 import type { Db } from "#db/db.ts";
 import { addWritten, type WrittenKey } from "./written-bytes.store.ts";
 
-/** How much somebody may write into a project on one day, counted over all servers. */
+/** How much a principal may write into a project on one day, counted over all servers. */
 export interface WriteQuota extends Service {
   /**
-   * Counts bytes that somebody is about to write. Answers how to take that back, for what was not kept.
+   * Counts bytes before they are written. Returns a function that undoes this for bytes that were not stored.
    *
-   * @throws Fault `resource_exhausted` when that is more than the quota leaves
+   * @throws Fault `resource_exhausted` when the quota is exceeded
    */
   take(principal: string, project: string, bytes: number): Promise<() => void>;
 }
@@ -20,7 +20,7 @@ export interface WriteQuota extends Service {
  * count in this time, and by what a crash loses.
  */
 const storeAfterMs = 1_000;
-/** Keys above this number are forgotten while nobody writes under them, and read again from the table. */
+/** Above this number of keys, keys without recent writes are dropped and read again from the table when needed. */
 const mostKnown = 10_000;
 
 interface Count {

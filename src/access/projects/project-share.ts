@@ -9,9 +9,9 @@ import { addBegun, countBegunBy, isBegun, lockBeginner } from "./begun-project.s
 /** How many projects each principal may begin: the farm has room for few. */
 export interface ProjectShare {
   /**
-   * Notes that somebody is about to write into a project, if it is a new one.
+   * Records that a principal is about to write into a project, if the project is new.
    *
-   * @throws Fault `resource_exhausted` when they have begun as many as one principal may
+   * @throws Fault `resource_exhausted` when the principal has begun as many projects as allowed
    */
   begin(by: Principal, project: string): Promise<void>;
 }

@@ -16,7 +16,7 @@ interface FinishedRun {
 type FinishedSince = (since: Date, most: number) => Promise<readonly FinishedRun[]>;
 
 const mostAtOnce = 2_000;
-/** A transaction commits later than the time that it writes: whoever looks goes back so far. */
+/** A transaction commits later than the time that it writes, so readers look back this far. */
 const overlapMs = 10 * 60_000;
 
 /**

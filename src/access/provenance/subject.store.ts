@@ -10,7 +10,7 @@ export interface Subject {
   readonly finishedAt: Date;
 }
 
-/** Up to where runs have been looked through, for nobody else to look meanwhile; undefined at first. */
+/** Returns the time up to which runs were read, and locks it against other readers; undefined at first. */
 export async function lockMark(tx: Tx): Promise<Date | undefined> {
   await tx.run(sql`lock table provenance_mark in exclusive mode`);
   const [row] = await tx.many(

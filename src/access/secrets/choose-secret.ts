@@ -16,7 +16,7 @@ interface GrantedSecret {
   readonly users: string | null;
 }
 
-/** Why a run is not given what it names, as the end of "the secret X is ...". */
+/** Why a run does not get the secret that it names, as the end of "the secret X is ...". */
 type NotGiven = { readonly refused: string };
 
 /**

@@ -26,7 +26,7 @@ const leastSecretBytes = 8;
 const mostSecretBytes = 32 * 1024;
 const mostSecrets = 1_000;
 
-/** A value on its way to the worker that runs what it is granted to. */
+/** A secret's value for the worker that runs the execution it is granted to. */
 interface SecretValue {
   readonly name: string;
   readonly value: Uint8Array;
@@ -58,7 +58,7 @@ export interface SecretService {
    * names.
    */
   referTo(names: readonly string[], place: RunPlace): Promise<SecretReference[]>;
-  /** The values for a lease; throws `failed_precondition` for what was removed, or set anew, since. */
+  /** Returns the values for a lease; throws `failed_precondition` for secrets that were removed or changed since. */
   valuesOf(references: readonly SecretReference[], domain: TrustDomain): Promise<SecretValue[]>;
 }
 

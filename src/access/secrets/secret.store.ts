@@ -83,7 +83,7 @@ export async function putSecret(
   `);
 }
 
-/** Answers whether it was there. */
+/** Returns whether it existed. */
 export async function deleteSecret(tx: Tx, at: SecretPlace): Promise<boolean> {
   const removed = await tx.run(sql`
     delete from secret

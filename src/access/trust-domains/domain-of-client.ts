@@ -25,7 +25,7 @@ export function mayKeep(by: Principal, project: string): boolean {
   return by.name !== anyone && mayWriteBlobs(by, project);
 }
 
-/** Throws `permission_denied` for who may not. */
+/** Throws `permission_denied` for principals without the right. */
 export function requireMayKeep(by: Principal, project: string): void {
   if (!mayKeep(by, project)) requireGrant(by, "cache", { repository: project, branch: "" });
 }

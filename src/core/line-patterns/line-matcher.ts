@@ -2,8 +2,8 @@ import { RE2Set } from "re2js";
 import { type CompiledPattern, patternFlags } from "./compiled-pattern.ts";
 
 /**
- * Bytes for the states of the deterministic machine. Usual patterns need a hundredth. Those made to
- * need more are followed step by step instead, and more memory only puts that off.
+ * Bytes for the states of the deterministic machine. Usual patterns need a hundredth of it. Patterns that would need
+ * more are matched step by step instead, and more memory would only delay that.
  */
 const mostStateBytes = 1024 * 1024;
 

@@ -77,7 +77,7 @@ export class WaitingClaims {
     return taken;
   }
 
-  /** Ends the serving of claims; what was leased is in their order. */
+  /** Finishes a claim transaction; the leased executions are in the order of the claims. */
   served(
     claims: readonly WaitingClaim[],
     leasedPerClaim: readonly (readonly LeasedExecution[])[],

@@ -8,10 +8,10 @@ import type { EndingLease } from "./settle-leases.ts";
 const mostSizeRetries = 32;
 
 /**
- * Returns the learner's decision after an attempt; undefined when it is not asked.
+ * Returns the learner's decision after an attempt; undefined when the learner is not consulted.
  *
- * It is asked when a process has ended and when its worker was lost, but not for cancelled executions, for second runs,
- * or where inputs are missing.
+ * It is consulted when a process has ended and when its worker was lost, but not for cancelled executions, for second
+ * runs, or where inputs are missing.
  */
 export function afterAttempt(
   held: HeldRow,

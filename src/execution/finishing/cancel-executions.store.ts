@@ -38,7 +38,7 @@ export async function secondRunsOf(tx: Tx, ids: readonly ExecutionId[]): Promise
   return rows.map(({ id }) => id);
 }
 
-/** Ends those of the executions that nobody has begun. */
+/** Ends those of the executions that no worker has begun. */
 export async function cancelQueued(
   tx: Tx,
   ids: readonly ExecutionId[],

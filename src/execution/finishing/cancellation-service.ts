@@ -20,7 +20,7 @@ export interface CancellationService {
   ): Promise<readonly Lease[]>;
   /** Says that something of this process was cancelled; of any process, where it is "". */
   changed(instanceId: string): void;
-  /** Answers all that wait. */
+  /** Answers all waiting callers. */
   stop(): void;
 }
 

@@ -4,7 +4,7 @@ import { sql } from "#db/sql.ts";
 import { ExecutionId } from "../execution.ts";
 import type { Lease, WorkerProcess } from "../leasing/lease.ts";
 
-/** Notes that a worker knows of cancellations; answers of which executions that had not been known. */
+/** Records that a worker knows of cancellations; returns the executions that were not confirmed before. */
 export async function confirmCancellations(
   tx: Tx,
   { instanceId }: WorkerProcess,
@@ -60,7 +60,7 @@ export function unconfirmedCancellations(
 
 const Held = z.object({
   id: ExecutionId,
-  /** The execution that was asked for, where this is a second run of it. */
+  /** For a second run: the execution that was requested. */
   of: ExecutionId,
   worker: z.string(),
 });

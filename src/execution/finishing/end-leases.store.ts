@@ -238,7 +238,7 @@ export async function finishHeld(
   `);
 }
 
-/** Leases whose time is over, oldest first. */
+/** Expired leases, oldest first. */
 export function expiredLeases(tx: Tx, now: Date, most: number): Promise<Lease[]> {
   return tx.many(
     LeaseRow,

@@ -12,7 +12,9 @@ import { type EndingLease, settleLeases, type Verdict } from "./settle-leases.ts
 export interface LeaseEndings {
   add(ending: EndingLease): Promise<Verdict>;
   idle(): Promise<void>;
-  /** Whether a batch that is under way ends a lease of an execution: followers hear of it from here, with the commit. */
+  /**
+   * Whether a running batch ends a lease of an execution; followers are then notified here, together with the commit.
+   */
   isEnding(id: ExecutionId): boolean;
 }
 

@@ -46,7 +46,7 @@ export interface EndingLease {
   readonly usage?: Usage | undefined;
   readonly message?: string | undefined;
   readonly missingInputs?: readonly Digest[] | undefined;
-  /** Decides whether another size class is tried; nobody does when absent. */
+  /** Decides whether another size class is tried; without it none is. */
   readonly learner?: Learner | undefined;
 }
 
@@ -82,7 +82,7 @@ export async function settleLeases(
      * When a row has changed, the transaction fails with `aborted`: call again without `assumed`.
      */
     readonly assumed?: readonly HeldRow[] | undefined;
-    /** The result is that of a second run, whose worker was counted already. */
+    /** Whether the result is that of a second run, whose worker was counted already. */
     readonly isTakenOver?: boolean;
   },
 ): Promise<Settled> {
@@ -153,7 +153,7 @@ export async function settleLeases(
   };
 }
 
-/** What the end of some leases changes. An execution is in one of `finished`, `requeued`, `resized` and `returned`. */
+/** The changes when some leases end. An execution is in one of `finished`, `requeued`, `resized` and `returned`. */
 interface EndingChanges {
   /** One for each ending, in their order. */
   readonly verdicts: readonly Verdict[];
@@ -230,7 +230,7 @@ function decideEndings(
 }
 
 /**
- * Locks the rows of leases that end, and reads who is served by them. `known` rejects when the assumed rows are not as
+ * Locks the rows of leases that end, and reads which runs they serve. `known` rejects when the assumed rows are not as
  * they were handed out.
  */
 async function holdAll(

@@ -7,7 +7,10 @@ import type { HeldCancellation } from "./cancellation.store.ts";
 /** How long a cancellation waits for workers: they hear of it at once, or with the next heartbeat. */
 export const confirmationWaitMs = 5_000;
 
-/** Waits until no process of these executions can start any more; answers those of which that is not known in time. */
+/**
+ * Waits until no process of these executions can start any more; returns the executions for which this is not certain
+ * in time.
+ */
 export async function untilCancelled(
   watch: Pick<ExecutionWatch, "follow">,
   held: readonly HeldCancellation[],

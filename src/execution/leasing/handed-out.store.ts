@@ -18,7 +18,7 @@ export const HandedOutRow = z.object({
   workerInstance: z.string(),
   queuedAt: z.date(),
   leasedAt: z.date(),
-  /** Of the attempt under way. */
+  /** The timeout of the current attempt. */
   timeoutMs: z.number(),
   requirements: z.string(),
   leastSizeClass: z.number(),
@@ -34,7 +34,7 @@ export const HandedOutRow = z.object({
 });
 export type HandedOutRow = z.infer<typeof HandedOutRow>;
 
-/** Of a row of `execution`. */
+/** The columns to read from `execution`. */
 export const handedOutColumns = sql`
   id, project, domain, action_digest as "actionDigest", invocation,
   do_not_cache as "doNotCache", attempt, epoch, worker, worker_instance as "workerInstance",

@@ -8,7 +8,7 @@ import { noteEnding, seeWorkers } from "./worker.store.ts";
 export interface Heartbeat {
   readonly worker: WorkerProcess;
   readonly leases: readonly Lease[];
-  /** The worker finishes what it has and claims no more. */
+  /** The worker finishes its leases and claims no more. */
   readonly draining: boolean;
   /** Why it can run nothing at present, in its own words; undefined while it can. At most 1,000 characters. */
   readonly trouble?: string | undefined;

@@ -10,7 +10,7 @@ function ofNone(reason: unknown): [] {
   throw reason;
 }
 
-/** That a second run began, in the words of the choice that allowed for it. */
+/** Describes that a second run began, in the words of the choice that allowed it. */
 export async function hedgeDecisionOf(
   tx: Tx,
   { original }: Pick<BegunHedge, "original">,

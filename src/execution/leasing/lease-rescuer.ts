@@ -16,7 +16,7 @@ import type { EndingLease } from "../finishing/settle-leases.ts";
 const most = 500;
 
 interface LeaseRescuer extends Service {
-  /** Looks once; answers how many leases it ended. */
+  /** Looks once; returns how many leases it ended. */
   rescueOnce(): Promise<number>;
 }
 
@@ -80,7 +80,7 @@ export function leaseRescuer(parts: {
   const tick = async (plannedMs: number) => {
     const previous = tickedAt;
     tickedAt = later(0);
-    // A shorter gap costs no lease: it is less than what a lease lasts beyond a heartbeat.
+    // A shorter gap costs no lease: it is shorter than the time a lease lasts beyond a heartbeat.
     if (tickedAt - previous > plannedMs + parts.heartbeatMs) {
       graceUntil = later(parts.graceMs);
       parts.logger.warn({ ms: tickedAt - previous }, "slept; leases get time for a heartbeat");

@@ -9,13 +9,16 @@ import { currentLeases, markStarted } from "./lease.store.ts";
 import { type Lease, leaseKey } from "./lease.ts";
 import type { LeasesHere } from "./leases-here.ts";
 
-/** That the process of a lease runs, since a time of the worker's clock. */
+/** The start of a lease's process, in the worker's clock. */
 interface LeaseStart {
   readonly lease: Lease;
   readonly at: Date;
 }
 
-/** Notes starts of processes, those that come meanwhile with one commit. Answers whether each lease is still held. */
+/**
+ * Records starts of processes; those that arrive during a commit share the next one. Returns whether each lease is
+ * still held.
+ */
 export function leaseStarts(parts: {
   readonly db: Db;
   readonly clock: Clock;
@@ -39,7 +42,7 @@ export function leaseStarts(parts: {
               tx,
               started.map(({ executionId: id, attempt }) => ({ id, kind: "started", attempt })),
             ),
-        // This server hears of it, too: nobody waits for it so eagerly as for an end.
+        // This server is notified like the others, because a start is less urgent than an end.
         notifyExecutions(
           tx,
           started.map(({ executionId }) => executionId),

@@ -8,7 +8,10 @@ const LeaseRow = z.object({ executionId: ExecutionId, attempt: z.number(), epoch
 const ExtendedLease = LeaseRow.extend({ instanceId: z.string(), cancelRequested: z.boolean() });
 type ExtendedLease = z.infer<typeof ExtendedLease>;
 
-/** Locks the executions of leases, in the one order of all who lock several, until the transaction ends. */
+/**
+ * Locks the executions of leases until the transaction ends, in the fixed order that everything uses that locks
+ * several.
+ */
 export async function lockLeases(tx: Tx, leases: readonly Lease[]): Promise<void> {
   if (leases.length === 0) return;
   await tx.run(sql`

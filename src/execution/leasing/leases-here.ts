@@ -4,7 +4,7 @@ import type { EndingLease } from "../finishing/settle-leases.ts";
 import type { HandedOutRow } from "./handed-out.store.ts";
 import { type Lease, leaseKey } from "./lease.ts";
 
-/** About 1 kB each: more than workers hold at one server of what is over in a moment. */
+/** About 1 kB each: more than the leases that end within a moment at one server. */
 const mostRemembered = 10_000;
 /** Whose assumptions came to nothing, such as a graph's, which is served with each end. */
 const mostDoubted = 1_000;

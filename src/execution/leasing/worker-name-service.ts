@@ -10,10 +10,10 @@ const mostRemembered = 10_000;
 
 interface WorkerNameService {
   /**
-   * Gives a process its name; answers what others of that name still hold.
+   * Assigns a name to a worker process; returns the leases that other processes of that name still hold.
    *
-   * Throws `already_exists` when the process had lost the name to one that is alive, and
-   * `permission_denied` when the name is another principal's.
+   * Throws `already_exists` when a live process has taken the name over, and `permission_denied` when the name is
+   * another principal's.
    */
   register(worker: WorkerDescription): Promise<Lease[]>;
 }

@@ -20,7 +20,7 @@ export interface WorkerDescription extends WorkerProcess {
   readonly transport: Transport;
   /** The machine's own name; empty when the worker does not say. */
   readonly host: string;
-  /** How long its leases are to last without a heartbeat; null: as long as everybody's. */
+  /** How long its leases last without a heartbeat; null for the farm's default. */
   readonly leaseMs: number | null;
   /** The principal that registered it: no other may act for the worker. `anyone` when absent. */
   readonly principal?: string;
@@ -100,7 +100,7 @@ export function knownWorkers(
 
 interface SeenWorker {
   readonly instanceId: string;
-  /** How long its leases last, in ms; null: as long as everybody's. */
+  /** How long its leases last, in ms; null for the farm's default. */
   readonly leaseMs: number | null;
   /** The count as its last heartbeat left it. */
   readonly endingCount: number;
@@ -248,7 +248,7 @@ export function forgetWorkers(tx: Tx, seen: Date): Promise<number> {
   `);
 }
 
-/** How many workers were heard of since a time. */
+/** Counts the workers that were seen since a time. */
 export async function countWorkersSeen(tx: Tx, since: Date): Promise<number> {
   const [row] = await tx.many(
     z.object({ workers: z.number() }),

@@ -1,7 +1,7 @@
 interface FittedChunk {
   /** The bytes to store and their offset. Absent when all are stored already or the log is full. */
   readonly store: { readonly offset: number; readonly bytes: Uint8Array } | undefined;
-  /** Where the worker goes on. */
+  /** The offset at which the worker continues. */
   readonly nextOffset: number;
   /** False when there is a gap before the chunk. */
   readonly accepted: boolean;

@@ -25,7 +25,7 @@ export function logService(db: Db): LogService {
     grew,
     async append(chunk) {
       const appended = await db.transaction(async (tx) => {
-        // The worker keeps the log; what a crash forgets it sends again when it sees the gap.
+        // The worker keeps the log; after a crash it sends the missing part again.
         await commitWithoutWaiting(tx);
         return appendLogChunk(tx, chunk);
       });

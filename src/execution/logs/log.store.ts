@@ -34,8 +34,8 @@ export async function appendLogChunk(
   limit: number = longestLogBytes,
 ): Promise<LogAppended | undefined> {
   const { lease } = chunk;
-  // The lock serialises appends of one attempt and its end. It is a statement of its own, because only a later
-  // statement sees what was appended while this one waited.
+  // The lock serialises appends of one attempt and its end. It is a separate statement, because only a later statement
+  // sees rows that were appended while this one waited.
   const held = await tx.many(
     z.object({}),
     sql`
@@ -82,7 +82,7 @@ export async function readLog(
   offset: number,
   most: number,
 ): Promise<LogPart | undefined> {
-  // State first: what is added between the two statements is then only found early.
+  // Read the state first: rows added between the two statements are then only found early.
   const [execution] = await tx.many(
     z.object({ isOver: z.boolean() }),
     sql`

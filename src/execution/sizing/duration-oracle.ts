@@ -11,11 +11,11 @@ const mostKnown = 100_000;
 
 interface Known {
   readonly until: number;
-  /** Null: nobody knows. */
+  /** Null when unknown. */
   readonly meanMs: number | null;
 }
 
-/** Tells how long what is submitted may take, by what similar executions took. */
+/** Estimates how long submitted executions take, from similar ones. */
 interface DurationOracle {
   /** The requests, with an expected duration where they had none and one is known. */
   foresee(tx: Tx, requests: readonly ExecutionRequest[]): Promise<readonly ExecutionRequest[]>;

@@ -15,7 +15,7 @@ export interface SimilarityKey {
   readonly similarityKey: string;
 }
 
-/** Returns how long executions of these similarity keys take, in ms; those nobody knows are left out. */
+/** Returns how long executions of these similarity keys take, in ms; unknown keys are left out. */
 export function meanDurations(
   tx: Tx,
   keys: readonly SimilarityKey[],

@@ -5,7 +5,7 @@ import type { HeldRow } from "../finishing/end-leases.store.ts";
 import { requirementsText } from "../submitting/check-request.ts";
 import type { ChosenSize } from "./size-class-roles.ts";
 
-/** A held execution for which a class was chosen anew. */
+/** A held execution with a newly chosen class. */
 export interface SizedAnew {
   readonly held: HeldRow;
   readonly chosen: ChosenSize;

@@ -18,7 +18,7 @@ const QueuedDemand = z.object({
    * waited.
    */
   dueInMs: z.number(),
-  /** How long each is expected to take; null when nobody foresaw it. */
+  /** The expected duration of each; null when there is no estimate. */
   eachMs: z.number().nullable(),
 });
 /** Executions in the queue that ask for the same, are about as urgent, and about as long. */

@@ -12,13 +12,13 @@ const WorkersUp = z.object({
   workers: z.number(),
   slots: z.number(),
   busySlots: z.number(),
-  /** The sum of the expected remaining times of its executions. Those without an estimate are not in it. */
+  /** The sum of the expected remaining times of its executions. Those without an estimate are not included. */
   remainingMs: z.number(),
   /** The least that one of them gives an action; null when none says. */
   cpus: z.number().nullable(),
   memoryBytes: z.number().nullable(),
 });
-/** Workers of a platform and size class that are heard of and take work. */
+/** Workers of a platform and size class that are alive and accept work. */
 export type WorkersUp = z.infer<typeof WorkersUp>;
 
 export function workersUp(tx: Tx, now: Date, aliveSince: Date): Promise<WorkersUp[]> {

@@ -19,7 +19,7 @@ export interface ChosenSize {
   readonly decision: SizeDecision;
 }
 
-/** Why a class was chosen, as it is kept. The queue reads none of it but what it is for. */
+/** The stored reason for a class. The queue reads only its purpose. */
 interface SizeDecision {
   readonly key: string;
   readonly strategy: string;
@@ -31,11 +31,11 @@ interface SizeDecision {
   readonly alternatives: readonly object[];
 }
 
-/** Fingerprints what is to be executed. */
+/** Computes fingerprints of executions. */
 export interface Analyzer {
   /**
-   * A selector for each of the requests. May wait for the database; holds no lock, and never throws: who cannot
-   * read statistics chooses without them.
+   * Returns a selector for each of the requests. May wait for the database; holds no lock, and never throws: if
+   * statistics cannot be read, the choice is made without them.
    */
   analyze(requests: readonly ExecutionRequest[]): Promise<readonly Selector[]>;
   /** Returns a learner for an execution whose lease ends; undefined when no class was chosen for it. Never throws. */
@@ -49,7 +49,7 @@ export interface Selector {
   select(): ChosenSize | undefined;
 }
 
-/** Hears how a run ended, and decides what is next. */
+/** Is notified how a run ended, and decides the next step. */
 export interface Learner {
   ended(run: EndedRun): AfterAttempt;
 }

@@ -12,7 +12,7 @@ import { type QueuedKind, queuedKinds } from "../submitting/queued-kinds.store.t
 
 /** An execution that waits no longer than this, or than twice its estimated wait, keeps its class. In ms. */
 const waitLimitMs = 10_000;
-/** Where it is this likely to come to nothing, a lesser class is no help. */
+/** If failure is at least this likely, a smaller class is not tried. */
 const hopeless = 0.5;
 
 const Idle = z.object({ platform: Platform, sizeClass: z.number(), free: z.number() });

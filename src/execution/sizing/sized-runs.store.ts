@@ -38,7 +38,7 @@ const SizedRun = z.object({
   leasedAt: z.date(),
   startedAt: z.date().nullable(),
   finishedAt: z.date().nullable(),
-  /** Null while it is under way. */
+  /** Null while it runs. */
   outcome: Outcome.nullable(),
   message: z.string(),
   timeoutMs: z.number().nullable(),
@@ -49,11 +49,11 @@ const SizedRun = z.object({
 /** One attempt of an execution or of its second run, as far as size classes need it. */
 export type SizedRun = z.infer<typeof SizedRun>;
 
-/** Retries and second runs are few; who has more than these of one execution has seen enough. */
+/** Retries and second runs are few; nobody needs to see more than these for one execution. */
 const mostRuns = 1_000;
 const mostMessage = 500;
 
-/** All attempts for these executions, in the order in which they were handed out, those under way included. */
+/** All attempts of these executions in the order in which they were handed out, including running ones. */
 export function sizedRuns(tx: Tx, ids: readonly ExecutionId[]): Promise<SizedRun[]> {
   return tx.many(
     SizedRun,

@@ -2,22 +2,23 @@ import type { Clock } from "#core/clock.ts";
 import { recentlyUsed } from "#core/recently-used.ts";
 
 /**
- * How long an execution is kept for the worker that was told about it, when others of its lane serve as well. In ms.
+ * How long an execution is reserved for the worker to which it was announced, when other workers could run it as well.
+ * In ms.
  */
 const keptForMs = 5_000;
 const mostTold = 10_000;
 
-/** Which worker process was told about which waiting executions, and fetches their inputs. */
+/** Records to which worker process which waiting executions were announced, so that it fetches their inputs. */
 export interface AnnouncedExecutions {
   tell(executionId: string, instanceId: string): void;
-  /** Returns the worker that was told about it at any time. */
+  /** Returns the worker to which it was ever announced. */
   peek(executionId: string): string | undefined;
   /**
-   * Returns the worker for which it is kept. That ends by itself, counted from the first announcement, whatever the
-   * worker does.
+   * Returns the worker for which it is reserved. The reservation expires, counted from the first announcement, whatever
+   * the worker does.
    */
   keptFor(executionId: string): string | undefined;
-  /** Nobody was told of anything in the last moments: the usual case, which costs nothing. */
+  /** Nothing was announced recently: the usual case, which costs nothing. */
   isEmpty(): boolean;
 }
 

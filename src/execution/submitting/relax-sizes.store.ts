@@ -20,7 +20,7 @@ type Bounds = z.infer<typeof Bounds>;
  * The farm chose the bounds: with them, executions would wait for workers that have gone, and fail for lack of workers,
  * while others could run them. Returns how many were changed; call it until that is 0.
  *
- * @param seenSince A worker that was heard of since then may come back. @param declared Workers that may be started.
+ * @param seenSince A worker that was seen since then may come back. @param declared Workers that may be started.
  */
 export async function relaxSizes(
   tx: Tx,

@@ -33,9 +33,9 @@ const longestTitle = 1_024;
 /**
  * Puts executions into the queue, or joins those in flight.
  *
- * Submitting an id twice is submitting it once. A request whose action is in flight in the
- * same project and domain is served by that execution, which is then locked until this transaction
- * ends: its end cannot slip between joining it and remembering that one did.
+ * Submitting an id twice has the same effect as once. A request whose action is in flight in the same project and
+ * domain is served by that execution, which is then locked until this transaction ends: it cannot end between joining
+ * it and recording the join.
  */
 export async function submitExecutions(
   tx: Tx,

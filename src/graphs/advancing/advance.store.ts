@@ -18,9 +18,9 @@ const LockedGraph = z.object({
 export type LockedGraph = z.infer<typeof LockedGraph>;
 
 /**
- * Locks graphs, in one order for all, so that no two transactions wait for each other.
+ * Locks graphs in one fixed order, so that no two transactions wait for each other.
  *
- * Executions are always locked before graphs: the queue calls us with its rows in hand.
+ * Executions are always locked before graphs: when the queue calls this, it holds the locks of their rows.
  */
 export async function lockGraphs(tx: Tx, ids: readonly GraphId[]): Promise<LockedGraph[]> {
   // As for each execution of a build tool.

@@ -35,7 +35,7 @@ export class AdvancingGraph {
     return [...names];
   }
 
-  /** Decides the states of jobs whose in-edges are decided. Answers the joins that have all they wait for. */
+  /** Decides the states of jobs whose in-edges are decided. Returns the joins whose in-edges are all met. */
   settle(names: readonly string[]): string[] {
     const joining: string[] = [];
     for (const name of names) {
@@ -59,7 +59,7 @@ export class AdvancingGraph {
     return joining;
   }
 
-  /** Lets joins run, which takes no time: they take what the jobs that they gather give now. */
+  /** Runs joins, which takes no time: they take the current results of the jobs that they gather. */
   join(names: readonly string[], inEdges: GraphPart): void {
     this.#add(inEdges);
     const staleEdges = new Map<string, number>();
@@ -78,7 +78,7 @@ export class AdvancingGraph {
         wanted: job.wanted === null ? null : "downstream",
         latestRun: { state: "finished", outcome: "succeeded", failureClass: null },
         runs: job.runs + 1,
-        // Whatever it gathers has run anew since it last joined, or this is its first time.
+        // Everything that it gathers has run again since the last join, or this is the first join.
         yield: `joined ${job.runs + 1}`,
         staleEdges: staleEdges.get(name) ?? 0,
         stale: staleEdges.has(name),

@@ -138,7 +138,7 @@ function together<Row>(
   return async (graphId, names) => {
     for (const name of names) requestedNames.push({ graphId, name });
     reading ??= (async () => {
-      // Everything that is woken by the same answer asks before this goes on.
+      // Lets everything that the same answer wakes up send its request first.
       await setImmediate();
       const all = requestedNames;
       requestedNames = [];

@@ -24,11 +24,11 @@ type LatestRun =
     };
 
 /**
- * Why a job wants no run although no run ended it.
+ * Why a job needs no run although no run ended it.
  *
- * `unneeded`: it was to find inputs of jobs whose results were known without them. A job that waited too long counts as
- * its definition says: as failed, as skipped while jobs that need it continue (`good`), or as skipped together with
- * them (`bad`).
+ * `unneeded`: it would have found the inputs of jobs whose results were already known without them. A job that waited
+ * too long counts as its definition states: as failed, as skipped while jobs that need it continue (`good`), or as
+ * skipped together with them (`bad`).
  */
 export const setAsides = [
   "inactive",

@@ -10,7 +10,7 @@ import { countsAfter, graphState } from "./graph-state.ts";
 interface GraphAdvance {
   readonly graph: LockedGraph;
   readonly version: number;
-  /** The jobs that began it; they are told as changed even when their state is the same. */
+  /** The jobs that caused the advance; they are reported as changed even when their state is the same. */
   readonly happened: readonly string[];
   readonly advance: Advance;
 }

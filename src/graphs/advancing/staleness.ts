@@ -1,6 +1,6 @@
 /** The result that a job gives to the jobs that wait for it. */
 interface Source {
-  /** Of its newest finished run: the outcome, and a digest of the outputs. Empty when it never ran. */
+  /** The outcome and a digest of the outputs of its newest finished run. Empty when it never ran. */
   readonly yield: string;
   readonly stale: boolean;
 }

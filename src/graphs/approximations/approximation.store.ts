@@ -69,9 +69,9 @@ export interface Approximated extends ApproximationKey {
 /**
  * Stores which actions have these approximations.
  *
- * For an over-approximation, the last answer of its finder counts. For a weak one, the newest few are kept: a new
- * action takes a free slot, or that of the one that was used least recently. Two transactions may take the same slot;
- * only a hint is lost.
+ * For an over-approximation, only the last answer of its finder counts. For a weak one, the newest few are kept: a new
+ * action takes a free slot, or the slot that was used least recently. Two transactions may take the same slot; that
+ * loses only a hint.
  */
 export async function keepApproximations(tx: Tx, found: readonly Approximated[]): Promise<void> {
   if (found.length === 0) return;

@@ -3,8 +3,8 @@ import { type JobFacts, longestChain } from "./approximation-facts.store.ts";
 /**
  * Returns whether the action of a job follows from the known facts about it and the jobs that find its inputs.
  *
- * It does not when somebody changed one of them in this graph: its result may be from the other definition. Nor when
- * the list does not come from commands: from other machines, shared items or a dummy.
+ * It does not if one of them was changed in this graph, because its result may then be from the other definition. It
+ * also does not if the list is not made by commands, but by other machines, shared items or a dummy.
  */
 export function canBeApproximated(chain: readonly JobFacts[]): boolean {
   return (
@@ -17,7 +17,7 @@ export function canBeApproximated(chain: readonly JobFacts[]): boolean {
         !job.outside &&
         !job.isCustomised &&
         job.definition.chunks === undefined &&
-        // Which value it would be given now is asked when it is ready.
+        // The value of a secret is only read when the job is ready.
         job.definition.secrets === undefined &&
         (job.finder === null || job.approximation !== null),
     )

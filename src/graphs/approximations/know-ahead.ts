@@ -22,13 +22,13 @@ export interface LookedAhead {
   readonly known:
     | { readonly actionDigest: Digest; readonly result: Uint8Array; readonly madeAt: Date }
     | undefined;
-  /** Actions like the one that it will be: what they took is worth fetching. */
+  /** Similar actions: the inputs that they read are worth fetching. */
   readonly hints: readonly AheadHint[];
 }
 
 /**
- * The most actions of one job whose inputs a worker prefetches: the newest mostly has nearly all inputs, and the others
- * nothing that it lacks.
+ * The most actions of one job whose inputs a worker prefetches. The newest usually has nearly all inputs, and older
+ * ones add nothing.
  */
 const mostHints = 2;
 

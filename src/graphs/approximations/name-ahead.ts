@@ -22,7 +22,7 @@ export async function nameAhead(
   );
 }
 
-/** The weak approximation of a job whose inputs are found. */
+/** Returns the weak approximation of a job whose inputs are found. */
 export async function nameWeakly(
   inputs: CommitInputReader,
   commit: CommitPlace,

@@ -45,7 +45,7 @@ function partOf({ definition, files, mayRead, given }: ApproximatedJob) {
     files,
     mayRead,
     list: from?.output ?? null,
-    // For the finder itself, only what is taken; its result follows from the rest of the chain.
+    // The finder itself needs only its own inputs; its result follows from the rest of the chain.
     takesOfFinder: from === undefined ? null : (needs[from.job] ?? null),
     takes: given.map((one) => ({ ...one, need: needs[one.from] ?? null })),
     sources: sources.map(({ repository, commit, at, inputs }) => ({

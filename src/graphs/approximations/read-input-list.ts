@@ -6,7 +6,7 @@ export const mostListBytes = 16 * 1024 * 1024;
 
 const mostLines = 100_000;
 
-/** As a path. */
+/** The same limit as for a path. */
 const maxPatternBytes = 2_048;
 
 /** The list of a job that finds inputs. */

@@ -50,7 +50,7 @@ async function chooserOf(
     chooseFoundInputs(entries, rules, list, named);
 }
 
-/** The bounds of what is found for a job. */
+/** The limits for the inputs that are found for a job. */
 export function rulesOf(definition: JobDefinition): FoundInputsRules {
   return { inputs: definition.inputs, mayRead: definition["may-read"] ?? [] };
 }

@@ -44,7 +44,7 @@ interface Admitted {
 /** The templates that a catalog was made of. */
 export interface MadeOf {
   readonly templates: CatalogToSign;
-  /** Parameters and switches that somebody gave another value than the branch does. */
+  /** Parameters and switches with a value other than the branch's. */
   readonly chosen: readonly string[];
 }
 
@@ -77,7 +77,7 @@ export async function admitCatalog(
   return admission;
 }
 
-/** Returns who signed the templates, when these alone decide what runs; otherwise who signed this catalog. */
+/** Returns who signed the templates, if these alone decide which jobs run; otherwise who signed this catalog. */
 async function signaturesFor(tx: Tx, catalog: CatalogToSign, made: MadeOf | undefined) {
   const ofTemplates = made === undefined ? [] : await signersOf(tx, made.templates);
   const chosen = made?.chosen ?? [];

@@ -10,7 +10,7 @@ export interface WantedPriority {
   readonly branch: BranchRules;
   /** Higher is sooner; undefined without a request. */
   readonly requestedPriority: number | undefined;
-  /** Whether the one class that nothing overtakes was asked for. */
+  /** Whether the top class was requested, which nothing overtakes. */
   readonly top: boolean;
   readonly principal: Principal;
   readonly where: Where;
@@ -22,7 +22,7 @@ export type PriorityAdmission =
       readonly priority: number;
       /** The highest that a job of the graph may reach; null for no cap. */
       readonly cap: number | null;
-      /** That the priority was lowered, and why. */
+      /** States that the priority was lowered, and why. */
       readonly notice?: string;
     }
   | {

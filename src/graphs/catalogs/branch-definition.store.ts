@@ -40,7 +40,7 @@ export async function saidOfBranch(
   return { generic: of(allBranches), own: branch === allBranches ? undefined : of(branch) };
 }
 
-/** The branches of a repository of which something is said, `*` among them. */
+/** The branches of a repository that have settings, including `*`. */
 export async function definedBranches(tx: Tx, repository: string): Promise<string[]> {
   const rows = await tx.many(
     Body,

@@ -4,10 +4,10 @@ import type { BranchBody, ResolvedBranch } from "#api/branch.ts";
 export const allBranches = "*";
 
 /**
- * Returns the definition of a branch: its own entry, with the values of all branches where it has none.
+ * Returns the definition of a branch: its own entry, completed with the values for all branches.
  *
- * Switches and parameters are inherited one by one. A branch whose own entry protects it is not customisable because
- * all branches are: its own entry has to say so.
+ * Switches and parameters are inherited one by one. A branch whose own entry protects it does not become customisable
+ * through the entry for all branches: its own entry has to allow that.
  */
 export function resolveBranch(
   generic: BranchBody | undefined,

@@ -32,7 +32,7 @@ export async function listBranches(
   by: Principal,
 ): Promise<Branch[]> {
   const branches = await services.db.transaction((tx) => knownBranches(tx, written));
-  // Many branches have one source: it is asked once.
+  // Many branches share a source, so each source is read once.
   const readCatalogs = new Map<string, Promise<NextDefinitions>>();
   return mapAtMost(sourcesAtOnce, branches, async (known) => {
     const { repository, branch, resolved, catalog } = known;
@@ -47,7 +47,7 @@ export async function listBranches(
   });
 }
 
-/** Sources of definitions that are asked at once: each may take a while to answer. */
+/** How many sources of definitions are read at the same time, because each may take a while to answer. */
 const sourcesAtOnce = 4;
 
 async function knownBranches(tx: Tx, written: string): Promise<KnownBranch[]> {

@@ -1,6 +1,6 @@
 import type { ChangedPart } from "#api/catalog.ts";
 
-/** More of them than anybody reads: the whole is shown instead. */
+/** With more parts than this nobody would read them, so the whole definition is shown instead. */
 const mostParts = 50;
 
 /** Where two values differ, as deep as they have maps and lists in the same places. */

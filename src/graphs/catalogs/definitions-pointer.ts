@@ -25,7 +25,7 @@ const Pointer = z.strictObject({
   commit: CommitSha,
 });
 
-/** Another repository's commit, whose definitions a commit uses as its own. */
+/** A commit of another repository whose definitions a commit uses as its own. */
 export type DefinitionsPointer = z.infer<typeof Pointer>;
 
 /**
@@ -56,7 +56,7 @@ export async function definitionsPointer(
   return undefined;
 }
 
-/** Reads what the file says: YAML with `repository` and `commit`. Throws `DefinitionProblems`. */
+/** Reads the file: YAML with `repository` and `commit`. Throws `DefinitionProblems`. */
 function parsePointer(text: string): DefinitionsPointer {
   const source = readSourceFile(pointerFile, text);
   if (Array.isArray(source)) throw new DefinitionProblems(source);

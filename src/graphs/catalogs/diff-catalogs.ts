@@ -106,7 +106,8 @@ async function sideOf(
 }
 
 /**
- * Returns what the next submission for a branch will use; undefined when the farm knows no branch of this name.
+ * Returns the catalog that the next submission for a branch will use; undefined when the farm has no branch of this
+ * name.
  *
  * When a branch's commits hold the definitions, and nothing newer can be fetched, it is the catalog of the last graph:
  * the branch is gone, or the principal may not make the farm fetch.

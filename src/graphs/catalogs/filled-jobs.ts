@@ -13,9 +13,9 @@ interface FilledFor {
 }
 
 /**
- * The jobs that definitions become on a branch, by name, each as its graph would have it.
+ * Returns the jobs that definitions produce on a branch, by name, as its graph would have them.
  *
- * Jobs whose `when` is false are left out. Undefined where they cannot be filled without a value or a commit.
+ * Jobs whose `when` is false are left out. Undefined if they need a value or a commit to be filled.
  */
 export async function filledJobs(
   evaluator: TemplateEvaluator,

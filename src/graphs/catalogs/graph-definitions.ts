@@ -51,13 +51,16 @@ export interface GraphDefinitions {
   readonly holds: FoundCatalog["holds"];
   /** The commit that they were read from; undefined where they are no commit's. */
   readonly commit?: string | undefined;
-  /** Reads the same definitions from files, for people who correct them; undefined when they are from files already. */
+  /**
+   * Reads the same definitions from files, so that problems name a file and line; undefined when they are from files
+   * already.
+   */
   readonly reread: (() => Promise<Templates>) | undefined;
   /** Whether they are those of the commit that the graph is of. */
   readonly isOfCommit: boolean;
   /** Git's id of the directory that they were in; undefined where they are no commit's, or another repository's. */
   readonly tree?: string | undefined;
-  /** Stores what a graph that is made of them refers to. */
+  /** Stores everything that a graph made from these definitions refers to. */
   keep(tx: Tx): Promise<void>;
 }
 

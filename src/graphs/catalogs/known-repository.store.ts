@@ -38,7 +38,7 @@ export async function requireRepository(tx: Tx, written: string): Promise<string
   );
 }
 
-/** The same; what is written as an address is known from now on. */
+/** Like the above, but an unknown address is stored as a new repository. */
 export async function repositoryFor(tx: Tx, written: string): Promise<string> {
   const known = await knownRepository(tx, written);
   if (known !== undefined) return known;

@@ -13,7 +13,7 @@ export interface WantedOnBranch extends WantedPriority {
   readonly signers: readonly Signer[];
   /** Whether a job has a patch. */
   readonly customised: boolean;
-  /** Of signed templates: parameters and switches that the branch does not give this value. */
+  /** For signed templates: parameters and switches with a value other than the branch's. */
   readonly chosen?: readonly string[];
   /** The digest of the filled definitions, for the message that says what else can be signed. */
   readonly filled?: string;

@@ -62,7 +62,7 @@ export async function nextDefinitions(
 
 /**
  * Returns, without fetching, the definitions of a branch whose commits hold them: those of the last commit with a
- * graph. Definitions pushed meanwhile are ignored there.
+ * graph. Definitions that were pushed since are ignored.
  */
 export function lastDefinitions(current: BranchCatalog | undefined): NextDefinitions {
   const known = current?.commit === null ? undefined : current;

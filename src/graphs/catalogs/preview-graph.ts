@@ -25,10 +25,10 @@ import { isKept, keepTemplates } from "./template-catalog.store.ts";
 export type PreviewServices = CatalogServices & ResultServices & WitnessServices;
 
 /**
- * Returns what a graph would contain, without running it. Of everything that it reads, only the definitions are stored.
+ * Returns the content of a graph without running it. Only the definitions that it reads are stored.
  *
- * Of a commit, of the present definitions of a branch, or of a catalog; in the last two cases, templates see a commit
- * without a name. Throws the errors that submitting it would throw.
+ * The source is a commit, the present definitions of a branch, or a catalog; in the last two cases, templates see a
+ * commit without a name. Throws the errors that submitting the graph would throw.
  */
 export async function previewGraph(
   services: PreviewServices,

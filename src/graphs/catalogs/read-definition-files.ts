@@ -36,15 +36,15 @@ export async function definitionsTree(
     directory: mirror,
   });
   if (exitCode === 0) return stdout.toString("latin1").trim();
-  // What it says, quietly, of a commit without such a directory.
+  // With `--quiet`, this exit code means that the commit has no such directory.
   if (exitCode === 1) return undefined;
   throw gitFault(mirror, stderr);
 }
 
 /**
- * Reads `.grange/*.yml` and `.grange/*.yaml` of a commit; directories within are somebody else's.
+ * Reads `.grange/*.yml` and `.grange/*.yaml` of a commit. Subdirectories are ignored, because other tools may use them.
  *
- * Files that were read before, in whatever commit, are not read again. Throws `DefinitionProblems`.
+ * Files that were read before, in any commit, are not read again. Throws `DefinitionProblems`.
  */
 export async function readDefinitionFiles(
   git: Git,

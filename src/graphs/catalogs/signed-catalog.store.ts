@@ -3,7 +3,7 @@ import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { signedDigestOf } from "./signed-digest.ts";
 
-/** A catalog, and what a signature of it is about. */
+/** A catalog, and the digest that a signature of it covers. */
 export interface SignedCatalog {
   readonly catalog: string;
   readonly signedDigest: string;

@@ -3,7 +3,7 @@ import { canonicalJson } from "#core/canonical-json.ts";
 import { digestKey } from "#core/digest.ts";
 
 /**
- * Keys that say when and where a job runs, not what it does: these may change without a new signature.
+ * Keys that affect when and where a job runs, but not its commands: these may change without a new signature.
  *
  * `on-expiry` is not one of them: with `skip-good` and a short ttl, jobs that need a test would run without it.
  */

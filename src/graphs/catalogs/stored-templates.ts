@@ -14,7 +14,7 @@ interface GraphOfTemplates {
   /** Null for a graph that was made of none. */
   readonly templateCatalog: string | null;
   readonly choice: SubmittedChoice;
-  /** The values that applied, for a graph whose given values were not stored. */
+  /** The values that were used, for a graph whose given values were not stored. */
   readonly parameters: NonNullable<SubmittedChoice["given"]>["parameters"];
   readonly switches: NonNullable<SubmittedChoice["given"]>["switches"];
 }

@@ -16,7 +16,7 @@ export async function keepTemplates(tx: Tx, catalog: TemplateCatalog): Promise<b
     catalog.entries.map(({ digest, body }) => [digest, body]),
   );
   const digests = [...bodies.keys()].toSorted();
-  // Of a catalog like the one before, a few: the bodies of all the others need not travel.
+  // In a catalog similar to the previous one, few bodies are new. Only these are sent.
   const missing = (
     await tx.many(
       Digest,
@@ -79,7 +79,7 @@ const JobRow = z.object({
   definition: z.custom<JobDefinition>((body) => typeof body === "object"),
 });
 
-/** The jobs of a graph's catalog; none when nobody knows it, or when it holds templates. */
+/** Returns the jobs of a graph's catalog; none when the catalog is unknown or holds templates. */
 export function jobsOfCatalog(tx: Tx, digest: string): Promise<StoredJob[]> {
   return tx.many(
     JobRow,

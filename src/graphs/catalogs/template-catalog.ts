@@ -11,7 +11,7 @@ export type EntryKind = (typeof catalogEntryKinds)[number];
 /** One part of definitions with unfilled holes. */
 export interface TemplateEntry {
   readonly kind: EntryKind;
-  /** Of an expression that becomes jobs: the beginning of its digest, for it has no name. */
+  /** For an expression that produces jobs: the beginning of its digest, because it has no name. */
   readonly name: string;
   readonly digest: DefinitionDigest;
   readonly body: unknown;

@@ -47,7 +47,9 @@ export async function keepListOfSources(tx: Tx, now: Date): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Takes the source that is due for longest; nobody else does before `nextAt`. Undefined when none is due. */
+/**
+ * Takes the source that has been due the longest; no other server takes it before `nextAt`. Undefined when none is due.
+ */
 export async function takeSourceToRead(
   tx: Tx,
   now: Date,
@@ -73,7 +75,7 @@ export async function takeSourceToRead(
   return row;
 }
 
-/** Stores the present state of a source; or, with a problem, that it cannot be read, and keeps what was read last. */
+/** Stores the present state of a source. With a problem, stores that it cannot be read and keeps the previous state. */
 export async function noteSource(
   tx: Tx,
   { repository, rev }: Pick<WatchedDefinitions, "repository" | "rev">,

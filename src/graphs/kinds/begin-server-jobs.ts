@@ -25,7 +25,7 @@ export interface ServerJobServices {
 const mostJobs = 1_000;
 const mostGraphs = 256;
 
-/** Begins the ready jobs that the farm serves, of many graphs at once. Answers how many. */
+/** Begins the ready jobs that the farm serves, of many graphs at once. Returns how many. */
 export function beginServerJobs(
   { db, store, webhooks }: ServerJobServices,
   now: Date,

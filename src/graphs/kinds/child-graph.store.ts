@@ -190,7 +190,7 @@ const EndedChild = z.object({
 });
 export type EndedChild = z.infer<typeof EndedChild>;
 
-/** Returns runs whose graphs have ended and that have not been updated. */
+/** Returns runs whose graphs have ended while the run still waits. */
 export function endedChildren(tx: Tx, most: number): Promise<EndedChild[]> {
   return tx.many(
     EndedChild,
@@ -231,7 +231,7 @@ export async function markSettled(tx: Tx, children: readonly GraphId[]): Promise
   await tx.run(sql`update child_graph set settled = true where child = any(${children}::uuid[])`);
 }
 
-/** Takes back the mark of a graph that goes on again; not one that was set meanwhile. */
+/** Removes the mark of a graph that runs again, unless the mark is newer. */
 export async function unmarkEnd(
   tx: Tx,
   { child, overVersion }: Pick<EndedChild, "child" | "overVersion">,
@@ -244,7 +244,7 @@ export async function unmarkEnd(
 
 const Orphan = z.object({ child: GraphId });
 
-/** Graphs that go on though the run that made them is over: it was cancelled. */
+/** Returns unfinished graphs whose run is over because it was cancelled. */
 export async function orphanedChildren(tx: Tx): Promise<GraphId[]> {
   const rows = await tx.many(
     Orphan,

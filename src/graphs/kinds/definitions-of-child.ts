@@ -20,7 +20,7 @@ import {
 } from "../catalogs/template-catalog.ts";
 import { ancestorsOf, type RunToPlan } from "./child-graph.store.ts";
 
-/** Where the commands of a graph job write what is to be run. */
+/** The file to which the commands of a graph job write the definitions by default. */
 const usualGraphFile = ".grange-graph.yml";
 
 export interface ChildDefinitionServices {

@@ -9,7 +9,7 @@ import { endWhenDue } from "./server-job-end.ts";
 const mostRuns = 1_000;
 const mostGraphs = 256;
 
-/** Ends the breakpoints, timers and dummies that are due at `now`, of many graphs at once. Answers how many. */
+/** Ends the breakpoints, timers and dummies that are due at `now`, of many graphs at once. Returns how many. */
 export function endServerJobs(db: Db, now: Date): Promise<number> {
   return db.transaction(async (tx) => {
     await preferIndexes(tx);

@@ -138,7 +138,7 @@ export type Told =
   | { readonly kind: "again"; readonly at: Date; readonly problem: string }
   | { readonly kind: "failed"; readonly problem: string };
 
-/** Stores what became of tries. */
+/** Stores the results of deliveries. */
 export async function keepTold(
   tx: Tx,
   attempts: readonly { readonly notification: Notification; readonly told: Told }[],
@@ -176,7 +176,7 @@ export async function nextNotification(tx: Tx): Promise<Date | undefined> {
   return row?.at ?? undefined;
 }
 
-/** Gives up what a run that was cancelled had still to tell. */
+/** Drops the unsent notifications of cancelled runs. */
 export function dropNotificationsOfEndedRuns(tx: Tx): Promise<number> {
   return tx.run(sql`
     update notification set state = 'failed', next_at = null, problem = 'its run was cancelled'

@@ -8,7 +8,7 @@ import type { Webhooks } from "./webhooks.ts";
 const timeoutMs = 10_000;
 const mostBytes = 64 * 1024;
 
-/** Undefined when the place has said 2xx; otherwise why that cannot be said, for people. */
+/** Returns undefined when the webhook answered 2xx; otherwise the reason, for people. */
 export async function sendToWebhook(
   webhooks: Webhooks,
   { id, url, body }: { readonly id: string; readonly url: string; readonly body: unknown },

@@ -30,7 +30,7 @@ export const succeeded: ServerJobEnd = {
   setAside: null,
 };
 
-/** How a run ends whose time has come. */
+/** Returns how a run that is due ends. */
 export function endWhenDue(
   job: {
     readonly kind: ServerJobKind;

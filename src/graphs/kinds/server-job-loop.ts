@@ -39,7 +39,7 @@ export async function startServerJobLoop(parts: {
     wakes++;
     rise();
   };
-  /** Until something tells, or `ms` have passed; not at all when something has told since `seen`. */
+  /** Waits for a notification or `ms`; returns at once if there was a notification since `seen`. */
   const sleep = (seen: number, ms: number) =>
     new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms);

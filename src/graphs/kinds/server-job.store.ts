@@ -11,7 +11,7 @@ import { type ServerJobEnd, ServerJobKind } from "./server-job-end.ts";
 const Locked = z.object({ id: GraphId });
 
 /**
- * Locks graphs with ready jobs of the server, those first whose jobs have been ready the longest.
+ * Locks graphs with ready jobs of the server, beginning with those that have been ready the longest.
  *
  * Graphs that other servers have locked are skipped, so any number of servers share the work.
  */
@@ -76,7 +76,7 @@ export function readyServerJobs(
   );
 }
 
-/** Locks graphs with runs that are due at `now`, the longest due first. Those that others hold are passed over. */
+/** Locks graphs with runs that are due at `now`, the longest due first. Graphs that others have locked are skipped. */
 export async function lockGraphsDue(tx: Tx, now: Date, most: number): Promise<GraphId[]> {
   const rows = await tx.many(
     Locked,
@@ -149,7 +149,10 @@ const EndedRow = z.object({
   cancelRequested: z.boolean(),
 });
 
-/** Ends runs that the farm served, or whose items are done. The graphs are locked; a run that is over already stays as it is. */
+/**
+ * Ends runs that the farm served, or whose items are done. The graphs are locked; a run that has already ended is not
+ * changed.
+ */
 export async function finishServerJobs(
   tx: Tx,
   finished: readonly FinishedServerJob[],

@@ -20,7 +20,7 @@ import { type ServerJobEnd, succeeded } from "./server-job-end.ts";
 
 const mostPerTurn = 100;
 
-/** Ends runs whose graphs are over, as those ended. Answers how many. */
+/** Ends runs whose graphs have ended, with the same outcome. Returns how many. */
 export async function settleChildGraphs(db: Db): Promise<number> {
   return db.transaction(async (tx) => {
     const over = await endedChildren(tx, mostPerTurn);
@@ -57,10 +57,10 @@ export async function settleChildGraphs(db: Db): Promise<number> {
 }
 
 /**
- * Gives a further run to jobs whose graphs have ended again with another outcome: a job within was retriggered.
+ * Starts another run of jobs whose graphs ended again with another outcome, because a job inside was retriggered.
  *
- * The further run takes the graph over and ends at once. So jobs that were skipped because of the job run, results that
- * used its earlier run are stale, and the graph that contains this one is updated in the same way.
+ * The new run takes the graph over and ends at once. Thus jobs that were skipped because of the job run, results that
+ * used its earlier run become stale, and the graph that contains this one is updated in the same way.
  */
 async function followChildren(
   tx: Tx,
@@ -100,7 +100,7 @@ async function followChildren(
   }));
 }
 
-/** How a run ends whose graph has ended so; undefined when it has not. */
+/** Returns how a run ends, from the state of its graph; undefined when the graph has not ended. */
 function endOf(child: ChildState | undefined): ServerJobEnd | undefined {
   if (child === undefined) return undefined;
   switch (child.state) {
@@ -123,7 +123,7 @@ function endOf(child: ChildState | undefined): ServerJobEnd | undefined {
   }
 }
 
-/** Cancels graphs whose run was cancelled. Answers how many. */
+/** Cancels graphs whose run was cancelled. Returns how many. */
 export async function cancelOrphans(db: Db, queue: CancellingQueue): Promise<number> {
   const orphans = await orphanedChildren(db);
   for (const child of orphans) await cancelGraph(db, queue, everybody, child);

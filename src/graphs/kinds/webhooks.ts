@@ -3,8 +3,8 @@ import { isLoopbackAddress, isPrivateAddress } from "#git/special-address.ts";
 /**
  * Where the farm may send notifications: prefixes of URLs, from the server's configuration.
  *
- * Definitions come out of any commit. Without this, whoever may push could make the farm speak to
- * whatever its machine reaches.
+ * Any commit can contain definitions. Without this limit, anybody who may push could make the farm send requests to
+ * everything that its machine reaches.
  */
 export class Webhooks {
   readonly #prefixes: readonly URL[];

@@ -109,7 +109,7 @@ interface Made {
   readonly paths: readonly string[];
 }
 
-/** Checks and puts together how it ended; what it made must be in the store. */
+/** Checks the report of an end and converts it; the outputs must already be stored. */
 async function endOf(blobs: BlobStore, report: Report, by: Principal): Promise<OutsideEnd & Made> {
   const { outcome, exitCode, outputs = [] } = report;
   if (outcome === undefined) {

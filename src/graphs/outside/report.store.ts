@@ -11,7 +11,7 @@ const OutsideJob = z.object({
   outside: z.boolean(),
   state: JobState,
   wanted: RunCause.nullable(),
-  /** How many runs it had; the latest of them may be under way. */
+  /** How many runs it had; the latest may be unfinished. */
   runs: z.number(),
   outputs: z.array(z.string()),
   inputRuns: z.record(z.string(), z.number()),
@@ -86,7 +86,7 @@ export interface OutsideEnd {
 
 const Ended = z.object({ cancelRequested: z.boolean() });
 
-/** Ends a run that is under way outside; undefined when it is not. */
+/** Ends an unfinished run that executes outside the farm; undefined when there is none. */
 export async function finishOutsideRun(
   tx: Tx,
   { graphId, job }: JobKey,

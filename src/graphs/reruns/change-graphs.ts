@@ -43,7 +43,9 @@ interface GraphChange {
   whyOf(job: PlannedGraph["jobs"][number]): string;
   /** Jobs that lose their customisation; in a dry run they still have it. */
   readonly uncustomises?: readonly string[];
-  /** Stores what the plan assumed besides its runs, such as a waiver; returns the names of the jobs concerned. */
+  /**
+   * Stores the assumptions of the plan other than its runs, such as a waiver; returns the names of the jobs concerned.
+   */
   before?(tx: Tx, graph: LockedGraph): Promise<readonly string[]>;
 }
 
@@ -92,7 +94,7 @@ export async function changeGraphsIn(
   return { applied: true, ...answer };
 }
 
-/** Checks the limits of the principal that runs jobs again, whoever submitted the graph. */
+/** Checks the limits of the principal that runs jobs again, not those of the submitter. */
 async function holdToLimits(
   tx: Tx,
   graph: GraphSnapshot,

@@ -20,7 +20,7 @@ function asShown({ graph, job, does, cause, times }: Omit<PlannedJob, "expectedM
   return [graph, job, does, cause, times];
 }
 
-/** Throws `aborted` when what would be done now is not what was shown under a token. */
+/** Throws `aborted` when the plan has changed since it was shown under this token. */
 export function refuseOtherThanShown(token: string, plans: readonly PlannedGraph[]): void {
   const [digest, ...versions] = token.split(".");
   if (digest === changeToken(plans).split(".")[0]) return;

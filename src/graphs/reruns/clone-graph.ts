@@ -35,9 +35,9 @@ interface CloneServices {
 }
 
 /**
- * Makes a new graph like another one, whole or in part; or returns what it would be.
+ * Makes a new graph that is like another one, as a whole or in part; or returns a preview of it.
  *
- * It takes over definitions, never runs: earlier results come from the action cache where the same action would run.
+ * It copies definitions but no runs: earlier results come from the action cache where the same action would run.
  * Undefined when there is no such graph.
  */
 export async function cloneGraph(
@@ -114,7 +114,7 @@ async function storeClone(
     });
   }
   return db.transaction(async (tx) => {
-    // The top class is nobody's by inheritance.
+    // The top class is not inherited.
     const top = original.top && priorityCapOf(by, original).top;
     const made = { whole, patches, definitions, by };
     const { priority, cap } = await admitClone(tx, { ...original, top }, made);
@@ -125,7 +125,7 @@ async function storeClone(
       id,
       begun,
       domain: domainOfClone(original, by),
-      // A portion is of the whole catalog: that is what was signed, and what today's is compared with.
+      // A part keeps the name of the whole catalog, because the whole was signed and is compared with today's.
       catalog: { ...whole.catalog, entries: portion.catalog.entries },
       templateCatalog: templateCatalogOf(original, definitions),
       definitionsTree:
@@ -148,7 +148,7 @@ async function storeClone(
   });
 }
 
-/** The domain of the original; except that nobody else may write into the domain of a user. */
+/** Returns the domain of the original, except that only the user may write into the domain of a user. */
 function domainOfClone({ domain }: OriginalGraph, by: Principal): TrustDomain {
   return domain.startsWith("user/") ? domainOfUser(by.name) : domain;
 }

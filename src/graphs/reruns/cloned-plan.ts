@@ -6,7 +6,7 @@ import type { OriginalGraph, OriginalJob } from "./clone.store.ts";
 import type { NewDefinition } from "./customise.store.ts";
 import { edgesBy } from "./graph-snapshot.ts";
 
-/** The plan of a graph anew, as it once was made. */
+/** Plans a graph again in its original form. */
 export function planAgain({ catalog, jobs, edges }: OriginalGraph): Plan {
   const entries = jobs.map(
     ({ name, templateDigest, template }): CatalogEntry => ({
@@ -33,7 +33,7 @@ export function portionOf(plan: Plan, choice: JobChoice): Plan {
   const chosen = [...chooseJobs([selectable], choice).values()].flatMap((names) => [...names]);
   const into = edgesBy("job", plan.edges);
   const wanted = new Set(chosen);
-  // A set grows while it is walked: those that are added bring what they need.
+  // The set grows while the loop reads it: added jobs bring the jobs that they need.
   for (const name of wanted) for (const { on } of into.get(name) ?? []) wanted.add(on);
   return {
     catalog: {

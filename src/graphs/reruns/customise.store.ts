@@ -77,7 +77,7 @@ export function dependentsOf(
 export interface NewDefinition {
   readonly job: string;
   readonly templateDigest: string;
-  /** Null takes back what was changed; `entry` is the template then. */
+  /** Null undoes the change; `entry` is then the template. */
   readonly patch: JsonObject | null;
   readonly entry: Pick<CatalogEntry, "digest" | "definition">;
   /** Whether it says another ttl than before. */

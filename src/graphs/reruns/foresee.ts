@@ -12,7 +12,7 @@ import {
 
 /** The requested change of a graph. */
 export interface Intent {
-  /** Jobs that are wanted anew, and why. */
+  /** Jobs that are to run again, each with the cause. */
   readonly wants: ReadonlyMap<string, RunCause>;
   readonly setsAside: ReadonlyMap<string, SetAside>;
   /** Jobs that run now and are to run again afterwards. */

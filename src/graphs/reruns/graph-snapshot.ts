@@ -15,7 +15,7 @@ export interface SnapshotJob extends Pick<JobProgress, "wanted" | "latestRun" | 
   readonly reason: string | null;
   readonly runs: number;
   readonly stale: boolean;
-  /** Its run was cancelled, and goes on until its worker hears of it. */
+  /** Its run was cancelled, and continues until its worker knows. */
   readonly isEnding?: boolean | undefined;
   /** The graph that its latest run made, of a graph job. */
   readonly childGraph?: GraphId | null | undefined;
@@ -72,7 +72,7 @@ export function isUnderWay({ latestRun }: Pick<SnapshotJob, "latestRun">): boole
   return latestRun !== undefined && latestRun.state !== "finished";
 }
 
-/** A join never stops wanting: it joins again whenever something that it gathers runs anew. */
+/** A join never ends for good: it joins again whenever a job that it gathers runs again. */
 export function hasJoined({ kind, state }: Pick<SnapshotJob, "kind" | "state">): boolean {
   return kind === "join" && state === "succeeded";
 }

@@ -17,7 +17,9 @@ const FormsRow = z.object({
   revision: z.number(),
 });
 
-/** Whether a job is customised and how, what came before and after its graph, and what people did to it. */
+/**
+ * Returns whether and how a job is customised, the graphs before and after its graph, and the actions of people on it.
+ */
 export async function jobOrigin(tx: Tx, graphId: GraphId, job: string): Promise<JobOrigin> {
   const [forms] = await tx.many(
     FormsRow,

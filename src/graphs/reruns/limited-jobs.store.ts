@@ -6,7 +6,7 @@ import type { GraphId } from "../graph-id.ts";
 
 const Row = z.object({ name: z.string(), definition: z.unknown() });
 
-/** Jobs as they would run now; those of `uncustomised` as they were before somebody customised them. */
+/** Returns jobs as they would run now; those in `uncustomised` without their customisation. */
 export function limitedJobs(
   tx: Tx,
   graphId: GraphId,

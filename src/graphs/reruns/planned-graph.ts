@@ -3,7 +3,7 @@ import { type Fate, foresee, type Intent, noIntent } from "./foresee.ts";
 import { edgesBy, type GraphSnapshot, type SnapshotJob } from "./graph-snapshot.ts";
 import { whyLeftAlone } from "./why-left-alone.ts";
 
-/** Why a job is wanted anew. */
+/** Why a job is to run again. */
 export type Role = Extract<
   PlannedEffect,
   "runs" | "runs because downstream" | "runs because needed"
@@ -19,9 +19,9 @@ export interface PlannedGraph {
 
 interface Draft {
   readonly intent: Intent;
-  /** Of each job that is wanted anew. */
+  /** The role of each job that is to run again. */
   readonly roles: ReadonlyMap<string, Role>;
-  /** Whatever was asked for gets an answer. */
+  /** All requested jobs, including those that need no new run. */
   readonly asked: ReadonlySet<string>;
   /** Why some of them do not run, where a look at their graph alone does not say. */
   readonly leftAlone?: ReadonlyMap<string, string>;

@@ -5,16 +5,16 @@ import { GraphId } from "../graph-id.ts";
 
 const SeriesRow = z.object({ graphId: GraphId, job: z.string() });
 
-/** A run that has ended; where its end was asked for, so is that of its series. */
+/** A run that has ended. If its end was requested, its series ends too. */
 interface EndedRun extends z.infer<typeof SeriesRow> {
   readonly isLast: boolean;
 }
 
 /**
- * Counts ended runs towards the series that they belong to, and asks for the next of each.
+ * Counts ended runs towards the series that they belong to, and requests the next run of each.
  *
- * Answers the jobs that were in a series: these are not retried by themselves, whatever came of
- * the run, for the series was asked for to see just that. The graphs are locked.
+ * Returns the jobs that were in a series. These are not retried automatically, whatever the outcome, because a series
+ * is meant to show exactly these outcomes. The graphs are locked.
  */
 export function goOnWithSeries(
   tx: Tx,

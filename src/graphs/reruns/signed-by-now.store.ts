@@ -6,7 +6,7 @@ import { GraphId } from "../graph-id.ts";
 const CatalogsRow = z.object({
   catalog: z.string(),
   templateCatalog: z.string().nullable(),
-  /** The graph with the job whose own, signed definition holds these definitions. */
+  /** The graph with the job whose own, signed definition contains these definitions. */
   within: GraphId.nullable(),
 });
 
@@ -33,7 +33,7 @@ export async function catalogsOfGraph(
   return row;
 }
 
-/** Which of these jobs somebody has customised, by name. */
+/** Returns which of these jobs were customised, by name. */
 export async function customisedAmong(
   tx: Tx,
   graphId: GraphId,

@@ -12,10 +12,9 @@ export async function setOfName(tx: Tx, name: string): Promise<GraphId | undefin
 }
 
 /**
- * Takes a name for the set that a graph begins, unless the name is taken; answers whose it is then.
+ * Takes a name for the set that a graph begins, unless the name is taken; returns whose name it is then.
  *
- * Waits for a transaction that takes the same name at this moment. Undefined when the graph's set has another
- * name already.
+ * Waits for a concurrent transaction that takes the same name. Undefined when the graph's set has another name already.
  */
 export async function nameSet(
   tx: Tx,

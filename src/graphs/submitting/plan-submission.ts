@@ -13,7 +13,7 @@ import { resolveSources } from "../resolve-sources.ts";
 import type { ResolvedSubmission } from "./resolve-submission.ts";
 import type { SubmissionServices } from "./submission.ts";
 
-/** A submission whose jobs are known, with those that run first. */
+/** A submission whose jobs are planned, including those that run first. */
 export interface PlannedSubmission extends ResolvedSubmission {
   readonly definitions: Definitions;
   readonly plan: Plan;

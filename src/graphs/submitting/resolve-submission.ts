@@ -8,7 +8,7 @@ import {
 import type { AuthorisedSubmission } from "./authorise-submission.ts";
 import type { SubmissionServices } from "./submission.ts";
 
-/** A submission whose definitions are read. */
+/** A submission whose definitions have been read. */
 export interface ResolvedSubmission extends AuthorisedSubmission {
   readonly from: GraphDefinitions;
   /** The values for the holes of the definitions, by the request and by the branch. */

@@ -19,7 +19,7 @@ import type { PlannedSubmission } from "./plan-submission.ts";
 export interface StoredSubmission {
   readonly graph: GraphSummary;
   readonly isNew: boolean;
-  /** That the priority was lowered, and why. */
+  /** States that the priority was lowered, and why. */
   readonly notice?: string | undefined;
 }
 
@@ -51,7 +51,7 @@ async function storeIn(tx: Tx, submission: PlannedSubmission): Promise<StoredSub
     catalog,
     { requestedPriority: request.priority, top, principal: by, where },
     patches.length > 0,
-    // Jobs of another graph are signed as what they are, and not as templates.
+    // Jobs of another graph are signed as jobs, not as templates.
     from.holds === "jobs"
       ? undefined
       : {

@@ -5,7 +5,7 @@ import { sql } from "#db/sql.ts";
 
 const StateRow = z.object({ state: JobState, jobs: z.number() });
 
-/** How many jobs of graphs under way are in each state; made of the graphs' own counts, no job is looked at. */
+/** Counts the jobs of unfinished graphs by state. Uses the counts stored with the graphs and reads no job. */
 export async function jobsByState(tx: Tx): Promise<ReadonlyMap<JobState, number>> {
   const rows = await tx.many(
     StateRow,

@@ -6,7 +6,9 @@ import type { GraphId } from "../graph-id.ts";
 /** A graph of 10,000 jobs may have 100,000 edges; to follow all of them would take too long. */
 const mostFollowed = 2_000;
 
-/** Of several, the furthest one comes first: a job that waits for a person before a job that only has to run. */
+/**
+ * The order in which the root cause is chosen: a job that waits for a person comes before a job that only has to run.
+ */
 const furthestFirst = sql`array_position(array['waiting', 'ready', 'queued', 'running'], job.state)`;
 
 /**

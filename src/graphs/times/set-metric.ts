@@ -8,7 +8,7 @@ import { Fault } from "#core/fault.ts";
 import type { Db } from "#db/db.ts";
 import { keepMetric, metricDefinitions } from "./metric.store.ts";
 
-/** Creates a metric, or changes what it measures; its values for the past change, too. */
+/** Creates a metric, or changes its definition; this also changes its past values. */
 export async function setMetric(db: Db, metric: MetricDefinition, by: Principal): Promise<void> {
   requireGrant(by, "administer", wholeFarm);
   assertMeasurable(metric);

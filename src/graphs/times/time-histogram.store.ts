@@ -15,9 +15,9 @@ const Bucket = z.object({
   seconds: z.number(),
 });
 
-/** A histogram as scrapers know it: each bucket counts also what is in those below. */
+/** A histogram in the format of Prometheus: each bucket also counts the values of the lower ones. */
 export interface TimeHistogram {
-  /** Of `histogramBoundsSeconds`, in their order. */
+  /** In the order of `histogramBoundsSeconds`. */
   readonly counts: readonly number[];
   readonly count: number;
   readonly sumSeconds: number;

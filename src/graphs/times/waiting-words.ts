@@ -11,7 +11,7 @@ export function listed(names: readonly string[], count: number): string {
   return `${first} and ${counted(count - 1, "other")}`;
 }
 
-/** `in 12 s`, `in 5 min`, `in 3 h`; `at any moment` for what is past. */
+/** `in 12 s`, `in 5 min`, `in 3 h`; `at any moment` for a time in the past. */
 export function inWhile(at: Date, now: Date): string {
   const seconds = Math.ceil((at.getTime() - now.getTime()) / 1_000);
   return seconds <= 0 ? "at any moment" : `in ${spanText(seconds)}`;

@@ -15,7 +15,7 @@ type Queued = Extract<QueuePosition, { kind: "queued" }>;
 export interface WaitingNames {
   readonly one: string;
   readonly whole: string;
-  /** The advice for a job whose worker is gone. */
+  /** The advice for a job whose worker has gone. */
   readonly again: string;
 }
 
@@ -25,7 +25,7 @@ const ofJobs: WaitingNames = {
   again: "cancel the job, and retrigger it",
 };
 
-/** Why an execution is not handed out: nobody can run it, others go first, or all are busy. */
+/** Why an execution is not handed out: no worker can run it, others go first, or all workers are busy. */
 export function whyQueued(
   position: QueuePosition,
   now: Date,

@@ -18,7 +18,7 @@ export type WaitingFacts =
       /** Some of the jobs that it waits for itself. */
       readonly jobs: readonly JobStanding[];
       readonly count: number;
-      /** The one of all those before it that moves first, and what it waits for in turn. */
+      /** The job at the start of the chain, and its own reason to wait. */
       readonly root: (JobStanding & { readonly facts: WaitingFacts | null }) | null;
     }
   | {
@@ -28,18 +28,18 @@ export type WaitingFacts =
       readonly dueAt: Date | null;
       readonly repository: string;
       readonly branch: string;
-      /** For a breakpoint: who may release it, if not everybody with the grant; and what to look at. */
+      /** For a breakpoint: who may release it, if not everybody with the grant; and the results to look at first. */
       readonly release: readonly string[];
       readonly message: string | null;
     }
   | { readonly kind: "outside" }
   | {
       readonly kind: "ready";
-      /** A server has it in hand, or will not try again before. */
+      /** A server is preparing it, or will not retry before this time. */
       readonly preparingUntil: Date | null;
       readonly failures: number;
       readonly trouble: string | null;
-      /** Ready jobs whose turn comes sooner. */
+      /** Ready jobs that go first. */
       readonly ahead: number;
     }
   | { readonly kind: "limited"; readonly limit: string; readonly most: number }
