@@ -28,7 +28,6 @@ export const reasonsForLength: Readonly<Record<string, string>> = {
     "one call from its headers to its status; its callbacks share whether the call is over",
   startDuneSession: "one build of dune; its callbacks share what was written, told and kept",
   startGranary: "starts the parts of the daemon in their order, and stops them in reverse",
-  talkOnPulls: "a list of methods, one for each call of GitHub about comments and labels",
   transferQueue: "a pure state machine: each method is one event over the same five maps",
   writeRules: "one writer of dune's store; its steps share which rules are written or refused",
 };

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
+import { messageOf } from "#core/fault.ts";
 import type { Measurement, Row } from "../row.ts";
 import { type Edit, type Recipe, recipes } from "./recipes.ts";
 
@@ -37,11 +38,7 @@ async function rowOf(copy: string, { name, mostFiles, edits }: Recipe): Promise<
     ),
   );
   try {
-    for (const edit of edits) await apply(copy, edit);
-    const problems = await run("npx", ["--no-install", "tsc"], { cwd: copy }).then(
-      () => "",
-      (reason: { stdout?: string }) => reason.stdout ?? "tsc could not be run",
-    );
+    const problems = await problemsOf(copy, edits);
     return {
       name: `recipe: ${name}`,
       figure: files.length,
@@ -51,7 +48,7 @@ async function rowOf(copy: string, { name, mostFiles, edits }: Recipe): Promise<
       how:
         problems === ""
           ? `the files were changed in a copy, and it compiled: ${files.join(", ")}`
-          : `the copy does not compile: ${problems.split("\n")[0] ?? ""}`,
+          : `the recipe does not work: ${problems.split("\n")[0] ?? ""}`,
     };
   } finally {
     for (const [file, text] of before) {
@@ -59,6 +56,20 @@ async function rowOf(copy: string, { name, mostFiles, edits }: Recipe): Promise<
       else await writeFile(join(copy, file), text);
     }
   }
+}
+
+/** Applies edits to the copy and compiles it. Returns what went wrong; empty when nothing did. */
+async function problemsOf(copy: string, edits: readonly Edit[]): Promise<string> {
+  try {
+    for (const edit of edits) await apply(copy, edit);
+  } catch (reason) {
+    // Other recipes are tried all the same.
+    return messageOf(reason);
+  }
+  return run("npx", ["--no-install", "tsc"], { cwd: copy }).then(
+    () => "",
+    (reason: { stdout?: string }) => reason.stdout || "tsc could not be run",
+  );
 }
 
 async function apply(copy: string, edit: Edit): Promise<void> {

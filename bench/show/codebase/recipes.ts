@@ -19,11 +19,6 @@ export const recipes: readonly Recipe[] = [
     edits: [
       {
         file: "src/api/endpoints/server-endpoints.ts",
-        behind: 'import { rightSomewhere } from "#core/right.ts";\n',
-        text: 'import { z } from "zod";\n',
-      },
-      {
-        file: "src/api/endpoints/server-endpoints.ts",
         behind: "export const serverEndpoints = {\n",
         text: `  tried: endpoint({
     method: "GET",
@@ -79,7 +74,7 @@ export function openElsewhereStorage(bucket: string): Promise<BlobStorage> {
       },
       {
         file: "src/cas/open-blob-storage.ts",
-        behind: "export type StorageLocation =",
+        behind: "type StorageLocation =",
         text: ' { readonly kind: "elsewhere"; readonly bucket: string } |',
       },
       {
