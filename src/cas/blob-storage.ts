@@ -11,21 +11,21 @@ import type { UploadStore } from "./upload-store.ts";
  * The layers above it (checking of bytes, caching of existence, limits of projects) are the same for all.
  */
 export interface BlobStorage {
-  /** The id of the farm whose blobs these are; undefined where no farm has taken the storage yet. */
+  /** The id of the farm that owns the blobs; undefined when no farm has used the storage yet. */
   owner(): Promise<string | undefined>;
-  /** Makes a farm the owner, whoever was it before. Durable when this resolves. */
+  /** Makes a farm the owner, whoever was the owner before. Durable when this resolves. */
   setOwner(farm: string): Promise<void>;
   /** The blobs of a namespace; undefined where there is none. The namespace of the default project always exists. */
   open(namespace: Namespace): Promise<NamespaceStorage | undefined>;
   /** Makes a namespace, unless it is there, and opens it. */
   create(namespace: Namespace): Promise<NamespaceStorage>;
-  /** Those of projects other than the default one, as they are at the moment. */
+  /** The current namespaces of projects other than the default one. */
   namespaces(): Promise<Namespace[]>;
   /** Counts every blob: for an operator's command, not for a loop. */
   usage(namespace: Namespace): Promise<NamespaceUsage>;
   /**
    * Removes the blobs of a namespace that were not used since `before`, if given; then the namespace, if it is empty.
-   * Returns what is left. A blob that arrives in between is kept.
+   * Returns what remains. A blob that arrives in between is kept.
    */
   remove(namespace: Namespace, before: Date | undefined): Promise<NamespaceUsage>;
   /** Gives up uploads that were broken off too long ago. */
@@ -47,9 +47,9 @@ export interface NamespaceStorage {
 
 /** For clients that do not know the digest of their upload, or the size of the blob that they request. */
 export interface UnnamedBlobs {
-  /** Keeps bytes of which nobody knows the digest before their end; returns it. */
+  /** Stores bytes whose digest is only known at their end; returns the digest. */
   take(chunks: AsyncIterable<Uint8Array>): Promise<Digest>;
-  /** Returns the digest of a blob whose hash alone is known; undefined when it is absent. */
+  /** Returns the digest of the blob with a hash; undefined when it is absent. */
   withHash(hash: string): Promise<Digest | undefined>;
 }
 

@@ -21,8 +21,8 @@ import { compareByCodePoint, type TreePart } from "./tree-entry.ts";
 export interface DirectoryTree {
   readonly root: EncodedDirectory;
   /**
-   * Every directory once, by digest key, parents before their children. The root is
-   * the first. Those of subtrees are not among them.
+   * Every directory once, by digest key, parents before their children. The root is the first. Directories of subtrees
+   * are not included.
    */
   readonly directories: ReadonlyMap<string, EncodedDirectory>;
 }

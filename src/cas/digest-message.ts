@@ -46,7 +46,7 @@ export function toDigestMessage(digest: Digest): DigestMessage {
 }
 
 /**
- * Parses a digest of REv2. `whose` begins the message that refuses a wrong or absent one.
+ * Parses a digest of REv2. `whose` begins the error message for a wrong or absent one.
  *
  * @param digestFunction The `digest_function` of the request; for a digest inside of a blob, the function of the digest
  * that named the blob. Without it, and when a request leaves it unknown, the length of the hash decides, as in REv2.

@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { type Digest, type DigestFunction, digestFrom } from "#core/digest.ts";
 import { startBlake3 } from "./blake3.ts";
 
-/** The digest of bytes in hand. */
+/** Returns the digest of bytes in memory. */
 export function digestOf(bytes: Uint8Array, by: DigestFunction = "sha256"): Digest {
   const running = startDigest(by);
   running.update(bytes);
@@ -40,7 +40,7 @@ export function startDigest(by: DigestFunction = "sha256"): RunningDigest {
   };
 }
 
-/** Passes chunks on, each taken into the digest before anybody has it. */
+/** Passes chunks on after adding each to the digest. */
 export async function* hashedOnTheWay(chunks: AsyncIterable<Uint8Array>, running: RunningDigest) {
   for await (const chunk of chunks) {
     running.update(chunk);
@@ -62,7 +62,7 @@ const webNames: Partial<Record<DigestFunction, string>> = {
   sha512: "SHA-512",
 };
 
-/** The digest of bytes in hand, without holding up the event loop when there are many. */
+/** Returns the digest of bytes in memory, without blocking the event loop when there are many. */
 export async function digestOfMany(
   bytes: Uint8Array,
   by: DigestFunction = "sha256",

@@ -22,8 +22,8 @@ export interface EncodedDirectory {
 /**
  * Encodes a Directory whose children are sorted.
  *
- * protobuf-es leaves default values out, and so does every other client: with
- * `is_executable = false` written out, Bazel arrives at another digest and crashes.
+ * protobuf-es omits default values, and so does every other client: with `is_executable = false` written out, Bazel
+ * computes another digest and crashes.
  */
 export function encodeDirectory(
   message: Directory,
@@ -105,10 +105,10 @@ export function checkDirectory({ files, directories, symlinks }: Directory): voi
 }
 
 /**
- * Whether a Directory says no more than we would: names, digests, what is executable.
+ * Whether a Directory contains only what this code writes: names, digests, and executable bits.
  *
- * Times, modes and fields that we do not know are lost when a tree is read and built
- * again; such a Directory has another digest afterwards.
+ * Times, modes and unknown fields are lost when a tree is read and built again, so such a Directory would get another
+ * digest.
  */
 export function isPlain({ files, directories, symlinks, ...directory }: Directory): boolean {
   const digests = [...files, ...directories].flatMap(({ digest }) => digest ?? []);

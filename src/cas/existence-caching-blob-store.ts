@@ -4,8 +4,8 @@ import type { BlobStore } from "./blob-store.ts";
 
 export interface ExistenceCacheOptions {
   /**
-   * How long a blob that was seen is taken to be here. Far shorter than eviction
-   * lets an unused blob live: what is answered from memory is not touched below.
+   * How long a blob counts as present after a check. This must be far shorter than the time after which an unused blob
+   * is evicted, because answers from memory do not count as use.
    */
   readonly ttlMs: number;
   /** How many digests are remembered at most; about 200 bytes of memory each. */

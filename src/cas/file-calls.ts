@@ -27,7 +27,7 @@ const readAt = promisify(fs.read) as (
 export const renameFile = promisify(fs.rename);
 export const statFile = promisify(fs.stat) as (path: string) => Promise<fs.Stats>;
 
-/** Writes a new file that nobody may write again, last changed at a time of the caller's. */
+/** Writes a new read-only file with a given modification time. */
 export async function writeNewFile(path: string, bytes: Uint8Array, modifiedAt: Date) {
   const file = await open(path, "wx", 0o444);
   try {

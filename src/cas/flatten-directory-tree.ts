@@ -9,7 +9,7 @@ import { decodeDirectory } from "./directory-message.ts";
 import { joined, problemOfPath, problemOfTarget, quotePath, refuse } from "./path-rules.ts";
 import { sortedByPath, type TreeEntry } from "./tree-entry.ts";
 
-/** Limits for a tree that somebody else made. */
+/** Limits for a tree from another party. */
 export interface TreeLimits {
   /** Files, symlinks and directories, counted at every place where they appear. */
   readonly maxEntries: number;

@@ -10,10 +10,10 @@ const maxPathBytes = 2_048;
 const maxTargetBytes = 4_095;
 
 /**
- * What is wrong with a name in a directory; undefined when it is legal.
+ * Returns the problem of a name in a directory; undefined when it is legal.
  *
- * A backslash separates on Windows and is a letter elsewhere. Because a tree must
- * mean the same on every worker, it is refused.
+ * A backslash separates on Windows and is a letter elsewhere. Because a tree must mean the same on every worker, it is
+ * refused.
  */
 export function problemOfName(name: string): string | undefined {
   if (name === "") return "has an empty name";
@@ -23,7 +23,7 @@ export function problemOfName(name: string): string | undefined {
   return problemOfText(name);
 }
 
-/** What is wrong with a path below a root, such as `src/a.ts`; undefined when it is legal. */
+/** Returns the problem of a path below a root, such as `src/a.ts`; undefined when it is legal. */
 export function problemOfPath(path: string): string | undefined {
   if (path.startsWith("/")) return "is absolute";
   if (Buffer.byteLength(path) > maxPathBytes) return `is longer than ${maxPathBytes} bytes`;
@@ -35,11 +35,10 @@ export function problemOfPath(path: string): string | undefined {
 }
 
 /**
- * What is wrong with the target of the symlink at a path; undefined when it is legal.
+ * Returns the problem of the target of the symlink at a path; undefined when it is legal.
  *
- * `..` may stand only in front. There it means the directories that the link lies
- * in, and those are real. Behind a name it would start from wherever that name
- * leads, which may be another link: `up/../..` can leave the root although it
+ * `..` may only be at the front. There it means the directories that contain the link, and those are real. After a name
+ * it would start from wherever that name leads, which may be another link: `up/../..` can leave the root although it
  * counts as inside.
  */
 export function problemOfTarget(path: string, target: string): string | undefined {
@@ -55,7 +54,10 @@ export function levelsAboveRoot(path: string, target: string): number {
   return Math.max(0, climbs - (path.split("/").length - 1));
 }
 
-/** Returns what is wrong with a symlink's target wherever the link lies; undefined when it is legal in a directory deep enough. */
+/**
+ * Returns the problem of a symlink's target regardless of the place of the link; undefined when it is legal in a
+ * directory deep enough.
+ */
 export function problemOfTargetAnywhere(target: string): string | undefined {
   if (target === "") return "is a symlink to nothing";
   if (target.startsWith("/")) return "is a symlink to an absolute path";

@@ -2,14 +2,14 @@ import { type Digest, digestKey } from "#core/digest.ts";
 import { recentlyUsed } from "#core/recently-used.ts";
 import type { BlobStore } from "./blob-store.ts";
 
-/** What actions and commands take. Larger ones are read again. */
+/** Enough for actions and commands. Larger blobs are read again. */
 const eachAtMost = 64 * 1024;
 const allAtMost = 16 * 1024 * 1024;
 
 interface RecentBlobs {
-  /** The store below, whose writers are watched. */
+  /** The store itself, with writes recorded. */
   readonly store: BlobStore;
-  /** The same, reading what came or was read a moment ago from memory. */
+  /** The same store, which reads recently written or read blobs from memory. */
   readonly recent: BlobStore;
 }
 
@@ -17,13 +17,13 @@ export const bytesKept = () =>
   recentlyUsed<Uint8Array>(allAtMost, (bytes) => bytes.byteLength + 200);
 
 /**
- * Remembers small blobs that came a moment ago.
+ * Remembers recently written small blobs.
  *
- * An action is read twice within milliseconds of its upload: when it is asked for, and when a worker gets
- * it. Either time it is eight round trips to the thread pool, for it and its command. For readers who want
- * the bytes: whether a blob is still in the store, this does not say.
+ * An action is read twice within milliseconds of its upload: when it is requested, and when a worker gets it. Each time
+ * this takes eight round trips to the thread pool for the action and its command. Only for readers that need the bytes:
+ * this does not show whether a blob is still in the store.
  *
- * @param kept What is remembered; shared by stores, whose `name` tells their blobs apart.
+ * @param kept The remembered blobs; shared by stores, whose `name` keeps their blobs apart.
  */
 export function recentBlobs(base: BlobStore, kept = bytesKept(), name = ""): RecentBlobs {
   const keyOf = (digest: Digest) => name + digestKey(digest);

@@ -11,20 +11,19 @@ const abandonedAfterMs = 60 * 60_000;
 /** Names of machines may hold anything; files may not. */
 const host = encodeURIComponent(hostname());
 
-/** Of the process, not of this thread: `performance.timeOrigin` would be the latter. */
+/** Of the process, not of this thread, which is what `performance.timeOrigin` gives. */
 const processStartedAtMs = Date.now() - process.uptime() * 1_000;
 
-/** A new name in the directory for temporary files. It says whose the file is. */
+/** Returns a new name in the directory for temporary files. It names the process that owns the file. */
 export function tempFileIn(directory: string): string {
   return join(directory, `${process.pid}~${randomUUID()}~${host}`);
 }
 
 /**
- * Removes what writers that are gone left half-written; answers how many files.
+ * Removes half-written files of processes that have ended; returns how many.
  *
- * Several processes may share the directory, on several machines too: the files
- * of a living one stay. Whether a process of another machine lives cannot be
- * asked, so there age decides.
+ * Several processes may share the directory, also from several machines. Files of running processes stay. Because it is
+ * impossible to check the processes of another machine, the age of their files decides.
  */
 export async function removeLeftovers(directory: string): Promise<number> {
   let removed = 0;

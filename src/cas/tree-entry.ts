@@ -2,11 +2,11 @@ import type { Digest } from "#core/digest.ts";
 import type { NodeProperties } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 
 /**
- * One thing in a tree of files, by its path from the root, such as `src/a.ts`.
+ * An entry in a tree of files, by its path from the root, such as `src/a.ts`.
  *
- * Properties are times and modes, when somebody asked for them.
+ * Properties are times and modes, if they were requested.
  *
- * Directories exist through what they hold; only an empty one is an entry itself.
+ * Directories exist through their contents; only an empty one is an entry itself.
  */
 export type TreeEntry =
   | {
@@ -25,8 +25,8 @@ export type TreeEntry =
   | { readonly kind: "directory"; readonly path: string };
 
 /**
- * A whole directory at a path, known by its root Directory. All its Directories are
- * in the store, so that nobody needs to look inside to build a tree around it.
+ * A whole directory at a path, known by its root Directory. All its Directories are in the store, so a tree can be
+ * built around it without reading them.
  */
 export interface Subtree {
   readonly kind: "subtree";
@@ -34,7 +34,7 @@ export interface Subtree {
   readonly digest: Digest;
 }
 
-/** What a tree is built from. Who reads a tree meets no subtrees: there they are directories. */
+/** The input for building a tree. Reading a tree returns no subtrees, but directories. */
 export type TreePart = TreeEntry | Subtree;
 
 /**

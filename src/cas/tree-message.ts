@@ -42,12 +42,12 @@ export function encodeTree(tree: DirectoryTree): Uint8Array {
 const mostParts = 2_000_000;
 
 /**
- * Decodes a Tree that somebody else made. Throws `invalid_argument` when it is not one, or has an
- * illegal child, `resource_exhausted` when it has more parts than trees that we take have entries.
+ * Decodes a Tree from another party. Throws `invalid_argument` when it is malformed or has an illegal child, and
+ * `resource_exhausted` when it has more parts than the limit for entries.
  *
- * A Tree of 36,000 files takes a tenth of a second and more; read directory by
- * directory, others have their turns meanwhile. Each child is checked before the next is decoded:
- * a hundred thousand that nobody will use are a hundred times as large in memory.
+ * A Tree of 36,000 files takes at least a tenth of a second; it is read directory by directory, so that other work runs
+ * in between. Each child is checked before the next is decoded, because a hundred thousand decoded children take a
+ * hundred times the memory.
  */
 export async function decodeTree(bytes: Uint8Array): Promise<Tree> {
   assertFewParts(TreeSchema, bytes, mostParts);
@@ -97,7 +97,7 @@ export interface OpenTree {
   readonly root: EncodedDirectory;
   /** By digest key: children are known by their digest alone, so a tree cannot hold itself. */
   readonly children: ReadonlyMap<string, EncodedDirectory>;
-  /** That of every digest in it. */
+  /** The digest function of all digests in it. */
   readonly by: DigestFunction;
 }
 

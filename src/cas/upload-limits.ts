@@ -1,4 +1,4 @@
-/** What is kept of uploads that were broken off. */
+/** Limits for the stored parts of interrupted uploads. */
 export interface UploadLimits {
   readonly mostUploads: number;
   readonly mostBytes: number;

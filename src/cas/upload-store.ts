@@ -1,7 +1,7 @@
 import { type Digest, digestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 
-/** UploadStore that may be broken off, and go on later where they were. */
+/** Uploads that can be interrupted and resumed. */
 export interface UploadStore {
   /** How many bytes of the upload are here. */
   committed(name: string): Promise<number>;
@@ -17,7 +17,7 @@ export interface Upload {
   readonly digest: Digest;
   readonly offset: number;
   readonly chunks: AsyncIterable<Uint8Array>;
-  /** Called when another call goes on with this upload: `chunks` is then to fail. */
+  /** Called when another call resumes this upload: `chunks` must then fail. */
   readonly interrupt: () => void;
 }
 

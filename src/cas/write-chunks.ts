@@ -4,10 +4,10 @@ import type { FileHandle } from "node:fs/promises";
 const writtenAtOnce = 1024 * 1024;
 
 /**
- * Writes chunks to a file, from its position on.
+ * Writes chunks to a file, from the current position.
  *
- * While some are written, the next are asked for, and so hashed: at most twice `writtenAtOnce` is
- * held. When the chunks fail, those that came before are in the file.
+ * While some are written, the next are read and thus hashed: at most twice `writtenAtOnce` is in memory. When the
+ * chunks fail, the earlier ones are in the file.
  */
 export async function writeChunks(
   file: Pick<FileHandle, "writev">,

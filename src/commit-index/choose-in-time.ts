@@ -53,10 +53,10 @@ export interface InTime {
 const mostGiveWay = 4;
 
 /**
- * Which of the transfers, in order of demand and one after the other, arrive in time.
+ * Chooses which of the transfers arrive in time, when they run in order of demand and one after the other.
  *
- * Moore and Hodgson's rule for jobs with due dates, weighted: as soon as one would be late, those that are worth least
- * by the byte give way, when they are worth less than what they give way to.
+ * Moore and Hodgson's rule for jobs with due dates, weighted: when one would be late, those with the least value per
+ * byte are dropped, if they are worth less than the late one.
  */
 export function chooseInTime(
   transfers: readonly Transfer<unknown>[],

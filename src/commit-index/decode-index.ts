@@ -67,7 +67,7 @@ function* decodeInSteps(bytes: Uint8Array): Generator<void, DecodedIndex> {
   for (let place = 0; reader.pos < bytes.byteLength; place++) {
     const { number, content } = nextField(reader, bytes, place);
     if (content === undefined) {
-      // Of another kind than ours are: no version of us writes that, and noise looks like it.
+      // A known field of another type: no version of this code writes that, and random data looks like it.
       if (ownFields.has(number)) throw wrong(`field ${place + 1} is no message`);
       continue;
     }

@@ -97,7 +97,7 @@ function writeDigest(to: BinaryWriter, field: number, digest: Digest): void {
   to.join();
 }
 
-/** As a uint32 takes it: 49 days at the most. */
+/** Limits a duration to a uint32: 49 days at most. */
 function wholeMs(ms: number): number {
   return Math.min(0xffff_ffff, Math.max(0, Math.round(ms)));
 }

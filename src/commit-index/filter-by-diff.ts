@@ -17,7 +17,7 @@ interface FilteredIndex {
  * Returns what a build will probably request, from an earlier commit's index.
  *
  * An entry that was made from a changed file has another key now. When its tool does not report inputs, an entry stays,
- * with the confidence for so many commits.
+ * with a confidence that falls with the number of commits.
  *
  * @param changedPaths The paths that differ between the index's commit and the working tree, directories ending in "/";
  * undefined when unknown. @param distance The number of first parents to the index's commit, 0 for the commit itself.
@@ -92,7 +92,7 @@ function changesOf(changedPaths: readonly string[]): Changes {
 }
 
 function isTouched(input: string, { paths, above }: Changes): boolean {
-  // A path that was a directory (a submodule) is told without its "/".
+  // A path that was a directory (a submodule) is reported without its "/".
   if (paths.has(input) || above.has(input) || above.has(`${input}/`)) return true;
   if (input.endsWith("/") && paths.has(input.slice(0, -1))) return true;
   for (let at = directoryOf(input); at !== ""; at = directoryOf(at)) {

@@ -3,7 +3,7 @@ import type { ResultKey } from "./result-key.ts";
 
 /** A result that a build requested, hit or not, and will probably request again. */
 export interface IndexEntry extends ResultKey {
-  /** The blobs of it that were asked for, its value first; never empty. */
+  /** Its blobs that were requested, its value first; never empty. */
   readonly blobs: readonly Digest[];
   /** From the build's start until the first request, in milliseconds. */
   readonly firstMs: number;

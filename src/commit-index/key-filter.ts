@@ -86,7 +86,7 @@ export function readKeyFilter({ bits, hashes: count }: KeyFilter): (key: ResultK
     );
 }
 
-/** Answers how many bits were not set before. */
+/** Returns how many bits were newly set. */
 function putInto(bits: Uint8Array, words: Uint32Array, count: number): number {
   let set = 0;
   eachBit(words, bits.length * 8, count, (bit) => {
@@ -108,8 +108,8 @@ function wordsOf({ namespace, key }: ResultKey): Uint32Array {
 const twoTo32 = 2 ** 32;
 
 /**
- * Hash i is (first 8 bytes + i × next 8 bytes) mod 2^64 mod the bits, in halves: doubles are exact up to 2^53, and
- * BigInt takes ten times as long. Stops where `visit` answers false, and answers whether it never did.
+ * Hash i is (first 8 bytes + i × next 8 bytes) mod 2^64 mod the bits, computed in halves: doubles are exact up to 2^53,
+ * and BigInt takes ten times as long. Stops when `visit` returns false, and returns whether it never did.
  */
 function eachBit(
   words: Uint32Array,

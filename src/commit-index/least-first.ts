@@ -1,4 +1,4 @@
-/** Small numbers that stand for things, with the one of the least weight at hand: a binary heap. */
+/** A binary heap of small integers that gives the one with the least weight. */
 interface LeastFirst {
   push(index: number, weight: number): void;
   least(): number | undefined;

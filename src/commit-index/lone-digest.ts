@@ -18,7 +18,7 @@ export function toLoneDigest(digest: Digest): DigestMessage {
     : toDigestMessage(digest);
 }
 
-/** The inverse. Throws `invalid_argument`; `whose` begins the sentence. */
+/** The inverse. Throws `invalid_argument`; `whose` begins the message. */
 export function fromLoneDigest(message: DigestMessage | undefined, whose: string): Digest {
   if (!message?.hash.startsWith(blake3Prefix)) return fromDigestMessage(message, whose);
   const plain = { ...message, hash: message.hash.slice(blake3Prefix.length) };

@@ -35,14 +35,14 @@ export interface TransferLimits {
 export type LeftOutBecause = "over-budget" | "too-late" | "not-worth-it";
 
 interface TransferPlan<Item> {
-  /** What to request, in this order. */
+  /** The items to request, in this order. */
   readonly order: readonly Item[];
   readonly leftOut: readonly { readonly item: Item; readonly because: LeftOutBecause }[];
   /** The total of `order`. */
   readonly bytes: number;
   /** How many of `order`, from its beginning, a build that waits is about to ask for, sooner than they can be here. */
   readonly behind: number;
-  /** How many after those are expected before they are asked for. */
+  /** How many of the following are expected to arrive before they are requested. */
   readonly inTime: number;
   /** How fast the build was taken to ask. */
   readonly demandScale: number;
@@ -69,13 +69,13 @@ interface OrderOptions {
  *
  * The arrival over the line is simulated against demand. Results that arrive in time go first, in order of demand; when
  * not all can, those that save most per byte. On a fast line this is simply the order of demand. On a slow one the
- * transfer begins where it can be ahead of the build: fetching what is just being requested would chase the build and
- * reach nothing (measured: 9 of 563). All others come afterwards, the last first, because the build may be slower than
- * estimated.
+ * transfer begins where it can stay ahead of the build: fetching results that are just being requested would follow the
+ * build and help nothing (measured: 9 of 563). All others come afterwards, the last first, because the build may be
+ * slower than estimated.
  *
  * When the next requests of a build are small, they go before everything: the build waits for them, and its later
- * requests come later by that time. With these after all others, the second request of ccache got its result with the
- * end of the transfer.
+ * requests come later by that time. With these after all others, the second request of ccache got its result at the end
+ * of the transfer.
  */
 export function orderTransfer<Item>(
   wanted: readonly WantedTransfer<Item>[],
@@ -195,7 +195,7 @@ function isWorthIt({ isCostKnown, costMs, worthMs }: Transfer<unknown>): boolean
 const slowerThanThought = 2;
 /** A tool that has to start itself first (a JVM) begins so much later. */
 const laterThanThoughtMs = 1_000;
-/** Each halves what is unknown of the scale. */
+/** Each step halves the uncertainty of the scale. */
 const scaleSteps = 3;
 
 /**

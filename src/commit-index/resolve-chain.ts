@@ -9,7 +9,7 @@ interface ResolvedIndex {
   readonly entries: readonly IndexEntry[];
   /** How many blobs it took: itself and its bases. */
   readonly chain: number;
-  /** Of namespaces that this version does not know. */
+  /** Entries of namespaces that this version does not know. */
   readonly unknownEntries: number;
 }
 

@@ -3,7 +3,7 @@ import type { TransferLimits } from "./order-transfer.ts";
 
 /** The rest of what may be fetched. */
 interface TransferBudget {
-  /** Whether it is within what is left; then less is left. */
+  /** Takes a transfer from the remaining budget; returns false when it does not fit. */
   take(transfer: Transfer<unknown>): boolean;
   /** Keeps all of them, or those that save most per byte, in their order. */
   keep<Item>(

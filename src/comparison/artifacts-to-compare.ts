@@ -21,7 +21,7 @@ export interface ArtifactsToCompare {
   /** Values of main-line predecessors of `before`, newest first, those before an accepted step already cut off. */
   historyOf(testCase: TestCase, metric: string, fingerprint: string): readonly number[];
   readonly pairs: readonly PairedCase[];
-  /** The 95th percentile of |change| in A/A comparisons; undefined: nobody knows. */
+  /** The 95th percentile of |change| in A/A comparisons; undefined when unknown. */
   limitOf(testCase: TestCase, metric: string, fingerprint: string): number | undefined;
   readonly errors: {
     readonly before: readonly BenchmarkFailure[];

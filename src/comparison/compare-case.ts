@@ -102,9 +102,9 @@ function compareFigures(
 }
 
 interface SeenFence extends Fence {
-  /** Whether anybody saw how far the count strays by itself. */
+  /** Whether the scatter of the count was measured. */
   readonly isSeen: boolean;
-  /** Null: nobody looked. */
+  /** Null when the scatter was not measured. */
   readonly scatter?: FenceEvidence["scatter"];
 }
 

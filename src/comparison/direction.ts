@@ -32,7 +32,7 @@ export function joinDirections(directions: readonly Direction[]): Direction {
   return only;
 }
 
-/** Whether somebody should look at it, by rustc-perf's rule. */
+/** Whether the change is large enough for a person to look at it, by rustc-perf's rule. */
 export function deservesAttention(
   primary: readonly RelevantChange[],
   secondary: readonly RelevantChange[],

@@ -3,7 +3,7 @@ import { rustcQuartiles } from "#statistics/quartiles.ts";
 /** Predecessors that a fence rests on; fewer are none. rustc-perf went back from 100 to 30 to follow noise faster. */
 export const fenceHistory = 30;
 
-/** Where nobody knows the noise. rustc-perf's figure, too. */
+/** The threshold when the noise is unknown; rustc-perf's figure, too. */
 export const thresholdWithoutHistory = 0.002;
 
 /**
@@ -26,10 +26,10 @@ export function deterministicFence(history: readonly number[]): Fence {
 }
 
 /**
- * How far a deterministic figure strays when nobody changed anything, as rustc-perf reckons it: three times the
- * quartiles' distance above the upper quartile of the steps between neighbours.
+ * Returns how far a deterministic figure varies without any change, by rustc-perf's formula: three times the
+ * interquartile range above the upper quartile of the steps between neighbours.
  *
- * `history`: values of the predecessors of the earlier artifact, itself left out, newest first.
+ * `history`: values of the predecessors of the earlier artifact, without that artifact itself, newest first.
  */
 export function rustcFence(history: readonly number[]): Fence {
   const none: Fence = { threshold: thresholdWithoutHistory, history: 0 };

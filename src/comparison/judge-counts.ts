@@ -10,8 +10,8 @@ import { relativeChange } from "./relative-change.ts";
 export const scatterFactor = 2;
 
 /**
- * The limit for a count of which nothing is known: one run on each side, no history, no self-test. Equal programs with
- * a garbage collector were seen to differ by 0.6 %; a change that is as large as this is told nevertheless.
+ * The limit for a count without any data: one run on each side, no history, no self-test. Equal programs with a garbage
+ * collector were seen to differ by 0.6 %; a change of this size is reported nevertheless.
  */
 const limitOfUnseen = 0.02;
 
@@ -42,8 +42,9 @@ export function countLimit(seen: SeenScatter): {
 }
 
 /**
- * Returns the threshold that a verdict on a count rests on: the greatest of the fence over the predecessors and of what was
- * seen of the scatter. `history`: values that the fence rests on; 0: there is none. `isSeen`: false where nothing is known.
+ * Returns the threshold of a verdict on a count: the larger of the fence over the predecessors and the measured
+ * scatter. `history`: how many values the fence is computed from; 0 for none. `isSeen`: false when the scatter was not
+ * measured.
  */
 export function countThreshold(
   history: readonly number[],

@@ -11,8 +11,8 @@ export interface JudgeOptions {
   readonly rounds: readonly number[];
   readonly better: "lower" | "higher";
   /**
-   * A rerun goes on to the last round where it shows a change, too: the evidence of ten pairs would not stand out among
-   * a hundred cases.
+   * A rerun continues to the last round even if it already shows a change: the evidence of ten pairs would not stand
+   * out among a hundred cases.
    */
   readonly isRerun?: boolean;
 }
@@ -24,7 +24,7 @@ export interface PairsJudgement {
   readonly effect: number;
   readonly low: number;
   readonly high: number;
-  /** Of the interval, from 0 to 1. */
+  /** The confidence level of the interval, from 0 to 1. */
   readonly level: number;
   readonly limit: number;
   /** Pairs wanted next; 0: enough. */

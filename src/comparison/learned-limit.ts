@@ -14,7 +14,10 @@ interface SeenNoise {
   readonly selfTests: number | undefined;
 }
 
-/** Returns the relative change from which the next artifact's figure is told as changed, and what that limit comes from. */
+/**
+ * Returns the relative change from which the next artifact's figure is reported as changed, and the source of that
+ * limit.
+ */
 export function learnedLimit(
   nature: MetricNature,
   { history, runs, selfTests }: SeenNoise,

@@ -57,7 +57,7 @@ export function figuresOf(measured: readonly MeasuredCase[], metric: string): Fi
   return figures;
 }
 
-/** Of machines that both sides were measured on, the one on which the later was measured last. */
+/** Among machines on which both sides were measured, returns the one that measured the later side last. */
 export function newestCommon(
   before: readonly Figure[],
   after: readonly Figure[],

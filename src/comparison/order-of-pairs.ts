@@ -6,9 +6,8 @@ const block = 10;
 /**
  * Whether the parent's process is the first of a pair, numbered from 1.
  *
- * Chance draws which five of each ten pairs begin with the parent, so that no rhythm of the machine, however many
- * processes it lasts, goes along with child and parent. The same seed gives the same order: a run that was broken off
- * goes on in it.
+ * Of each ten pairs, five random ones begin with the parent, so that no rhythm of the machine coincides with child and
+ * parent. The same seed gives the same order, so an interrupted run continues in it.
  */
 export function isParentFirst(seed: string | number, pair: number): boolean {
   const nth = (pair - 1) % block;

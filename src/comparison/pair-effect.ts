@@ -72,7 +72,7 @@ function changesOf(
   const logs = children.map((child, i) => child - (parents[i] as number));
   // Logarithms beyond this give changes that no JSON can hold.
   if (logs.every((log) => Math.abs(log) < 700)) return { values: logs, back: Math.expm1 };
-  // Figures of zero or below have no ratio: differences then, relative to what is usual.
+  // Figures of zero or below have no ratio; they are compared by difference, relative to the usual value.
   const scale =
     Math.abs(median(pairs.map(({ parent }) => parent))) ||
     Math.max(...pairs.flatMap(({ child, parent }) => [Math.abs(child), Math.abs(parent)])) ||

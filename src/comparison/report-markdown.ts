@@ -6,7 +6,7 @@ import { asPercent } from "./percent-text.ts";
 import { statedChange } from "./summarise.ts";
 import { type ToTell, verdictSentence } from "./verdict-sentence.ts";
 
-/** Longer lists are cut: a forge refuses comments above some 65,000 characters, and nobody reads them. */
+/** Longer lists are cut: a forge refuses comments above some 65,000 characters, and nobody reads such long ones. */
 const mostListed = 20;
 
 export interface ReportToWrite extends ToTell {

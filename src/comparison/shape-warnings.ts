@@ -6,8 +6,8 @@ import type { Pair } from "./judge-pairs.ts";
 const leastFigures = 10;
 
 /**
- * Returns what is odd about the figures of interleaved processes, in the order of measuring. It weakens a verdict and
- * never strengthens it.
+ * Returns irregularities in the figures of interleaved processes, in the order of measuring. They weaken a verdict and
+ * never strengthen it.
  */
 export function shapeWarnings(pairs: readonly Omit<Pair, "parentFirst">[]): string[] {
   if (pairs.length < leastFigures) return [];

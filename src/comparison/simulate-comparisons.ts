@@ -9,7 +9,7 @@ export type DrawProcess = (random: Random) => number;
 /** A machine on which processes run one after the other: gives the next one's figure. */
 export type OpenMachine = (random: Random) => () => number;
 
-/** A machine whose processes are independent. */
+/** A machine whose processes are independent of each other. */
 export function independent(draw: DrawProcess): OpenMachine {
   return (random) => () => draw(random);
 }
@@ -42,7 +42,7 @@ interface SimulationOptions {
 
 interface SimulatedComparisons {
   readonly trials: number;
-  /** The greatest |effect| of nineteen of twenty trials: what a self-test teaches. */
+  /** The greatest |effect| in 95 % of the trials; a self-test learns it. */
   readonly usualEffect: number;
   /** Shares of the trials in which the pairs claimed a change, and the rerun confirmed it. */
   readonly claimed: number;

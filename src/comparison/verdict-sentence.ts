@@ -125,7 +125,7 @@ function capital(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
-/** Without what a terminal would take for a command, or what would turn the line round. */
+/** Removes characters that a terminal would take for a command, or that would reverse the line. */
 export function plainWord(word: string): string {
   const clean = word.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}]+/gu, " ").trim();
   return clean.length > 200 ? `${clean.slice(0, 199)}…` : clean;

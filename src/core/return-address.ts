@@ -1,7 +1,7 @@
 /** Longer than any address of a page. It is stored until the user returns from the identity provider. */
 const longest = 1_000;
 
-/** Where to go after signing in: a page of ours, whatever was asked for. */
+/** Returns the page to open after signing in: always a page of this server, whatever address was requested. */
 export function returnAddress(requestedAddress: string | undefined): string {
   if (requestedAddress === undefined || requestedAddress.length > longest) return "/";
   // Browsers take `//host` and `/\host` for another site, and drop tabs and line breaks in between.

@@ -30,7 +30,7 @@ export function secretsText(references: readonly SecretReference[]): string {
     .join(",");
 }
 
-/** Undefined for what is no such text. */
+/** Undefined for any other text. */
 export function secretsIn(text: string): SecretReference[] | undefined {
   const parts = text
     .split(",")

@@ -5,7 +5,7 @@ export type SignedKind = "catalog";
  * Returns the text that is signed for a digest.
  *
  * The first line separates it from other uses of the same key. Both sides build the text, so that nobody signs a text
- * that somebody else chose.
+ * chosen by another party.
  */
 export function signedText(kind: SignedKind, digest: string): string {
   return `grange ${kind} v1\n${digest}\n`;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /**
- * A trust domain says who may write what a build will read: `protected`, `pr/N` or `user/NAME`.
+ * A trust domain decides who may write what a build will read: `protected`, `pr/N` or `user/NAME`.
  *
  * The server derives it from repository and ref; no client names it. The domain of a pull request names its repository,
  * `pr/7@owner/name`: number 7 of another repository is another domain.

@@ -1,7 +1,7 @@
 /**
- * Returns what the promise does, unless the signal is aborted first: then rejects with the signal's reason.
+ * Settles like the promise, unless the signal is aborted first: then rejects with the signal's reason.
  *
- * The work behind the promise is not stopped by this, and its failure after that is ignored.
+ * This does not stop the work behind the promise. If that fails later, the failure is ignored.
  */
 export function untilAborted<Result>(
   work: Promise<Result>,

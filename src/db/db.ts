@@ -11,7 +11,7 @@ import type { KindOfWork } from "./time-limits.ts";
 export interface Tx {
   /** Runs a statement and parses each row. A row that does not fit is a bug in the store. */
   many<Row extends z.ZodType>(row: Row, statement: Sql): Promise<z.output<Row>[]>;
-  /** Runs a statement; answers how many rows it touched. */
+  /** Runs a statement; returns how many rows it changed. */
   run(statement: Sql): Promise<number>;
   /** Runs several statements without values, such as a migration. */
   script(text: string): Promise<void>;

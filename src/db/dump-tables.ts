@@ -118,7 +118,7 @@ async function migrationsIn(
   );
 }
 
-/** Tables of extensions belong to them: who restores has the extension make them. */
+/** Tables of extensions are left out: they are created with the extension at a restore. */
 const tablesOfSchema = `
   select c.relname as name, array_agg(a.attname::text order by a.attnum) as columns
   from pg_class c

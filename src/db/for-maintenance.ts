@@ -1,9 +1,6 @@
 import type { Db } from "./db.ts";
 
-/**
- * The same database for work that nobody waits for: each statement, too, runs in a transaction with the limits of
- * maintenance.
- */
+/** The same database for background work: each statement, too, runs in a transaction with the limits of maintenance. */
 export function forMaintenance(db: Db): Db {
   return {
     ...db,

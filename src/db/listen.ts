@@ -4,15 +4,15 @@ import pg from "pg";
 const reconnectMs = 250;
 
 /**
- * How often the connection is asked whether it is still there, and how long an answer may take. It only receives: where
- * the network drops everything, nothing else would ever tell.
+ * How often the connection is probed, and how long an answer may take. It only receives: if the network drops
+ * everything, nothing else would show that.
  */
 const probeEveryMs = 60_000;
 const probeAnswerMs = 10_000;
 
 type Heard = (payload: string) => void;
 
-/** Hears NOTIFY for all who listen in this process. */
+/** Receives NOTIFY for all listeners in this process. */
 interface Listener {
   /**
    * Notifications that are sent while the connection is down are lost. Therefore `heard` is called with an empty

@@ -68,7 +68,7 @@ export async function loadTables(
     await client.query(`truncate ${names.join(", ")}`).catch(fail);
     const ours = new Set(made.map(({ name }) => name));
     for (const table of tables) {
-      // What no migration made belongs to somebody else who uses the same database.
+      // Tables that no migration made belong to another user of the database.
       if (!ours.has(table.name)) continue;
       await loadTable(client, table, rowsOf(table.name));
       onTable(table);

@@ -46,8 +46,8 @@ export const migrationTable = `
 export async function migrate(db: Db, migrations?: readonly Migration[]): Promise<void> {
   const known = migrations ?? (await readMigrations());
   await db.transaction(async (tx) => {
-    // Another server may take any time for its migrations. The tables themselves are waited for within the limit: while
-    // this transaction waits for one, so does everybody who comes after it.
+    // Another server may take any time for its migrations. Waiting for the tables themselves has a limit: while this
+    // transaction waits for one, so does every transaction after it.
     await tx.run(sql`select set_config('lock_timeout', '0', true)`);
     await tx.run(sql`select pg_advisory_xact_lock(${migrationLock})`);
     await tx.run(setForTransaction(timeLimits.migration));

@@ -2,9 +2,9 @@ import pg from "pg";
 import { Fault } from "#core/fault.ts";
 import { databaseFault } from "./database-fault.ts";
 
-/** A connection to a database that is asked one thing. */
+/** A connection to a database for a single query. */
 interface RequestedConnection {
-  /** The number of the server's process that answers it. */
+  /** The process id of the server process behind it. */
   backend(): Promise<number>;
   close(): Promise<void>;
 }

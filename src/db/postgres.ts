@@ -147,7 +147,7 @@ interface Watched {
   readonly onFailure?: (reason: unknown) => void;
 }
 
-/** node-postgres takes the time for an answer with each statement, which its types leave out. */
+/** node-postgres accepts a timeout with each statement, but its types omit it. */
 type TimedQuery = pg.QueryConfig & { readonly query_timeout: number };
 
 function over(

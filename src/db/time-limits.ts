@@ -2,11 +2,11 @@ import type { Sql } from "./sql.ts";
 import { sql } from "./sql.ts";
 
 /**
- * What a transaction is for, which says how long PostgreSQL may work on it:
+ * The purpose of a transaction, which decides how long PostgreSQL may work on it:
  *
- * - `call`: somebody waits for the answer;
- * - `maintenance`: nobody waits. It may read much, but it must not hold up those who do wait;
- * - `migration`: runs once, before anybody is answered, over tables of any size.
+ * - `call`: a caller waits for the answer;
+ * - `maintenance`: no caller waits. It may read much, but it must not delay those that do wait;
+ * - `migration`: runs once before the server answers, over tables of any size.
  */
 export type KindOfWork = "call" | "maintenance" | "migration";
 

@@ -8,7 +8,7 @@ export async function together<const Sent extends readonly unknown[]>(
   sent: Sent,
 ): Promise<{ -readonly [Each in keyof Sent]: Awaited<Sent[Each]> }> {
   const all = Promise.all(sent);
-  // Heard of below, when all are over.
+  // Handled below, when all have ended.
   all.catch(() => {});
   await Promise.allSettled(sent);
   return all as Promise<{ -readonly [Each in keyof Sent]: Awaited<Sent[Each]> }>;

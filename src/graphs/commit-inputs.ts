@@ -29,7 +29,7 @@ export interface CommitInputs {
   readonly root: Digest;
 }
 
-/** Chooses among the files of a commit. Pure: what it once chose is remembered. */
+/** Chooses among the files of a commit. It must be pure, because its result is cached. */
 type Choice = (entries: readonly CommitEntry[]) => readonly CommitEntry[];
 
 interface CommitInputServices {
@@ -47,7 +47,7 @@ interface ReadingOptions {
   readonly lfs?: boolean | undefined;
 }
 
-/** Commits, and selections of files, that are kept at hand. */
+/** How many commits and selections of files are cached. */
 const kept = { commits: 16, selections: 256, names: 4_096 };
 
 /** How long a selection counts as here without a look into the store: as long as a build asks again and again. */
@@ -67,8 +67,8 @@ interface Selection {
  * Imports files of commits into the store, for jobs to read.
  *
  * The jobs of a graph mostly read the same few selections of one commit: each is listed, imported and built once,
- * however many jobs request it at the same time. From time to time its presence in the store is checked; what was lost
- * is imported from Git again.
+ * however many jobs request it at the same time. From time to time its presence in the store is checked; missing blobs
+ * are imported from Git again.
  */
 export class CommitInputReader {
   readonly #services: CommitInputServices;
@@ -117,7 +117,7 @@ export class CommitInputReader {
     this.#doubtedAtMs = performance.now();
   }
 
-  /** A name for the files that are chosen; usually by what is in them. None of them is read. */
+  /** Returns a name for the chosen files, usually a digest of their contents. Reads none of them. */
   nameChosen(
     commit: CommitPlace,
     rule: string,
@@ -128,12 +128,12 @@ export class CommitInputReader {
     return this.#names.get(key, async () => name(choose((await this.#list(commit)).entries)));
   }
 
-  /** A selection that is whole in the store, made anew where it is not. */
+  /** Returns a selection that is complete in the store; makes it again if it is not. */
   async #stored(key: string, select: () => Promise<Selection>): Promise<CommitInputs> {
     const made = this.#selections.get(key, select);
     const selection = await made;
     if (await this.#isStored(selection)) return selection.inputs;
-    // Another caller may have begun to make it anew.
+    // Another caller may have begun to replace it.
     if (this.#selections.peek(key) === made) this.#selections.forget(key);
     return (await this.#selections.get(key, select)).inputs;
   }

@@ -18,7 +18,7 @@ export interface WitnessServices {
   readonly wayIn?: (address: string, by: Principal) => Promise<string>;
 }
 
-/** A commit that somebody wants built, and where. */
+/** A commit to build, with its repository and branch. */
 interface WantedCommit {
   readonly commit: FetchedCommit;
   /** The fetched address; it may contain a password. */

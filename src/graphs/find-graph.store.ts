@@ -4,9 +4,9 @@ import { sql } from "#db/sql.ts";
 import { GraphId } from "./graph-id.ts";
 
 /**
- * Graphs by what a person wrote: an id, its beginning, or `latest`.
+ * Finds graphs by an id, the beginning of an id, or `latest`.
  *
- * Two at the most: the caller only needs to know whether it was enough.
+ * Returns at most two: the caller only needs to know whether the text was unique.
  */
 export async function findGraphs(tx: Tx, written: string): Promise<GraphId[]> {
   const Found = z.object({ id: GraphId });

@@ -12,7 +12,7 @@ export function findingColumns(outcome: RunOutcome, result: Uint8Array | undefin
   if (result === undefined) return { failure_class: null, error_lines: [], numbers: {} };
   const found = findingsOf(fromBinary(ActionResultSchema, result));
   return {
-    // The farm has the last word on how a run ended: what it counts as good has no class.
+    // The farm decides how a run ended: a success has no failure class.
     failure_class: outcome === "succeeded" ? null : (found.failureClass ?? null),
     error_lines: found.errorLines,
     numbers: found.numbers,

@@ -15,7 +15,7 @@ import { keepTaken, postponeJob, type ReadyJob, takeReadyJobs } from "./ready-jo
 
 /** The parts of a runner. */
 interface GraphRunnerParts extends PreparationServices {
-  /** The queue's own transaction: what is submitted in it is handed out right after the commit. */
+  /** The queue's own transaction: executions that are submitted in it are handed out right after the commit. */
   readonly transaction: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;
   /** The queue's: which size classes executions are to run on. Nobody chooses when absent. */
   readonly chooseSizes?: (

@@ -82,7 +82,7 @@ export function graphSummaries(tx: Tx, which: Sql): Promise<GraphSummary[]> {
 }
 
 interface GraphListing {
-  /** Of one repository; of all when absent. */
+  /** In one repository; in all when absent. */
   readonly repository?: string | undefined;
   /** With this commit. The repository may then also be written as its address. */
   readonly commit?: string | undefined;

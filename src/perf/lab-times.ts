@@ -1,23 +1,23 @@
 /** How long things last between collectors and their servers. */
 export interface LabTimes {
-  /** A job whose collector is silent for so long goes back into the queue, and the collector is shown offline. */
+  /** A job whose collector is silent for this long goes back into the queue, and the collector is shown offline. */
   readonly leaseMs: number;
   /** Several to a lease: all but one may be lost. */
   readonly heartbeatMs: number;
-  /** What failed for a reason that may pass (a registry out of reach) is tried again after it. */
+  /** A failure with a temporary reason (an unreachable registry) is retried after this time. */
   readonly retryAfterMs: number;
   /** How often a claim that waits looks for itself: every wake-up may be lost, and jobs become due by time alone. */
   readonly pollMs: number;
   /** How often a collector compares an artifact with itself. */
   readonly selfTestEveryMs: number;
-  /** The same after a test that failed: whoever mends the machine waits for it. */
+  /** The same after a failed test, because somebody who repairs the machine waits for it. */
   readonly failedSelfTestEveryMs: number;
 }
 
 const heartbeatsToALease = 4;
 const usualLeaseMs = 60_000;
 
-/** The times of a lab whose leases last so long. */
+/** The times of a lab with this lease. */
 export function labTimesFor(leaseMs: number): LabTimes {
   const heartbeatMs = Math.round(leaseMs / heartbeatsToALease);
   return {

@@ -10,8 +10,8 @@ import { tellBenchmarkChange } from "./change.store.ts";
 import { keepSuite } from "./suites.store.ts";
 
 /**
- * Keeps a suite's definition, which nobody vouches for. Requests under way go on with what it said when their
- * jobs were made.
+ * Stores a suite's definition, without a signature. Requests in progress keep the definition that their jobs were made
+ * from.
  */
 export async function pushSuite(
   { db, clock }: { readonly db: Db; readonly clock: Clock },
@@ -42,7 +42,7 @@ function readPushed(definition: unknown, name: string): Suite {
   try {
     return parseSuite(definition, name);
   } catch (reason) {
-    // What was pushed lies in no file here, as problems in a failure of the API do: its sentences say it all.
+    // A pushed definition has no file here, unlike other problems in the API: its sentences are complete.
     if (reason instanceof SuiteProblems) {
       throw new Fault(reason.code, reason.message, { cause: reason });
     }

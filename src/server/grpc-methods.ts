@@ -123,7 +123,10 @@ export function grpcMethods(services: Services, logs: ChangeFeed, logger: Logger
   );
 }
 
-/** Returns the store of a project for one caller, who may need the right to begin it and a share of its quota. */
+/**
+ * Returns the store of a project for one caller, which may need the right to begin the project and a share of its
+ * quota.
+ */
 function storesOfCallers(
   { stores, writeQuota, projectShare }: Services,
   callers: GrpcCallers,

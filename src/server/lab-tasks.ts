@@ -13,7 +13,7 @@ export function labTasks(parts: {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly labTimes: LabTimes;
-  /** Undefined: nobody outside is to hear of alarms. */
+  /** Undefined: alarms are not sent anywhere. */
   readonly sendAlarm?: SendAlarm | undefined;
 }): PeriodicTask[] {
   const { db, clock, logger, labTimes, sendAlarm } = parts;

@@ -4,7 +4,7 @@ import type { Db } from "#db/db.ts";
 import { type ListedWorker, listWorkers } from "#execution/leasing/worker.store.ts";
 import { jobsServedBy } from "#graphs/job-detail.store.ts";
 
-/** Workers as their page shows them: what the queue knows, joined with the jobs that graphs know. */
+/** Returns workers for their page: the queue's data, joined with the jobs that graphs know. */
 export async function workersForPage(db: Db, now: Date, leaseMs: number): Promise<Worker[]> {
   const [workers, quarantined] = await Promise.all([listWorkers(db), listQuarantined(db)]);
   const offences = new Map(quarantined.map(({ principal, what }) => [principal, what]));
@@ -27,7 +27,7 @@ export async function workersForPage(db: Db, now: Date, leaseMs: number): Promis
   }));
 }
 
-/** A worker that was silent for as long as a lease lasts has lost what it held. */
+/** A worker that was silent for as long as a lease lasts has lost its leases. */
 function stateOf(
   worker: Pick<ListedWorker, "lastSeenAt" | "draining" | "running" | "endingCount">,
   now: Date,

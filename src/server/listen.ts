@@ -24,7 +24,7 @@ interface Listening extends Service {
 interface ListenOptions {
   readonly host: string;
   readonly port: number;
-  /** How long calls in hand may take when the server stops; workers and pages come back by themselves. */
+  /** How long running calls may take when the server stops; workers and pages reconnect by themselves. */
   readonly graceMs: number;
   readonly methods: readonly Method[];
   readonly logger: Logger;

@@ -4,6 +4,6 @@ export interface LogPiece {
   readonly nextOffset: number;
   /** Nothing will follow. */
   readonly complete: boolean;
-  /** Changes when it becomes another attempt's log, which begins anew. */
+  /** Changes when another attempt begins, whose log starts from the beginning. */
   readonly attempt: number;
 }

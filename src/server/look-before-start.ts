@@ -11,7 +11,7 @@ import type { ServerConfig } from "./config.ts";
 export interface ServerKey {
   readonly name: string;
   readonly file: string;
-  /** Throws a sentence that says what is wrong with it. */
+  /** Throws an error whose message describes the problem. */
   open(): Promise<unknown>;
 }
 
@@ -30,7 +30,7 @@ export function keysOf({ dataDir, farmKey, secretsKey }: ServerConfig): ServerKe
   ];
 }
 
-/** What a server with these settings would do with the store of blobs; changes neither store nor database. */
+/** Checks what a server with these settings would do with the store of blobs; changes neither store nor database. */
 export async function verdictOnStore(
   db: Db,
   config: ServerConfig,

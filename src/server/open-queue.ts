@@ -15,7 +15,7 @@ import type { ServerConfig } from "./config.ts";
 import type { Keep } from "./keep-services.ts";
 import { queueHooks } from "./queue-hooks.ts";
 
-/** The execution queue, with the choice of size classes and what clients are told of their executions. */
+/** Opens the execution queue, with the choice of size classes and the notifications for clients. */
 export async function openQueue(parts: {
   readonly db: Db;
   readonly clock: Clock;

@@ -3,7 +3,7 @@ import type { IdleState } from "#core/idle-state.ts";
 import { startPacedTimer } from "#core/paced-timer.ts";
 import type { Service } from "#core/service.ts";
 
-/** Work that nobody waits for. Any number of servers may do it at once. */
+/** Background work. Any number of servers may do it at the same time. */
 export interface PeriodicTask {
   /** For the log. */
   readonly name: string;

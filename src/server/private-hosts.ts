@@ -22,7 +22,7 @@ export function allowedPrivateHosts(config: ReachConfig, isOpen: boolean): Priva
   return isOwnersAlone ? ["*"] : [];
 }
 
-/** Reads anew whether the farm is open: rights may change while the server runs. */
+/** Checks again whether the farm is open, because rights may change while the server runs. */
 export function privateHostsNow(db: Db, config: ReachConfig): () => Promise<PrivateHosts> {
   return async () => {
     const stranger = { name: anyone, grants: await grantsOf(db, anyone) };

@@ -38,7 +38,7 @@ export function provenanceOf({
     const bytes = await blobs.get(parseDigestKey(digest));
     return bytes === undefined ? undefined : fromBinary(ActionSchema, bytes);
   };
-  /** Whether the farm signed the result in the row of the run; otherwise somebody may have changed the row. */
+  /** Whether the farm signed the result in the row of the run. If not, the row may have been changed. */
   const isSealed = async ({ actionDigest, executionId, attempt, result }: AttestedRunRow) => {
     const action = parseDigestKey(actionDigest);
     const found = await resultsOfActions(db, project, [protectedDomain], [action]);

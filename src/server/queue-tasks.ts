@@ -20,7 +20,7 @@ import type { PeriodicTask } from "./periodic-tasks.ts";
 const chosenClassAwayMs = 2 * 60_000;
 const keepBackgroundRunsMs = 24 * 60 * 60 * 1_000;
 
-/** Looks after jobs and executions that wait: for a worker, for their time, for somebody else's result. */
+/** Looks after jobs and executions that wait: for a worker, for a time, or for another job's result. */
 export function queueTasks(parts: {
   readonly db: Db;
   readonly queue: ExecutionQueue;

@@ -9,7 +9,7 @@ import { defaultProject } from "#core/default-project.ts";
 import { youngMs } from "./retention/worth-of-blobs.ts";
 import type { Services } from "./services.ts";
 
-/** Lists projects that have blobs of their own, and removes those that nobody needs. */
+/** Lists projects with blobs, and removes unused ones. */
 interface ProjectRemoval {
   projects(): Promise<Project[]>;
   /** A removal leaves an entry in the audit. */

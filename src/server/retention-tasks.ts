@@ -28,7 +28,7 @@ const dayMs = 24 * 60 * 60 * 1_000;
 const keepDurationsMs = 90 * dayMs;
 const keepAlarmsMs = 30 * dayMs;
 const keepSilentWorkersMs = dayMs;
-/** A branch that nobody has built for a month is built anew. */
+/** A branch that was not built for a month is built from scratch. */
 const keepCacheEntriesMs = 30 * dayMs;
 const keepCommitIndexesMs = 30 * dayMs;
 /** How long the page of savings looks back, in ms. */

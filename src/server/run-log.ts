@@ -91,7 +91,7 @@ async function stdoutOf(
   if (result.stdoutRaw.length > 0) return result.stdoutRaw.subarray(offset, offset + most);
   if (result.stdoutDigest === undefined) return noBytes;
   const digest = fromDigestMessage(result.stdoutDigest, "the log", by);
-  // A reader may come from a longer log, of an attempt that is over: it is told so by the attempt.
+  // A reader may come from a longer log of an earlier attempt: the number of the attempt tells it so.
   if (offset >= digest.sizeBytes) return noBytes;
   const chunks = await blobs.read(digest, { offset, limit: most });
   if (chunks === undefined) return undefined;

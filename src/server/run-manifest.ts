@@ -7,7 +7,7 @@ import type { RunOutput } from "#graphs/job-detail.store.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { readRunOutput } from "./run-output.ts";
 
-/** Writes a finished run's manifest; throws `failed_precondition` for one that is under way. */
+/** Writes a finished run's manifest; throws `failed_precondition` for an unfinished run. */
 export async function runManifest(
   blobs: BlobStore,
   { graph, job }: Pick<JobDetail, "graph" | "job">,

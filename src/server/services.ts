@@ -65,7 +65,7 @@ export interface Services extends Service {
   readonly git: Git;
   readonly mirrors: Mirrors;
   readonly access: RepositoryAccess;
-  /** Whether a forge knows what is on the branches of a repository. */
+  /** Whether a forge reports the branches of a repository. */
   readonly isWatched: (repository: string) => Promise<boolean>;
   readonly wayIn: (address: string, by: Principal) => Promise<string>;
   readonly inputs: CommitInputReader;
@@ -79,7 +79,7 @@ export interface Services extends Service {
   /** How long things last between the benchmark lab and its collectors. */
   readonly labTimes: LabTimes;
   readonly project: string;
-  /** Per minute that a worker is busy; 0 where nobody counts. */
+  /** The price per minute of a busy worker; 0 when no price is set. */
   readonly pricePerWorkerMinute: number;
   /** How many workers of each size class there should be. */
   readonly desiredWorkers: DesiredWorkersService;

@@ -13,13 +13,13 @@ const touchAfterMs = 60_000;
 
 const readChunkBytes = 256 * 1024;
 const leastChunkBytes = 16 * 1024;
-/** A reader may stop in the middle of its blob, and then keeps what was read ahead for it. */
+/** A reader may stop in the middle of its blob, and then keeps the chunks that were read ahead. */
 const allChunksBytes = 32 * 1024 * 1024;
 
 /** Files of a store, as they are read. */
 export interface BlobFiles extends DiskLayout {
   readonly directory: string;
-  /** How many blobs are being read: they share the memory for what is read ahead. */
+  /** How many blobs are being read: they share the memory for reading ahead. */
   readers: number;
 }
 
@@ -75,7 +75,7 @@ export async function isHere(files: BlobFiles, digest: Digest): Promise<boolean>
   return (await statFile(files.path(digest)).catch(absent)) !== undefined;
 }
 
-/** Returns whether the blob exists with these bytes. A file whose bytes have changed is to be replaced. */
+/** Returns whether the blob exists with these bytes. A file whose bytes have changed has to be replaced. */
 export async function isHereAs(
   files: BlobFiles,
   digest: Digest,

@@ -34,11 +34,11 @@ export interface DiskBlobStore extends BlobStore {
    * may not exist.
    */
   path(digest: Digest): string;
-  /** Stores bytes whose digest is not known before their end. Returns the digest. */
+  /** Stores bytes whose digest is only known at their end. Returns the digest. */
   take(chunks: AsyncIterable<Uint8Array>): Promise<Digest>;
   /** Renames a file of the same file system, whose bytes were checked, to the blob. Closes the file. */
   keepFile(digest: Digest, file: FileHandle, path: string): Promise<void>;
-  /** The digest of a blob whose hash alone is known; undefined when it is not here. */
+  /** Returns the digest of the blob with a hash; undefined when it is absent. */
   withHash(hash: string): Promise<Digest | undefined>;
   /** Removes a blob. Readers that have begun can read it to its end. */
   remove(digest: Digest): Promise<void>;
@@ -162,7 +162,7 @@ export async function openDiskBlobStore(
   };
 }
 
-/** Returns those of the digests, each once, whose blobs have no file. */
+/** Returns those of the digests, each once, that have no file. */
 async function missingOf(files: BlobFiles, digests: readonly Digest[]): Promise<Digest[]> {
   const distinct = [...new Map(digests.map((digest) => [digestKey(digest), digest])).values()];
   const here = await mapAtMost(callsAtOnce, distinct, (digest) => isHere(files, digest));

@@ -12,9 +12,9 @@ export interface DiskEviction {
   list(): AsyncIterable<StoredBlob>;
   /** Returns the facts about a blob without counting as a use of it. */
   look(digest: Digest): Promise<StoredBlob | undefined>;
-  /** Removes a blob unless it was asked for since `before`; answers whether it did. */
+  /** Removes a blob unless it was requested since `before`; returns whether it did. */
   removeUnused(digest: Digest, before: Date): Promise<boolean>;
-  /** Puts back what a process that died was removing. */
+  /** Puts back the blobs that a crashed process was removing. */
   putBack(): Promise<void>;
 }
 
@@ -55,7 +55,7 @@ export async function openDiskEviction(directory: string): Promise<DiskEviction>
         if (seen === undefined || seen.atime >= before) return false;
         const away = leavingPath(digest);
         const move = () => rename(path(digest), away).then(() => true, absent);
-        // The directory may have been removed with its project, which somebody has begun anew.
+        // The directory may have been removed with its project, which may have been started again.
         if (!(await move())) {
           await mkdir(leaving, { recursive: true });
           if (!(await move())) return false;

@@ -42,7 +42,7 @@ export function digestOfFile(name: string, sizeBytes: number): Digest | undefine
 }
 
 /**
- * Every blob has this modification time: what is linked into an input root then
- * looks the same on every worker. Use is kept in the access time alone.
+ * Every blob has this modification time, so that files linked into an input root look the same on every worker. Only
+ * the access time records use.
  */
 export const modifiedAt = new Date("2000-01-01T00:00:00Z");

@@ -4,7 +4,7 @@ import { type Namespace, ownNamespace } from "../namespaces/namespace.ts";
 import { type DiskEviction, openDiskEviction } from "./disk-eviction.ts";
 import { namespacesIn } from "./namespaces-in.ts";
 
-/** Like `openDiskEviction`, for all namespaces of a directory. Namespaces that come to be later are seen, too. */
+/** Like `openDiskEviction`, for all namespaces of a directory, including later ones. */
 export async function openNamespacedEviction(directory: string): Promise<Evictable> {
   const open = new Map([[ownNamespace, await openDiskEviction(directory)]]);
 

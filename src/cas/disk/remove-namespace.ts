@@ -29,10 +29,10 @@ export async function usageOfNamespace(
 
 /**
  * Removes the blobs of a namespace that were not used since `before`, if given; then its directory, if it is empty.
- * Returns what is left: 0 blobs when the directory is gone.
+ * Returns what remains: 0 blobs when the directory is gone.
  *
  * A blob that arrives in between is kept: the directory is first moved away, and blobs found in it then are put back.
- * In that moment readers may get such a blob as missing.
+ * For a moment readers may not find such a blob.
  */
 export async function removeNamespace(
   directory: string,
@@ -48,7 +48,7 @@ export async function removeNamespace(
   const left = await usageOfNamespace(directory, namespace);
   if (left.blobs > 0) return left;
   try {
-    // On the same file system; what a process that dies leaves there goes with the next start.
+    // On the same file system; files that a crashed process leaves there are removed at the next start.
     const aside = join(await mkdtemp(join(diskLayout(directory).temp, "project-")), "gone");
     await rename(at, aside);
     await putBackBlobs(aside, at);

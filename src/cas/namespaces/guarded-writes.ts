@@ -1,19 +1,19 @@
 import type { ProjectStore } from "./project-blobs.ts";
 
 /**
- * Asked before each write, with how many bytes the blob has. Throws for what may not be written; answers what to call
- * when nothing was kept after all.
+ * Called before each write with the size of the blob. Throws if the blob may not be written; returns the function to
+ * call when nothing was stored.
  */
 type AdmitWrite = (sizeBytes: number) => Promise<() => void>;
 
 type WritableProject = Pick<ProjectStore, "blobs" | "uploads">;
 
-/** The blobs of a project, for somebody who may not write all that he likes. */
+/** Returns the blobs of a project for a caller with limited rights to write. */
 export function guardedWrites(
   { blobs, uploads }: WritableProject,
   admit: AdmitWrite,
 ): WritableProject {
-  /** The size is what a packed blob unpacks to: known, and admitted, before a byte of it is read. */
+  /** The size is that of the unpacked blob: it is known and checked before reading a byte. */
   async function admitted(sizeBytes: number, write: () => Promise<void>): Promise<void> {
     const giveBack = await admit(sizeBytes);
     try {

@@ -18,10 +18,10 @@ const mostShown = 40;
 const hashDigits = 32;
 
 /**
- * The namespace of a project, whatever its name is.
+ * Returns the namespace of a project with any name.
  *
- * People recognise it by what the name begins with; the hash tells it from others. So nothing climbs out of the
- * directory, no name is too long, and two names that a file system takes for one are two.
+ * People recognise it by the beginning of the name; the hash makes it unique. So no name leaves the directory or is too
+ * long, and names that a file system would treat as equal stay different.
  */
 export function namespaceOf(project: string): Namespace {
   if (project === defaultProject) return ownNamespace;

@@ -44,13 +44,13 @@ export interface ProjectBlobs extends Pick<UploadStore, "sweep"> {
   /** Returns the namespaces of all projects that have begun, without that of the default project. */
   namespaces(): Promise<Namespace[]>;
   usage(namespace: Namespace): Promise<NamespaceUsage>;
-  /** See `BlobStorage.remove`. Whoever writes into the project then begins it anew. */
+  /** See `BlobStorage.remove`. The next write into the project begins it again. */
   remove(namespace: Namespace, before: Date | undefined): Promise<NamespaceUsage>;
   /** A blob of a namespace is gone, whatever its size was: nobody is told any more that it is here. */
   lost(namespace: Namespace, hash: string): void;
 }
 
-/** Each has 256 directories, and is walked by whoever makes room. */
+/** Each has 256 directories, which code that makes room has to walk. */
 const usuallyAtMost = 256;
 
 const nothing = memoryBlobStore();

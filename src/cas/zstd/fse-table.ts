@@ -4,7 +4,7 @@ import { corrupt } from "./corrupt.ts";
 export interface FseTable {
   readonly accuracyLog: number;
   readonly symbol: Uint8Array;
-  /** How many bits a step out of a state reads, and what is added to them for the next state. */
+  /** How many bits a step out of a state reads, and the value that is added to them for the next state. */
   readonly bits: Uint8Array;
   readonly next: Uint16Array;
 }

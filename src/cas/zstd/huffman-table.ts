@@ -41,7 +41,7 @@ function compressedWeights(bytes: Uint8Array, at: number, end: number): number[]
   let left = (end - start) * 8 - 1 - (Math.clz32(last) - 24);
   const take = (count: number) => {
     left -= count;
-    // Before its beginning a stream goes on with zeros.
+    // Before its beginning a stream counts as zeros.
     let value = 0;
     for (let n = 0; n < count; n++) {
       const bit = left + n;

@@ -44,7 +44,7 @@ export class InputBytes {
     }
   }
 
-  /** Forgets the next bytes, as far as they are here; answers how many. */
+  /** Drops the next bytes that are available; returns how many. */
   drop(count: number): number {
     const dropped = Math.min(count, this.length);
     this.length -= dropped;

@@ -102,7 +102,7 @@ function decodeStream(
   }
   while (at < stop && bits > floor) {
     const low = bits - width;
-    // Before its beginning a stream goes on with zeros; there lie the table or other streams.
+    // Before its beginning a stream counts as zeros; the memory there holds the table or other streams.
     const word = (view.getUint32(low >>> 3, true) >>> (low & 7)) & mask;
     const entry = entries[low < floor ? word & ~((1 << (floor - low)) - 1) : word] as number;
     out[at++] = entry;

@@ -10,7 +10,7 @@ function steps(bits: readonly number[], first: number): Int32Array {
 }
 const run = (length: number, value: number): number[] => Array.from({ length }, () => value);
 
-/** How many bits follow each code of a length (RFC 8878, 3.1.1.3.2.1), and what is added to them. */
+/** How many bits follow each code of a length (RFC 8878, 3.1.1.3.2.1), and the value that is added to them. */
 const lengthBits = [
   ...run(16, 0),
   1,

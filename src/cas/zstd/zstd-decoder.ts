@@ -29,9 +29,9 @@ type Expected =
 /**
  * Unpacks zstd as it arrives: any number of frames, each of any size.
  *
- * Made for bytes from strangers. Work and memory are bounded by what comes out, and
- * that by `mostBytes`; a block takes about a millisecond, and the caller can pause
- * after each. Frames' own checksums are passed over: a blob has its digest.
+ * It is safe for untrusted input. Work and memory are limited by the size of the output, and that by `mostBytes`; a
+ * block takes about a millisecond, and the caller can pause after each. The checksums of frames are ignored, because a
+ * blob has its digest.
  */
 export class ZstdDecoder {
   readonly #mostBytes: number;

@@ -169,7 +169,7 @@ async function prepareDirectories(parent: string, socketDir: string, runAs: RunA
   }
 }
 
-/** Its name can be guessed, and the temporary directory is everybody's: another user may have made it. */
+/** Its name can be guessed, and everybody may write in the temporary directory: another user may have made it. */
 async function requireOurs(socketDir: string, runAs: RunAs): Promise<void> {
   const found = await lstat(socketDir);
   const ours = [process.getuid?.(), runAs.owner?.uid].includes(found.uid);

@@ -20,9 +20,9 @@ const stopSteps: readonly StopStep[] = [
 ];
 
 /**
- * For a PostgreSQL whose server is gone. It was told to shut down when its server died. A new server waits for it,
- * while build tools retry for some seconds. A shutdown takes 0.1 to 0.7 s, also beside other work; if it has not ended
- * by now, it hangs. Recovery takes 0.3 s longer than a clean start.
+ * For a PostgreSQL whose Grange server has ended. It began to shut down then. A new server waits for it, while build
+ * tools retry for some seconds. A shutdown takes 0.1 to 0.7 s, also beside other work; if it has not ended by now, it
+ * hangs. Recovery takes 0.3 s longer than a clean start.
  */
 export const stopStepsOfEarlier: readonly StopStep[] = [
   { signal: "SIGINT", withinMs: 2_000 },
@@ -47,7 +47,7 @@ export async function endPostgres(
   ended?: AbortSignal,
 ): Promise<boolean> {
   for (const { signal, withinMs } of steps) {
-    // Without the postmaster, they would go on until they notice, and keep the next one out.
+    // Without the postmaster, they would continue until they notice, and prevent the next start.
     const alongside = signal === "SIGKILL" ? await childrenOf(pid) : [];
     const until = performance.now() + withinMs;
     while (performance.now() < until) {
@@ -79,6 +79,6 @@ function signalQuietly(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // Gone is what was wanted.
+    // It has already ended.
   }
 }

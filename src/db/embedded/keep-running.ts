@@ -21,10 +21,10 @@ export function restartDelayMs(failures: number): number {
 }
 
 /**
- * Keeps a process running until it is stopped: when it ends by itself, or cannot be
- * started again, it is started anew, later each time. Throws when the first start fails.
+ * Keeps a process running until it is stopped: when it ends by itself, or cannot be started again, it is restarted,
+ * with growing delays. Throws when the first start fails.
  *
- * @param end ends a running process, by harder means when softer ones do not; `stop` waits for it
+ * @param end ends a running process, by force if necessary; `stop` waits for it
  */
 export async function keepRunning(
   start: () => Promise<StartedProcess>,

@@ -26,7 +26,10 @@ export async function rotateOpenLog(path: string, mostBytes = mostLogBytes): Pro
   await truncate(path);
 }
 
-/** Keeps a log that processes append to within its size, to a minute's worth. What fails is tried again a minute later. */
+/**
+ * Keeps a log that processes append to within its size, checked once a minute. After a failure it tries again a minute
+ * later.
+ */
 export function keepLogSmall(path: string): Service {
   let rotating = Promise.resolve();
   const timer = setInterval(() => {

@@ -10,7 +10,7 @@ export interface Seeker {
 /** An execution that can be assigned. */
 export interface Taken {
   readonly lane: number;
-  /** The worker process that had the last thing like it; undefined where nobody knows. */
+  /** The worker process that last ran a similar execution; undefined when unknown. */
   readonly lastHadBy: string | undefined;
 }
 
@@ -37,7 +37,10 @@ export function assignWorkers(
   return seated.slice(0, mostAssignments);
 }
 
-/** Assigns each worker once: first those who had its like, then those who come back to a lane, then the others as they came. */
+/**
+ * Assigns each worker once: first workers that ran a similar execution, then workers that return to a lane, then the
+ * others in the order of their claims.
+ */
 function assignmentTurn(
   seekers: readonly Seeker[],
   things: readonly Taken[],

@@ -32,9 +32,9 @@ interface Claim {
 export interface ClaimDispatcher extends QueueTransactions {
   /** Waits for work; answers nothing when the wait is over. */
   claim(claim: Claim): Promise<LeasedExecution[]>;
-  /** Looks for work, if somebody waits for it. Notifications that this dispatcher sent itself (`by`) are ignored. */
+  /** Looks for work, if a claim waits. Notifications that this dispatcher sent itself (`by`) are ignored. */
   wake(by?: string): void;
-  /** Answers all that wait with nothing: their workers come again, and their rows are read again. */
+  /** Answers all waiting claims with nothing: their workers claim again, and their rows are read again. */
   turnAway(): void;
   /** Answers the waiting claims of these worker processes with nothing. A process that still listens claims again. */
   dismiss(instanceIds: ReadonlySet<string>): void;
@@ -45,9 +45,9 @@ export interface ClaimDispatcher extends QueueTransactions {
   stop(): Promise<void>;
 }
 
-/** Worker processes of which it is remembered what they had last. */
+/** For how many worker processes the last execution is remembered. */
 const mostRemembered = 10_000;
-/** Kinds of work of which it is remembered who had them last, at 150 bytes each. */
+/** For how many kinds of work the last worker is remembered, at 150 bytes each. */
 const mostAlike = 50_000;
 
 /**
@@ -67,7 +67,7 @@ export function claimDispatcher(parts: {
   readonly idle?: IdleState | undefined;
   /** The executions that were announced to workers. */
   readonly told?: AnnouncedExecutions;
-  /** Remembers what is handed out. */
+  /** Remembers the leases that are handed out. */
   readonly leases?: LeasesHere;
   /** Returns executions to the queue that were leased for a worker that had gone. */
   readonly giveBack: (leased: readonly LeasedExecution[]) => void;

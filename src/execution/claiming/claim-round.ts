@@ -69,8 +69,8 @@ export async function lookAhead(
 /**
  * Serves all claims that wait at a server, in one transaction.
  *
- * Workers of one kind share a statement. Smaller size classes choose first, so that
- * a big machine is not busy with what a small one waits for.
+ * Workers of one kind share a statement. Smaller size classes choose first, so that a big machine does not take work
+ * that a small one could do.
  *
  * Resolves when the last statement is sent: its answer may come with that of the commit.
  */
@@ -146,7 +146,7 @@ export async function claimRound(
       if (handedOut.length === candidates.length && candidates.length <= fewCandidates)
         exhausted.push(kindOf(first.claim.worker));
     });
-    // Heard of by whoever waits for the end of the round.
+    // The error is handled where the end of the round is awaited.
     handingOut.catch(() => {});
   }
   return { over: handingOut.then(() => ({ leasedPerClaim, hasMore, exhausted })) };
@@ -171,7 +171,7 @@ function whereTold(
   );
 }
 
-/** Both are asked at once, though nobody needs the second where the first finds nothing. */
+/** Both are queried at the same time, although the second is not needed when the first finds nothing. */
 async function look(tx: Tx, group: readonly Placed[]): Promise<Look> {
   const [first] = group;
   if (first === undefined) return { candidates: [], busy: { lanes: new Map(), owners: new Map() } };

@@ -18,7 +18,7 @@ export type ClaimState =
   | { readonly kind: "resting" }
   | {
       readonly kind: "served";
-      /** What happens when nothing was found: the claim waits on, it is answered, or its worker has gone. */
+      /** What happens when nothing was found: the claim continues to wait, it is answered, or its worker has gone. */
       readonly afterwards: "wait" | "answer" | "give-back";
     }
   | { readonly kind: "answered" };

@@ -12,7 +12,7 @@ export interface Ahead {
   readonly isMore: boolean;
 }
 
-/** Beyond this many in its own lane, nobody counts on. */
+/** Counting stops after this many in its own lane. */
 const mostCounted = 500;
 /** Other lanes are counted as deep as this allows in all, but each at least so deep. */
 const mostCountedOfOthers = 4_000;
@@ -37,7 +37,7 @@ interface Standing {
   readonly ownersLeased: ReadonlyMap<number, number>;
 }
 
-/** Counts in the order of orderClaims: the top class, what is overdue, then turns. */
+/** Counts in the order of orderClaims: the top class, overdue executions, then turns. */
 export async function countAhead(
   tx: Tx,
   execution: Counting,
@@ -59,7 +59,7 @@ export async function countAhead(
   const ofOwn = sumOf(own, "count");
   const sameInvocation = sumOf(own, "same");
   const strangers = ofOwn - sameInvocation;
-  // Those of the top class are all in one lane, whomever they belong to.
+  // All executions of the top class are in one lane, whatever their owner.
   if (execution.lane === topLane)
     return { top: strangers, sameInvocation, others: 0, isMore: ofOwn >= mostCounted };
 

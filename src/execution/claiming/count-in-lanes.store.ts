@@ -18,7 +18,7 @@ export interface Stretch {
   /** Only earlier places. */
   readonly before: number;
   /**
-   * Of those at that very place, only rows that lie before this one; none when absent.
+   * Among executions at the same place, counts only rows before this one; none when absent.
    *
    * A graph's jobs often have one place. An index keeps equal keys in the order of their rows, so claims do, too.
    */

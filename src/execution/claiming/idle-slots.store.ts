@@ -6,7 +6,7 @@ import { isWithinFence } from "./served-by.store.ts";
 
 const Idle = z.object({ slots: z.number() });
 
-/** How many slots have nothing to do, of workers that serve a platform and were heard of since `seen`. */
+/** Counts the idle slots of workers that serve a platform and were seen since `seen`. */
 export async function idleSlots(
   tx: Tx,
   required: { readonly platform: Platform; readonly sizeClass: number },

@@ -70,7 +70,7 @@ export function lookAheadService(parts: {
   const look = async (worker: RegisteredWorker): Promise<Waiting[]> => {
     const candidates = await claimCandidates(parts.db, worker, mostSeen, 0);
     const ordered = orderClaims(candidates, {
-      // Who has how much under way has changed by the time.
+      // The counts of running executions will have changed by then.
       busy: { lanes: new Map(), owners: new Map() },
       now: parts.clock.now(),
       overdueAfterMs: parts.overdueAfterMs,

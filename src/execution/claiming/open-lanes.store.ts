@@ -1,12 +1,12 @@
 import { type Sql, sql } from "#db/sql.ts";
 
 /**
- * The first of every open lane, for each size class and each set of requirements that is `served`.
+ * Returns the first execution of every open lane, for each size class and each set of requirements that is `served`.
  *
- * Common table expressions for a `with recursive`; what they offer is `open_lane (requirements, size_class,
- * lane, owner_lane, id, place, priority, queued_at, akin)`. The cost is that of the distinct requirements in the queue and of the
- * lanes in each that are served, about 10 µs each, however many executions wait in them: both
- * are walked by skipping along the index, one lookup for each.
+ * Common table expressions for a `with recursive`; they provide `open_lane (requirements, size_class, lane, owner_lane,
+ * id, place, priority, queued_at, akin)`. The cost depends on the distinct requirements in the queue and their lanes,
+ * about 10 µs each, however many executions wait in them: both are found by skipping along the index, one lookup for
+ * each.
  */
 export function openLanes(
   /** A condition on `requirements`, canonical JSON as text. */

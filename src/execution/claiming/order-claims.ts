@@ -27,7 +27,7 @@ interface ClaimSituation {
   readonly busy: Busy;
   readonly now: Date;
   readonly overdueAfterMs: number;
-  /** Of lanes with equal turns, this one goes first: the worker has what its executions need. */
+  /** Among lanes with equal turns, this one goes first: the worker has inputs that its executions need. */
   readonly preferredLane?: number | undefined;
 }
 
@@ -93,7 +93,7 @@ export function orderClaims(
     .map(({ candidate }) => candidate);
 }
 
-/** Gives out turns: each counts what is running and was given before, against the weight of its priority. */
+/** Assigns turns: each counts the running and previously assigned executions, divided by the weight of its priority. */
 function turnsOf(running: ReadonlyMap<number, number>): (whose: number, next: Ranked) => number {
   const given = new Map(running);
   return (whose, { candidate, rank }) => {
@@ -118,7 +118,7 @@ function byPlace(a: Ranked, b: Ranked): number {
   return a.candidate.place - b.candidate.place;
 }
 
-/** Puts the greater size class first, among executions whose size counts. */
+/** Puts the larger size class first, among executions whose size counts. */
 function bySize(a: Ranked, b: Ranked): number {
   if (a.rank !== ranks.usual) return 0;
   return b.candidate.sizeClass - a.candidate.sizeClass;

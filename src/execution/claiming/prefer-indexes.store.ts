@@ -44,8 +44,9 @@ export async function commitWithoutWaiting(tx: Tx): Promise<void> {
 }
 
 /**
- * Sends settings with the next statement, without waiting; when they fail, that statement fails, too. As a script,
- * because a statement with values costs both sides twice as much, and each end of an action has two of these.
+ * Sends settings with the next statement, without waiting; when they fail, that statement fails, too. They are sent as
+ * a script, because a statement with parameters costs both sides twice as much, and each end of an action has two of
+ * these.
  */
 function travel(tx: Tx, settings: string): void {
   tx.script(settings).catch(() => {});

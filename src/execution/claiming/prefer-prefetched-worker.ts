@@ -12,7 +12,7 @@ interface Waiting {
 const within = 16;
 
 /**
- * Returns executions in their order, except that workers get those whose inputs they have been fetching.
+ * Returns executions in their order, except that workers get those whose inputs they have prefetched.
  *
  * Only neighbours of one lane and priority change places, and only among those that are not `fixed`. So no lane gets
  * more or less, and after a time every execution is available to all workers again (`keptFor`).
@@ -36,7 +36,7 @@ export function preferPrefetchedWorker<Candidate extends Waiting>(
       if (other === undefined || isFixed(other) || !isAlike(first, other)) continue;
       const whose = keptFor(other.id);
       const isTheirs = whose !== undefined && claiming.has(whose);
-      // An execution kept for another worker changes places with one that is kept for nobody.
+      // An execution that is reserved for another worker changes places with one that is not reserved.
       if (isTheirs || (better < 0 && owner !== undefined && whose === undefined)) better = j;
       if (isTheirs) break;
     }

@@ -4,7 +4,7 @@ const windowMs = 10_000;
 const windowsPerPriority = 1;
 /** Beyond this a priority says no more: it is 28 hours of waiting. */
 export const strongestPriority = 10_000;
-/** Durations are told apart by tenths of a second, up to nineteen days. */
+/** Durations are compared in tenths of a second, up to nineteen days. */
 const durationStepMs = 100;
 const durationSteps = 2 ** 24;
 
@@ -30,7 +30,7 @@ export function queuePlace(execution: {
   return (window + delay) * durationSteps + (durationSteps - 1 - steps);
 }
 
-/** How much later than others something of this priority has its place; negative for what is sooner. */
+/** Returns how much later than the usual priority an execution of this priority is placed; negative for earlier. */
 export function delayOfPriorityMs(priority: number): number {
   return clamp(priority, -strongestPriority, strongestPriority) * windowsPerPriority * windowMs;
 }

@@ -35,7 +35,7 @@ export type QueuePosition =
       /** When a worker that could run it is expected to be free. */
       readonly freeAt: Date | undefined;
       readonly ahead: Ahead;
-      /** The part of its workers that what it belongs to may expect, and how much of that runs. */
+      /** The part of its workers that its owner may expect, and how much of it runs. */
       readonly share: number;
       readonly laneRunning: number;
     };

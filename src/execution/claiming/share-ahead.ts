@@ -1,14 +1,14 @@
 import type { Candidate } from "./order-claims.ts";
 
-/** Which worker process was told of which execution. */
+/** An execution and the worker process to which it was announced. */
 interface Told {
   peek(executionId: string): string | undefined;
 }
 
 /**
- * Returns the waiting executions that one worker is told about, in the order in which they will be taken.
+ * Returns the waiting executions that are announced to one worker, in the order in which they will be taken.
  *
- * Executions that another worker was told about are left to that worker. Executions of the worker's own lane come
+ * Executions that were announced to another worker are left to that worker. Executions of the worker's own lane come
  * first, because claims prefer them, too; within each lane, the order of the queue holds.
  */
 export function shareAhead<Waiting extends Pick<Candidate, "id" | "lane">>(

@@ -1,11 +1,11 @@
 import { scoreOfTurn, turnsBelow, weightOf } from "./turn-score.ts";
 
-/** The present state of a lane: its first execution, and what it has running. */
+/** The present state of a lane: its first execution, and how many it has running. */
 export interface LaneState {
   readonly lane: number;
-  /** Of what is first in it. */
+  /** The owner's lane of its first execution. */
   readonly ownerLane: number;
-  /** Of what is first in it. */
+  /** The priority of its first execution. */
   readonly priority: number;
   readonly leased: number;
 }

@@ -5,20 +5,20 @@ export interface FailedItem {
   readonly failures: number;
 }
 
-/** What follows from a batch's failure. */
+/** The consequences of a failed batch. */
 export interface AfterFailure {
   /** Tried again, each list by itself and as it is. */
   readonly again: readonly (readonly string[])[];
-  /** Given up; the job fails with them. */
+  /** These items have no retries left; the job fails with them. */
   readonly failed: readonly string[];
 }
 
 /**
- * What becomes of the items of a batch that failed.
+ * Decides about the items of a failed batch.
  *
- * Nobody knows which of them was to blame, so the batch is tried again in halves, down to the
- * item that fails alone. That one fails the job when its budget is used up; the others go on. Halving is
- * not counted: a good item is not given up for its company. Without a budget nothing is tried again.
+ * It is unknown which of them caused the failure, so the batch is split in halves and tried again, down to the item
+ * that fails alone. That item fails the job when its retries are used up; the others continue. Halving does not count
+ * as a retry, so a good item is not given up because of others. With no retries allowed, nothing is tried again.
  */
 export function afterFailure(items: readonly FailedItem[], retries: number): AfterFailure {
   const names = items.map(({ item }) => item);

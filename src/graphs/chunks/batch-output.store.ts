@@ -3,7 +3,7 @@ import { sql } from "#db/sql.ts";
 import type { GraphId } from "../graph-id.ts";
 import { RunOutput } from "../job-detail.store.ts";
 
-/** What is needed to read a batch's log; undefined when there is no such batch. */
+/** Returns everything that is needed to read a batch's log; undefined when there is no such batch. */
 export async function batchOutput(
   tx: Tx,
   graphId: GraphId,

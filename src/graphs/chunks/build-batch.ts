@@ -15,11 +15,11 @@ const itemsFile = ".grange-items.json";
 const mostInEnvironment = 32 * 1024;
 
 /**
- * A batch as an action: the job's commands, with the batch's items at hand. The same items with the same
- * inputs are the same action, whatever batch they come in.
+ * Builds the action of a batch: the job's commands, with the batch's items. The same items with the same inputs are the
+ * same action, in whichever batch.
  *
- * The items are a JSON list in the file that `$GRANGE_ITEMS_FILE` names, and lines in `$GRANGE_ITEMS` where
- * they are few. Puts all that the action needs into the store.
+ * The items are a JSON list in the file that `$GRANGE_ITEMS_FILE` names; if they are few, `$GRANGE_ITEMS` has them as
+ * lines, too. Stores all inputs of the action.
  */
 export async function buildBatch(
   store: BlobStore,

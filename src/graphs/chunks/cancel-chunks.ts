@@ -12,7 +12,9 @@ import {
   markRunOver,
 } from "./gather.store.ts";
 
-/** Ends chunked runs whose end was asked for, and the executions that nobody else waits for. Answers how many. */
+/**
+ * Ends chunked runs that are to be cancelled, and those of their executions that nothing else needs. Returns how many.
+ */
 export async function cancelChunkedRuns(db: Db, queue: CancellingQueue): Promise<number> {
   const runs = await chunkedRunsToCancel(db);
   for (const { graphId, job, run, executions } of runs) {

@@ -64,7 +64,7 @@ export async function chunkProgress(
   return { ...progress, batches: await withWorkers(tx, batches) };
 }
 
-/** Names the workers of batches under way; those that have ended know theirs. */
+/** Adds the names of workers to unfinished batches; ended batches already have them. */
 async function withWorkers(tx: Tx, batches: readonly Batch[]): Promise<Batch[]> {
   const underWay = batches.flatMap(({ state, executionId }) =>
     state === "running" && executionId !== null ? [ExecutionId.parse(executionId)] : [],

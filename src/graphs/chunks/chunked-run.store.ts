@@ -63,7 +63,7 @@ const ChunkedRun = z.object({
 });
 export type ChunkedRun = z.infer<typeof ChunkedRun>;
 
-/** The runs of these jobs whose items are being worked on, with their batches counted. The graphs are locked. */
+/** Returns the unfinished runs of these jobs, with their batches counted. The graphs are locked. */
 export function chunkedRunsOf(
   tx: Tx,
   jobs: readonly { readonly graphId: GraphId; readonly job: string }[],
@@ -132,7 +132,7 @@ export async function insertBatches(
   `);
 }
 
-/** Of runs whose items are all over, notes that their outputs can be gathered. Answers whether there was one. */
+/** Marks runs whose items have all ended, so that their outputs are gathered. Returns whether there was one. */
 export async function markItemsOver(
   tx: Tx,
   { graphId, job, run }: ChunkedRunKey,
@@ -169,7 +169,7 @@ export async function itemHistory(
 
 const KeyRow = z.object({ graphId: GraphId, job: z.string() });
 
-/** Chunked runs with items that nobody works on. */
+/** Chunked runs with items that are in no batch. */
 export function runsWithWaitingItems(tx: Tx): Promise<z.infer<typeof KeyRow>[]> {
   return tx.many(
     KeyRow,

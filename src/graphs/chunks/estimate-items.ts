@@ -16,9 +16,10 @@ export function estimateItems(
 }
 
 /**
- * What each item of a batch took, in milliseconds: as the job says, or else its share of the batch's time.
+ * Returns the duration of each item of a batch in milliseconds: as the job reports it, or else its share of the batch's
+ * time.
  *
- * What the job says is a stranger's: names that are not in the batch and times that are none are passed over.
+ * The report is not trusted: unknown names and invalid times are ignored.
  */
 export function durationsOf(
   items: readonly { readonly item: string; readonly estimateMs: number }[],

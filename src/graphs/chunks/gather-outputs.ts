@@ -25,7 +25,7 @@ const mostPerTurn = 8;
 /** A server that dies leaves its turn to others after this long. */
 const turnMs = 60_000;
 
-/** Ends runs whose items are all over, with what their batches made together. Answers how many it looked at. */
+/** Ends runs whose items have all ended, with the merged outputs of their batches. Returns how many it looked at. */
 export async function gatherOutputs(services: GatheringServices, now: Date): Promise<number> {
   const until = new Date(now.getTime() + turnMs);
   const taken = await takeRunsToGather(services.db, now, until, mostPerTurn);

@@ -18,7 +18,7 @@ const RunToGather = z.object({
 });
 export type RunToGather = z.infer<typeof RunToGather>;
 
-/** Takes runs whose items are all over; nobody else does until `until`. */
+/** Takes runs whose items have all ended; no other server takes them until `until`. */
 export function takeRunsToGather(
   tx: Tx,
   now: Date,
@@ -51,7 +51,7 @@ export function takeRunsToGather(
 
 const GatheredBatch = z.object({ number: z.number(), result: Bytes });
 
-/** What the batches made that succeeded, in order. */
+/** The results of the successful batches, in order. */
 export function resultsOfBatches(
   tx: Tx,
   { graphId, job, run }: ChunkedRunKey,
@@ -119,7 +119,7 @@ const BatchToMeasure = z.object({
 });
 export type BatchToMeasure = z.infer<typeof BatchToMeasure>;
 
-/** Takes batches that were executed and whose items' times are not kept yet. */
+/** Takes executed batches whose items' durations are not stored yet. */
 export function takeBatchesToMeasure(tx: Tx, most: number): Promise<BatchToMeasure[]> {
   return tx.many(
     BatchToMeasure,
@@ -152,7 +152,7 @@ export function takeBatchesToMeasure(tx: Tx, most: number): Promise<BatchToMeasu
   );
 }
 
-/** Keeps what the items of a batch took, for this run and as history. */
+/** Stores the durations of a batch's items, for this run and as history. */
 export async function keepDurations(
   tx: Tx,
   { graphId, job, run }: Omit<BatchKey, "number">,
@@ -183,7 +183,7 @@ const CancelledRun = z.object({
   executions: z.array(z.uuid().brand<"ExecutionId">()),
 });
 
-/** Chunked runs whose end was asked for, with the executions of their batches. */
+/** Chunked runs that are to be cancelled, with the executions of their batches. */
 export function chunkedRunsToCancel(tx: Tx): Promise<z.infer<typeof CancelledRun>[]> {
   return tx.many(
     CancelledRun,
@@ -200,7 +200,7 @@ export function chunkedRunsToCancel(tx: Tx): Promise<z.infer<typeof CancelledRun
   );
 }
 
-/** Ends what is left of a run's batches. */
+/** Ends a run's unfinished batches. */
 export async function cancelBatches(tx: Tx, { graphId, job, run }: ChunkedRunKey): Promise<void> {
   await tx.run(sql`
     update work_batch set state = 'finished', outcome = 'cancelled', finished_at = now(), measured = true
@@ -210,7 +210,7 @@ export async function cancelBatches(tx: Tx, { graphId, job, run }: ChunkedRunKey
 
 const Unwanted = z.object({ id: z.uuid().brand<"ExecutionId">() });
 
-/** Those of the executions, which are locked, that serve no run and no batch any more. */
+/** Returns those of the locked executions that serve no run and no batch any more. */
 export async function executionsServingNobody(
   tx: Tx,
   executions: readonly ExecutionId[],

@@ -1,8 +1,8 @@
-/** An item that nobody works on. */
+/** An item that is in no batch. */
 export interface WaitingItem {
   readonly item: string;
   readonly estimateMs: number;
-  /** Of an item that is tried again: the group that it is in, whose items go together. */
+  /** For an item that is tried again: its group, whose items stay together. */
   readonly again: number | null;
 }
 
@@ -10,7 +10,7 @@ export interface WaitingItem {
 export interface Capacity {
   /** Planned, queued or running. */
   readonly underWay: number;
-  /** Those of them that run. */
+  /** How many of them run. */
   readonly running: number;
   /** Slots of workers that serve the job and have nothing to do. */
   readonly idle: number;
@@ -25,11 +25,11 @@ export function batchesAtOnce({ running, idle, min, max }: Capacity): number {
 }
 
 /**
- * The batches to be begun now, as lists of items; each waiting item is in one of them at most.
+ * Returns the batches to begin now, as lists of items; each waiting item is in at most one.
  *
- * What is tried again goes first, and with exactly the items that its group has. Of the others the
- * largest go first. A batch takes half of what each worker's share of the rest would be, so that
- * batches shrink towards the end and no worker is left with a long one; but never more than the budget.
+ * Groups of items that are tried again go first, unchanged. Of the others the largest go first. A batch takes half of
+ * each worker's share of the remaining time, so that batches shrink towards the end and no worker is left with a long
+ * one; but never more than the budget.
  */
 export function makeBatches(waiting: readonly WaitingItem[], room: Capacity): string[][] {
   const atOnce = batchesAtOnce(room);

@@ -9,7 +9,7 @@ import { type BatchToMeasure, keepDurations, takeBatchesToMeasure } from "./gath
 const mostPerTurn = 32;
 const mostBytes = 16 * 1024 * 1024;
 
-/** Keeps what the items of ended batches took, for the next estimates. Answers how many batches there were. */
+/** Stores the durations of the items of ended batches, for later estimates. Returns how many batches there were. */
 export async function measureBatches({
   db,
   store,
@@ -25,7 +25,7 @@ export async function measureBatches({
   return taken.length;
 }
 
-/** What the job says of its items' times. It may say nonsense, or nothing. */
+/** Reads the durations that the job reports. They may be invalid or missing. */
 async function statedBy(
   store: BlobStore,
   { result, resultsPath }: BatchToMeasure,

@@ -16,7 +16,7 @@ import {
   OutputSymlinkSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 
-/** What a batch made: an REv2 ActionResult, binary. */
+/** The result of a batch: an REv2 ActionResult, binary. */
 export interface BatchResult {
   readonly number: number;
   readonly result: Uint8Array;

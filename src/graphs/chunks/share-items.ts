@@ -44,7 +44,7 @@ export async function nextBatches(tx: Tx, jobs: readonly ChunkedJob[], now: Date
   if (isAny) await wakeServerJobs(tx);
 }
 
-/** `done`: takes the ends of batches in, lets items of those that failed wait anew, and cuts the next. */
+/** `done`: records the ends of batches, makes items of failed ones wait again, and cuts the next batches. */
 export async function batchesDone(
   tx: Tx,
   ended: readonly (EndedBatch & { readonly lostInputs?: boolean })[],
@@ -58,7 +58,7 @@ export async function batchesDone(
       (await chunkedRunsOf(tx, bad)).map((run) => [`${run.graphId} ${run.job}`, run.retries]),
     );
     for (const batch of bad) {
-      // What somebody has cancelled is not begun again; and without its inputs, no half of it does better.
+      // A cancelled batch is not retried; and without its inputs, halving would not help.
       const isOver = batch.outcome === "cancelled" || batch.lostInputs === true;
       const budget = isOver ? 0 : (retries.get(`${batch.graphId} ${batch.job}`) ?? 0);
       const { again, failed } = afterFailure(await countFailure(tx, batch), budget);
@@ -68,7 +68,7 @@ export async function batchesDone(
   await nextBatches(tx, ended, now);
 }
 
-/** Ends the batches that executions served, in the transaction that ends those. Answers whose they were. */
+/** Ends the batches that executions served, in the transaction that ends the executions. Returns their jobs. */
 export async function endBatchesOf(
   tx: Tx,
   ends: readonly (BatchEnd & {

@@ -31,7 +31,7 @@ export interface BatchServices {
   readonly trees: OutputTrees;
   readonly project: string;
   readonly logger: Logger;
-  /** The queue's own transaction: what is submitted in it is handed out right after the commit. */
+  /** The queue's own transaction: executions that are submitted in it are handed out right after the commit. */
   readonly transaction: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;
   /** The queue's: which size classes executions are to run on. Nobody chooses when absent. */
   readonly chooseSizes?: (
@@ -44,7 +44,7 @@ const atOnce = 4;
 /** A server that dies loses its batches to others after this long. */
 const turnMs = 15_000;
 
-/** Makes planned batches into actions and hands them to the queue. Answers how many. */
+/** Makes planned batches into actions and submits them to the queue. Returns how many. */
 export async function submitBatches(services: BatchServices, now: Date): Promise<number> {
   const until = new Date(now.getTime() + turnMs);
   const taken = await takePlannedBatches(services.db, now, until, mostPerTurn);
@@ -65,7 +65,7 @@ async function submitOne(services: BatchServices, batch: PlannedBatch, now: Date
       "a batch could not be begun; trying again",
     );
     if (!(reason instanceof Fault)) return;
-    // What its run was prepared with is gone, and no batch of it can be begun.
+    // The inputs that its run was prepared with are gone, so no batch of it can begin.
     const lostInputs = reason.code === "failed_precondition";
     if (lostInputs || reason.code === "invalid_argument")
       await endPlanned(services, batch, { ...failedEnd(messageOf(reason)), lostInputs }, now);

@@ -26,10 +26,10 @@ const PlannedBatch = z.object({
   priority: z.number(),
   top: z.boolean(),
 });
-/** A batch whose action is to be made. */
+/** A batch whose action has to be made. */
 export type PlannedBatch = z.infer<typeof PlannedBatch>;
 
-/** Takes planned batches, the longest planned first; nobody else does until `until`. */
+/** Takes planned batches, the longest planned first; no other server takes them until `until`. */
 export function takePlannedBatches(
   tx: Tx,
   now: Date,
@@ -77,8 +77,8 @@ export interface BatchKey extends ChunkedRunKey {
 }
 
 /**
- * Gives a batch to an execution, and answers how soon it is wanted by now; undefined when it is no longer to be begun.
- * The graph is locked.
+ * Assigns an execution to a batch, and returns the batch's current priority; undefined when the batch must not begin
+ * any more. The graph is locked.
  */
 export async function queueBatch(
   tx: Tx,
@@ -232,7 +232,7 @@ export async function regroupItems(
   again: readonly (readonly string[])[],
   failed: readonly string[],
 ): Promise<void> {
-  // A batch leaves two groups at most, so twice its number is nobody else's.
+  // A batch leaves at most two groups, so twice its number is unique.
   const rows = [
     ...again.flatMap((items, i) => items.map((item) => ({ item, again: 2 * number + i }))),
     ...failed.map((item) => ({ item, again: null })),

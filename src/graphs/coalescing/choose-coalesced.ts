@@ -2,12 +2,12 @@
 export interface WaitingOfKey {
   readonly graphId: string;
   readonly job: string;
-  /** Of its commit, ms since 1970. Who submits an older commit again has no newer one. */
+  /** The date of its commit, in ms since 1970. Submitting an older commit again does not make it newer. */
   readonly committedMs: number;
   /** Graphs that were submitted later have higher ones. */
   readonly graphNumber: number;
   readonly waitedMs: number;
-  /** What its definition says: so many must wait before it, each for so long. */
+  /** From its definition: how many jobs must wait before it, and for how long. */
   readonly minDepth: number;
   readonly minAgeMs: number;
 }

@@ -5,9 +5,9 @@ import { chooseCoalesced } from "./choose-coalesced.ts";
 import { coalescibleJobs, setCoalescedAside } from "./coalescing.store.ts";
 
 /**
- * Lets the newest of the jobs that wait under one key answer for the older ones. Answers how many it set aside.
+ * Lets the newest of the jobs that wait under one key stand for the older ones. Returns how many were set aside.
  *
- * Nothing is merged: an older job says whose run answers for it, and runs when somebody activates it.
+ * Nothing is merged: an older job refers to the run that stands for it, and runs itself if somebody activates it.
  */
 export async function coalesceJobs(db: Db, queue: CancellingQueue, now: Date): Promise<number> {
   let ended = 0;

@@ -18,10 +18,10 @@ const KeyRow = WaitingJob.extend({
 export type CoalescibleJob = WaitingJob & WaitingOfKey;
 
 /**
- * Jobs that wait for their start and may be coalesced, by repository, branch and key; of each two at least.
+ * Jobs that wait for their start and may be coalesced, by repository, branch and key; at least two for each.
  *
- * What a person or a search asked for on its own account, or customised, is asked for on this very commit.
- * Commits for which no branch was named have nothing to do with each other.
+ * A job that a person or a search requested or customised must run on its own commit. Commits that were submitted
+ * without a branch are never coalesced.
  */
 export async function coalescibleJobs(tx: Tx, now: Date): Promise<CoalescibleJob[][]> {
   const rows = await tx.many(

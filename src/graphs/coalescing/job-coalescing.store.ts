@@ -21,7 +21,8 @@ export async function jobCoalescing(
   graphId: GraphId,
   job: string,
 ): Promise<JobCoalescing | undefined> {
-  // What one was coalesced into may have been coalesced itself; graphs get newer, so there is no circle.
+  // The job into which one was coalesced may itself be coalesced. Each is newer than the one before, so there is no
+  // cycle.
   const chain = await tx.many(
     Answering,
     sql`

@@ -6,10 +6,10 @@ import { jobsToExpire, setExpiredAside } from "./expiry.store.ts";
 const jobsPerTurn = 500;
 
 /**
- * Ends the waiting of jobs that waited longer for their start than they may. Answers how many.
+ * Ends the waiting of jobs that waited longer for their start than allowed. Returns how many.
  *
- * A job that is blocked, ready or queued waits for its start; one that is skipped waits for nothing, and has its
- * whole time again when it is revived.
+ * A job that is blocked, ready or queued waits for its start. A skipped job does not wait, and gets its full time again
+ * when it is revived.
  */
 export async function expireJobs(db: Db, queue: CancellingQueue, now: Date): Promise<number> {
   const waiting = await jobsToExpire(db, now, jobsPerTurn);

@@ -5,7 +5,7 @@ import type { ExecutionId } from "#execution/execution.ts";
 import { GraphId } from "../graph-id.ts";
 import { isQueuedWith, namedJobs, WaitingJob } from "./waiting-job.store.ts";
 
-/** Jobs whose time to live is over while they wait for their start, the longest over first. */
+/** Jobs that wait for their start although their time to live is over, the longest over first. */
 export function jobsToExpire(tx: Tx, now: Date, most: number): Promise<WaitingJob[]> {
   return tx.many(
     WaitingJob,
@@ -25,11 +25,11 @@ export function jobsToExpire(tx: Tx, now: Date, most: number): Promise<WaitingJo
 const ExpiredJob = z.object({ graphId: GraphId, job: z.string() });
 
 /**
- * Sets aside those of the jobs that still wait, each with what it waited for.
+ * Sets aside those of the jobs that still wait, each with the reason of its wait.
  *
  * Their graphs are locked. Jobs in state `queued` expire only when their execution is among `unbegun`: a worker may
- * have taken it in the meantime. Their runs end as cancelled. A job that was ready but has no execution yet gets a run
- * that ended so: it waited for a worker like the queued ones, and statistics of waiting read runs.
+ * have taken it in the meantime. Their runs end as cancelled. A ready job without an execution gets a cancelled run,
+ * too: it waited for a worker like the queued ones, and statistics of waiting read runs.
  */
 export function setExpiredAside(
   tx: Tx,

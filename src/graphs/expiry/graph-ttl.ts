@@ -13,7 +13,7 @@ export function graphTtlMs(written: string | undefined): number | undefined {
   );
 }
 
-/** A graph's ttl bounds those of its jobs: what is over sooner holds. */
+/** A graph's ttl limits those of its jobs: the shorter one applies. */
 export function lesserTtlMs(job: number | undefined, graph: number | undefined): number | null {
   if (job === undefined) return graph ?? null;
   return graph === undefined ? job : Math.min(job, graph);

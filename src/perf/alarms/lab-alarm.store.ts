@@ -59,7 +59,7 @@ export type AfterSending =
   | { readonly state: "pending"; readonly at: Date; readonly problem: string }
   | { readonly state: "failed"; readonly problem: string };
 
-/** Stores what came of a try. `attempts` names it: an older try of a slow server changes nothing. */
+/** Stores the result of a delivery. `attempts` identifies it: an older delivery of a slow server changes nothing. */
 export async function settleAlarm(
   tx: Tx,
   { id, attempts }: Pick<DueAlarm, "id" | "attempts">,

@@ -12,7 +12,7 @@ const turnMs = 60_000;
 const firstWaitMs = 1_000;
 const longestWaitMs = 3_600_000;
 
-/** Returns a function that sends the alarms whose time has come. Any number of servers may. */
+/** Returns a function that sends the alarms that are due. Any number of servers may call it. */
 export function alarmSender(parts: {
   readonly db: Db;
   readonly clock: Clock;

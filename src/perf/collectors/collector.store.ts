@@ -179,7 +179,7 @@ export async function isAnySilent(tx: Tx, now: Date, silentSince: Date): Promise
 
 /** Marks collectors that went silent since they were last told of; answers which. */
 export async function markSilent(tx: Tx, now: Date, silentSince: Date): Promise<string[]> {
-  // Skipped: who is locked is speaking at this moment.
+  // Skipped: a locked row means that the collector is reporting at this moment.
   const silent = await tx.many(
     Name,
     sql`

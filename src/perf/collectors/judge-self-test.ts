@@ -39,8 +39,8 @@ export interface Duty {
 }
 
 /**
- * Returns what a test means for a collector's duty. A decision of a person stays, however well it measures; so does an
- * earlier test, while later ones have nothing to compare.
+ * Returns the effect of a self-test on a collector's duty. A decision of a person stays, however well the collector
+ * measures; so does the result of an earlier test, while later ones have nothing to compare.
  */
 export function dutyAfterTest(
   before: Duty,

@@ -55,7 +55,7 @@ export async function reportSelfTest(
   await insertNoise(tx, name, noise, now);
   const duty = dutyAfterTest(collector, judgement);
   await updateCollector(tx, { ...collector, ...duty });
-  // Once: a collector that fails again and again was told of.
+  // Only once: later failures of the same collector are not reported.
   if (collector.outOfDuty === null && duty.outOfDuty !== null)
     await keepAlarms(
       tx,

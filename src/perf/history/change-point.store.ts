@@ -9,7 +9,7 @@ const Step = z.object({
   artifactId: z.number(),
 });
 
-/** Steps that somebody accepted, of those that begin at some artifacts. */
+/** Accepted steps, of those that begin at these artifacts. */
 export function acceptedAt(tx: Tx, artifactIds: readonly number[]) {
   return tx.many(
     Step,
@@ -21,7 +21,7 @@ export function acceptedAt(tx: Tx, artifactIds: readonly number[]) {
   );
 }
 
-/** When the last word was said or step found at some artifacts: part of what a comparison rests on. */
+/** When a step at these artifacts was last found or judged: a comparison depends on it. */
 export async function acceptedDigest(tx: Tx, artifactIds: readonly number[]): Promise<string> {
   const [row] = await tx.many(
     z.object({ digest: z.string() }),
@@ -84,7 +84,7 @@ const CaseStep = z.object({
   meanAfter: z.number(),
 });
 
-/** Steps of one metric of some cases that nobody dismissed, for marks in charts. */
+/** Steps of one metric of some cases that were not dismissed, for marks in charts. */
 export function stepsOfCases(tx: Tx, caseIds: readonly number[], metric: number) {
   return tx.many(
     CaseStep,
@@ -156,7 +156,7 @@ const KnownPoint = z.object({
 });
 export type KnownPoint = z.infer<typeof KnownPoint>;
 
-/** Steps known at some artifacts, of some cases; held, so that what people say waits for what is found. */
+/** Locks the known steps of some cases at some artifacts, so that people's judgements wait for the search. */
 export function holdPoints(
   tx: Tx,
   artifactIds: readonly number[],

@@ -19,7 +19,9 @@ import { seriesKey } from "./history-wanted.ts";
 import { crossOff, takeFromList } from "./unexamined.store.ts";
 import { measuredCases, seriesAt, suiteOfArtifact, windowAbout } from "./window.store.ts";
 
-/** Two windows of the search for steps before, one after: what was measured late has figures on both sides. */
+/**
+ * Two windows of the search for steps before, one after: an artifact that is measured late has figures on both sides.
+ */
 const about = { before: 99, after: 50 };
 /** Values at the beginning of the window are not judged again, because the values before them are not visible. */
 const unjudged = 25;

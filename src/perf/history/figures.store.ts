@@ -70,7 +70,7 @@ export async function fingerprintsOf(tx: Tx): Promise<Map<number, string>> {
   return new Map(rows.map(({ id, fingerprint }) => [id, fingerprint]));
 }
 
-/** The places of a suite's metrics in what is stored. */
+/** Returns the positions of a suite's metrics in the stored data. */
 export async function ordinalsOf(tx: Tx, suite: string): Promise<Map<string, number>> {
   const rows = await tx.many(
     z.object({ name: z.string(), ordinal: z.number() }),

@@ -58,7 +58,7 @@ export async function askComparison(tx: Tx, query: ComparisonQuery): Promise<Com
   return { suite, suiteDigest, before, after, metric, neighbours };
 }
 
-/** Its parent, unless nobody measured that: then the nearest measured one before it. */
+/** Returns its parent; if that was not measured, the nearest measured artifact before it. */
 async function usualBefore(tx: Tx, suite: string, after: LineArtifact): Promise<LineArtifact> {
   const parent = after.parentId === null ? undefined : await artifactById(tx, after.parentId);
   if (parent !== undefined && (await isMeasuredAtAll(tx, parent.id))) return parent;

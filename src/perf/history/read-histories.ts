@@ -8,14 +8,14 @@ import { seriesKey, untilAccepted } from "./history-wanted.ts";
 export const farthestBack = 90;
 
 /**
- * Values of series at predecessors, nearest first, at most 30 of each, not beyond a step that was accepted.
+ * Returns values of series at predecessors, nearest first, at most 30 of each, not beyond an accepted step.
  *
- * The first 30 predecessors are asked for all series; those that have gaps there, again for the rest.
+ * All series are read at the first 30 predecessors; series with gaps there are read again for the rest.
  */
 export async function readHistories(
   tx: Tx,
   beforeId: number,
-  /** Of the main line, measured, the nearest first. */
+  /** Measured artifacts of the main line, the nearest first. */
   predecessors: readonly number[],
   series: readonly Omit<Wanted, "until">[],
 ): Promise<Map<string, readonly number[]>> {

@@ -17,7 +17,7 @@ import {
 import { farthestBack, readHistories } from "./read-histories.ts";
 import { findSeriesParts } from "./read-series.ts";
 
-/** Artifacts whose runs are shown. */
+/** How many artifacts are shown with their runs. */
 const shownArtifacts = 30;
 /** Comparisons of equal artifacts that limits rest on. */
 const shownSelfTests = 200;
@@ -62,7 +62,10 @@ export async function readNoise(
   return { suite: query.suite, case: query.case, machines: read };
 }
 
-/** Of the next artifact: values of a metric at the newest of the main line and before, as a comparison would read them. */
+/**
+ * Returns values of a metric at the newest artifacts of the main line, as a comparison of the next artifact would read
+ * them.
+ */
 async function historiesBefore(
   tx: Tx,
   of: { readonly suite: string; readonly caseId: number; readonly runs: readonly RunsOfArtifact[] },

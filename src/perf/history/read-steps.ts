@@ -10,7 +10,7 @@ import { pointView } from "./read-series.ts";
 
 interface StepsQuery {
   readonly suite: string;
-  /** Of artifacts made since then. */
+  /** For artifacts made since then. */
   readonly since: Date;
   readonly standings: readonly ("found" | "accepted" | "dismissed")[];
   readonly most: number;

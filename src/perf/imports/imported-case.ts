@@ -35,7 +35,7 @@ export const allocations: Metric = { ...counted, name: "allocations", unit: "cou
 const mostIterations = 500;
 const mostCases = 5_000;
 
-/** Collects samples by what the tool calls them; the same name twice is one case measured twice. */
+/** Collects samples by the names that the tool gives them; a name that occurs twice is one case measured twice. */
 export class ImportedCases {
   readonly #tool: string;
   readonly #found = new Map<string, { metrics: Map<string, Metric>; iterations: MetricValues[] }>();

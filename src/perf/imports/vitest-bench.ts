@@ -11,7 +11,7 @@ const Output = z.object({
           benchmarks: z.array(
             z.object({
               name: z.string(),
-              /** Milliseconds, as all here. Empty unless samples were asked for. */
+              /** In milliseconds, like all times here. Empty unless samples were requested. */
               samples: z.array(z.number()).default([]),
               /** Null in a benchmark that never ran. */
               min: z.number().nullish(),

@@ -29,7 +29,7 @@ interface BenchmarkClaimDispatcher {
   ): Promise<Claimed>;
 }
 
-/** Definitions of suites; what has been said under a digest never changes. */
+/** Definitions of suites; a definition never changes under its digest. */
 const mostSuites = 50;
 
 /** A suite that an older server stored and this one cannot read fails its jobs and not all claims. */

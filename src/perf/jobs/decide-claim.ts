@@ -9,7 +9,7 @@ interface ClaimableJob {
 
 /** The decision of a claim about a job. */
 type ClaimDecision =
-  /** The answer of an earlier claim did not arrive: it is repeated, with the same epoch. */
+  /** The answer to an earlier claim was lost: it is repeated, with the same epoch. */
   | { readonly kind: "repeat" }
   | { readonly kind: "begin"; readonly attempts: number }
   /** Its collector's process ended in the middle of it. */

@@ -1,7 +1,7 @@
 import type { JobEnd } from "#api/collector.ts";
 import { tries } from "./decide-claim.ts";
 
-/** A job in hand, read under the lock of its row. */
+/** A job in progress, read under the lock of its row. */
 interface JobInHand {
   readonly attempts: number;
   readonly maxAttempts: number;
@@ -13,7 +13,7 @@ interface JobInHand {
 /** Far more often than a machine is updated or shut down within one job. */
 const mostHandBacks = 20;
 
-/** The decision about a job whose collector gives it up. */
+/** The decision about a job that its collector returns. */
 export type AfterJob =
   | { readonly state: "success" }
   | { readonly state: "failure"; readonly error: string }

@@ -100,7 +100,7 @@ export async function endSilentLeases(tx: Tx, now: Date, times: LabTimes): Promi
   return { jobs, collectors };
 }
 
-/** Whether it is this process and this hand-out that the row tells of still. */
+/** Whether the row still names this process and this hand-out. */
 function wasHeld(standing: JobStanding, { collector, incarnation, epoch }: JobHolder): boolean {
   return (
     standing.speaker === incarnation &&

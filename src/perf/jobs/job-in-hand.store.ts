@@ -6,8 +6,8 @@ import { sql } from "#db/sql.ts";
 import type { AfterJob } from "./decide-end.ts";
 
 /**
- * The collector's row first, then the job's: whoever locks both does it in this order. Nothing is touched, and so no
- * job found, when another process speaks for the collector.
+ * Locks the collector's row first, then the job's, in the same order everywhere. Changes nothing, and finds no job,
+ * when another process speaks for the collector.
  */
 function speaker({ collector, incarnation }: Omit<JobHolder, "epoch">, now: Date) {
   return sql`

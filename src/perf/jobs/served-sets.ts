@@ -8,11 +8,11 @@ export interface SetServer {
   readonly outOfDuty: string | null;
   /** Null: it was never heard. */
   readonly lastHeartbeatAt: Date | null;
-  /** When it was told of as silent. */
+  /** When it was reported as silent. */
   readonly toldSilentAt: Date | null;
 }
 
-/** Of which sets a collector may take jobs: of these, or of all but these. */
+/** From which sets a collector may take jobs: from these, or from all but these. */
 export interface ServedSets {
   readonly allBut: boolean;
   readonly sets: readonly number[];

@@ -48,7 +48,7 @@ export async function makeReport(tx: Tx, requestId: string, now: Date): Promise<
     after: after.tag,
     summaries: [...summaries],
     changes: relevantFirst(cases, deciding),
-    // What the parent was measured with beyond what this request is about is nobody's lack.
+    // Figures that the parent has beyond this request do not count as missing.
     missing: missing.filter((each) => each.missing === "before" || isRequested(each.case)),
     newlyBroken: [...newlyBroken],
   };

@@ -4,8 +4,8 @@ import type { Tx } from "#db/db.ts";
 import { latestReported, reportOf, requestsBeginning, standingOfRequest } from "./report.store.ts";
 
 /**
- * The report of a request, named by its id or a beginning of it, or of that whose report was made last (`latest`).
- * A fault says why there is none.
+ * Reads the report of a request, by its id or a beginning of it, or the newest report (`latest`). A fault gives the
+ * reason when there is none.
  */
 export async function readReport(
   tx: Tx,

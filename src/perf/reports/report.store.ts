@@ -10,7 +10,7 @@ const RequestToReport = z.object({
   parentId: z.number().nullable(),
 });
 
-/** What a report of a request is about. */
+/** Reads the data for the report of a request. */
 export async function requestToReport(tx: Tx, requestId: string) {
   const [row] = await tx.many(
     RequestToReport,
@@ -25,7 +25,7 @@ export async function requestToReport(tx: Tx, requestId: string) {
 
 const RequestedBackend = z.object({ section: Section, target: z.string(), backend: z.string() });
 
-/** What a request has, or had, jobs for: without these, a case that its parent has is nothing that it lacks. */
+/** The cases for which a request has, or had, jobs: other cases that its parent has do not count as missing. */
 export async function requestedOf(
   tx: Tx,
   requestId: string,
@@ -80,7 +80,7 @@ export async function reportOf(tx: Tx, requestId: string): Promise<Report | unde
   return row?.document;
 }
 
-/** The request of a suite (of any, when none is named) whose report was made last. */
+/** The request of a suite (of any, when none is named) with the newest report. */
 export async function latestReported(
   tx: Tx,
   suite: string | undefined,
@@ -98,7 +98,7 @@ export async function latestReported(
   return row?.requestId;
 }
 
-/** Requests whose ids begin so, two at most: one would do, and two are too many. */
+/** Requests whose ids begin with this text, at most two: one is a match, and two are ambiguous. */
 export async function requestsBeginning(tx: Tx, beginning: string): Promise<string[]> {
   const rows = await tx.many(
     z.object({ id: z.string() }),
@@ -120,7 +120,7 @@ export async function standingOfRequest(tx: Tx, requestId: string) {
   return row;
 }
 
-/** What tells, without reading them, whether there is something new to tell of requests; those that are gone are missing. */
+/** Versions that show, without reading reports, whether requests have changed; deleted requests are missing. */
 export async function reportVersions(
   tx: Tx,
   requestIds: readonly string[],

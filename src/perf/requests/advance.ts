@@ -15,7 +15,7 @@ interface RequestServices {
   readonly hooks: RequestHooks;
 }
 
-/** After so many failures a request ends without its report: a comparison must not hold the queue up for ever. */
+/** After so many failures a request ends without its report, so that a comparison cannot block the queue forever. */
 const mostReportFailures = 3;
 
 const withoutReport: RequestHooks = {
@@ -28,8 +28,8 @@ const withoutReport: RequestHooks = {
 };
 
 /**
- * Ends requests whose jobs have ended, and starts those whose turn it is, until nothing more follows. Any number of
- * servers may. What goes wrong with one request is logged, and stops no other one.
+ * Ends requests whose jobs have ended, and starts the next ones, until nothing more changes. Any number of servers may
+ * do so. An error in one request is logged, and does not stop the others.
  */
 export function requestAdvancer({ db, clock, logger, hooks }: RequestServices) {
   const failures = new Map<BenchmarkRequestId, number>();

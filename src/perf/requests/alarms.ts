@@ -3,11 +3,11 @@ import { durationText } from "#core/duration-text.ts";
 import { unservedPlaces, unservedText } from "./unserved-places.ts";
 import type { OpenJob } from "./usual-duration.store.ts";
 
-/** Far longer than anybody needs to claim a job: a claim is answered within milliseconds of its insertion. */
+/** Far longer than it takes to claim a job: a claim is answered within milliseconds of its insertion. */
 const unmovedMs = 15 * 60_000;
 /** A job that lasts longer than that is worth a look, though a suite's largest may. */
 const longJobMs = 6 * 60 * 60_000;
-/** What somebody builds is there within hours, or somebody has forgotten it. */
+/** A build by a person takes hours; after this time it was probably forgotten. */
 const unbuiltMs = 24 * 60 * 60_000;
 /** A request begins within milliseconds when its turn comes. */
 const unstartedMs = 2 * 60_000;
@@ -22,12 +22,12 @@ interface LabNow {
     readonly state: string;
     readonly createdAt: Date;
   }[];
-  /** Of each suite, when something was last begun, ended or inserted. */
+  /** For each suite, when a job was last begun, ended or inserted. */
   readonly movedAt: ReadonlyMap<string, Date>;
   readonly failedSources: readonly { readonly suite: string; readonly failed: string }[];
 }
 
-/** What somebody should look at, and what to do about it. */
+/** Returns the situations that need a person, and the remedies. */
 export function alarmsOf(lab: LabNow, now: Date): string[] {
   return [
     ...silent(lab, now),
@@ -54,7 +54,7 @@ function silent({ collectors }: LabNow, now: Date): string[] {
   });
 }
 
-/** Somebody has registered them and nobody has started them, which is nothing to tell while nothing waits for them. */
+/** Collectors that were registered but never started, which is only reported while jobs wait for them. */
 function neverSeen({ collectors, jobs }: LabNow, now: Date): string[] {
   const old = jobs.filter(
     ({ state, createdAt }) => state === "queued" && now.getTime() - createdAt.getTime() > unmovedMs,
@@ -82,7 +82,7 @@ function unbuilt({ requests }: LabNow, now: Date): string[] {
   });
 }
 
-/** Jobs that nobody can take as things are. */
+/** Jobs that no collector can take at present. */
 function unserved({ collectors, jobs }: LabNow): string[] {
   return unservedPlaces(collectors, jobs).map(unservedText);
 }

@@ -18,7 +18,7 @@ export async function readUnservedPlaces(
 
 /**
  * Logs each target and set that begins to wait without a collector in duty, once until it is served again. A request
- * with such a job cannot end, so whoever reads the log must learn of it before anybody looks at the page.
+ * with such a job cannot end, so operators must learn of it from the log before they look at the page.
  */
 export function unservedAnnouncer(parts: {
   readonly db: Db;

@@ -59,10 +59,10 @@ export async function newestMaster(
 }
 
 /**
- * Keeps artifacts that a source knows. Answers the ids of those that could not be had before and can now.
+ * Stores artifacts that a source knows. Returns the ids of those that have become available.
  *
- * What serves a backend of something that has been asked for stays what it was, though the source may know a
- * newer build of the same day: figures of one tag are figures of the same bytes.
+ * The download address of a requested artifact does not change, even if the source knows a newer build of the same day:
+ * all figures of one tag must be figures of the same bytes.
  */
 export async function keepArtifacts(
   tx: Tx,
@@ -113,7 +113,7 @@ export async function keepArtifacts(
   return kept.map(({ id }) => id);
 }
 
-/** Says what follows what, where nobody has said it yet, or where something has come in between. */
+/** Records the parent of each artifact if it is unknown, or if another artifact has come in between. */
 async function linkParents(tx: Tx, suite: string, known: readonly KnownArtifact[]): Promise<void> {
   const links = known.flatMap(({ tag, parent }) => (parent === null ? [] : [{ tag, parent }]));
   await tx.run(sql`
@@ -126,7 +126,7 @@ async function linkParents(tx: Tx, suite: string, known: readonly KnownArtifact[
   `);
 }
 
-/** Something that no source knows: what somebody builds, or will. */
+/** Adds an artifact that no source knows: a person builds it. */
 export async function addArtifact(
   tx: Tx,
   artifact: Omit<StoredArtifact, "id" | "commit">,
@@ -160,7 +160,7 @@ const Ancestor = StoredArtifact.extend({
 });
 export type Ancestor = z.infer<typeof Ancestor>;
 
-/** What an artifact follows, the nearest first, at most so many. */
+/** Returns the predecessors of an artifact, the nearest first, up to a limit. */
 export function ancestorsOf(tx: Tx, parentId: number, most: number): Promise<Ancestor[]> {
   return tx.many(
     Ancestor,
@@ -183,8 +183,8 @@ export function ancestorsOf(tx: Tx, parentId: number, most: number): Promise<Anc
 }
 
 /**
- * Artifacts of a kind that nobody has ever asked for as a whole, the newest first. A search, or somebody, may have
- * wanted one benchmark of them.
+ * Artifacts of a kind that were never requested as a whole, the newest first. Single benchmarks of them may have been
+ * requested.
  */
 export function artifactsWithoutRequest(
   tx: Tx,

@@ -19,7 +19,7 @@ import {
 /** Somebody, or the farm itself, wants an artifact to be measured. */
 interface Requested extends Request {
   readonly artifact: StoredArtifact;
-  /** Undefined: what it follows. Null: it is compared with nothing, and no parent is filled up. */
+  /** Undefined: the usual parent. Null: it is compared with nothing, and no parent is measured. */
   readonly parent: StoredArtifact | null | undefined;
   readonly kind: StoredRequest["kind"];
   readonly pr: number | null;
@@ -149,9 +149,11 @@ async function askForParents(
   now: Date,
 ): Promise<string[]> {
   const { discover } = suite.definition;
-  // Where the farm asks for the main line by itself, a parent is asked for as it would be; else as its child is.
+  // If the farm requests the main line automatically, the parent is requested in the same way; otherwise like its
+  // child.
   const { paired } = requested;
-  // Only what it is compared with must be run as often as itself, and that is among the request's own jobs.
+  // Only the artifact that it is compared with must be run as often as itself, and that one is among the request's own
+  // jobs.
   const wanted = { ...(discover === undefined ? requested : nothingRequested), paired, runs: null };
   const missing = missingParents(
     requested.artifact,

@@ -37,7 +37,7 @@ export async function cancelRequest(
     const now = clock.now();
     await changeState(tx, id, request.state, to, now, by);
     await cancelJobs(tx, id, now);
-    // What was measured until now stays.
+    // Existing measurements stay.
     const measured = [request.artifactId, ...[request.parentId ?? []].flat()];
     await noteNewResults(tx, measured, now);
     await record(tx);

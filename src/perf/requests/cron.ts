@@ -23,10 +23,10 @@ interface CronServices {
   readonly sources: SourceService;
   /** Further steps after a change, for example advancing searches. By name, for the log. */
   readonly alsoThen?: Readonly<Record<string, () => Promise<unknown>>>;
-  /** How often it looks when nobody wakes it. */
+  /** How often it looks without a notification. */
   readonly everyMs?: number | undefined;
   readonly leaseMs?: number;
-  /** While the farm is idle, nobody need have the duty between two looks. */
+  /** While the farm is idle, no server needs to hold the duty between two looks. */
   readonly idle?: IdleState | undefined;
 }
 

@@ -16,8 +16,8 @@ interface DiscoverServices {
 }
 
 /**
- * Reads the sources of suites whose turn it is, and requests new artifacts. `failed` gets each source that could not be
- * reached; it is read again at its next turn.
+ * Reads the sources of suites that are due, and requests new artifacts. `failed` gets each source that could not be
+ * reached; it is read again when it is next due.
  */
 export async function discoverAll(
   services: DiscoverServices,

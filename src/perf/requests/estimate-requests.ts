@@ -19,7 +19,7 @@ export interface RequestAhead {
   readonly id: string;
   readonly suite: string;
   readonly startedAt: Date | null;
-  /** Undefined: it waits for its artifacts, and nobody knows how long. */
+  /** Undefined: it waits for its artifacts, for an unknown time. */
   readonly jobs: readonly JobAhead[] | undefined;
 }
 
@@ -80,10 +80,10 @@ const zero = (): Span => ({ expected: 0, least: 0, most: 0 });
 const kinds = ["expected", "least", "most"] as const;
 
 /**
- * When each request should begin and end, in the order of the queue.
+ * Returns when each request should begin and end, in the order of the queue.
  *
- * Each machine works through its jobs one by one, request after request; a request takes as long as the machine
- * that has the most of it. Nothing is said of what comes after a request of which nothing is known.
+ * Each machine works through its jobs one by one, request after request; a request takes as long as its slowest
+ * machine. After a request of unknown length there are no estimates.
  */
 export function estimateRequests(
   queue: readonly RequestAhead[],
@@ -122,7 +122,7 @@ export function estimateRequests(
   return estimates;
 }
 
-/** When the first of the places of a suite becomes free, counted from now; undefined: nobody knows. */
+/** Returns when the first slot of a suite becomes free, counted from now; undefined when unknown. */
 function takeSlot(
   slots: Map<string, (Span | undefined)[]>,
   suite: string,

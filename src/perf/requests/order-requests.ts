@@ -60,7 +60,7 @@ function afterTheirParents<R extends WaitingRequest>(ready: readonly R[]) {
     const requests = [...left.values()];
     const isFree = ({ artifactId, parentId }: R) =>
       parentId === null || parentId === artifactId || !left.has(parentId);
-    // Where people have named each other's artifacts as parents, somebody has to begin.
+    // Requests may name each other's artifacts as parents in a cycle; one of them has to begin.
     const next = requests.find(isFree) ?? requests[0];
     if (next === undefined) break;
     left.delete(next.artifactId);

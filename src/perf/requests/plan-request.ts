@@ -91,7 +91,7 @@ export function planRequest(
   ];
 }
 
-/** An independent rerun of what is in doubt, one job for each slice that has a doubt. */
+/** Returns the jobs of an independent rerun, one for each slice with a doubtful verdict. */
 export function confirmingJobs(
   suite: Suite,
   doubts: readonly z.infer<typeof Doubt>[],

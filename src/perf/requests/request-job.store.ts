@@ -142,7 +142,7 @@ export async function endUntakenJobs(tx: Tx, id: BenchmarkRequestId, at: Date): 
   `);
 }
 
-/** Ends queued jobs whose requests ended long ago: their collector has gone since. Answers how many. */
+/** Ends queued jobs whose requests ended long ago, because their collector has gone since. Returns how many. */
 export async function endAbandonedJobs(tx: Tx, endedBefore: Date, at: Date): Promise<number> {
   return tx.run(sql`
     update benchmark_job as job set state = 'cancelled', ended_at = ${at}, lease_until = null
@@ -194,7 +194,7 @@ export function jobsWaiting(tx: Tx, suite: string) {
   );
 }
 
-/** Removes jobs that ended long ago and that nobody waits for together with others; results stay. */
+/** Removes jobs that ended long ago and that no waiting request needs; results stay. */
 export async function removeOldJobs(tx: Tx, endedBefore: Date, most = 1_000): Promise<number> {
   const [counted] = await tx.many(
     z.object({ removed: z.number() }),

@@ -21,7 +21,7 @@ const restMs = 20_000;
 const waitLimitMs = 120_000;
 
 export interface SourceService {
-  /** Looks at a suite's source and keeps what is there; joins a look that is under way. */
+  /** Reads a suite's source and stores its artifacts; joins a read in progress. */
   look(suite: StoredSuite): Promise<FoundArtifacts>;
   /**
    * Returns the source's information about a tag, from the last query when that was a moment ago. Throws `not_found`.
@@ -45,7 +45,7 @@ export function sourceService({
   readonly db: Db;
   readonly clock: Clock;
   readonly ask: AskSource;
-  /** Ends looks that are under way: who stops does not wait for a source that does not answer. */
+  /** Aborts reads in progress, so that a stop does not wait for a source that does not answer. */
   readonly signal?: AbortSignal;
 }): SourceService {
   const looks = new Map<string, Promise<FoundArtifacts>>();

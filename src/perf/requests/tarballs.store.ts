@@ -6,7 +6,7 @@ import { sql } from "#db/sql.ts";
 
 const Row = z.object({ components: Components });
 
-/** Tarballs of artifacts that somebody waits to be measured, and of those that they are compared with. */
+/** Tarballs of artifacts that are to be measured, and of those that they are compared with. */
 export async function tarballsUnderWay(tx: Tx): Promise<Digest[]> {
   const rows = await tx.many(
     Row,

@@ -9,7 +9,7 @@ export interface JobSoFar {
 }
 
 /**
- * What follows for a request in progress. `ask-doubts`: all is measured, and an independent rerun is started if
+ * The next step of a request in progress. `ask-doubts`: everything is measured, and an independent rerun is started if
  * verdicts need one.
  */
 type WhatFollows = "wait" | "ask-doubts" | "ended" | "ended-without-results";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { forgeKinds } from "#forge/forge-kinds.ts";
 
-/** How often repositories are compared with their forges; what is usual when absent. */
+/** How often repositories are compared with their forges; the default when absent. */
 export const forgeTimesConfig = z.object({
   reconcileMs: z.coerce.number().int().min(1_000).optional(),
   pollMs: z.coerce.number().int().min(1_000).optional(),
@@ -17,7 +17,7 @@ export const forgesConfig = z.strictObject(
   ),
 );
 
-/** Reads what the environment says of forges; of a kind nothing where no variable is set. */
+/** Reads the settings of forges from the environment; a kind without variables has none. */
 export function readForges(
   env: NodeJS.ProcessEnv,
 ): Readonly<Record<string, Readonly<Record<string, string>>>> {

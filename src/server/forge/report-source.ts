@@ -11,7 +11,7 @@ import { requestSummaries } from "#perf/requests/request-page.store.ts";
 
 /** The limit of annotations of a check run: one for each. */
 const mostFailed = 50;
-/** Further ones are told by name. */
+/** Further ones are reported by name. */
 const mostNamed = 500;
 
 /** Reads what reports to forges contain. `url` is where people find the farm. */

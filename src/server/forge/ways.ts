@@ -6,10 +6,13 @@ import type { ForgePlace } from "#forge/forge.ts";
 import { openWays, putWay, type SealedWay, wayOf } from "#forge/way.store.ts";
 import { withoutPassword } from "#git/repository-address.ts";
 
-/** What lets the farm into repositories whose addresses hold it: in the database sealed with the key of secrets, and nowhere in clear. */
+/**
+ * The credentials of repositories that are part of their addresses: stored in the database, sealed with the key of
+ * secrets, and nowhere in clear.
+ */
 export interface Ways {
   seal(place: ForgePlace, address: string): SealedWay;
-  /** The address with what it takes to be let in; as it is where nothing is kept of it. */
+  /** Returns the address with its credentials; unchanged if none are stored. */
   open(place: ForgePlace): Promise<string>;
 }
 

@@ -123,7 +123,7 @@ async function* publishStream(
       }
       const gap = events[answered];
       if (gap !== undefined) {
-        // The code on which tools try again from what was not answered.
+        // With this code, tools retry from the first unanswered event.
         throw new Fault(
           "aborted",
           `event ${gap.sequence} of invocation ${teller.invocation} came before the one before it; send them again in order`,
@@ -136,7 +136,7 @@ async function* publishStream(
   }
 }
 
-/** The events up to the first that is not of this stream, and what is wrong with that one. */
+/** Returns the events up to the first that is not of this stream, and the problem with that one. */
 function readEvents(
   messages: readonly PublishBuildToolEventStreamRequest[],
   { id, teller }: { readonly id: StreamId; readonly teller: BuildTeller },

@@ -104,10 +104,10 @@ export function responseOf(
 }
 
 /**
- * How an end is said in `ExecuteResponse.status`.
+ * Returns how an end is reported in `ExecuteResponse.status`.
  *
- * A process that ended is OK whatever its exit code. A timeout must be DEADLINE_EXCEEDED here and only
- * here: Bazel recognises a test's timeout by it, and retries the same code on the wire.
+ * A process that ended is OK whatever its exit code. A timeout must be DEADLINE_EXCEEDED here and only here: Bazel
+ * recognises a test's timeout by it, and retries the same code on the wire.
  */
 function statusOfEnd(finished: FinishedExecution, result: ActionResult | undefined): StatusInit {
   const { message } = finished;

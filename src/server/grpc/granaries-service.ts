@@ -57,7 +57,7 @@ export function granariesService(parts: {
     return writer;
   }
 
-  /** Returns the caller of a method whose reports all others see. Throws `permission_denied`. */
+  /** Returns the caller of a method whose reports are visible to everybody. Throws `permission_denied`. */
   async function reporterOf(context: CallContext, instanceName: string) {
     const reporter = await readerOf(context, instanceName);
     requireGrant(reporter.caller, "cache", { repository: reporter.project, branch: "" });

@@ -13,7 +13,7 @@ export function judgeLease(lease: Lease, held: Held | undefined, principal: stri
   // Retention has removed the execution, or it never existed: this cannot be distinguished.
   if (held === undefined) return "over";
   if (lease.epoch > held.epoch) return "forged";
-  // An epoch never comes back: what is not held under it now never will be.
+  // Epochs only grow: a lease that is not held under its epoch now will never be.
   if (!held.isLeased || lease.epoch < held.epoch) return "over";
   if (lease.attempt !== held.attempt) return "forged";
   return held.principal === principal ? "own" : "foreign";

@@ -9,9 +9,9 @@ import { DirectorySchema } from "#proto/build/bazel/remote/execution/v2/remote_e
 import { mapAtMost } from "#scheduling/map-at-most.ts";
 import { takingTurns } from "#scheduling/take-turns.ts";
 
-/** Directories looked into; a tree with more is told as far as it was seen. */
+/** How many directories are read; for a larger tree the answer is incomplete. */
 const mostDirectories = 100_000;
-/** Files that are asked for, each once. */
+/** How many files are checked, each once. */
 const mostFiles = 500_000;
 const mostDirectoryBytes = 16 * 1_048_576;
 const mostParts = 500_000;

@@ -81,7 +81,7 @@ async function standing(
     )) {
       last = await operationMessage(operation.id, actionDigest, news, noRequests, blobsOf(project));
       if (waitMs === 0) break;
-      // How it stands is told in any case, however long it takes to find out.
+      // The state is sent in any case, however long it takes to find out.
       timer ??= setTimeout(() => enough.abort(), waitMs);
     }
   } catch (reason) {

@@ -5,7 +5,7 @@ import { type SecretReference, secretsIn } from "#core/secret-reference.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import { ActionSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 
-/** Opens the values that a run is given; throws `failed_precondition` for what it is given no more. */
+/** Opens the secrets of a run; throws `failed_precondition` for secrets that it may no longer get. */
 export type OpenSecrets = (
   references: readonly SecretReference[],
   domain: TrustDomain,

@@ -16,9 +16,9 @@ export interface WorkerGate {
   admit(context: CallContext, worker: WorkerDescription): Promise<WorkerDescription>;
   /** To be called once the worker is registered. */
   admitted(worker: WorkerDescription): void;
-  /** Throws for who may not speak for the process. */
+  /** Throws for callers that may not speak for the process. */
   requireProcess(context: CallContext, process: WorkerProcess): Promise<void>;
-  /** Notes what was handed to a process that `requireProcess` has let through. */
+  /** Records the leases handed to a process that `requireProcess` has accepted. */
   handedOut(context: CallContext, leases: readonly Lease[]): Promise<void>;
   /** Returns for each lease whether the caller holds it. Throws when the caller may not work at all. */
   areHis(

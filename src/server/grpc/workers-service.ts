@@ -40,7 +40,7 @@ const mostLeases = 512;
 /** The most characters of the reason why a worker can run nothing; a limit of the table. */
 const mostTrouble = 1_000;
 
-/** The most executions of one answer of `lookAhead`. */
+/** The most executions in one answer of `lookAhead`. */
 const mostAhead = 16;
 
 type Work = MessageInitShape<typeof WorkSchema>;

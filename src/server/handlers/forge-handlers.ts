@@ -34,7 +34,7 @@ import type { HandlersFor } from "../http/serve-endpoints.ts";
 import { found } from "./found.ts";
 import type { HandlerServices } from "./handler-services.ts";
 
-/** Of each, as many as a page shows. */
+/** How many of each kind a page shows. */
 const mostShown = 100;
 
 export function forgeHandlers({
@@ -143,7 +143,7 @@ function repositoryForPage(
     reconciledAt: reconciledAt?.toISOString() ?? null,
     nextAt: nextAt.toISOString(),
     error,
-    // Those of a forge that the farm has no settings for any more are still shown.
+    // Pull requests of a forge without settings are still shown.
     hasPulls: forge?.pullRequests !== undefined || openPulls > 0,
     openPulls,
   };

@@ -11,7 +11,7 @@ import { found } from "./found.ts";
 import { graphOfCall } from "./graph-of-call.ts";
 import type { HandlerServices } from "./handler-services.ts";
 
-/** A list of graphs shows so many at first; its stream tells of changes of these. */
+/** How many graphs a list shows at first; its stream reports changes of these. */
 const graphsInStream = 50;
 
 export function graphHandlers(services: HandlerServices): HandlersFor<typeof graphEndpoints> {

@@ -28,7 +28,7 @@ import type { HandlerServices } from "./handler-services.ts";
 /** The most executions of an invocation that are read to find one that is still queued. */
 const mostRequested = 20;
 
-/** Tools send what they print about once a second. */
+/** Tools send their output about once a second. */
 const printedEveryMs = 1_000;
 
 /** A tool's own id names an invocation within its project. */
@@ -66,7 +66,7 @@ export function invocationHandlers(
   ): Promise<LogPiece> => {
     const { project, id } = address;
     found(await invocationRow(db, address), describe(address));
-    // First whether it is over: what is printed between the two is then only found early.
+    // Read first whether it is over: output between the two reads is then only found early.
     const build = await readBuild(db, { project, invocation: id });
     const printed = await printedLog(db, project, id, offset, most);
     const isOver = build === undefined || build.complete || build.finishedAt !== null;

@@ -1,6 +1,6 @@
-/** What a server found out about what it needs. */
+/** The results of a server's checks of its dependencies. */
 export interface ServerState {
-  /** It was told to stop, and ends once those who use it have turned to another. */
+  /** It is stopping, and ends after its clients have switched to another server. */
   readonly isDraining: boolean;
   /** The newest migration of the database, and how long it took to read it; the reason where it could not be read. */
   readonly database:
@@ -30,10 +30,10 @@ export interface Readiness {
 const leastFreeBytes = 64 * 1024 ** 2;
 
 /**
- * Whether a load balancer should send requests to a server. A farm without workers is ready: it takes submissions,
- * and starting another server in its place would bring none.
+ * Whether a load balancer should send requests to a server. A farm without workers is ready: it takes submissions, and
+ * replacing the server would bring no workers.
  *
- * The details are for everybody who reaches the port: no paths, no addresses.
+ * Everybody who reaches the port can read the details: no paths, no addresses.
  */
 export function judgeReadiness(state: ServerState): Readiness {
   const checks = [serverCheck(state), ...databaseChecks(state), blobsCheck(state)];

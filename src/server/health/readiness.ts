@@ -10,7 +10,7 @@ import { judgeReadiness, type Readiness, type ServerState } from "./judge-readin
 
 /** Whether this server should be sent requests, for load balancers and service managers. */
 export interface ReadinessProbe {
-  /** At most as old as a second: whoever asks without end costs no more than one who asks once a second. */
+  /** At most a second old: frequent requests cost no more than one each second. */
   read(): Promise<Readiness>;
   /** From now on the server is not ready: it stops soon. */
   drain(): void;

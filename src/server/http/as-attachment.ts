@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import type { Digest } from "#core/digest.ts";
 
-/** Never shown as a page: what a build made could be one that acts as the user. */
+/** Never shown as a page: the output of a build could be a page that acts as the user. */
 export function asAttachment(c: Context, name: string, { sizeBytes }: Digest): void {
   c.header("content-type", "application/octet-stream");
   c.header("content-disposition", attachmentNamed(name));

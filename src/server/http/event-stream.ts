@@ -6,7 +6,7 @@ import { faultToHttp } from "./fault-to-http.ts";
 
 export interface ServerEvent {
   readonly event?: string;
-  /** Where a client that lost the connection goes on. */
+  /** Where a client continues after it lost the connection. */
   readonly id?: string;
   readonly data: unknown;
 }
@@ -20,7 +20,7 @@ export interface Look {
 /** Proxies close silent connections; most wait a minute. */
 const silenceMs = 15_000;
 
-/** Each looks again with every change of what it follows: so many pages are a large company's. */
+/** Each stream looks again at every change; so many pages are those of a large company. */
 const mostStreams = 2_000;
 let openStreams = 0;
 

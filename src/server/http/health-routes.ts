@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import type { ReadinessProbe } from "../health/readiness.ts";
 
 /**
- * What service managers and load balancers ask, without a token and by whatever host name or address:
+ * For service managers and load balancers, without a token and under any host name or address:
  *
  * - `GET /healthz`: 200 while the process answers at all. A server that fails it should be started again.
  * - `GET /readyz`: 200 while requests should be sent to it, otherwise 503; in JSON, with the reasons.

@@ -63,7 +63,7 @@ export function httpApp({
     headers.set("referrer-policy", "same-origin");
     headers.set("x-frame-options", "DENY");
     if (isTls) headers.set("strict-transport-security", `max-age=${hstsSeconds}`);
-    // Browsers and proxies must not keep an answer of one principal for another.
+    // Browsers and proxies must not use an answer for one principal for another.
     if (c.req.path.startsWith("/api/") && !headers.has("cache-control"))
       headers.set("cache-control", "no-store");
     // Files of builds have a stricter policy already.

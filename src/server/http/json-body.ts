@@ -25,7 +25,7 @@ const NoOptions = z.strictObject({});
 /** The limit of a route that accepts bodies above 64 KiB. */
 interface LargeBody {
   readonly bytes: number;
-  /** Only callers who hold this right somewhere may send more than 64 KiB. */
+  /** Only callers with this right may send more than 64 KiB. */
   readonly verb: Verb;
 }
 

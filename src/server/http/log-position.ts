@@ -1,9 +1,9 @@
 import type { Context } from "hono";
 import { Fault } from "#core/fault.ts";
 
-/** How far a reader of a log has come. Another attempt begins its log anew. */
+/** The position of a reader in a log. The log of another attempt starts from the beginning. */
 export interface LogPosition {
-  /** Undefined for a reader who has not seen any. */
+  /** Undefined for a reader that has read nothing yet. */
   readonly attempt: number | undefined;
   /** Bytes from the beginning of that attempt's log. */
   readonly offset: number;
@@ -14,7 +14,7 @@ export function formatLogPosition({ attempt, offset }: LogPosition): string {
   return attempt === undefined ? String(offset) : `${attempt}:${offset}`;
 }
 
-/** Throws `invalid_argument` for what is no position. */
+/** Throws `invalid_argument` for an invalid position. */
 export function parseLogPosition(text: string): LogPosition {
   const match = /^(?:(\d{1,9}):)?(\d{1,15})$/.exec(text);
   if (match === null) {

@@ -32,7 +32,10 @@ interface Sample {
   readonly value: number;
 }
 
-/** Readable as OpenMetrics 1.0, and as the text format 0.0.4 of before: both are told apart only by the type and the last line. */
+/**
+ * Readable as OpenMetrics 1.0, and as the older text format 0.0.4: they differ only in the content type and the last
+ * line.
+ */
 export function metricsText(families: readonly MetricFamily[], ending: "# EOF\n" | ""): string {
   return families.map(familyText).join("") + ending;
 }

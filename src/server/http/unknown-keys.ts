@@ -16,7 +16,7 @@ export interface UnknownKey {
  * objects count as strict, also nested ones, except `z.looseObject` and objects with a catchall, which allow other
  * keys.
  *
- * Of a union, the option that knows most of the keys counts.
+ * For a union, the option that knows most of the keys counts.
  */
 export function unknownKeys(schema: z.core.$ZodType, value: unknown): UnknownKey[] {
   return [...walk(schema, value, [])];

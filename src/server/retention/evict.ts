@@ -21,7 +21,7 @@ const notedLateMs = 2 * 60_000;
 
 export interface EvictionServices {
   readonly db: Tx;
-  /** Read for what is held. Must not count reading as a use. */
+  /** The store from which held blobs are read. Reading must not count as a use. */
   readonly blobsOf: (project: string) => BlobStore;
   readonly treesOf: (project: string) => OutputTrees;
   readonly stored: Evictable;
@@ -35,11 +35,11 @@ export interface EvictionRound {
   readonly bytes: number;
   readonly removedBlobs: number;
   readonly removedBytes: number;
-  /** Results and entries of caches that named what was removed. */
+  /** Deleted results and cache entries that named removed blobs. */
   readonly forgottenNames: number;
   /** The bytes of blobs that were used within the last hours. */
   readonly youngBytes: number;
-  /** Older, and needed by what is under way. */
+  /** The size of older blobs that unfinished work needs. */
   readonly heldBytes: number;
   /** The bytes above the limit that could not be removed. */
   readonly overBytes: number;

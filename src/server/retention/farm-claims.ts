@@ -19,7 +19,7 @@ import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remot
 import { Holds } from "./held-blobs.ts";
 import { holdInputs, holdTree } from "./inputs-of-action.ts";
 
-/** A blob of a project's that somebody has a claim on. */
+/** A blob of a project that must be kept. */
 export interface Claim {
   readonly project: string;
   readonly digest: Digest;
@@ -28,10 +28,10 @@ export interface Claim {
 /** Yields blobs that are in use. May yield one twice, or one that is absent. */
 export type Claims = () => AsyncIterable<Claim>;
 
-/** Of a farm without indexes. */
+/** For a farm without indexes. */
 export async function* noClaims(): AsyncGenerator<Claim, void, undefined> {}
 
-/** People come back to what a graph made, and to its logs: for a week, unless the room is wanted. */
+/** People return to a graph's outputs and logs for a week; they are kept that long, unless the space is needed. */
 const keepOutputsMs = 7 * 24 * 60 * 60_000;
 
 /**

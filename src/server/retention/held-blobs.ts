@@ -6,9 +6,9 @@ import type { Hold } from "./worth-of-blobs.ts";
 const digits = 13;
 
 /**
- * Which blobs are held: by 8 to 32 bytes each, not by their names.
+ * A set of the blobs that are held, with 8 to 32 bytes each instead of their names.
  *
- * Should two blobs share the digits, one is kept for the other, and nobody is harmed.
+ * If two blobs share these bytes, one more blob than necessary is kept, which does no harm.
  */
 export class HeldBlobs {
   /** 0 is a free place. */
@@ -19,7 +19,7 @@ export class HeldBlobs {
     return this.#count;
   }
 
-  /** Answers whether it was held already. */
+  /** Returns whether it was held already. */
   add(digest: Digest): boolean {
     if (this.#count * 2 >= this.#places.length) this.#grow();
     return this.#put(signOf(digest));

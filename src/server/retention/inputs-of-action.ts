@@ -14,7 +14,7 @@ import { takingTurns } from "#scheduling/take-turns.ts";
 const mostMessageBytes = 16 * 1_048_576;
 const readAtOnce = 8;
 
-/** Keeps in mind that a blob is held; answers whether it was already. */
+/** Marks a blob as held; returns whether it was already. */
 type Hold = (digest: Digest) => boolean;
 
 /** Holds the inputs of an action that waits or runs: the action, its command, and its whole input tree. */
@@ -67,7 +67,7 @@ async function message(blobs: BlobStore, digest: Digest): Promise<Uint8Array> {
 
 const nothing = new Uint8Array();
 
-/** Returns undefined for an illegal message: no worker runs it, so it holds only what was read of it. */
+/** Returns undefined for an illegal message: no worker runs it, so it holds only the blobs read so far. */
 function decoded<T>(read: () => T): T | undefined {
   try {
     return read();

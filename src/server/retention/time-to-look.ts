@@ -6,7 +6,7 @@ export interface LastLook {
 }
 
 const hourMs = 60 * 60_000;
-/** A round that could not get below the limit waits for what is young to grow old. */
+/** A round that could not get below the limit waits until young blobs are older. */
 const againAfterMs = 10 * 60_000;
 
 /**
@@ -21,7 +21,7 @@ export function isTimeToLook(
   nowMs: number,
 ): boolean {
   if (last === undefined) return true;
-  // A clock that was set back makes nobody wait for years.
+  // If the clock was set back, nothing waits for years.
   const agoMs = Math.abs(nowMs - last.atMs);
   if (agoMs >= hourMs) return true;
   if (limitBytes === undefined || agoMs < againAfterMs) return false;

@@ -5,7 +5,7 @@ const leaseMs = 3 * 60 * 60_000;
 /** Presence is answered from memory for a minute, a use is noted once a minute, and clocks differ. */
 const slackMs = 5 * 60_000;
 
-/** Whatever was asked for since so long ago stays, however full the store is. */
+/** A blob that was requested within this time stays, however full the store is. */
 export const youngMs = leaseMs + slackMs;
 
 const mebibyte = 1024 ** 2;
@@ -42,7 +42,7 @@ export function leastIdleMs(step: number): number {
   return Math.max(youngMs, (youngMs * 2 ** ((step - 1) / stepsPerDoubling)) / mostWeight);
 }
 
-/** Why a blob is not to go for its age alone: something under way needs it, or people would rather have it. */
+/** Why a blob is kept despite its age: unfinished work needs it (`firm`), or people may want it (`light`). */
 export type Hold = "firm" | "light";
 
 /** A step of at most this many blobs is removed as a whole; of larger ones, chance selects. */

@@ -26,7 +26,7 @@ export interface BrowserSignIn {
   signInWithCode(code: string, cookie: string | undefined): Promise<SignedIn>;
   /** For the holder of the token in an `Authorization` header. */
   signInLink(authorization: string | undefined): Promise<SignInLink>;
-  /** Where to send the browser, and what it must keep meanwhile. */
+  /** Returns where to send the browser, and the state that it keeps meanwhile. */
   beginSignIn(
     returnTo: string | undefined,
   ): Promise<{ readonly url: string; readonly cookie: string }>;

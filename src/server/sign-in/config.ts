@@ -22,7 +22,7 @@ export const oidcConfig = z.strictObject({
     .default("openid email profile"),
 });
 
-/** Undefined when nothing is said of any. */
+/** Undefined when no provider is configured. */
 export function readOidcConfig(
   env: NodeJS.ProcessEnv = process.env,
 ): Readonly<Record<string, string | undefined>> | undefined {
