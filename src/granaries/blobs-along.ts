@@ -7,9 +7,9 @@ export interface BlobAlong {
   readonly data: Uint8Array;
 }
 
-/** Most of ccache's are below; what is larger takes the line longer than the round trip that it would save. */
+/** Most blobs of ccache are smaller. Sending a larger one takes longer than the round trip that it would save. */
 const mostBytesEach = 64 * 1024;
-/** Whatever is asked for: the answer is one message, which a build waits for in silence. */
+/** The limit for one answer: it is a single message, for which a build waits. */
 const mostBytesInAll = 256 * 1024;
 
 /**

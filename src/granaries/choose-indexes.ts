@@ -27,7 +27,7 @@ const mostChosen = 3;
  * Returns the indexes for a build, the best first: its own, those of the nearest ancestors, the newest of its branch.
  *
  * Its own goes first even when it is incomplete, because its entries will be requested. The branch's newest is last: a
- * build far from its ancestors often needs what others on the branch have made since.
+ * build far from its ancestors often needs results that others on the branch have made since.
  */
 export function chooseIndexes<Candidate extends IndexCandidate>(
   candidates: readonly Candidate[],

@@ -137,7 +137,7 @@ export interface NewIndex extends IndexKey {
   readonly principal: string;
 }
 
-/** Keeps a commit's first index; false when somebody else was faster. */
+/** Stores a commit's first index; false when another server was faster. */
 export async function addIndex(tx: Tx, index: NewIndex): Promise<boolean> {
   const added = await tx.run(sql`
     insert into commit_index (project, domain, repository, commit, environment, tree, branch, index, base,

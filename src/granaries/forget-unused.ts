@@ -9,7 +9,7 @@ const atOnce = 500;
 
 export type IsProtected = (repository: string, branch: string) => Promise<boolean>;
 
-/** Forgets commit indexes that nobody used since; the newest of protected branches stay. */
+/** Deletes commit indexes that were not used since; the newest of protected branches stay. */
 export async function forgetUnusedIndexes(
   db: Db,
   before: Date,

@@ -5,7 +5,7 @@ import type { Tx } from "#db/db.ts";
 import { type Sql, sql } from "#db/sql.ts";
 import { countedOnce, tooOften } from "./hourly-count.store.ts";
 
-/** A report has up to half a megabyte, and is kept for 90 days; nobody builds more often than each second. */
+/** A report has up to half a megabyte, and is kept for 90 days; nobody builds more often than once a second. */
 const usualMostAnHour = 3_600;
 
 const Counted = z.object({ count: z.number() });
@@ -215,7 +215,7 @@ export function madeAfterGiven(
   );
 }
 
-/** Forgets some builds that ended before; answers how many. */
+/** Deletes some builds that ended before; returns how many. */
 export function forgetBuilds(tx: Tx, before: Date): Promise<number> {
   return tx.run(sql`
     delete from granary_build

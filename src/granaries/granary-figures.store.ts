@@ -23,7 +23,7 @@ const Figures = z
     /** Everything that was prefetched, and the part that was never requested. */
     transferredBytes: prefetched_bytes,
     wastedBytes: wasted_bytes,
-    /** Of builds that had something ahead: the median of their medians. */
+    /** For builds with prefetched results: the median of their medians. */
     leadMs: lead_ms,
   }));
 type GranaryFigures = z.infer<typeof Figures>;

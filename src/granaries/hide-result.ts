@@ -14,7 +14,7 @@ interface KeptResult {
   readonly isQuarantined: boolean;
 }
 
-/** A result as it is now, locked. Of several domains' the first that is meant. */
+/** Returns the current result, locked. With several domains, the first that matches. */
 export async function keptResult(
   tx: Tx,
   project: string,

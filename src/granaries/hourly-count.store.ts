@@ -13,8 +13,8 @@ interface HourlyBound {
 const Counted = z.object({ count: z.number() });
 
 /**
- * A table expression with one row where the limit allows one more, which is then counted; with none otherwise. For
- * statements that do what is counted.
+ * A table expression with one row if the limit allows one more, which is then counted; with none otherwise. For
+ * statements that do the counted action.
  */
 export function countedOnce({ what, who, most }: HourlyBound): Sql {
   return sql`
@@ -41,7 +41,7 @@ export function tooOften({ what, who, most }: HourlyBound): Fault {
   );
 }
 
-/** Forgets whose hour was over before. */
+/** Deletes counts of earlier hours. */
 export async function forgetCounts(tx: Tx, before: Date): Promise<void> {
   await tx.run(sql`delete from hourly_count where since < ${before}`);
 }

@@ -89,8 +89,8 @@ const UnusedIndex = z.object({
 export type UnusedIndex = z.infer<typeof UnusedIndex>;
 
 /**
- * Indexes that nobody used since, the longest unused first, the next ones after `after`; with how many newer ones
- * their branch has, up to `mostNewer`.
+ * Indexes that were not used since, the longest unused first, the next ones after `after`; with the number of newer
+ * ones on their branch, up to `mostNewer`.
  */
 export function unusedIndexes(
   tx: Tx,

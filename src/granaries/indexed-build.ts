@@ -10,7 +10,7 @@ const Text = (most: number) => z.string().max(most).refine(isKeepable, "text wit
 export const IndexedBuild = z.object({
   project: z.string(),
   repository: Text(200),
-  /** Its commit, then its first parents, the nearest first; none where nobody knows them. */
+  /** Its commit, then its first parents, the nearest first; empty when unknown. */
   commits: z.array(CommitId).max(indexLimits.commits),
   tree: z.union([z.literal(""), CommitId]),
   branch: Text(255),
@@ -18,7 +18,7 @@ export const IndexedBuild = z.object({
 });
 export type IndexedBuild = z.infer<typeof IndexedBuild>;
 
-/** Throws `invalid_argument` with what is wrong. */
+/** Throws `invalid_argument` with the problem. */
 export function indexedBuildOf(described: z.input<typeof IndexedBuild>): IndexedBuild {
   const build = IndexedBuild.safeParse(described);
   if (build.success) return build.data;

@@ -19,10 +19,10 @@ interface BaseParts {
 }
 
 /**
- * What this index is stored as a difference to: the nearest ancestor's, or rather what that one differs from itself.
+ * Returns the base to which this index is stored as a difference: the nearest ancestor's, or that one's own base.
  *
- * Each base is a round trip before a build's first result is fetched ahead. So there is one at the most, and a
- * new one begins where half of it has changed.
+ * Each base is a round trip before a build's first result is prefetched. So there is at most one, and a new base begins
+ * when half of it has changed.
  */
 export async function nearestBase(
   parts: BaseParts,
@@ -48,11 +48,11 @@ export async function nearestBase(
   return entries && { digest, entries, chain: 1 };
 }
 
-/** Undefined when it cannot be read any more: a blob of it was lost, and then it is of no use to anybody. */
+/** Undefined when it cannot be read any more: one of its blobs was lost, so nobody can use it. */
 export async function entriesOf(
   { blobs, logger }: Pick<BaseParts, "blobs" | "logger">,
   digest: Digest,
-  /** Told of each blob, bases after what they are bases of. */
+  /** Called with each blob, bases last. */
   reading: (blob: Digest) => void = () => {},
 ): Promise<readonly IndexEntry[] | undefined> {
   try {

@@ -33,31 +33,31 @@ import { type IndexBlob, smallIndexes } from "./small-indexes.ts";
 import type { ToldResult } from "./stored-result-message.ts";
 import { type ToldOfQuarantine, tellOfQuarantine } from "./tell-of-quarantine.ts";
 
-/** What granaries ask of the farm. Who may is checked before. */
+/** The operations that granaries request. The caller's right is checked before. */
 export interface Granaries {
   resolve(build: IndexedBuild): Promise<ChosenIndex<StoredIndex>[]>;
-  /** Of what was resolved, that which may come along with the answer. */
+  /** Of the chosen indexes, those that are small enough to send with the answer. */
   smallIndexes(project: string, chosen: readonly ChosenIndex<StoredIndex>[]): Promise<IndexBlob[]>;
-  /** Of the best of them, where it came along: what is asked for first, up to so many bytes. */
+  /** For the best of them, if it was sent: the blobs that are requested first, up to so many bytes. */
   head(
     project: string,
     chosen: readonly ChosenIndex<StoredIndex>[],
     cameAlong: readonly IndexBlob[],
     mostBytes: number,
   ): Promise<PackedThings[]>;
-  /** What whoever has heard of all up to a version is to drop. */
+  /** The keys to drop for a granary that knows everything up to a version. */
   quarantinedSince(project: string, version: number): Promise<ToldOfQuarantine>;
   /** Undefined where a project has too many keys. */
   keyFilter(project: string): Promise<KeyFilter | undefined>;
   lookUp(project: string, keys: readonly ResultKey[]): Promise<FarmResult[]>;
-  /** Of what was looked up, blobs that may come along with the answer. Never throws: what does not come is asked for. */
+  /** Blobs of the found results that may be sent with the answer. Never throws: other blobs are requested later. */
   blobsAlong(
     project: string,
     results: readonly FarmResult[],
     wantedBytes: number,
   ): Promise<BlobAlong[]>;
   fetch(project: string, items: readonly FetchItem[]): AsyncGenerator<FetchedThing>;
-  /** What is a Fault could not be read, and is refused as such. */
+  /** An entry that is a Fault could not be read, and is refused with it. */
   publishResults(
     project: string,
     results: readonly (ToldResult | Fault)[],
@@ -104,7 +104,7 @@ export function openGranaries(parts: {
           messages.push(await packedThings(things));
         }
       } catch (err) {
-        // What could not be read is asked for once more, or not at all.
+        // Blobs that could not be read are requested again, if they are needed.
         parts.logger.warn({ err, project }, "not all that is first came along with an index");
       }
       return messages;

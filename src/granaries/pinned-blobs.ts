@@ -21,10 +21,11 @@ interface PinnedBlob {
 }
 
 /**
- * What a fresh machine is given ahead that builds the tip of a protected branch: the newest indexes of each, their bases,
- * and all blobs of the results that they name, also those which nobody has asked for: a result without one of them is none.
+ * Returns the blobs that a fresh machine needs to build the tip of a protected branch: the newest indexes of each,
+ * their bases, and all blobs of the results that they name, even if nobody has requested these: a result is only usable
+ * with all its blobs.
  *
- * One index at a time is read. May name a blob twice.
+ * Reads one index at a time. May name a blob twice.
  */
 export async function* pinnedBlobs(parts: {
   readonly db: Db;

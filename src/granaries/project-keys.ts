@@ -12,23 +12,30 @@ import { takingTurns } from "#scheduling/take-turns.ts";
 const keptForMs = 5_000;
 const mostProjects = 64;
 const keysAtOnce = 10_000;
-/** What is being written while a filter is made carries the time at which its transaction began: none takes so long. */
+/**
+ * A row that is written while a filter is made has the time at which its transaction began: no transaction takes this
+ * long.
+ */
 const longestWriteSeconds = 10;
-/** Half of a filter's bits are set when it is made. With so many more of them, 3 in a hundred keys are asked for in vain, not 1. */
+/**
+ * Half of a filter's bits are set when it is made. With this many more set bits, 3 % of the requests for absent keys
+ * are in vain instead of 1 %.
+ */
 const mostAddedShare = 0.1;
 
 /**
- * A filter of all keys of a project's results; undefined where there are too many.
+ * Returns a filter of all keys of a project's results; undefined when there are too many.
  *
- * A granary does not ask for what it denies, and makes that again. So it denies nothing that was there when it was
- * asked for, also where it was made a moment before, and whichever server, client or worker has written it since.
+ * A granary does not request a key that the filter excludes, but makes the result again. So the filter must contain
+ * every result that existed when it was requested, even one that was written a moment before, by any server, client or
+ * worker.
  */
 type KeyFilters = (project: string) => Promise<KeyFilter | undefined>;
 
 interface Kept {
   readonly at: number;
   readonly filter: Promise<KeyFilter | undefined>;
-  /** Of its bits, those that were set since it was made. */
+  /** The share of its bits that were set since it was made. */
   addedShare: number;
 }
 
@@ -78,7 +85,7 @@ export function keyFilters(parts: KeysParts): KeyFilters {
   };
 }
 
-/** What was made in the last so many seconds, and some that was used; undefined where it is much. */
+/** Returns keys that were made within the last seconds, and some that were used; undefined when there are many. */
 async function keysWithin(
   { db, domain }: KeysParts,
   project: string,

@@ -24,7 +24,7 @@ import type { TreesOf } from "./project-parts.ts";
 
 /** A result that the farm has, whichever tool's it is. */
 export interface FarmResult extends ResultKey {
-  /** Of `reapi` the digest of the ActionResult's bytes. */
+  /** For `reapi`, the digest of the ActionResult's bytes. */
   readonly value: Digest;
   readonly attributes: Readonly<Record<string, string>>;
   /** All that it names, beside its value. */
@@ -154,7 +154,7 @@ function isWhole({ value, bytes, blobs }: FarmResult, missing: ReadonlySet<strin
   );
 }
 
-/** Returns the rows of results that are used now and whose last noted use is long ago. */
+/** Returns the rows of used results whose last recorded use is long ago. */
 function toTouch({ rows, entries }: FoundRows, used: readonly FarmResult[], now: Date) {
   const keys = new Set(used.map(keyText));
   const isDue = ({ lastUsedAt }: { readonly lastUsedAt: Date }) =>

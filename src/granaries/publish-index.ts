@@ -30,7 +30,10 @@ import { entriesOf, nearestBase } from "./nearest-base.ts";
 import type { BlobsOf } from "./project-parts.ts";
 import type { ProjectResults } from "./project-results.ts";
 
-/** Whether a repository that the farm knows has a commit. What finding out costs is on `principal`'s account. */
+/**
+ * Whether a repository that the farm knows has a commit. The cost of the check counts against the limits of
+ * `principal`.
+ */
 export type KnowsCommit = (
   repository: string,
   commit: string,
@@ -69,13 +72,13 @@ const hourMs = 60 * 60_000;
 /** Keys asked for together. */
 const entriesAtOnce = 1_000;
 const mostTargets = 100;
-/** Each failure means that somebody else has got on. */
+/** Each failure means that another server has made progress. */
 const mostTries = 30;
 
 /** A large index is some 200 MiB once it is decoded. */
 const largeIndexes = new FairGate(2);
 
-/** Adds what a build asked for to its commit's index. Nothing that is there already is taken away. */
+/** Adds a build's requested results to its commit's index. Never removes existing entries. */
 export async function publishIndex(
   parts: IndexParts,
   build: IndexedBuild,
@@ -200,7 +203,7 @@ async function merge(
     const form = deltaTo(entries, await base);
     const encoded = await encodeIndexInTurns(form.delta);
     const digest = digestOf(encoded);
-    // The blob first: whoever reads the row finds it.
+    // Write the blob first, so that readers of the row find it.
     await blobs.put(digest, encoded);
     const index: NewIndex = {
       ...key,

@@ -19,7 +19,7 @@ import { keysInQuarantine } from "./quarantine.store.ts";
 import { bazelResultHash } from "./same-result.ts";
 import type { ToldResult } from "./stored-result-message.ts";
 
-/** What became of a result that a granary has told. */
+/** The outcome for a result that a granary has published. */
 export type ResultEnd =
   | { readonly kind: "kept" }
   /** There is one already, which stays. */
@@ -35,11 +35,11 @@ interface PublishParts {
   readonly domain: TrustDomain;
 }
 
-/** What comes to more is no ActionResult that any tool writes. */
+/** No tool writes a larger ActionResult. */
 const mostResultBytes = 4 * 1_048_576;
 const atOnce = 16;
 
-/** Keeps results whose blobs are here; one end for each, in order. What is kept is durable. */
+/** Stores results whose blobs exist; returns one outcome for each, in order. Stored results are durable. */
 export async function publishResults(
   parts: PublishParts,
   project: string,
@@ -135,7 +135,7 @@ async function keepEntry(
   const attributes = toAttributes(result);
   const missing = await treesOf(project).store.findMissing([value, ...blobs]);
   if (missing.length > 0) return { kind: "incomplete", missing };
-  // Nx's contract: what is there is never overwritten.
+  // Nx's contract: an existing result is never overwritten.
   const again = namespace === "nx" ? "refuse" : "replace";
   const entry = { project, tool: namespace, key, digest: value, attributes, principal };
   const end = await caches.keep(entry, again);

@@ -10,10 +10,11 @@ import { addQuarantine, foundAt, lockQuarantine } from "./quarantine.store.ts";
 const mostMade = 2_000;
 
 /**
- * Puts what was made from a doubted result into quarantine, too: all that builds made after they had been given it. More
- * than was made from it, never less, of the builds that are known; it costs making them again. Released with it.
+ * Puts results into quarantine that may have been made from a doubted one: all that builds made after they had received
+ * it. Of the known builds this may be too much, but never too little; the cost is making them again. They are released
+ * together with it.
  *
- * Answers how many were put there. Throws `not_found` when the result itself is not in quarantine.
+ * Returns how many were added. Throws `not_found` when the result itself is not in quarantine.
  */
 export async function quarantineMadeFrom(
   tx: Tx,

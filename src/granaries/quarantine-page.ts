@@ -6,7 +6,7 @@ import { type Quarantined, quarantinedResults } from "./quarantine.store.ts";
 const mostListed = 100;
 const mostBuilds = 50;
 
-/** A project's results in quarantine, with who was given them: these builds may have to be made again. */
+/** A project's results in quarantine, with the builds that received them: these may have to be made again. */
 export async function quarantinePage(db: Db, project: string): Promise<Quarantine> {
   const results = await quarantinedResults(db, project, mostListed);
   const given = await buildsGiven(db, project, results);

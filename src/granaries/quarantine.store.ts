@@ -4,7 +4,7 @@ import { ResultKey } from "#commit-index/result-key.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 
-/** One at a time for each project: a result has several names, which nobody locks in the same order. */
+/** Locks a project's quarantine: a result has several names, which callers would otherwise lock in different orders. */
 export async function lockQuarantine(tx: Tx, project: string): Promise<void> {
   await tx.run(
     sql`select pg_advisory_xact_lock(hashtext('grange quarantine'), hashtext(${project}))`,
@@ -16,7 +16,7 @@ interface NewQuarantine extends ResultKey {
   readonly foundBy: string;
   readonly producer: string;
   readonly divergence: Divergence;
-  /** The doubted result that was used when it was made; absent of what is doubted itself. */
+  /** The doubted result that was used when it was made; absent for a result that is doubted itself. */
   readonly madeFrom?: ResultKey;
 }
 
@@ -41,7 +41,7 @@ export async function addQuarantine(tx: Tx, found: NewQuarantine): Promise<void>
   `);
 }
 
-/** Those of the keys that are in quarantine. */
+/** Returns those of the keys that are in quarantine. */
 export function keysInQuarantine(
   tx: Tx,
   project: string,
@@ -68,7 +68,10 @@ const Told = z
   })
   .transform(({ newest, told }) => ({ newest, results: told }));
 
-/** What went into quarantine after a version and is still there, the first `most`; and the project's newest version. */
+/**
+ * Returns the first `most` results that were put into quarantine after a version and are still in it; and the project's
+ * newest version.
+ */
 export async function quarantinedAfter(
   tx: Tx,
   project: string,
@@ -116,7 +119,7 @@ export async function markReleased(
   return released > 0;
 }
 
-/** Lets go what is in quarantine only because it was made from that result; answers what that was. */
+/** Releases results that are in quarantine only because they were made from that result; returns them. */
 export function releaseMadeFrom(
   tx: Tx,
   project: string,
@@ -151,7 +154,7 @@ export async function foundAt(
   return row?.found_at;
 }
 
-/** How many results somebody has put into quarantine since, counted up to `most`. */
+/** Counts the results that a principal has put into quarantine since, up to `most`. */
 export async function countFoundBy(
   tx: Tx,
   project: string,
@@ -196,7 +199,10 @@ const Quarantined = z
   }));
 export type Quarantined = z.infer<typeof Quarantined>;
 
-/** What was doubted, in quarantine or released since, the latest first; with how much that was made from it is there, too. */
+/**
+ * Returns doubted results, in quarantine or released since, the latest first; with the number of results made from each
+ * that are in quarantine, too.
+ */
 export function quarantinedResults(tx: Tx, project: string, most: number): Promise<Quarantined[]> {
   return tx.many(
     Quarantined,

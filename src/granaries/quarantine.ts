@@ -16,7 +16,7 @@ import {
 } from "./quarantine.store.ts";
 import { actionHashOf } from "./same-result.ts";
 
-/** More than a farm whose results can be trusted has in a year; less than would empty its cache. */
+/** More than a trustworthy farm has in a year; fewer than would empty its cache. */
 const usualMostAnHour = 50;
 const hourMs = 60 * 60_000;
 
@@ -27,10 +27,10 @@ interface QuarantineParts {
 }
 
 /**
- * Takes a result out of what anybody is given, because it came out otherwise when it was made once more.
+ * Puts a result into quarantine, so that nobody receives it any more, because making it again gave another value.
  *
- * Only what the farm has, as it was doubted: a value that has been replaced since is not what anybody saw go wrong.
- * Answers whether it is in quarantine now.
+ * Only if the farm still has the doubted value: a value that has been replaced since was not seen to be wrong. Returns
+ * whether it is in quarantine now.
  */
 export async function quarantine(
   parts: QuarantineParts,
@@ -71,8 +71,8 @@ async function requireFew(
 }
 
 /**
- * Lets a key out of quarantine, and with it what was put there as it had been made from it. What was kept is forgotten, so
- * that whoever asks next makes it anew.
+ * Releases a key from quarantine, and with it the results that were added because they were made from it. The stored
+ * results are deleted, so that the next build makes them again.
  *
  * Throws `not_found` when it is not in quarantine.
  */

@@ -3,14 +3,14 @@ import type { Clock } from "#core/clock.ts";
 import { Fault } from "#core/fault.ts";
 import { keepableText } from "#core/keepable-text.ts";
 
-/** A clock that is wrong by more would put the build where nobody looks for it. */
+/** A clock that is wrong by more would put the build far from its place in lists. */
 const mostAheadMs = 60 * 60_000;
 
 /**
- * What a granary tells of a build, read from its text.
+ * Reads a granary's report of a build.
  *
- * Throws `invalid_argument` for what is no report of this project. One from the future, by the farm's clock, ended
- * just now.
+ * Throws `invalid_argument` for a text that is not a report of this project. A report from the future, by the farm's
+ * clock, counts as ended just now.
  */
 export function readReport(json: string, project: string, clock: Clock): GranaryBuildReport {
   const report = GranaryBuildReport.safeParse(jsonOf(json, "report"));
@@ -41,7 +41,7 @@ function onFarmsTime(report: GranaryBuildReport, now: Date): GranaryBuildReport 
   };
 }
 
-/** Any JSON, with its text as the database can keep it. Throws `invalid_argument` for what is none. */
+/** Parses any JSON, and makes its text storable in the database. Throws `invalid_argument` for invalid JSON. */
 export function jsonOf(text: string, what: string): unknown {
   try {
     return JSON.parse(text, (_, value: unknown) =>

@@ -5,7 +5,7 @@ export function bazelResultHash(key: string): string | undefined {
   return /^ac\/([0-9a-f]{64})$/.exec(key)?.[1];
 }
 
-/** The hash of the action that a result is of; undefined for what no action is behind. */
+/** Returns the hash of a result's action; undefined for results without an action. */
 export function actionHashOf({ namespace, key }: ResultKey): string | undefined {
   if (namespace === "bazel") return bazelResultHash(key);
   return namespace === "reapi" ? key.slice(0, key.indexOf("/")) : undefined;

@@ -1,8 +1,8 @@
 import { type RecentlyUsed, recentlyUsed } from "#core/recently-used.ts";
 
 /**
- * Small blobs that granaries were sent lately, as they were read and found sound: many machines begin with the same
- * commit, one after the other. Whether a project has one is asked each time, whatever is here.
+ * Small blobs that were sent to granaries recently, already verified: many machines begin with the same commit, one
+ * after the other. Whether a project has a blob is still checked each time.
  */
 export type SentLately = RecentlyUsed<Promise<Uint8Array | undefined>>;
 

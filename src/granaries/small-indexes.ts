@@ -12,8 +12,8 @@ export interface IndexBlob {
 const mostBytes = 256 * 1024;
 
 /**
- * What a granary would read next: the indexes that were chosen, the best first, and their bases, as far as they are small.
- * One whose base does not fit is left out whole, and what follows it may still fit.
+ * Returns the blobs that a granary would read next: the chosen indexes, the best first, and their bases, if they are
+ * small. An index whose base does not fit is left out; later ones may still fit.
  */
 export async function smallIndexes(
   blobs: Pick<BlobStore, "get">,

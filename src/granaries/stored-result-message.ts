@@ -22,7 +22,7 @@ export function toStoredResult(result: FarmResult): StoredResult {
   });
 }
 
-/** What a granary says that a result is. */
+/** A result as a granary describes it. */
 export interface ToldResult extends ResultKey, SaidOfResult {
   readonly value: Digest;
 }

@@ -13,11 +13,11 @@ export interface ToldOfQuarantine {
 const mostAtOnce = 1_000;
 
 /**
- * What a granary that has heard of everything up to a version is to drop, oldest first, under both names that it may
- * have it by.
+ * Returns the keys to drop for a granary that knows everything up to a version, oldest first, under both names that it
+ * may use.
  *
- * Of a result of Bazel's HTTP cache REv2's name is not known, as it says the action's size. Whoever speaks both has
- * asked the farm under that one, too.
+ * For a result of Bazel's HTTP cache the name in REv2 is unknown, because it contains the action's size. A client that
+ * uses both protocols has requested it under that name, too.
  */
 export async function tellOfQuarantine(
   tx: Tx,

@@ -53,7 +53,7 @@ export interface Choice {
   /** Whether only this class will do; otherwise a greater one with nothing of its own may take it. */
   readonly isExact: boolean;
   readonly expectedMs: number;
-  /** At most what the client allows. */
+  /** At most the client's limit. */
   readonly timeoutMs: number;
   /** A second run on a greater class, should the first take longer than expected. */
   readonly hedge: { readonly afterMs: number; readonly sizeClass: number } | undefined;

@@ -17,7 +17,7 @@ const DeclaredClass = z.object({
   declaredBy: z.string(),
   declaredAt: z.date(),
 });
-/** A size class that exists because somebody said so, with workers or without. */
+/** A declared size class, with workers or without. */
 export type DeclaredClass = z.infer<typeof DeclaredClass>;
 
 /** By platform, the least class first. */

@@ -19,7 +19,7 @@ export interface ScaledClass {
   readonly sizeClass: number;
   readonly declared: DeclaredClass | undefined;
   readonly desired: number;
-  /** Workers that take work, and those that end what they have. */
+  /** Workers that accept work, and those that finish their leases. */
   readonly now: number;
   readonly draining: number;
   readonly slots: number;
@@ -53,7 +53,7 @@ interface IdleSince {
 
 export const nothingRemembered: ScalingMemory = { pools: new Map(), idleSince: new Map() };
 
-/** Looks at all classes. Pure: what is to be remembered is answered. */
+/** Looks at all classes. Pure: the state for the next look is returned. */
 export function lookAtClasses(
   facts: ScalingFacts,
   memory: ScalingMemory,

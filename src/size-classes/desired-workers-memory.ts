@@ -7,7 +7,7 @@ export interface PoolMemory {
   /** How many had arrived by each look. */
   readonly arrived: readonly { readonly at: number; readonly count: number }[];
   readonly lastSeen: number | undefined;
-  /** How long each takes, of those seen last that somebody foresaw. */
+  /** The expected duration of each of the recent executions with an estimate. */
   readonly eachMs: number | undefined;
 }
 

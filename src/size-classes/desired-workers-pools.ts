@@ -67,7 +67,7 @@ export function scalingPools(
 }
 
 /**
- * Returns the least class that could run it. Of equal ones, the one with the fewest properties, which fits most
+ * Returns the smallest class that could run it. Among equal ones, the one with the fewest properties, which fits most
  * executions.
  */
 function chosenFor<Pool extends ScalingPool>(

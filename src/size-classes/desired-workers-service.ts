@@ -20,7 +20,7 @@ interface ScalingAnswer {
 }
 
 export interface DesiredWorkersService {
-  /** Looks, unless somebody did a moment ago. */
+  /** Looks, unless another server did a moment ago. */
   look(): Promise<ScalingAnswer>;
   /** The declared classes have changed: the next look reads everything again. */
   forget(): void;

@@ -1,6 +1,6 @@
 /** How workers are started and given up. */
 export interface ScalingSettings {
-  /** How long what is submitted may wait for a slot. */
+  /** How long submitted executions may wait for a slot. */
   readonly targetWaitMs: number;
   /** From the request for a worker until it takes work, in ms. */
   readonly startDelayMs: number;
@@ -27,31 +27,31 @@ export interface ScalingSituation {
   readonly up: number;
   /** The workers that hold something. */
   readonly busyWorkers: number;
-  /** Executions that they hold, and how long those are expected to go on. */
+  /** The executions that they hold, and how long those are expected to run. */
   readonly held: number;
   readonly remainingMs: number;
   readonly waiting: readonly Waiting[];
-  /** Lately, for as long as somebody looked. */
+  /** Recent arrivals, over the observed time. */
   readonly arrivals: { readonly perSecond: number; readonly eachMs: number };
   /** The most that was wanted within `scaleDownMs`. */
   readonly wantedLately: number;
-  /** Whether somebody has looked for so long. */
+  /** Whether it was observed for that long. */
   readonly isWatched: boolean;
 }
 
 interface DesiredWorkers {
   readonly desired: number;
-  /** Before what was wanted lately and what is declared: to be remembered. */
+  /** The number before recent and declared numbers are applied, for the next look. */
   readonly wanted: number;
   readonly reason: string;
 }
 
 /**
- * How many workers a class should have.
+ * Returns how many workers a class should have.
  *
- * Enough that all that waits begins in time: by each time until which something is due, what is due then
- * must have been served, and of one execution no more than one slot's worth of that time counts. Never fewer
- * than run something; and what was wanted a while ago is kept, so that numbers do not flap.
+ * Enough that all waiting executions begin in time: by each due time, the executions due then must have been served,
+ * and one execution counts at most one slot's worth of that time. Never fewer than are running; and recent numbers are
+ * kept for a while, so that they do not flap.
  */
 export function desiredWorkers(
   situation: ScalingSituation,
@@ -124,7 +124,7 @@ function slotsInTime(
   }, 0);
 }
 
-/** Sums of many small times are a hair above what they should be. */
+/** Rounds up, but ignores rounding errors of sums of many small times. */
 function roundedUp(slots: number): number {
   return Math.ceil(slots - 1e-9);
 }

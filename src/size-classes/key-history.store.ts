@@ -139,7 +139,7 @@ export async function writeHistories(tx: Tx, written: readonly WrittenHistory[])
   `);
 }
 
-/** Forgets keys of which nothing was heard since. */
+/** Deletes keys without runs since. */
 export async function forgetHistories(tx: Tx, seenBefore: Date): Promise<number> {
   await tx.run(sql`
     delete from size_class_history as old using size_class_key as known

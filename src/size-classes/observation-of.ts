@@ -32,7 +32,7 @@ export function observationOf(
     ran.map(({ run }) => run),
     bound,
   );
-  // A run in the background comes after one that succeeded on the greatest class: what it came to counts at once.
+  // A run in the background comes after one that succeeded on the largest class: its result counts at once.
   const remembered = isBackground ? ran.map((_, i) => i) : evidence.remembered;
   return {
     runs: remembered.flatMap((index) => {
@@ -98,7 +98,7 @@ function asRun(
   };
 }
 
-/** How long the process ran, without what was fetched and uploaded around it; as its worker measured. */
+/** How long the process ran, without fetching inputs and uploading outputs; measured by its worker. */
 function processTimeIn(result: Uint8Array | null): number | undefined {
   if (result === null) return undefined;
   try {

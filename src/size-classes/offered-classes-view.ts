@@ -12,7 +12,9 @@ export interface SizeClassFacts {
   readonly queued: readonly QueuedWork[];
 }
 
-/** How long an execution is thought to take of which nobody foresaw it: where nothing similar has run, as long as a compilation. */
+/**
+ * The assumed duration of an execution without an estimate: where nothing similar has run, as long as a compilation.
+ */
 export const unforeseenMs = 10_000;
 
 /** The least that any worker has: every class from here on counts. */
@@ -24,9 +26,9 @@ interface Queue {
 }
 
 /**
- * Which classes there are for a set of requirements, from one moment's facts. The least first.
+ * Returns the classes for a set of requirements, from the facts of one moment. The smallest first.
  *
- * Looked up again and again between two moments; what was found out is kept.
+ * Looked up repeatedly until the next moment; results are cached.
  */
 export function offeredClassesView(
   facts: SizeClassFacts,
@@ -96,7 +98,7 @@ export function offeredClassesView(
       });
   }
 
-  /** A slot of that class or a greater one is free, or all of them share what is begun and what waits. */
+  /** A slot of that class or a larger one is free, or all of them share the running and waiting executions. */
   function waitFor(
     sizeClass: number,
     up: readonly (WorkersUp & { readonly index: number })[],

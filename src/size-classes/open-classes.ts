@@ -14,7 +14,7 @@ interface OpenClasses {
  * Returns the classes that may be chosen for an action: those within its bounds that give the CPUs and the memory that
  * it requires.
  *
- * Where none gives as much, only the bounds count, and the worker reports what it lacks.
+ * If none gives as much, only the bounds count, and the worker reports the shortage.
  */
 export function openClasses(
   classes: readonly OfferedClass[],

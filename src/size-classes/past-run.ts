@@ -19,9 +19,9 @@ export const PastRun = z.object({
   durationMs: z.number().nonnegative(),
   /** The timeout that it had. */
   timeoutMs: z.number().positive(),
-  /** User and system time of the whole process tree; absent where nobody measured. */
+  /** User and system time of the whole process tree; absent when it was not measured. */
   cpuMs: z.number().nonnegative().optional(),
-  /** Of the whole process tree at once. */
+  /** Of the whole process tree at the same time. */
   peakMemoryBytes: z.number().nonnegative().optional(),
   /** When it ended; ms since 1970. */
   at: z.number(),

@@ -10,7 +10,7 @@ interface SettingsView extends Service {
   current(): SizeClassSettings;
 }
 
-/** Keeps the settings in memory, and reads them anew when any server changed them. */
+/** Keeps the settings in memory, and reads them again when any server has changed them. */
 export async function settingsView(db: Db, logger: Logger): Promise<SettingsView> {
   let current = usualSettings;
   let reading = Promise.resolve();

@@ -6,7 +6,7 @@ import { SizeClassSettings, usualSettings } from "./settings.ts";
 /** Settings were changed. No payload. */
 export const sizeClassSettingsChannel = "grange_size_class_settings";
 
-/** The settings of choosing size classes, and who changed them; nobody for the defaults. */
+/** The settings of choosing size classes, and who changed them; undefined for the defaults. */
 export interface KeptSettings {
   readonly settings: SizeClassSettings;
   readonly changed: { readonly by: string; readonly at: Date } | undefined;
@@ -32,7 +32,7 @@ export async function readSettings(tx: Tx): Promise<KeptSettings> {
   return { settings: settingsOf(row.said), changed: { by: row.by, at: row.at } };
 }
 
-/** Changes some of the settings and leaves the others. Two who change different ones at once both succeed. */
+/** Changes some of the settings and leaves the others. Concurrent changes of different settings both succeed. */
 export async function changeSettings(
   tx: Tx,
   change: SettingsChange,

@@ -24,7 +24,7 @@ export const SizeClassSettings = z.object({
     .number()
     .nonnegative()
     .default(24 * 60 * 60_000),
-  /** When the power iteration has come to rest. `pagerank`. */
+  /** When the power iteration has converged. `pagerank`. */
   convergenceError: z.number().positive().default(0.002),
   /** Runs in the background that may wait, per class. `pagerank`. */
   mostBackgroundRuns: z.number().int().nonnegative().default(1_000),

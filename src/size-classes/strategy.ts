@@ -22,7 +22,7 @@ export interface OfferedClass {
 export interface Situation {
   /** From the most to the least similar; the first is the action's own. May be empty, and each may have no runs. */
   readonly histories: readonly KeyHistory[];
-  /** The least class first; never empty. Already within what the action asks for. */
+  /** The smallest class first; never empty. Already within the bounds of the action. */
   readonly classes: readonly OfferedClass[];
   /** The client's timeout, or the farm's default. */
   readonly timeoutMs: number;
@@ -32,11 +32,11 @@ export interface Situation {
   readonly draw: number;
 }
 
-/** How an attempt of the execution at hand ended. */
+/** How an attempt of the current execution ended. */
 export interface EndedRun {
   /** The class it ran on, which may be greater than the one chosen. */
   readonly sizeClass: number;
-  /** `lost`: its worker is gone, and nobody knows why. */
+  /** `lost`: its worker has gone, for an unknown reason. */
   readonly end: RunEnd | "lost";
   readonly durationMs: number;
   /** The timeout that it had. */
@@ -48,7 +48,7 @@ export interface EndedRun {
 
 /** The decision after a run. */
 export type Next =
-  /** The client gets what the run came to. */
+  /** The client gets the result of the run. */
   | { readonly kind: "final"; readonly background?: BackgroundRun }
   /** It runs again; the client gets only that result. */
   | { readonly kind: "again"; readonly choice: Choice };

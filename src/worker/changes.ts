@@ -1,4 +1,4 @@
-/** Wakes all who wait for a change; they check themselves what changed. */
+/** Wakes everything that waits for a change; each waiter checks itself what changed. */
 export class Changes {
   readonly #waiting: (() => void)[] = [];
 

@@ -11,7 +11,7 @@ interface Load {
 /** An execution shorter than this costs less than the call that asks for it is worth. */
 const shortMs = 100;
 
-/** How much work a worker may hold ahead, in time: what a call takes on a slow network. */
+/** How much work a worker may hold in advance, in time: the duration of a call on a slow network. */
 const aheadMs = 200;
 
 const mostAheadPerSlot = 16;

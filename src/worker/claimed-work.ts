@@ -20,7 +20,7 @@ export class ClaimedWork {
     return leasesOf([...this.#work.values()]);
   }
 
-  /** False for what is not to begin, since it was cancelled before it came. */
+  /** False for work that must not begin, because it was cancelled before it arrived. */
   add(work: Work, nowMs: number): boolean {
     const key = leaseKey(work.lease);
     if (this.#refused.peek(key) === true) {
@@ -51,7 +51,7 @@ export class ClaimedWork {
     return found?.work;
   }
 
-  /** Takes out what was claimed before a time, to be handed back. */
+  /** Removes work that was claimed before a time, to return it. */
   takeOlderThan(timeMs: number): Lease[] {
     const old = [...this.#work].filter(([, { sinceMs }]) => sinceMs < timeMs);
     for (const [key] of old) this.#work.delete(key);

@@ -73,9 +73,9 @@ export const WorkerConfig = z.object({
     .int()
     .positive()
     .default(64 * 1024 * 1024),
-  /** The most that one declared output may come to. */
+  /** The size limit of one declared output. */
   outputLimitBytes: z.number().int().positive().default(usualOutputLimits.maxBytesOfEach),
-  /** The most that all outputs of an action may come to. */
+  /** The size limit of all outputs of an action together. */
   allOutputsLimitBytes: z.number().int().positive().default(usualOutputLimits.maxBytesOfAll),
   /** Between SIGTERM and SIGKILL. */
   killGraceMs: z.number().int().nonnegative().default(2_000),
@@ -93,7 +93,7 @@ export const WorkerConfig = z.object({
   /** How it was started. */
   transport: z.enum(["pull", "ssh"]).default("pull"),
 });
-/** Settled: what a slot gives is a number, or absent for all of the machine. */
+/** With all defaults resolved: a slot's resource is a number, or absent for the whole machine. */
 export type WorkerConfig = Omit<z.infer<typeof WorkerConfig>, keyof SlotShare> & SlotShare;
 
 const Int = z.coerce.number().int();
@@ -128,7 +128,7 @@ const WorkerEnvironment = z.object({
   GRANGE_WORKER_SIZE_CLASS: Int.optional(),
   GRANGE_WORKER_CPUS: CpuCount.optional(),
   GRANGE_WORKER_MEMORY: MemorySize.optional(),
-  /** `OSFamily=linux,ISA=x86-64`; added to what the machine says of itself. */
+  /** `OSFamily=linux,ISA=x86-64`; added to the detected properties of the machine. */
   GRANGE_WORKER_PLATFORM: z.string().default(""),
   /** Names of those properties that jobs must ask for, with commas between. */
   GRANGE_WORKER_ONLY_FOR: z

@@ -6,7 +6,7 @@ export interface Fetched {
   bytes: number;
 }
 
-/** Counts what is fetched from a farm for one execution. */
+/** Counts the bytes fetched from a farm for one execution. */
 export function countingFetches(farm: BlobStore): { farm: BlobStore; fetched: Fetched } {
   const fetched: Fetched = { blobs: 0, bytes: 0 };
   const count = <T>(found: T | undefined, bytes: number): T | undefined => {

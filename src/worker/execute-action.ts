@@ -62,13 +62,13 @@ interface ExecutorSettings {
 
 /** The agent's decisions while an action runs. */
 interface ActionWatch {
-  /** Given with a StopReason. */
+  /** Aborted with a StopReason. */
   readonly stop: AbortSignal;
   /** Called when the process runs and its log begins to grow. The log is the callee's to close. */
   readonly started: (stdout: CapturedLog) => void;
   /** Settles when the farm has the result, which goes before all clearing up; absent: nothing does. */
   readonly reported?: Promise<unknown>;
-  /** Settles when the result is on its way to the farm, if it comes to that. */
+  /** Settles when the result is on its way to the farm; absent if it is not sent. */
   readonly sent?: Promise<unknown>;
 }
 
@@ -77,9 +77,7 @@ export type Executed =
   | { readonly kind: "finished"; readonly finished: Finished }
   /** Its lease was lost, so there is nothing to report. */
   | { readonly kind: "lost" }
-  /**
-   * The disk of this machine is full. That says nothing about the action: another worker may run it, or this one later.
-   */
+  /** The disk of this machine is full. The action is not the cause: another worker may run it, or this one later. */
   | { readonly kind: "no-room"; readonly reason: unknown };
 
 /** Executes actions on this machine, any number at a time. */
@@ -128,7 +126,7 @@ export class ActionExecutor {
     }
   }
 
-  /** Resolves when nothing of executions that have ended is left, nor of what is ready for others. */
+  /** Resolves when everything from ended and prepared executions is removed. */
   async cleared(): Promise<void> {
     await Promise.all([this.#clearings.over(), this.#places.stop()]);
     await this.#pipes.close();
@@ -149,7 +147,7 @@ export class ActionExecutor {
     const cpus = limits.cpus === undefined ? undefined : this.#machine.cpus.take(limits.cpus);
     clearing.steps.push(async () => cpus?.giveBack());
     const limited = group.limit(cpus === undefined ? limits : { ...limits, cpuSet: cpus.cpus });
-    // Waited for below; until then it is nobody's loss.
+    // Awaited below; until then a rejection must not count as unhandled.
     limited.catch(() => {});
     const making = this.ahead.during(() => inputRoots.make(request.inputRoot, scratch, farm));
     clearing.steps.push(async () => (await making).unmount());

@@ -47,7 +47,7 @@ const pipeBytes = 60_000;
 /** An execution that runs longer than this has started when the next sandbox is prepared. In ms. */
 const refillAfterMs = 25;
 
-/** More would be processes that nobody needs: a place is made while an action runs. */
+/** More would be unneeded processes: a place is made while an action runs. */
 const mostReady = 16;
 
 const placeDirectories = ["root", "upper", "work", "home", "tmp"] as const;
@@ -119,8 +119,8 @@ export class ExecutionPlaces {
   }
 
   /**
-   * While another one waits, the next has time: to start a process holds this one up for some
-   * milliseconds, and the end and the report of what is soon over would wait for it.
+   * While another place is ready, there is no hurry: starting a process takes some milliseconds, which would delay the
+   * end and the report of short actions.
    */
   #refillLater(): void {
     if (this.#ready.length === 0) this.#refillSoon();
@@ -228,7 +228,7 @@ export class ExecutionPlaces {
     };
   }
 
-  /** Once for each shell: what is mounted below reaches the sandboxes that came before. */
+  /** Once for each shell: later mounts below it become visible in earlier sandboxes. */
   async #share(): Promise<void> {
     const { shell, runDir } = this.#machine;
     if (shell.kind === "plain") return;

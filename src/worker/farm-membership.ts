@@ -47,7 +47,7 @@ export class FarmMembership {
   #heartbeatMs = 0;
   /** Heartbeats do not reach the farm. */
   #isAway = false;
-  /** When the heartbeat under way was sent, by `performance.now()`; undefined while none is. */
+  /** When the current heartbeat was sent, by `performance.now()`; undefined while none is. */
   #beatSentAt: number | undefined;
   readonly #heard = new Set<() => void>();
 
@@ -78,8 +78,8 @@ export class FarmMembership {
   }
 
   /**
-   * Waits for cancellations at the farm while the worker holds anything, and confirms them once their processes were
-   * told to end, because the canceller waits for that. Heartbeats report them later, too.
+   * Waits for cancellations at the farm while the worker holds anything, and confirms them after telling their
+   * processes to end, because the canceller waits for that. Heartbeats report them later, too.
    */
   async cancellations(over: AbortSignal): Promise<void> {
     const { farm, identity } = this.#parts;
@@ -98,7 +98,7 @@ export class FarmMembership {
         confirmed = leases;
         failures = 0;
       } catch (reason) {
-        // An older farm tells of them with heartbeats alone.
+        // An older farm reports them with heartbeats only.
         if (reason instanceof Fault && reason.code === "unimplemented") return;
         // Heartbeats say in the log that the farm is away.
         await rest(backoffMs(++failures, Math.random()), over);

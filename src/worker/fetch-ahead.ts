@@ -34,7 +34,7 @@ export class FetchAhead {
     return this.#claimedFetch === 0;
   }
 
-  /** Nothing is fetched ahead while this goes on. */
+  /** Nothing is prefetched while this runs. */
   async during<T>(fetchOfClaimed: () => Promise<T>): Promise<T> {
     this.#claimedFetch++;
     this.#going?.abort();

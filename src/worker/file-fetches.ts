@@ -15,8 +15,8 @@ import { isPassing, type RetryWindow } from "./retry-window.ts";
 const wholeUpToBytes = 1024 * 1024;
 
 /**
- * Files up to this size come many to a call, for a call costs more than their bytes. A batch is
- * asked for in one turn of the event loop, so that the farm's store makes one call of it.
+ * Files up to this size are fetched many to a call, because a call costs more than their bytes. A batch is requested in
+ * one turn of the event loop, so that the farm's store makes one call of it.
  */
 const batchedUpToBytes = 128 * 1024;
 const batchLimits = { mostBytes: 1024 * 1024, mostItems: 500 };
@@ -52,7 +52,7 @@ export class FileFetches {
     return this.#retryWindow.persistently(() => this.#get(digest, farm));
   }
 
-  /** Answers what the farm does not have. */
+  /** Returns the blobs that the farm does not have. */
   async fetch(absent: readonly WantedFile[], farm: BlobStore): Promise<Digest[]> {
     const isBatched = (file: WantedFile) =>
       file.digest.sizeBytes <= batchedUpToBytes && !this.#kept.has(twinOf(file));
@@ -94,7 +94,7 @@ export class FileFetches {
     return batch.map((file) => this.#fetching.get(this.#kept.path(file)) ?? Promise.resolve());
   }
 
-  /** Answers what became of those that did not come, by their paths. */
+  /** Returns the failures, by path. */
   async #downloadBatch(
     batch: readonly WantedFile[],
     farm: BlobStore,

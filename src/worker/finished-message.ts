@@ -22,7 +22,7 @@ export function usageMessage(usage: TreeUsage): Usage {
   });
 }
 
-/** The report of an execution that came to no process, or whose outputs could not be had. */
+/** The report of an execution that started no process, or whose outputs could not be stored. */
 export function finishedWithoutProcess(work: Work, reason: unknown, cancelled: boolean): Finished {
   const finished = create(FinishedSchema, {
     ...(work.lease ? { lease: work.lease } : {}),

@@ -14,8 +14,8 @@ export interface LastHeartbeat {
 /**
  * Returns whether a worker sends a heartbeat at the end of an interval.
  *
- * Without leases it leaves some out, unless the farm does not know yet that it drains, that it is in trouble, or
- * that it has ended what it lost.
+ * Without leases it skips some, unless the farm does not know yet that it drains, that it is in trouble, or that it has
+ * ended the executions that it lost.
  */
 export function isHeartbeatDue(
   holder: { readonly leaseCount: number; readonly isDraining: boolean; readonly trouble: string },

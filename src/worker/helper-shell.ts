@@ -11,7 +11,7 @@ import { Fault } from "#core/fault.ts";
  */
 export interface HelperShell {
   readonly kind: "own-mounts" | "own-mounts-and-users" | "plain";
-  /** Another one when the shell was started again: what the former had mounted is gone. */
+  /** Changes when the shell is restarted: the mounts of the previous one are gone. */
   readonly generation: number;
   /** Runs a script after the earlier ones. Throws with its output when it fails. */
   run(script: string): Promise<void>;
@@ -79,14 +79,14 @@ interface OpenShell {
   /** Its number in /proc, which may be that of another pid namespace. */
   readonly pid: number;
   hasEnded(): boolean;
-  /** Returns what it printed. */
+  /** Returns its output. */
   run(script: string): Promise<string>;
   stop(): Promise<void>;
 }
 
 async function openShell(kind: HelperShell["kind"], path: string): Promise<OpenShell> {
   const [program = "sh", ...args] = [...wrappers[kind], "sh"];
-  // Detached: Ctrl-C at a terminal goes to the worker, which decides what it means.
+  // Detached: Ctrl-C at a terminal reaches the worker, which decides how to stop.
   const child = spawn(program, args, {
     cwd: "/",
     env: { PATH: path },

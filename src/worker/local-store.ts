@@ -137,8 +137,8 @@ export class LocalStore {
   }
 
   /**
-   * A file of another size was cut off by a crash of the machine; one of another time was
-   * written to since it was checked and sealed. Both are fetched anew.
+   * A file of another size was cut off by a crash of the machine; one with another time was written to after it was
+   * checked and sealed. Both are fetched again.
    */
   #has(file: WantedFile): boolean {
     const found = lstatSync(this.path(file), { throwIfNoEntry: false });

@@ -55,7 +55,7 @@ export type MachineSettings = Pick<
   | "memoryBytes"
 >;
 
-/** Tries what the kernel grants, best first, by doing it; nothing is concluded from versions. */
+/** Finds the best features that the kernel permits, by trying them; versions are not considered. */
 export async function openMachine(
   settings: MachineSettings,
   retryWindow = new RetryWindow(),

@@ -8,8 +8,8 @@ import type { AgentParts } from "./agent-parts.ts";
 const usualHeartbeatMs = 5_000;
 
 /**
- * Makes the worker known to the farm. Answers how often the farm wants to hear from it, and how long
- * it leaves work to it when it does not; both in ms.
+ * Registers the worker with the farm. Returns how often the farm expects a heartbeat, and how long leases last without
+ * one; both in ms.
  */
 export async function registerWorker(
   parts: Pick<AgentParts, "farm" | "identity" | "config" | "facilities">,

@@ -101,7 +101,7 @@ export class ResultReporter {
     for (const finished of results) void this.deliver(finished);
   }
 
-  /** Gives up on the farm for now: what it did not answer for stays in the spool. */
+  /** Gives up on the farm for now: unacknowledged results stay in the spool. */
   stop(): void {
     this.#stopped.abort();
     for (const { resolve } of this.#waiting) resolve("kept");

@@ -21,7 +21,7 @@ export function isPassing(reason: unknown): boolean {
 export class RetryWindow {
   #ms = leastMs;
   #isFarmAway = false;
-  /** When the farm was heard again last; by `performance.now()`. */
+  /** When the farm was last reachable again; by `performance.now()`. */
   #backAt = 0;
   readonly #over = new AbortController();
 
@@ -35,8 +35,8 @@ export class RetryWindow {
   }
 
   /**
-   * Tells whether heartbeats reach the farm. While they do not, nothing is given up, however long that takes: the
-   * worker gets no other work meanwhile, and the first heartbeat afterwards names what it still holds.
+   * Sets whether heartbeats reach the farm. While they do not, nothing is given up, however long that takes: the worker
+   * gets no other work meanwhile, and the first heartbeat afterwards names the executions that it still holds.
    */
   farmIsAway(isAway: boolean): void {
     if (this.#isFarmAway && !isAway) this.#backAt = performance.now();

@@ -22,13 +22,13 @@ interface ProcessRequest {
   readonly logLimitBytes: number;
   readonly timeoutMs: number;
   readonly killGraceMs: number;
-  /** Given with a StopReason. */
+  /** Aborted with a StopReason. */
   readonly stop: AbortSignal;
   /** Called once the process runs. */
   readonly started: (stdout: CapturedLog) => void;
-  /** Hears what the process prints to stdout. */
+  /** Receives the process's stdout. */
   readonly hear?: LogListener | undefined;
-  /** Hidden in what it prints. */
+  /** Masked in its output. */
   readonly secrets?: SecretForms | undefined;
 }
 
@@ -98,7 +98,7 @@ async function stopInTime(
   const reason: StopReason = stop.aborted ? (stop.reason as StopReason) : "timed_out";
   if (reason !== "lost") {
     for (const member of await group.members()) {
-      // Outside the namespace is the sandbox itself, whose end would be everybody's at once.
+      // Outside the namespace there is only the sandbox itself, whose end would end all processes at once.
       if (!inNamespace || (await isInOwnPidNamespace(member))) killQuietly(member, "SIGTERM");
     }
     await rest(killGraceMs, ended);

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { errnoOf } from "#cas/disk/disk-fault.ts";
 import { giveOpenFileToJobs } from "#machine/job-owner.ts";
 
-/** A file to be made, its bytes in hand and checked. */
+/** A file to be made; its bytes are in memory and checked. */
 interface UnsealedFile {
   readonly path: string;
   readonly bytes: Uint8Array;
@@ -47,7 +47,10 @@ export class SealedFiles {
     this.#nowMs = nowMs;
   }
 
-  /** Returns those whose names exist, from another process that writes the same or from a crash. */
+  /**
+   * Makes the files; returns those whose names already exist, from another process that writes the same or from a
+   * crash.
+   */
   async make<F extends UnsealedFile>(files: readonly F[]): Promise<F[]> {
     const taken: F[] = [];
     let next = 0;
@@ -81,7 +84,7 @@ export class SealedFiles {
     }
     try {
       fs.writeFileSync(file, bytes);
-      // Whatever the umask of who started this worker.
+      // Independent of the umask of this process.
       fs.fchmodSync(file, mode);
       giveOpenFileToJobs(file);
       fs.futimesSync(file, this.#mtime, this.#mtime);
@@ -117,7 +120,7 @@ export class SealedFiles {
   }
 }
 
-/** A shard that somebody removed is made by the other way, too. */
+/** If a shard was removed, the file is made in the other way, too. */
 function takenOr(reason: unknown): "taken" {
   const errno = errnoOf(reason);
   if (errno === "EEXIST" || errno === "ENOENT") return "taken";

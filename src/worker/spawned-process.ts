@@ -5,7 +5,7 @@ import { insteadOfInherited } from "#machine/inherited-files.ts";
 import { closeQuietly } from "./logs/captured-log.ts";
 import type { FifoPool } from "./logs/fifo-pool.ts";
 
-/** A process whose output is not read yet. */
+/** A process whose output has not been read yet. */
 export interface SpawnedProcess {
   readonly pid: number | undefined;
   readonly exited: Promise<number>;

@@ -26,7 +26,7 @@ export class Spool {
   }
 
   static async open(dataDir: string, workerName: string): Promise<Spool> {
-    // Results of jobs, with what they printed.
+    // Results of jobs, with their output.
     makePrivateDirectory(join(dataDir, "spool"));
     const directory = join(dataDir, "spool", workerName);
     await mkdir(directory, { recursive: true });
@@ -87,7 +87,7 @@ export function leaseKey(lease: Lease | undefined): string {
   return `${lease?.executionId ?? ""}.${lease?.epoch ?? 0n}`;
 }
 
-/** Undefined for what is no result or cannot be read. An empty file parses, but names no lease. */
+/** Undefined for a file that is not a result or cannot be read. An empty file parses, but names no lease. */
 async function readResult(path: string): Promise<Finished | undefined> {
   try {
     const finished = fromBinary(FinishedSchema, await readFile(path));

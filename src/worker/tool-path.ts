@@ -1,4 +1,4 @@
-/** Where the worker's own tools are: pivot_root and its like are not on everybody's PATH. */
+/** The PATH for the worker's own tools: pivot_root and similar programs are not on every user's PATH. */
 export function toolPath(path: string): string {
   return `${path}:/usr/sbin:/sbin`;
 }

@@ -37,7 +37,7 @@ export interface ActionRegimes {
   /** The work of its last runs, in milliseconds on one CPU. */
   readonly latestLogWorks: readonly number[];
   readonly endedEarly: readonly EndedRun[];
-  /** Runs that ran out of memory: on which class, and what was measured of them; 0 where nothing was. */
+  /** Runs that ran out of memory: on which class, and their measurements; 0 when nothing was measured. */
   readonly shortages: readonly Shortage[];
 }
 
@@ -59,7 +59,7 @@ const latest = historySize;
 /** As in `regimesOf`: the last five runs count most. */
 const speedUpMemory = 0.8;
 
-/** The parts of the buffer: for each run that did work, and for each run whose memory is known. */
+/** The parts of the buffer: for each run that did work, and for each run with a known memory use. */
 const parts = {
   logWork: 0,
   workWeight: 1,
@@ -71,7 +71,7 @@ const parts = {
   count: 7,
 } as const;
 
-/** A run that came to nothing, until the next one tells whether that is all that is known of its execution. */
+/** A failed run, until the next one shows whether more is known about its execution. */
 interface Open {
   readonly run: PastRun;
   readonly sizeClass: number;
@@ -99,10 +99,9 @@ export class ActionSamples {
   }
 
   /**
-   * @param logWork Of what it did, in milliseconds on one CPU.
-   * @param logSpeedUp Over one CPU; NaN where nothing was seen of it.
-   * @param worth Of the speed-up: 1 where CPU time was measured.
-   * @param weight 1, and less for runs from before a full class's memory reaches.
+   * @param logWork Of its work, in milliseconds on one CPU. @param logSpeedUp Over one CPU; NaN when it was not
+   * observed. @param worth Of the speed-up: 1 when CPU time was measured. @param weight 1, and less for runs older than
+   * the memory of a full class.
    */
   add(
     run: PastRun,
@@ -177,7 +176,7 @@ export class ActionSamples {
     };
   }
 
-  /** No later run shows what it would have needed: estimate it. */
+  /** No later run shows how much it would have needed: estimate it. */
   #alone({ run, sizeClass, logWork, weight }: Open): void {
     const { end, peakMemoryBytes = 0 } = run;
     if (end === "timed_out")

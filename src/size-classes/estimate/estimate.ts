@@ -25,7 +25,7 @@ export interface ClassEstimate {
   readonly own: ClassDigest | undefined;
   /** Time there over time on one CPU. */
   readonly slowness: number;
-  /** How long runs take there that come to their end. */
+  /** The duration of successful runs there. */
   readonly duration: LogNormal;
   readonly expectedMs: number;
   /** The probability that a run needs more memory than there is. */
@@ -206,7 +206,7 @@ function mixed(own: LogNormal, weight: number, above: LogNormal): LogNormal {
   return { mu, sigma: Math.sqrt(variance) };
 }
 
-/** The mean of a wide spread depends on values that nobody has observed; the spread is limited to this for the mean. */
+/** The mean of a wide spread depends on values that were never observed; the spread is limited to this for the mean. */
 const widestForMean = 1.2;
 
 function expected({ mu, sigma }: LogNormal): number {
@@ -266,7 +266,7 @@ function unmeasuredRisk(
   return (short + 1) / (short + enough + 1);
 }
 
-/** That the next run needs more memory than this. */
+/** The probability that the next run needs more memory than this. */
 export function moreThan(needs: readonly Part[], limit: number): number {
   let risk = 0;
   for (const { share, spread } of needs) risk += share * tail(spread, limit / memoryMargin);

@@ -31,7 +31,7 @@ export function meanAbove(spread: LogNormal, limit: number): number {
   return (mean(spread) * above((Math.log(limit) - mu) / sigma - sigma)) / share;
 }
 
-/** That a standard normal deviate is more than `z`. Abramowitz and Stegun 26.2.17, to 7.5e-8. */
+/** The probability that a standard normal deviate exceeds `z`. Abramowitz and Stegun 26.2.17, to 7.5e-8. */
 export function above(z: number): number {
   if (z < 0) return 1 - above(-z);
   if (z > 38) return 0;

@@ -10,7 +10,7 @@ const mostRegimes = 6;
  * to 0.98, and with `usualTransitions` from 1 to 3, ten kinds of traces cost the same within 0.2 %.
  */
 const memory = 0.95;
-/** How many transitions what is usual weighs against. */
+/** The weight of the usual value, in transitions. */
 const usualTransitions = 1;
 /** Values below this weight are left out: after some 75 values. */
 const leastFactor = 0.02;
@@ -18,7 +18,7 @@ const leastFactor = 0.02;
  * Like `memory`, within a regime: the last five decide most of its position. With 0.95, heavy tails cost 1.6 % more.
  */
 const memoryWithin = 0.8;
-/** How many values what is usual weighs against, for how much they vary. */
+/** The weight of the usual spread, in values. */
 const usualWeight = 2;
 
 /** One of the levels between which a quantity changes. */
@@ -111,7 +111,7 @@ export function regimesOf(
   };
 }
 
-/** Bins of a quarter of a factor of two; logarithms of what is counted in milliseconds or bytes are 0 to 44. */
+/** Bins of a quarter of a factor of two; logarithms of counts of milliseconds or bytes are 0 to 44. */
 const binWidth = gap / 4;
 const bins = 256;
 /** So many empty bins in a row are a gap: together with the partly empty neighbours, more than a factor of two. */

@@ -4,7 +4,7 @@ import { type KeyDigest, logSpeedUpOfBin, speedUpBins } from "./key-digest.ts";
 /**
  * How a run may scale: Amdahl's law with a bounded width.
  *
- * On k CPUs it takes (1 - share) + share / min(k, width) of what it takes on one.
+ * On k CPUs it takes (1 - share) + share / min(k, width) of its time on one.
  */
 interface Scaling {
   readonly share: number;
@@ -13,7 +13,7 @@ interface Scaling {
   readonly prior: number;
 }
 
-/** Of actions of which nothing is known. "Most of the actions are single-threaded" (the seed). */
+/** For actions without any data. "Most of the actions are single-threaded" (the seed). */
 const priorOfSerial = 0.7;
 const shares = [0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1];
 const widths = [2, 4, 8, 32];

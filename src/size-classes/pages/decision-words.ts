@@ -5,7 +5,7 @@ import type { SizeStanding } from "#execution/sizing/sized-runs.store.ts";
 
 type Told = Omit<SizeClassDecision, "sentences">;
 
-/** A decision in plain words: what was chosen and why, what was expected, what came of it. */
+/** Describes a decision in plain words: the choice and its reasons, the expectation, and the result. */
 export function decisionWords(decision: Told): string[] {
   return [
     chosenWords(decision),
@@ -78,7 +78,7 @@ function endWords({ exitCode, outcome, timeoutMs }: SizeClassRun): string {
   }
 }
 
-/** Returns one sentence: what was chosen for an execution, or why nothing was. */
+/** Returns one sentence: the choice for an execution, or the reason why there was none. */
 export function standingWords(
   { hedgeOf, isSized, least, most, sizeClass }: SizeStanding,
   decisions: readonly Pick<SizeClassDecision, "purpose" | "sizeClass" | "reason">[],

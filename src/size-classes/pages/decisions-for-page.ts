@@ -11,7 +11,7 @@ import { runsOfDecisions } from "./runs-of-decisions.ts";
 const mostAlternatives = 64;
 const mostReason = 2_000;
 
-/** Decisions of one execution, in order, each with what came of it. */
+/** Returns the decisions of one execution, in order, each with its result. */
 export function decisionsForPage(
   executionId: ExecutionId,
   title: string,

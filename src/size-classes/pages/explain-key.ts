@@ -60,7 +60,7 @@ function pastRun({ at, cpuMs, peakMemoryBytes, ...run }: PastRun) {
   };
 }
 
-/** Of the latest decision that estimated a time anywhere. */
+/** From the latest decision that estimated a time. */
 function latestEstimates(decisions: readonly SizeClassDecision[]): readonly SizeClassAlternative[] {
   const withTimes = decisions.find(({ alternatives }) =>
     alternatives.some(({ expectedMs }) => expectedMs !== null),

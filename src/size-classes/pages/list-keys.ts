@@ -48,7 +48,7 @@ export async function listKeys(db: Db, usage: Usage, query: KeysQuery): Promise<
   };
 }
 
-/** Costs of keys with what is remembered of each. */
+/** Returns the costs of keys with their summaries. */
 export async function summariesOf(
   db: Db,
   costs: readonly KeyCost[],

@@ -11,7 +11,7 @@ export interface PlatformGroup {
 export interface PlatformGroups {
   readonly all: readonly PlatformGroup[];
   ofWorker(platform: Platform): PlatformGroup;
-  /** Returns the group of an execution whose worker is unknown by now. */
+  /** Returns the group of an execution whose worker is no longer known. */
   ofRequirements(requirements: Platform): PlatformGroup;
 }
 

@@ -24,7 +24,7 @@ export function runsOfDecisions<Run extends SizedRun>(
   const found = new Map<number, Run[]>();
   for (const run of ownRuns) {
     const able = decisions.filter(({ purpose }) => (purpose === "hedge") === isBeside(run));
-    // Clocks of servers differ by a moment: what is before all belongs to the first.
+    // Clocks of servers differ slightly: a run before all decisions belongs to the first.
     const decision =
       able.findLast(({ decidedAt }) => decidedAt.getTime() <= run.leasedAt.getTime()) ?? able[0];
     if (decision === undefined) continue;

@@ -12,8 +12,8 @@ import { boostedChoice, onlyChoice } from "./undrawn-choices.ts";
 import { drawnPlace, requestedInTurn } from "./walk-classes.ts";
 
 /**
- * The text of Buildbarn's ADR #7, to the letter; what it leaves open is decided in
- * docs/decisions/0027-size-class-strategies.md.
+ * Implements the text of Buildbarn's ADR #7 exactly; docs/decisions/0027-size-class-strategies.md decides the points
+ * that it leaves open.
  */
 export function adrStrategy(settings: SizeClassSettings): Strategy {
   return {

@@ -40,7 +40,7 @@ export function doubtAbout(
   return "slow";
 }
 
-/** Below `nearLimit`, since peaks are sampled: what came after the last sample is not known. */
+/** Below `nearLimit`, because peaks are sampled: use after the last sample is unknown. */
 const clearOfLimit = nearLimit - 0.15;
 const oneCpu = 1.05;
 const surelySerial = 0.98;

@@ -8,12 +8,12 @@ export interface Explored {
   readonly place: number;
   /** Its additional cost compared with the cheapest. */
   readonly extra: number;
-  /** What it may save in all later executions. */
+  /** The possible saving in all later executions. */
   readonly worth: number;
   readonly toCome: number;
 }
 
-/** A class on which a run teaches what is worth more than it costs now. */
+/** Returns a class on which the information from a run is worth more than its cost. */
 export function exploredInstead(
   known: Estimate,
   waiting: number,
@@ -36,7 +36,7 @@ export function exploredInstead(
     const prospect = prospects[place];
     if (prospect === undefined || place === cheapest) continue;
     const extra = prospect.total - least.total;
-    // What the cheapest class would show as well is not worth paying for.
+    // Information that the cheapest class would give as well is not worth paying for.
     const worth = worthAt(place) - worthAt(cheapest);
     if (worth - extra > (best ? best.worth - best.extra : 0))
       best = { place, extra, worth, toCome };

@@ -4,8 +4,8 @@ import type { SizeClassSettings } from "../settings.ts";
 import type { OfferedClass } from "../strategy.ts";
 
 /**
- * A run that lacks memory is over before its time, somewhere in the middle: most programs have what they need
- * after the first half, and what needs twice as much is over twice as soon.
+ * A run that lacks memory ends early, on average in the middle: most programs reach their peak in the first half, and a
+ * program that needs twice as much ends in half the time.
  */
 const shareOfLackingRun = 0.5;
 /** A slowdown that is large enough to fail a run shows late. */
@@ -16,10 +16,10 @@ const shareOfSlowRun = 1;
  * about what machines take to start.
  */
 const mostPaidWaitMs = 60_000;
-/** A class is not considered where it is this likely to come to nothing. */
+/** A class is not considered if failure is at least this likely. */
 const hopeless = 0.95;
 
-/** Beginning on a class, and going on to greater ones as often as it comes to nothing. */
+/** Beginning on a class, and moving to larger ones after each failure. */
 export interface Prospect extends Path {
   readonly estimate: ClassEstimate;
   /** The probability that the first run fails there. */
@@ -105,7 +105,7 @@ function scaled({ paid, delayMs, total }: Path, by: number): Path {
   return { paid: paid * by, delayMs: delayMs * by, total: total * by };
 }
 
-/** @param reached That it comes to a run there. @param fails That it does, to no end. */
+/** @param reached The probability that it is run there. @param fails The probability that it fails there, too. */
 function pathOver(
   { offered, expectedMs, memoryRisk, slowRisk }: ClassEstimate,
   reached: number,
@@ -205,7 +205,7 @@ export function worthOfSeeing({ classes, parts }: Estimate, waiting: number): Fl
   return worth;
 }
 
-/** Scalings whose speed-ups differ by less than this look alike in one run. */
+/** Scalings whose speed-ups differ by less than this cannot be told apart in one run. */
 const lookAlike = 0.15;
 const groupsByCpus = new Map<number, readonly (readonly number[])[]>();
 const mostKept = 256;

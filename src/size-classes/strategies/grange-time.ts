@@ -43,7 +43,10 @@ const guessWeighs = 0.5;
  * A run that took so long is expected to take as long again: tails are as heavy as the seed's, not as a log-normal's.
  */
 const longAgain = 2;
-/** A run that was ended for a second one was stuck when it took more than so many times what it should have. */
+/**
+ * A run that was ended in favour of a second one counts as stuck when it took more than this multiple of the expected
+ * time.
+ */
 const stuckAt = 1.25;
 
 /**

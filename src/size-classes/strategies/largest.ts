@@ -4,7 +4,7 @@ import { plainAlternatives, plainChoice } from "./plain-choice.ts";
 import { retryOnLargest } from "./retry-on-largest.ts";
 import { onlyChoice } from "./undrawn-choices.ts";
 
-/** Everything on the largest class: what a farm does that knows of no classes. */
+/** Runs everything on the largest class, as in a farm without size classes. */
 export const largestStrategy: Strategy = {
   name: "largest",
   choose(situation) {

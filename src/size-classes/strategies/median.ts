@@ -9,7 +9,7 @@ export function successesMs(runs: readonly PastRun[] | undefined): number[] {
   return ascending(durations);
 }
 
-/** Of an even count the mean of the two in the middle, as Buildbarn has it; undefined of none. */
+/** For an even count the mean of the two in the middle, like Buildbarn; undefined for an empty list. */
 export function medianOfSorted(sorted: readonly number[]): number | undefined {
   const middle = sorted.length >> 1;
   const upper = sorted[middle];

@@ -1,11 +1,11 @@
 import type { Outcomes } from "./pagerank-outcomes.ts";
 
 /**
- * How likely one set of outcomes is faster than another: Mann–Whitney, drawn a little towards one half.
+ * The probability that one set of outcomes is faster than another: Mann–Whitney, drawn a little towards one half.
  *
  * [1 + n_b + Σ over pairs (2 if a < b, 1 if equal)] / [2 + n_a + n_b + 2 n_a n_b], where failures are all equal and
- * slower than any success. P(a, a) = ½, P(a, b) + P(b, a) = 1; never 0 or 1, without which the power iteration would
- * not come to rest.
+ * slower than any success. P(a, a) = ½, P(a, b) + P(b, a) = 1; never 0 or 1, because the power iteration would then not
+ * converge.
  */
 export function fasterProbability(a: Outcomes, b: Outcomes): number {
   const aCount = a.successesMs.length + a.failures;

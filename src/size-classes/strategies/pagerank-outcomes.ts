@@ -31,7 +31,7 @@ export function limitsOf(
     Math.max(acceptable * settings.timeoutMultiplier, settings.minimumAcceptableMs),
     requestedTimeoutMs,
   );
-  // Never too close to the timeout: where the one that was asked for is tight, less is acceptable.
+  // Keeps a distance to the timeout: when the requested one is short, less is acceptable.
   const acceptableMs = Math.min(acceptable, timeoutMs / settings.timeoutMultiplier);
   return { increase, acceptableMs, timeoutMs };
 }

@@ -18,7 +18,7 @@ export type Plan =
 
 export interface Ranked {
   readonly kind: "ranked";
-  /** Of all classes. */
+  /** For all classes. */
   readonly probabilities: readonly number[];
   readonly steps: number;
   readonly medianOnLargestMs: number;

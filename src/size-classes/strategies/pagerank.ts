@@ -133,9 +133,9 @@ function certain(situation: Situation, place: number, remark?: string): Alternat
 }
 
 /**
- * After a success on the largest class: with the success counted, since the acceptable time is newer so.
+ * After a success on the largest class: counts this success, because the acceptable time then is more recent.
  *
- * The histories do not know of the execution at hand yet.
+ * The histories do not contain the current execution yet.
  */
 function backgroundRun(
   situation: Situation,

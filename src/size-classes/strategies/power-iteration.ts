@@ -34,7 +34,7 @@ export function powerIteration(
 }
 
 /**
- * Where Buildbarn starts: at what it came to last time, one half for classes without, and the first so that all sum
+ * The start values, as in Buildbarn: the last result, one half for classes without one, and the first so that all sum
  * to 1.
  */
 export function startOf(

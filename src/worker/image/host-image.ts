@@ -10,7 +10,7 @@ export interface HostImageSettings {
   readonly homeDir: string;
   readonly shownPaths: readonly string[];
   readonly hiddenPaths: readonly string[];
-  /** What a slot gives; absent: all of the machine's. */
+  /** A slot's CPUs; absent: all of the machine's. */
   readonly cpus?: number | undefined;
 }
 
@@ -34,26 +34,26 @@ export interface HostViewSettings {
   readonly homeDir: string;
   /** Directories and files, besides those of programs and their settings. */
   readonly shownPaths: readonly string[];
-  /** Directories and files, also of what is shown. */
+  /** Directories and files to hide, also inside shown directories. */
   readonly hiddenPaths: readonly string[];
   /** Files that stand in for the host's, by their path in the sandbox. */
   readonly standIns: Readonly<Record<string, string>>;
 }
 
 /**
- * What programs and their settings lie in, on every distribution. A list of what to show, since nobody
- * knows what else an administrator mounts at the top next year.
+ * The directories with programs and their settings, on every distribution. It lists the shown ones, because
+ * administrators may mount anything else at the top.
  */
 const shownAlways = new Set(["usr", "bin", "sbin", "etc", "opt", "sys", "nix", "gnu"]);
 
 const isShownAlways = (name: string) => shownAlways.has(name) || /^lib(32|64|x32)?$/.test(name);
 
-/** There for everybody to look into, and empty. */
+/** Visible to everybody, and empty. */
 const alwaysEmpty = ["/home", "/root", "/run", "/var/tmp"];
 
 /**
- * What of this host a job may read: programs and their settings, and what somebody says; but nobody's
- * home, no sockets, and none of the farm's data.
+ * Returns the parts of this host that a job may read: programs and their settings, and configured paths; but no home
+ * directory, no sockets, and none of the farm's data.
  */
 export function hostView(settings: HostViewSettings): ViewStep[] {
   const { path, homeDir, shownPaths, hiddenPaths, standIns } = settings;
@@ -88,7 +88,7 @@ function isWithin(directories: readonly string[], at: string): boolean {
   return directories.some((directory) => at === directory || at.startsWith(`${directory}/`));
 }
 
-/** By the sandbox; what the host has there is not seen. */
+/** Made by the sandbox; the host's content there is not visible. */
 const madeAnew: ReadonlySet<string> = new Set(["proc", "dev", "tmp", "grange"]);
 
 /** A directory is empty, and a file says nothing. */
@@ -108,10 +108,10 @@ export function hidingSteps(hidden: readonly string[]): ViewStep[] {
 const mixedDirectories = new Set([".local", ".cargo", ".config", ".npm"]);
 
 /**
- * Programs that lie in what is hidden or not shown, such as a Node under ~/.nvm.
+ * Finds programs that are in hidden or unlisted directories, such as a Node under ~/.nvm.
  *
- * A `bin` brings the directory it is in, where its libraries are; but not when
- * that is a home itself, one of those that keep secrets besides, or at the top of the host.
+ * For a `bin`, its parent directory is shown, too, because it has the libraries; except when that is a home itself, a
+ * directory with secrets, or at the top of the host.
  */
 export function toolsIn(
   hidden: readonly string[],

@@ -72,7 +72,7 @@ export async function buildLayer(
     }
     await setImmediate();
   }
-  // The deepest first: what is put into a directory changes its time.
+  // The deepest first, because adding an entry to a directory changes its time.
   for (const { path, properties } of entries.directories.toReversed()) {
     if (properties) applyDirectoryProperties(join(tree, path), properties);
   }

@@ -9,8 +9,8 @@ import { copiedInputRoots, type InputRoots, mountScript, overlayInputRoots } fro
 import type { LayerCache } from "./layer-cache.ts";
 
 /**
- * Mount options to try, best first. `volatile` spares jobs the wait for a disk
- * that is thrown away with them; `userxattr` is what a user namespace is allowed.
+ * Mount options to try, best first. `volatile` avoids waiting for a disk whose content is thrown away with the job;
+ * `userxattr` is needed in a user namespace.
  */
 const optionsToTry = [",volatile", "", ",userxattr,volatile", ",userxattr"];
 

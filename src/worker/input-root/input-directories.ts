@@ -9,7 +9,7 @@ import { InputsMissing } from "../inputs-missing.ts";
 import type { LocalStore } from "../local-store.ts";
 import { childrenOf, type InputDirectory, inputDirectory, tooMuch } from "./input-directory.ts";
 
-/** Of all directories that are remembered, in entries; some 30 MB. */
+/** The limit for all cached directories, in entries; some 30 MB. */
 const mostRemembered = 200_000;
 
 const mostDirectories = 1_000_000;
@@ -66,8 +66,9 @@ export class InputDirectories {
   }
 
   /**
-   * Returns everything that a tree lacks, once a part was `found` missing: a client uploads all of it at once instead
-   * of one by one. When all has arrived meanwhile, returns what was found: a client that is told nothing sends nothing.
+   * Returns all missing blobs of a tree, once a part was `found` missing: a client uploads all of them at once instead
+   * of one by one. If all have arrived meanwhile, returns `found`, because a client that gets an empty list sends
+   * nothing.
    */
   async allMissing(
     root: Digest,
@@ -78,7 +79,7 @@ export class InputDirectories {
     return new InputsMissing(all.length > 0 ? all : found);
   }
 
-  /** The messages of a tree's directories, without those below what is `known`. */
+  /** Fetches the messages of a tree's directories, except those below `known` ones. */
   async #fetch(
     root: Digest,
     farm: BlobStore,

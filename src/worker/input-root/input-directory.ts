@@ -84,7 +84,7 @@ export function inputDirectory(
   };
 }
 
-/** A setuid bit among inputs would be nobody's friend. */
+/** A setuid bit among inputs would only be a risk. */
 const modeBits = 0o777;
 
 function propertiesIn(properties: NodeProperties | undefined): InputProperties | undefined {

@@ -40,10 +40,9 @@ export interface InputRoots {
 }
 
 /**
- * Stacks cached layers under a fresh directory that takes what the job writes.
+ * Stacks cached layers under a fresh directory that takes the job's writes.
  *
- * Hard links alone would not do: root, and the owner after a chmod, could write
- * through them into the store.
+ * Hard links alone would not be safe: root, and the owner after a chmod, could write through them into the store.
  */
 export function overlayInputRoots(
   shell: HelperShell,

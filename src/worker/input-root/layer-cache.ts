@@ -33,7 +33,7 @@ interface LayersInUse {
   release(): void;
 }
 
-/** The entries of a tree whose plan is kept on disk: that of a smaller one is made again in no time. */
+/** From how many entries a tree's plan is kept on disk; that of a smaller one is made again quickly. */
 const worthKeepingFrom = 64;
 
 /** Plans in memory; beyond it all are forgotten at once, and come back from disk. */
@@ -113,7 +113,7 @@ export class LayerCache {
     };
   }
 
-  /** Returns the files of a root whose layers may not exist yet; none where its plan names its layers. */
+  /** Returns the files of a root whose layers may not exist yet; none when its plan names its layers. */
   async filesOf(root: Digest, farm: BlobStore): Promise<WantedFile[]> {
     const plan = await this.#keptPlan(root);
     if (plan?.every(({ key }) => this.#standing.has(key)) === true) return [];
@@ -137,7 +137,7 @@ export class LayerCache {
     return join(this.#directory, "layers", key);
   }
 
-  /** Answers whether it was there. */
+  /** Returns whether it existed. */
   async #ensure(
     layer: Layer,
     read: () => Promise<InputDirectory>,
@@ -230,7 +230,7 @@ export class LayerCache {
   }
 }
 
-/** Waits for all of them, also when one fails: what is being built is not to be looked at half. */
+/** Waits for all of them even when one fails, because a half-built result must not be used. */
 async function allOf<T>(work: readonly Promise<T>[]): Promise<T[]> {
   const ended = await Promise.allSettled(work);
   return ended.map((one) => {

@@ -27,16 +27,15 @@ const ownLayerFrom = { dependencies: 64, met: 24, other: 2_000 } as const;
 /** The kernel takes 500 and more, but all names must fit into one page of mount options. */
 const mostLayers = 24;
 
-/** How many of them are of one directory; what is left over is spread over the others. */
+/** How many of them are for one directory; the rest is spread over the others. */
 const mostAlone = 11;
 
 /**
  * Cuts a tree into layers: each big subtree is one, and the rest together is one.
  *
- * A job that changes a source file then builds the small rest anew and shares
- * the 10,000 files of `node_modules` with every other job. The same goes for what another tree
- * had at the same place (`isMet`): the actions of a build share headers and tools, and differ in
- * a few files.
+ * A job that changes a source file then builds only the small rest again, and shares the 10,000 files of `node_modules`
+ * with every other job. The same holds for parts that another tree had at the same place (`isMet`): the actions of a
+ * build share headers and tools, and differ in a few files.
  */
 export function planLayers(
   root: InputDirectory,
@@ -55,8 +54,8 @@ export function planLayers(
 }
 
 /**
- * Spreads cuts over few layers by their paths alone: when one of them changes, only the layer that
- * it was in is built anew, without it.
+ * Spreads cuts over few layers by their paths alone: when one of them changes, only its layer is built again, without
+ * it.
  */
 function bundles(root: InputDirectory, cuts: readonly Cut[]): Layer[] {
   const byPlace = new Map<number, Cut[]>();

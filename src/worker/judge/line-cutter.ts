@@ -5,10 +5,10 @@ export interface SeenLine {
   readonly text: string;
 }
 
-/** Of a longer line, only so much is judged. */
+/** Only this much of a longer line is judged. */
 export const longestJudged = 4_096;
 
-/** The log's page breaks longer lines, and numbers what it shows (`web/pages/log/log-lines.ts`). */
+/** The log's page breaks longer lines, and numbers the shown lines (`web/pages/log/log-lines.ts`). */
 const longestShown = 16_384;
 
 /** Escape sequences of terminals, such as colours. Matching is linear: no two of its parts overlap. */

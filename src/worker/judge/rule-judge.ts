@@ -42,7 +42,7 @@ function allowedMs(line: string): number {
   return (line.length + 100) / 1_000;
 }
 
-/** Searches a log, line by line, for what the rules of its action look for. */
+/** Searches a log, line by line, for matches of the action's rules. */
 export class RuleJudge {
   readonly #patterns: readonly RulePattern[];
   readonly #matcher: LineMatcher;

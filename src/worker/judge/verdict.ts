@@ -3,7 +3,7 @@ import { Outcome } from "#proto/grange/worker/v1/worker_pb.ts";
 import type { Verdict } from "../judge-outcome.ts";
 import type { Seen } from "./rule-judge.ts";
 
-/** How a process ended, before the rules are asked. */
+/** How a process ended, before the rules are applied. */
 export interface Ended extends Verdict {
   readonly exitCode: number;
 }
@@ -32,7 +32,7 @@ export function verdictBy(rules: OutcomeRules, seen: Seen, ended: Ended): RuledV
   };
 }
 
-/** Which rules a run that ended with success did not meet, and what was seen instead. */
+/** Returns the rules that a successful run did not meet, and what was seen instead. */
 function unmetRules(rules: OutcomeRules, seen: Seen): string[] {
   if (!seen.whole) {
     return [

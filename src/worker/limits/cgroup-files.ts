@@ -122,7 +122,7 @@ export function sumOfDevices(file: string, key: string): number {
   );
 }
 
-/** A sandbox is told to have ended some 0.2 ms before the last of its processes has; a timer takes over 1 ms. */
+/** A sandbox reports its end some 0.2 ms before the last of its processes has ended; a timer takes over 1 ms. */
 const soonMs = 0.5;
 /**
  * `cgroup.kill` ends all processes at once, but may take 10 ms of the worker's time: it is used for groups that keep
@@ -131,7 +131,7 @@ const soonMs = 0.5;
 const roundsWithoutIt = 3;
 
 /**
- * Kills until nobody is left.
+ * Kills until the group is empty.
  *
  * A process may fork while the list is read, so it is read again until it is empty.
  */

@@ -123,7 +123,7 @@ function processGroup(
     get before() {
       return before;
     },
-    // The memory group is the list of members: what is moved there was born there.
+    // The memory group holds the list of members: processes that are moved into the others are created in it.
     commandLine: (argv) => inCgroups(all, argv),
     began: () => watch.begin(),
     members: () => pidsIn(memory),

@@ -117,7 +117,7 @@ export function settingsOf(
       : [
           must("memory.max", `${memoryBytes}`),
           may("memory.swap.max", "0"),
-          // A tree that lost one of its processes may wait for it for ever.
+          // A tree that lost one of its processes may wait for it forever.
           may("memory.oom.group", "1"),
         ]),
     ...(controllers.has("cpuset") && cpuSet !== undefined

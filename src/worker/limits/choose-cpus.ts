@@ -1,4 +1,4 @@
-/** How busy CPUs are with what was promised to run on them; absent: nothing. */
+/** How busy CPUs are with the work assigned to them; absent: idle. */
 export type CpuLoads = ReadonlyMap<number, number>;
 
 /**

@@ -1,14 +1,14 @@
 import { HeldPeak, type MemorySample } from "./held-peak.ts";
 
-/** The first looks come soon, for what is soon over. */
+/** The first looks come early, for short actions. */
 const firstMs = 20;
 const mostMs = 200;
 
 /**
- * Looks at a control group now and then, while the kernel does the limiting: at how much of its memory is
- * cache, and whether one of its processes was ended for want of memory.
+ * Looks at a control group now and then, while the kernel enforces the limits: at how much of its memory is cache, and
+ * whether one of its processes was killed for lack of memory.
  *
- * A tree that lost a process so may wait for it for ever, so all of it is ended.
+ * The rest of the tree may then wait for that process forever, so all of it is ended.
  */
 export class GroupWatch {
   readonly #parts: GroupParts;

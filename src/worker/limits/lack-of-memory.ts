@@ -16,7 +16,7 @@ export interface MemoryEvidence {
   readonly limitBytes: number | undefined;
   readonly machineBytes: number;
   readonly exitCode: number;
-  /** The worker ended it for another reason: time, or because it was told to. */
+  /** The worker ended it for another reason: a timeout, or a cancellation. */
   readonly wasStopped: boolean;
 }
 
@@ -29,7 +29,7 @@ const largePagesBytes = 4 * 1024 ** 2;
 /** Who had this part of a machine that ran out is likely the one that was ended. */
 const muchOfMachine = 0.5;
 
-/** Returns what the end of a group says about memory; undefined: nothing. */
+/** Returns what the end of a group shows about memory; undefined: nothing. */
 export function lackOfMemory(evidence: MemoryEvidence): LackOfMemory | undefined {
   const { kills, killsOnMachine, endedByWatch, peakBytes, limitBytes, exitCode } = evidence;
   if (endedByWatch) return "limit";

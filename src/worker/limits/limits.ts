@@ -20,7 +20,7 @@ export type Lack = LackOfMemory | "processes" | undefined;
 /** How the process of a group ended. */
 interface GroupEnd {
   readonly exitCode: number;
-  /** We ended it, for time or since we were told to. */
+  /** The worker ended it, because of a timeout or a cancellation. */
   readonly wasStopped: boolean;
 }
 
@@ -29,7 +29,7 @@ export interface TreeUsage {
   readonly userMs: number;
   readonly systemMs: number;
   readonly peakMemoryBytes: number;
-  /** Pages that were had without, and with, reading from a disk; 0 where nobody counts. */
+  /** Page faults without, and with, reading from a disk; 0 when they are not counted. */
   readonly pageReclaims: number;
   readonly pageFaults: number;
   /** Bytes from and to disks; 0 where they are not counted. */
@@ -79,7 +79,7 @@ export interface ProcessGroup {
   /** Ends every process in the group with SIGKILL; resolves when it is empty. */
   kill(): Promise<void>;
   usage(): Promise<TreeUsage>;
-  /** Returns why it was ended, by the kernel or by us, or what it lacked. */
+  /** Returns the reason why it was ended, by the kernel or by the worker, or the resource that it lacked. */
   lack(end: GroupEnd): Promise<Lack>;
   /** Removes the group; nothing may be in it. */
   close(): Promise<void>;
@@ -94,8 +94,8 @@ export function pagesIn(
 }
 
 /**
- * The share of time to hold a group to; undefined when its CPUs alone do. A quota on top of them would now
- * and then stop for a moment what is not over it: the kernel counts in slices.
+ * The share of CPU time to limit a group to; undefined when its CPU set suffices. A quota in addition would sometimes
+ * stop a group that is not over it, because the kernel counts in slices.
  */
 export function quotaOf({ cpus, cpuSet }: Limits, holdsSet: boolean): number | undefined {
   return holdsSet && cpuSet?.length === cpus ? undefined : cpus;

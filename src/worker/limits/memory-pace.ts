@@ -1,5 +1,5 @@
 /**
- * Returns when to measure again a tree whose memory only we limit, in ms.
+ * Returns when to measure again a tree whose memory only the worker limits, in ms.
  *
  * Often enough that no real process gets from its present use to the limit unnoticed, and so rarely that measuring
  * costs at most a twentieth of a CPU, or a tenth near the limit.

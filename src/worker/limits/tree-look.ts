@@ -13,7 +13,7 @@ const forgetStrangersEveryMs = 1_000;
  */
 export class TreeLook {
   readonly #root: number;
-  /** By pid, with its start time; also processes whose parents have ended. */
+  /** By pid, with its start time; includes processes whose parents have ended. */
   readonly #seen = new Map<number, string>();
   #strangers = new Set<number>();
   #forgotAt = performance.now();

@@ -7,7 +7,7 @@ import type { Mask } from "../secrets/log-mask.ts";
 /** How long a pipe may stay open after its processes were killed, in ms: another process holds it. */
 const orphanMs = 1_000;
 
-/** Is given all that is printed, also what is too much to be kept; the process waits for it. */
+/** Receives all output, even the part that is too much to keep; the process waits for it. */
 export type LogListener = (bytes: Uint8Array) => Promise<void>;
 
 /**

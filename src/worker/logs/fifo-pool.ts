@@ -9,7 +9,7 @@ import { quoteForShell } from "../quote-for-shell.ts";
 
 const batch = 32;
 
-/** Of the directory's own name. */
+/** The prefix of the directory's own name. */
 export const pipesPrefix = "grange-pipes-";
 /** The name of the link to it in the directory of the worker's process. */
 export const pipesLink = "pipes";
@@ -40,7 +40,7 @@ export class FifoPool {
     this.#runDir = runDir;
   }
 
-  /** Removes the pipes that nobody has taken. */
+  /** Removes the pipes that were not taken. */
   async close(): Promise<void> {
     await this.#making?.catch(() => {});
     this.#ready.length = 0;
@@ -102,7 +102,7 @@ export class FifoPool {
     const directory = (this.#directory ??= await this.#makeDirectory());
     const paths = Array.from({ length: batch }, () => join(directory, `${this.#made++}`));
     await this.#shell.run(`mkfifo ${paths.map(quoteForShell).join(" ")}`);
-    // A job opens its own standard output anew when it writes to /dev/stdout.
+    // A job opens its own standard output again when it writes to /dev/stdout.
     for (const path of paths) giveToJobs(path);
     this.#ready.push(...paths);
   }

@@ -16,7 +16,7 @@ const lastRetryMs = 250;
  * Sends a log to the farm while it grows. The stream closes the log.
  *
  * It reads from disk at the offset that the farm names. So a lost connection costs only time, and a restarted farm gets
- * what it lacks.
+ * the missing part.
  */
 export class LogStream {
   readonly #log: CapturedLog;
@@ -55,7 +55,7 @@ export class LogStream {
     await retryWindow;
   }
 
-  /** Ends the sending; the log is closed as soon as a call that is under way has ended. */
+  /** Ends the sending; the log is closed when the current call has ended. */
   close(): void {
     this.stop();
     const close = () => this.#log.close();

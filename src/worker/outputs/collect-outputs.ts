@@ -117,7 +117,7 @@ interface Sum {
 }
 
 class Collector {
-  /** Of the outputs that were not refused. */
+  /** The accepted outputs. */
   readonly files: OutputFile[] = [];
   readonly #root: string;
   readonly #digestFunction: DigestFunction;
@@ -175,7 +175,7 @@ class Collector {
     return { kind: "directory", path, tree: buildDirectoryTree(entries, this.#digestFunction, at) };
   }
 
-  /** Returns what a symlink leads to, as far as no other symlink is on the way. */
+  /** Returns the kind of a symlink's target, if no other symlink is on the way. */
   async #kindOf(at: string, target: string): Promise<"file" | "directory"> {
     const found = await this.#lookUp(normalize(join(dirname(at), target))).catch(() => undefined);
     return found?.isDirectory() ? "directory" : "file";
@@ -272,7 +272,7 @@ class Collector {
   }
 }
 
-/** That of `st_blocks`, whatever the file system's own is. Source: stat(2). */
+/** The unit of `st_blocks`, on every file system. Source: stat(2). */
 const bytesOfBlock = 512;
 
 function tooLarge(

@@ -6,7 +6,7 @@ export interface DeclaredOutput {
   readonly path: string;
   /** Below the root of the inputs. */
   readonly at: string;
-  /** What may be there, apart from a symlink. Only the older lists state it. */
+  /** The allowed kind, apart from a symlink. Only the older lists state it. */
   readonly kind: "file" | "directory" | "either";
   /** Whether it comes from the older lists: their readers look for symlinks elsewhere. */
   readonly isOld: boolean;

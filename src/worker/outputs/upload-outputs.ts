@@ -25,7 +25,7 @@ import type { CollectedOutputs } from "./collect-outputs.ts";
 /** Blobs up to this size are read whole before they are sent. */
 const wholeUpToBytes = 1024 * 1024;
 
-/** Bytes to upload: in hand, or in a file. */
+/** Bytes to upload: in memory, or in a file. */
 export type Upload = { readonly digest: Digest } & (
   | { readonly bytes: Uint8Array }
   | { readonly path: string }
@@ -42,7 +42,7 @@ export interface UploadTarget {
   readonly signal?: AbortSignal;
 }
 
-/** Uploads what the farm does not have, each once. */
+/** Uploads the blobs that the farm does not have, each once. */
 export async function uploadMissing(
   { farm, retryWindow, signal }: UploadTarget,
   uploads: readonly Upload[],

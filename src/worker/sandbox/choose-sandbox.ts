@@ -34,15 +34,15 @@ export interface ChosenSandbox {
   readonly name: string;
   /** Why no better one; empty for the best. */
   readonly why: string;
-  /** What a job without network has, and what one with network reaches; for people. */
+  /** Describes the network of jobs without and with access; for people. */
   readonly network: string;
   /** Which system calls jobs may make, for people. */
   readonly systemCalls: string;
-  /** As whom jobs run, for people. */
+  /** Describes the user that jobs run as, for people. */
   readonly user: string;
 }
 
-/** The tightest sandbox in which a command really runs here. One that was asked for by name must. */
+/** Chooses the tightest sandbox in which a command really runs here. A sandbox that was requested by name must work. */
 export async function chooseSandbox(
   shell: HelperShell,
   settings: SandboxSettings,

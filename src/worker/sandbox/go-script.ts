@@ -1,15 +1,15 @@
 import { quoteForShell } from "../quote-for-shell.ts";
 
-/** What a shell keeps for itself, and will not, or not truly, pass on. */
+/** Variables that a shell uses itself and does not reliably pass on. */
 const shellsOwn =
   /^(?:_|UID|EUID|PPID|OPTIND|LINENO|SHELLOPTS|POSIXLY_CORRECT|BASH.*|GROUPS|DIRSTACK|FUNCNAME|HISTCMD|SHLVL|RANDOM|SECONDS|EPOCH.*|COMP_.*)$/;
 const nameOfShells = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /**
- * The text that makes a shell become a command.
+ * Returns the text that makes a shell become a command.
  *
- * One compound command: the shell has read all of it before it lets go of the pipe that it reads
- * from. What it cannot name, or would meddle with, `env` passes on.
+ * It is one compound command, so that the shell has read all of it before it closes its input pipe. Variables that the
+ * shell cannot name, or would change, are passed by `env`.
  */
 export function goScript(command: {
   readonly arguments: readonly string[];

@@ -10,7 +10,7 @@ export interface SandboxKind {
   open(parts: SandboxParts): Promise<readonly NamedSandbox[]>;
   /** Returns why none of them works here, where a trial would not show it. */
   unusable?(): string | undefined;
-  /** Returns what a failed trial says, in other words; undefined where its own are good enough. */
+  /** Returns a clearer message for a failed trial; undefined to use the printed one. */
   complaint?(printed: string): string | undefined;
 }
 

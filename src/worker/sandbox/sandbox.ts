@@ -1,7 +1,7 @@
 /** One process to run apart from the rest of the machine. */
 export interface SandboxedCommand {
   readonly arguments: readonly string[];
-  /** Exactly what the process gets. */
+  /** The complete environment of the process. */
   readonly environment: ReadonlyMap<string, string>;
   /** The job's tree on the host, and where in it the process starts. */
   readonly root: string;
@@ -20,7 +20,7 @@ export interface SandboxedCommand {
  */
 export type ProcKind = "own" | "shared";
 
-/** What of /proc changes the whole machine when root writes to it: read-only for jobs. */
+/** The parts of /proc that change the whole machine when root writes to them: read-only for jobs. */
 export const kernelSettings = ["sys", "irq", "bus", "fs", "sysrq-trigger"] as const;
 
 /** A way to keep jobs from the machine and from each other. */
@@ -29,7 +29,7 @@ export interface Sandbox {
   readonly kind: string;
   /** Whether it keeps jobs from the machine and from each other, as all but `none` do. */
   readonly isolates: boolean;
-  /** What the process finds as its tree, its home and its directory for temporary files. */
+  /** The paths of the process's tree, home and directory for temporary files. */
   placesOf(command: Pick<SandboxedCommand, "root" | "temp" | "home">): Places;
   /** The command line that runs the process in the sandbox. */
   commandLine(command: SandboxedCommand): string[];
@@ -48,10 +48,7 @@ export interface Places {
   readonly temp: string;
 }
 
-/**
- * The same on every machine, so that what a compiler writes into its output is too.
- * Nothing of a host lies under /grange.
- */
+/** The same on every machine, because compilers write paths into their output. No host has anything under /grange. */
 export const fixedPlaces: Places = { root: "/grange/work", home: "/grange/home", temp: "/tmp" };
 
 /** Beside the tree, not in it: nothing that takes a tree along takes secrets with it. */
@@ -71,7 +68,7 @@ export function withExactEnvironment(
   return ["/usr/bin/env", "-i", "--", ...variables, ...notAVariable(argv)];
 }
 
-/** `env` takes a program whose name holds `=` for a variable; a shell does not. */
+/** `env` takes a program whose name contains `=` for a variable; a shell does not. */
 function notAVariable(argv: readonly string[]): readonly string[] {
   return argv[0]?.includes("=") ? ["/bin/sh", "-c", 'exec "$@"', "sh", ...argv] : argv;
 }

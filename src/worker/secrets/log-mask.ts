@@ -72,9 +72,9 @@ class Reading {
 }
 
 /**
- * Reads the same bytes in three ways: all of them, what a terminal shows, and what is left without colours. So a form
- * is found with colours inside it, and in titles and links, also when a sequence never ends. Line breaks are ignored:
- * base64 is wrapped, and keys have several lines.
+ * Reads the same bytes in three ways: all of them, those that a terminal shows, and those without colours. So a form is
+ * found with colours inside it, and in titles and links, also when a sequence never ends. Line breaks are ignored,
+ * because base64 is wrapped, and keys have several lines.
  */
 class LogMask implements Mask {
   readonly #all: Reading;
@@ -116,7 +116,7 @@ class LogMask implements Mask {
     if (seen !== "sequence") this.#hideFrom(this.#plain.read(byte, place), place);
   }
 
-  /** Ends come in order, so that only the latest can be touched by what is new. */
+  /** Ends come in order, so a new range can only touch the latest. */
   #hideFrom(begin: number, last: number): void {
     if (begin < 0) return;
     const to = last + 1;
@@ -137,7 +137,7 @@ class LogMask implements Mask {
     const sure = Math.min(...readings.map((reading) => reading.openFrom(end)));
     const held = end - sure;
     if (held <= mostBetween + this.#longest) return sure;
-    // Given up: what is so far apart is no form any more.
+    // Stopped: parts so far apart do not belong to one form.
     for (const reading of readings) reading.state = 0;
     return end;
   }

@@ -41,7 +41,7 @@ function percentForms(bytes: Buffer): Buffer[] {
 const mostDumpedBytes = 4_096;
 /** So many bytes of a hex dump are recognised wherever its lines begin; adjacent ones are hidden together. */
 const windowBytes = 4;
-/** A line of `xxd` and `hexdump -C`, whose right column shows the bytes as text. */
+/** The bytes in a line of `xxd` and `hexdump -C`, whose right column shows the bytes as text. */
 const lineBytes = 16;
 
 /** Returns the forms of a value in the output of `od -tx1`, `hexdump -C` and `xxd`, whatever precedes it in a line. */
@@ -83,7 +83,7 @@ function textForms(text: string): Buffer[] {
     encodeURI(text),
     json,
     json.replaceAll("/", "\\/"),
-    // As a shell shows it under `set -x`.
+    // As a shell prints it under `set -x`.
     text.replaceAll("'", "'\\''"),
     text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;"),
   ].map((form) => Buffer.from(form));
@@ -119,7 +119,7 @@ function linesOf(bytes: Buffer): Buffer[] {
   return lines.length < 2 ? [] : lines.map((line) => Buffer.from(line.trim(), "latin1"));
 }
 
-/** Many a value ends with a line break that whoever encodes it has cut off. */
+/** Many values end with a line break that was cut off before encoding. */
 function trimmed(bytes: Buffer): Buffer {
   let end = bytes.byteLength;
   while (end > 0 && (bytes[end - 1] === 0x0a || bytes[end - 1] === 0x0d)) end--;

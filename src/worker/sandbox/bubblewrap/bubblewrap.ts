@@ -81,8 +81,8 @@ function bubblewrapSandbox(
 }
 
 /**
- * The directories above what a step mounts that no step before it brings, the upper ones first. Made along the way by
- * bubblewrap, they would be closed to all but root.
+ * Returns the missing parent directories of a step's mounts, the upper ones first. If bubblewrap made them itself, only
+ * root could open them.
  */
 function directoriesAbove(path: string, before: readonly ViewStep[]): string[] {
   const names = path.split("/").slice(1, -1);

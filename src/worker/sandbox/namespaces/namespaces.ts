@@ -120,17 +120,17 @@ function setupScript(
 /**
  * The first process of the job's pid namespace, which waits for the command and takes its exit code.
  *
- * The command cannot be that process itself: the kernel ignores signals to it that it has no handler for,
- * so `kill -SEGV $$` or abort(3) would do nothing. What a shell prints of a signal is not for the job's log.
+ * The command cannot be that process itself: the kernel ignores signals to it that it has no handler for, so `kill
+ * -SEGV $$` or abort(3) would do nothing. The messages that a shell prints about signals are kept out of the job's log.
  */
 const initScript = 'exec 3>&2 2>/dev/null; (exec 2>&3 3>&-; exec "$@"); exit $?';
 
 /**
- * Makes all file systems below the new root read-only, also those that the host has mounted below a
- * directory that is shown: a remount changes one mount, and mount(8) knows `ro=recursive` since 2.39 only.
+ * Makes all file systems below the new root read-only, also those that the host has mounted below a shown directory: a
+ * remount changes one mount, and mount(8) has `ro=recursive` only since 2.39.
  *
- * `noexec` is kept where it is: in a user namespace, options of the host's mounts cannot be taken away.
- * What can be neither changed nor unmounted must be out of reach.
+ * `noexec` is kept: in a user namespace, options of the host's mounts cannot be removed. A mount that can be neither
+ * changed nor unmounted must be out of reach.
  */
 const sealScript = `
 top=$(pwd -P)

@@ -20,11 +20,11 @@ const programsPlace = "/grange/restrict";
 
 /** How a sandbox keeps jobs from system calls and sockets. */
 export interface Restriction {
-  /** What jobs see of the host for it. */
+  /** The parts of the host that jobs need to see for it. */
   readonly view: readonly ViewStep[];
-  /** What goes before a job's command, which is then an absolute path; empty where nothing can be had. */
+  /** The words before a job's command, which is then an absolute path; empty when no restriction is possible. */
   before(command: { readonly network: boolean }): readonly string[];
-  /** What is refused, or why nothing is; for people. */
+  /** Describes the refused calls, or the reason why none are refused; for people. */
   readonly systemCalls: string;
   /** Whether a job with the machine's network reaches abstract Unix sockets of the machine; for people. */
   readonly abstractSockets: string;

@@ -7,9 +7,9 @@ export type CallNumbers = Readonly<Partial<Record<CallTable, number>>>;
 /**
  * System calls that no job may make, with their numbers.
  *
- * The choice follows the default profiles of container runtimes, apart from what a job needs to make a sandbox of its
- * own (`mount`, `unshare`, `setns`, `pivot_root`) and to debug its own processes (`ptrace`, `process_vm_readv`, `kcmp`), which
- * its namespaces confine. See `docs/decisions/0094-system-calls-of-jobs.md`.
+ * The choice follows the default profiles of container runtimes, except for the calls with which a job makes a sandbox
+ * of its own (`mount`, `unshare`, `setns`, `pivot_root`) and debugs its own processes (`ptrace`, `process_vm_readv`,
+ * `kcmp`), which its namespaces confine. See `docs/decisions/0094-system-calls-of-jobs.md`.
  *
  * The numbers are those of `asm/unistd_64.h`, `asm-generic/unistd.h` and `asm/unistd_32.h` of Linux. From 424 on they
  * are the same everywhere.
@@ -37,7 +37,7 @@ export const refusedCalls = {
   add_key: { x64: 248, arm64: 217, i386: 286 },
   request_key: { x64: 249, arm64: 218, i386: 287 },
   keyctl: { x64: 250, arm64: 219, i386: 288 },
-  // Files by number, and who opens which, past all mounts.
+  // Opens files by number, bypassing all mounts.
   open_by_handle_at: { x64: 304, arm64: 265, i386: 342 },
   fanotify_init: { x64: 300, arm64: 262, i386: 338 },
   // The machine: swap, clock, accounts, quotas, hardware.
@@ -66,13 +66,13 @@ export const refusedCalls = {
 
 export type RefusedCall = keyof typeof refusedCalls;
 
-/** `file_setattr` of Linux 6.17: what came later is not known here, and therefore not offered. */
+/** `file_setattr` of Linux 6.17: later calls are unknown here and therefore refused. */
 export const newestCall = 469;
 
 /** Calls whose arguments decide. */
 export const inspectedCalls = {
   socket: { x64: 41, arm64: 198, i386: 359 },
-  /** The first argument is the call that is meant, whose own arguments lie in memory, where no filter reads. */
+  /** The first argument is the actual call, whose own arguments are in memory, which no filter can read. */
   socketcall: { i386: 102 },
   clone: { x64: 56, arm64: 220, i386: 120 },
   clone3: { x64: 435, arm64: 435, i386: 435 },
@@ -81,7 +81,7 @@ export const inspectedCalls = {
 } as const satisfies Record<string, CallNumbers>;
 
 /**
- * Families of sockets that jobs may make: AF_UNIX, AF_INET, AF_INET6, AF_NETLINK. Of the others, AF_VSOCK reaches the machine's
- * hypervisor out of every network namespace; most are drivers that nobody needs.
+ * Families of sockets that jobs may make: AF_UNIX, AF_INET, AF_INET6, AF_NETLINK. Of the others, AF_VSOCK reaches the
+ * machine's hypervisor out of every network namespace; most are rarely used drivers.
  */
 export const socketFamilies = [1, 2, 10, 16] as const;
