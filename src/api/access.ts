@@ -8,7 +8,7 @@ const aYearMs = 366 * 24 * 3_600_000;
 /** The kinds of principals. */
 export const PrincipalKind = z.enum(["person", "worker", "collector", "granary", "ci", "forge"]);
 
-/** A token as everybody who administers may see it: never the token itself. */
+/** A token as administrators may see it: never the token itself. */
 export const Token = z
   .object({
     id: z.string(),
@@ -132,11 +132,11 @@ export type Caller = z.infer<typeof Caller>;
 export const PrincipalRights = z
   .object({
     name: z.string(),
-    /** Null for a name that nobody has here. */
+    /** Null for an unknown name. */
     kind: PrincipalKind.nullable(),
     /** Why nothing is taken from it as a worker any more; null for all but a few. */
     quarantine: z.string().nullable(),
-    /** Tokens that are good now, and until when. Null for who may not administer the farm. */
+    /** Valid tokens, and until when. Null for callers that may not administer the farm. */
     tokens: z.array(Token.pick({ id: true, use: true, expiresAt: true })).nullable(),
     /** Its own grants first, then those of `anyone`, which it has by sending no token. */
     grants: z.array(GrantRule),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { AuditRecord } from "./job-origin.ts";
 
-/** A change that somebody made, anywhere on the farm. */
+/** A recorded change, anywhere on the farm. */
 export const AuditLogRecord = AuditRecord.extend({
   /** The graph that it was done to; null for all that belongs to none. */
   graph: z.string().nullable(),
@@ -22,7 +22,7 @@ export type AuditQuery = z.output<typeof AuditQuery>;
 export const AuditPage = z
   .object({
     entries: z.array(AuditLogRecord),
-    /** Ask with this as `before` for what is older; null when that is all. */
+    /** Pass this as `before` to get older ones; null when there are none. */
     next: z.number().int().nullable(),
   })
   .meta({ id: "AuditPage" });

@@ -10,7 +10,7 @@ export const Backup = z
     /** As `grange backup` was given it, on `host`. */
     directory: z.string(),
     host: z.string(),
-    /** Of the rows, compressed. */
+    /** The size of the rows, compressed. */
     databaseBytes: Bytes,
     blobs: z.number().int().nonnegative(),
     blobBytes: Bytes,

@@ -97,7 +97,7 @@ export const CaseComparison = z.object({
   change: z.number().nullable(),
   significant: z.boolean(),
   magnitude: Magnitude,
-  /** Significant, and not very small: what is shown by default. */
+  /** Significant, and not very small: shown by default. */
   relevant: z.boolean(),
   verdict: Verdict,
   evidence: Evidence,

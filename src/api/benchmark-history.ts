@@ -17,7 +17,7 @@ export const SuiteView = z.object({
   backends: z.array(z.string()),
   targets: z.array(z.string()),
   sections: z.array(Section),
-  /** Of each section: words that lists to choose from are made of. */
+  /** For each section: the words that the selection lists are made of. */
   benchmarks: z.array(z.object({ section: z.string(), name: z.string(), set: z.number().int() })),
   profiles: z.array(z.string()),
   scenarios: z.array(z.string()),
@@ -124,7 +124,7 @@ export const SeriesGrid = z
         case: TestCase,
         fingerprint: z.string(),
         values: z.array(z.number().nullable()),
-        /** Change points that nobody dismissed, for marks. */
+        /** Change points that were not dismissed, for marks. */
         steps: z.array(z.object({ artifact: z.string(), change: z.number() })).optional(),
       }),
     ),
@@ -166,7 +166,7 @@ export const StartBenchmarkSearch = z
     metric: z.string().optional(),
     from: ArtifactTag,
     to: ArtifactTag,
-    /** Of a scan: every how many artifacts, default all; or `month`, `week`: the first of each. */
+    /** For a scan: measure every nth artifact, default all; or `month`, `week`: the first of each. */
     every: z.union([z.int().min(1).max(10_000), z.enum(["week", "month"])]).optional(),
     /** Relative change below which nothing is a step; default 0.01. */
     least: z.number().min(0.000_1).max(10).default(0.01),
@@ -187,7 +187,7 @@ export const BenchmarkSearchView = z
     state: z.enum(["running", "found", "nothing", "failed", "cancelled"]),
     /** The present result, in a sentence. */
     sentence: z.string(),
-    /** Of the main line between the two ends. */
+    /** How many artifacts of the main line are between the two ends. */
     artifacts: z.number().int(),
     /** Artifacts that had to be measured for it. */
     measured: z.number().int(),
@@ -227,7 +227,7 @@ export const SetBalance = z
     moves: z.array(
       z.object({ benchmark: z.string(), from: z.number().int(), to: z.number().int() }),
     ),
-    /** Benchmarks that nobody has measured: left where they are. */
+    /** Benchmarks that were never measured: they stay where they are. */
     unknown: z.array(z.string()),
   })
   .meta({ id: "SetBalance" });

@@ -26,7 +26,7 @@ export const MetricNoise = z.object({
   selfTestsP95: z.number().nullable(),
   /** Over the 30 newest artifacts of the main line; null: there are fewer, or the metric is not deterministic. */
   fence: z.number().nullable(),
-  /** |relative change| from which the next artifact's figure is told as changed. */
+  /** |relative change| from which the next artifact's figure is reported as changed. */
   limit: z.number(),
   from: LimitSource,
 });

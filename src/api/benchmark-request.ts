@@ -138,7 +138,7 @@ export const BenchmarkJobView = z.object({
   startedAt: Time.nullable(),
   endedAt: Time.nullable(),
   error: z.string().nullable(),
-  /** Seconds that its like took lately; null: nobody knows. */
+  /** Recent duration of similar jobs, in seconds; null when unknown. */
   usualSeconds: z.number().nullable(),
 });
 export type BenchmarkJobView = z.infer<typeof BenchmarkJobView>;
@@ -180,10 +180,10 @@ export const KeptTarball = z.object({ digest: z.string() }).meta({ id: "KeptTarb
 export const SubmittedRequest = z
   .object({
     request: RequestSummary,
-    /** `added`: to one that is under way; `nothing-missing`: that one has it all. */
+    /** `added`: to a request in progress; `nothing-missing`: that one already has everything. */
     outcome: z.enum(["created", "added", "nothing-missing"]),
     sentence: z.string(),
-    /** Parents that were asked for with it. */
+    /** Parents that were requested with it. */
     parents: z.array(z.string()),
   })
   .meta({ id: "SubmittedRequest" });

@@ -1,10 +1,10 @@
 import { z } from "zod";
 
 /**
- * A branch as Git names it, without `refs/heads/`; the empty text is that of no branch.
+ * A branch as Git names it, without `refs/heads/`; the empty text stands for no branch.
  *
- * Rules and grants are kept by this name: under another spelling of it, a graph would be on another branch.
- * Source of what a name may have: git-check-ref-format(1).
+ * Rules and grants are stored under this name: with another spelling, a graph would be on another branch. Source for
+ * allowed names: git-check-ref-format(1).
  */
 export const BranchName = z
   .string()

@@ -9,7 +9,7 @@ export type UnconfirmedRun = z.infer<typeof UnconfirmedRun>;
 const UnconfirmedExecution = z.object({ execution: z.string(), worker: z.string() });
 type UnconfirmedExecution = z.infer<typeof UnconfirmedExecution>;
 
-/** Where `unconfirmed` is empty, no process of what was cancelled starts after this answer. */
+/** If `unconfirmed` is empty, no cancelled process starts after this answer. */
 export const CancelledGraph = GraphSummary.extend({
   unconfirmed: z.array(UnconfirmedRun).default([]),
 }).meta({ id: "CancelledGraph" });

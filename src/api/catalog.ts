@@ -22,7 +22,7 @@ export const PushedCatalog = z
     /** False when a catalog of this digest was there already: nothing has changed. */
     isNew: z.boolean(),
     entries: z.number().int(),
-    /** That the branch does not use pushed definitions, and how to change that. */
+    /** States that the branch does not use pushed definitions, and how to change that. */
     notice: z.string().nullable(),
   })
   .meta({ id: "PushedCatalog" });
@@ -66,7 +66,7 @@ const Side = z.object({
   /** As it was requested. */
   written: z.string(),
   digest: z.string(),
-  /** Of a branch: the repository and its name, for the values of its switches. */
+  /** For a branch: the repository and its name, for the values of its switches. */
   repository: z.string().nullable(),
   branch: z.string().nullable(),
 });

@@ -26,7 +26,7 @@ export const ChunkProgress = z.object({
   run: z.number().int(),
   items: z.number().int(),
   done: z.number().int(),
-  /** Given up: the job will fail. */
+  /** No retries left: the job will fail. */
   failed: z.number().int(),
   /** The newest first; the last 200. */
   batches: z.array(Batch),

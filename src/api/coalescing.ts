@@ -13,7 +13,7 @@ const JobOfCommit = z.object({
 /** How a job stands to others of its key on other commits. */
 export const JobCoalescing = z
   .object({
-    /** The job whose run finally answers for it, which was not coalesced itself. Null: its own run. */
+    /** The job whose run finally stands for it, which was not coalesced itself. Null: its own run. */
     into: JobOfCommit.extend({ outcome: RunOutcome.nullable() }).nullable(),
     /** For which older jobs it answers, the newest first; at most 200. Each can be activated. */
     answersFor: z.array(JobOfCommit),

@@ -88,7 +88,7 @@ export const RemovedCollector = z.object({}).meta({ id: "RemovedCollector" });
 
 // The messages between a collector and its server. Every call is independent and safe to repeat.
 
-/** A process begins to speak for a collector; whoever spoke before is refused from now on. */
+/** A process begins to speak for a collector; the previous process is refused from now on. */
 export const CollectorHello = z
   .strictObject({
     incarnation: z.uuid(),
@@ -227,7 +227,7 @@ export type EndBenchmarkJob = z.infer<typeof EndBenchmarkJob>;
 /** The new state of the job: `queued` when it will be taken again. */
 export const EndedBenchmarkJob = z.object({ state: JobState }).meta({ id: "EndedBenchmarkJob" });
 export type EndedBenchmarkJob = z.infer<typeof EndedBenchmarkJob>;
-/** How much of a report was new; what is told again is stored once. */
+/** How much of a report was new; repeated parts are stored once. */
 export const ReportedTest = z
   .object({
     iterations: z.number().int(),

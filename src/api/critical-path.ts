@@ -21,12 +21,11 @@ interface PathStep {
 }
 
 /**
- * The chain of jobs that a graph's end had to wait for, or is waiting for, first to last.
+ * Returns the chain of jobs that a graph's end had to wait for, or is waiting for, first to last.
  *
- * Walks back from the job that ended last (one that runs has not ended: it counts as last of
- * all): what held a job back is the dependency that ended last. Shortening any other job
- * would not have ended the graph sooner. The steps add up to the graph's length, but for what
- * the farm itself needed before each job, and for what people let lie.
+ * It goes back from the job that ended last (a running job counts as later than all ended ones): a job was held back by
+ * the dependency that ended last. Shortening any other job would not have ended the graph sooner. The steps add up to
+ * the graph's length, except for the farm's own time before each job, and for the time that people took.
  */
 export function criticalPath(
   jobs: Iterable<TimedJob>,
@@ -51,7 +50,7 @@ export function criticalPath(
     const held = before?.end ?? last.begin;
     const ms = Math.max(0, last.end - Math.max(held, last.ready ?? held));
     steps.push({ job: last.name, ms, runMs: last.runMs });
-    // A graph has no cycles; a wrong answer from elsewhere must not hold us here for ever.
+    // A graph has no cycles, but wrong data must not cause an endless loop.
     if (steps.length > spans.size) return [];
     last = before;
   }

@@ -24,7 +24,7 @@ export const DeclareClass = z
       .max(2 ** 50)
       .nullable()
       .default(null),
-    /** Of a second of one slot, in whatever unit you count; null: the number of the class. */
+    /** The price of a second of one slot, in any unit; null: the number of the class. */
     price: z.number().nonnegative().max(1e12).nullable().default(null),
     /**
      * The number of workers that an autoscaler may start; with 0 at most, only workers that come by themselves count.
@@ -45,7 +45,7 @@ export const UndeclareClass = z
   .meta({ id: "UndeclareClass" });
 export type UndeclareClass = z.infer<typeof UndeclareClass>;
 
-/** A size class that exists because somebody said so. */
+/** A declared size class. */
 export const DeclaredClass = z
   .object({
     platform: Platform,

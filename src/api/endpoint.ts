@@ -30,7 +30,7 @@ export interface Endpoint {
 /** The limit of an endpoint whose bodies may be larger than 64 KiB. */
 export interface LargeBody {
   readonly bytes: number;
-  /** Only callers who hold this right somewhere may send more than 64 KiB. */
+  /** Only callers with this right may send more than 64 KiB. */
   readonly verb: Verb;
 }
 
@@ -65,7 +65,7 @@ export function created<Shape extends z.ZodType>(shape: Shape) {
   return { kind: "json", shape, created: "always" } as const;
 }
 
-/** Answers with status 201 when what is answered is new, and else with 200. */
+/** Answers with status 201 for a new object, and else with 200. */
 export function createdWhenNew<Shape extends z.ZodType>(shape: Shape) {
   return { kind: "json", shape, created: "when new" } as const;
 }
@@ -137,7 +137,7 @@ export interface AnyCallInput {
   readonly body?: unknown;
 }
 
-/** A parameter that is parsed from text may be given as what it is parsed to. */
+/** A parameter that is parsed from text may be given in its parsed form. */
 type QueryInput<Q extends z.ZodObject> = {
   readonly [Key in keyof z.input<Q>]: QueryValue<
     z.input<Q>[Key],

@@ -12,9 +12,9 @@ export const CreateEnrolment = z
     /** The name of the machine, also in grants. */
     principal: z.string(),
     kind: EnrolledKind,
-    /** Of a worker: which pools it may serve, as a pattern; all when absent. */
+    /** For a worker: the pools that it may serve, as a pattern; all when absent. */
     pool: z.string().max(256).optional(),
-    /** Of a granary: to the caches of which projects it may write, as a pattern; `default` alone when absent. */
+    /** For a granary: the projects to whose caches it may write, as a pattern; only `default` when absent. */
     repository: z.string().max(256).optional(),
     /** Until when it is to be handed in: a minute to 30 days from now. */
     expiresInMs: z
@@ -56,7 +56,7 @@ export const Enrolled = z
   .meta({ id: "Enrolled" });
 export type Enrolled = z.infer<typeof Enrolled>;
 
-/** A machine from which nothing is taken any more, because of what it did. */
+/** A machine that is excluded because of its behaviour. */
 export const Quarantined = z
   .object({
     principal: z.string(),

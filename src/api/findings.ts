@@ -28,7 +28,7 @@ export const Findings = z.object({
 });
 export type Findings = z.infer<typeof Findings>;
 
-/** Whether a number is within what was allowed. */
+/** Whether a number is within the allowed range. */
 export function isAllowed({ value, min, max }: FoundNumber): boolean {
   return (min === null || value >= min) && (max === null || value <= max);
 }

@@ -33,7 +33,7 @@ export const ForgePolicy = z.strictObject({
   /** Measure each head of the default branch, each tag. */
   benchMaster: z.boolean().default(true),
   benchReleases: z.boolean().default(true),
-  /** Which permission at the forge lets somebody use a command. */
+  /** The permission at the forge that a user needs for a command. */
   commands: z
     .strictObject({
       bench: NeededPermission.default("write"),
@@ -119,7 +119,7 @@ export const ForgeRepository = z
     /** The name in graphs. */
     name: z.string(),
     kind: Kind,
-    /** Without what it takes to be let in. */
+    /** Without credentials. */
     url: z.string(),
     defaultBranch: z.string(),
     policy: ForgePolicy,
@@ -147,7 +147,7 @@ export const ForgePull = z.object({
   state: z.enum(["open", "closed", "merged"]),
   head: z.string(),
   isFork: z.boolean(),
-  /** Whether its commit waits for somebody's approval. */
+  /** Whether its commit waits for an approval. */
   isHeld: z.boolean(),
   approvedBy: z.string().nullable(),
   problem: z.string().nullable(),

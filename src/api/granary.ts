@@ -94,7 +94,7 @@ export const GranaryBuildReport = z
     exitCode: z.number().int().nullable(),
     indexes: z.array(UsedIndex).max(3),
     /**
-     * Why nothing was prefetched: the build requested that, or more than half of what was prefetched for the last
+     * Why nothing was prefetched: the build requested that, or more than half of the prefetched data for the last
      * builds of its command was not used.
      */
     notAhead: z.enum(["not-wished", "wasteful"]).optional(),
@@ -116,7 +116,7 @@ export const GranaryBuildReport = z
       wasted: Bytes,
       uploaded: Bytes,
     }),
-    /** Prefetched results: how long before they were asked for they were there. */
+    /** Prefetched results: how long before their request they arrived. */
     lead: z.object({ medianMs: Count, leastMs: Count }).nullable(),
     /** Time in which the build waited for this granary or the farm, all waits together. */
     waitedMs: Count,
@@ -200,7 +200,7 @@ export const CommitIndexPage = z
   .object({
     index: CommitIndexSummary,
     results: z.array(IndexedResult),
-    /** The place to go on at. */
+    /** Where to continue. */
     next: Count.nullable(),
   })
   .meta({ id: "CommitIndexPage" });
@@ -210,7 +210,7 @@ export type CommitIndexPage = z.infer<typeof CommitIndexPage>;
 export const Divergence = z.object({
   namespace: z.string().max(32),
   key: ShortText,
-  /** `hash/size` of the value that was kept, and of what came out. */
+  /** `hash/size` of the stored value, and of the new one. */
   kept: z.string().max(200),
   madeNow: z.string().max(200),
   /** Which files differ, for people. */
@@ -235,7 +235,7 @@ export const QuarantinedResult = z.object({
   ),
   /** Results that those builds made afterwards and published: by their own index. */
   madeFrom: Count,
-  /** How much of that is in quarantine as well, as somebody decided. */
+  /** How many of these are in quarantine as well, by a person's decision. */
   alsoInQuarantine: Count.default(0),
 });
 export type QuarantinedResult = z.infer<typeof QuarantinedResult>;

@@ -4,7 +4,7 @@ import { z } from "zod";
 export const SwitchValue = z.union([z.boolean(), z.string().max(4_096)]);
 export type SwitchValue = z.infer<typeof SwitchValue>;
 
-/** Switches and what they are set to. The texts `on` and `off` set one that is on or off. */
+/** Switches and their values. The texts `on` and `off` set a switch that is on or off. */
 export const SwitchValues = z.record(z.string().min(1).max(64), SwitchValue);
 export type SwitchValues = z.infer<typeof SwitchValues>;
 
@@ -35,7 +35,7 @@ export const GraphChoice = z.object({
   graph: z.string().min(1).max(128).optional(),
   parameters: z.record(z.string(), z.json()).default({}),
   switches: SwitchValues.default({}),
-  /** Only these jobs, and what they need: a selection. */
+  /** Only these jobs, and those that they need: a selection. */
   select: z.string().optional(),
   /** For which branch; by default the one that the revision names. */
   branch: z.string().max(512).optional(),

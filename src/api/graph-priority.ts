@@ -1,9 +1,9 @@
 import { z } from "zod";
 
-/** Asks for another priority of a graph; what is not named stays. Higher is sooner. */
+/** Requests another priority of a graph; fields that are absent stay. Higher is sooner. */
 export const SetGraphPriority = z
   .strictObject({
-    /** Of this job alone: its own priority, which is added to that of the graph. */
+    /** For this job alone: its own priority, which is added to that of the graph. */
     job: z.string().min(1).max(1_024).optional(),
     priority: z.number().int().min(-1_000).max(1_000).optional(),
     /** The one class that nothing overtakes. */
@@ -22,11 +22,11 @@ export type SetGraphPriority = z.infer<typeof SetGraphPriority>;
 export const GraphPriority = z
   .object({
     id: z.string(),
-    /** The job whose own priority it is; null for that of the graph. */
+    /** The job with this priority of its own; null for that of the graph. */
     job: z.string().nullable(),
     priority: z.number().int(),
     top: z.boolean(),
-    /** That the priority was lowered, and why. */
+    /** States that the priority was lowered, and why. */
     notice: z.string().nullable(),
     /** How many jobs in the queue got another place. */
     moved: z.number().int(),

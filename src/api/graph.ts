@@ -65,7 +65,7 @@ export type RunServer = z.infer<typeof RunServer>;
 export const Run = z.object({
   number: z.number().int(),
   cause: RunCause,
-  /** Who requested it, in words: `alice retriggered build`. Null where nobody did. */
+  /** Who requested it, in words: `alice retriggered build`. Null for automatic runs. */
   requestedBy: z.string().nullable(),
   why: z.string().nullable(),
   servedBy: RunServer,
@@ -84,11 +84,11 @@ export const Run = z.object({
     .nullable(),
   attempt: z.number().int(),
   worker: z.string().nullable(),
-  /** When it was asked for, and when nothing was in its way any more. */
+  /** When it was requested, and when it was no longer blocked. */
   wantedAt: Time.nullable(),
   readyAt: Time.nullable(),
   queuedAt: Time,
-  /** When it goes on by itself: a timer, a breakpoint's end of patience. */
+  /** When it continues by itself: a timer, or the time limit of a breakpoint. */
   dueAt: Time.nullable(),
   startedAt: Time.nullable(),
   finishedAt: Time.nullable(),
@@ -158,7 +158,7 @@ export const GraphSummary = z
     templates: z.string().nullable(),
     /** The graph after which its set is named; its own id when it is alone. */
     set: z.string(),
-    /** The name that somebody gave the set; null when it has none. */
+    /** The name that was given to the set; null when it has none. */
     setName: z.string().nullable(),
     /** Where it comes from, when it is not a first submission. */
     parent: z
@@ -172,7 +172,7 @@ export const GraphSummary = z
     branch: z.string(),
     /** Higher is sooner. */
     priority: z.number().int(),
-    /** Of the one class that nothing overtakes. */
+    /** Whether it is in the top class, which nothing overtakes. */
     top: z.boolean(),
     submittedBy: z.string(),
     state: GraphState,
@@ -207,17 +207,19 @@ export const JobDetail = z
     job: JobSummary,
     /** The definition that runs: the template with customisations for this graph. */
     definition: z.unknown(),
-    /** Its own, added to that of the graph: by the definition, or as somebody changed it. Higher is sooner. */
+    /**
+     * Its own priority, added to that of the graph: from the definition, or as changed by a person. Higher is sooner.
+     */
     priority: z.number().int(),
     origin: JobOrigin,
     dependsOn: z.array(Edge),
     dependedOnBy: z.array(Edge),
     runList: z.array(Run),
-    /** Of a chunked job: how far its latest run has come. */
+    /** For a chunked job: the progress of its latest run. */
     chunks: ChunkProgress.nullable(),
     /** For a notify job: its messages, and whether they were delivered. */
     notifications: z.array(Notification),
-    /** Of a graph job: the graphs that its runs made. */
+    /** For a graph job: the graphs that its runs made. */
     madeGraphs: z.array(MadeGraph),
     /** Why it does not run; null when it does, or is over. */
     waiting: WaitingReason.nullable(),
@@ -230,7 +232,7 @@ export const SubmittedGraph = z
     id: z.string(),
     url: z.string(),
     graph: GraphSummary,
-    /** That the priority was lowered, and why. */
+    /** States that the priority was lowered, and why. */
     notice: z.string().optional(),
   })
   .meta({ id: "SubmittedGraph" });

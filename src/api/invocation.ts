@@ -9,7 +9,7 @@ const BlobKey = z.string();
 /**
  * The state of an invocation.
  *
- * Only tools that send build events report their end: when one breaks off, it is `silent`. Of others it is only known
+ * Only tools that send build events report their end: when one breaks off, it is `silent`. For others it is only known
  * that they neither call nor wait any more: `over`.
  */
 export const InvocationState = z.enum([
@@ -30,7 +30,7 @@ export const InvocationCounts = z.object({
   executing: Count,
   succeeded: Count,
   failed: Count,
-  /** Given up before they came to anything. */
+  /** Cancelled before they had a result. */
   cancelled: Count,
 });
 export type InvocationCounts = z.infer<typeof InvocationCounts>;
@@ -43,7 +43,7 @@ export const InvocationSummary = z.object({
   tool: z.object({ name: z.string(), version: z.string() }),
   principal: z.string(),
   startedAt: Time,
-  /** The last that was heard of it, until it is over. */
+  /** When it was last seen, until it is over. */
   endedAt: Time,
   counts: InvocationCounts,
   /** The content of its build events; null when it sent none. */
@@ -111,7 +111,7 @@ export const InvocationTarget = z.object({
 export type InvocationTarget = z.infer<typeof InvocationTarget>;
 
 export const InvocationDetail = InvocationSummary.extend({
-  /** Of the tool's own making; the same for several invocations that belong together. */
+  /** An id chosen by the tool; the same for several invocations that belong together. */
   correlatedId: z.string(),
   /** One sentence on why nothing of it runs; null when something does, or nothing waits. */
   waiting: z.string().nullable(),
@@ -123,11 +123,11 @@ export const InvocationDetail = InvocationSummary.extend({
       metadata: z.record(z.string(), z.string()),
       workspaceStatus: z.record(z.string(), z.string()),
       failure: z.string().nullable(),
-      /** Bytes of what the tool printed. */
+      /** The size of the tool's output. */
       logBytes: Count,
       profile: NamedBlob.nullable(),
       targets: z.array(InvocationTarget),
-      /** There are more targets than are told. */
+      /** There are more targets than listed. */
       moreTargets: z.boolean(),
       /** Events that were taken and told nothing that could be read. */
       unreadableEvents: Count.default(0),
@@ -157,7 +157,7 @@ export const InvocationAction = z.object({
   state: InvocationActionState,
   /** The execution that serves it; null for a hit. */
   executionId: z.uuid().nullable(),
-  /** Another one had asked for it before. */
+  /** Another invocation had requested it before. */
   joined: z.boolean(),
   requestedAt: Time,
   startedAt: Time.nullable(),

@@ -21,7 +21,7 @@ export const AuditRecord = z.object({
 });
 export type AuditRecord = z.infer<typeof AuditRecord>;
 
-/** Where a graph comes from, and what came of it. */
+/** The origin of a graph, and the graphs made from it. */
 export const Lineage = z.object({
   parent: z.object({ id: z.string(), kind: z.string(), job: z.string().nullable() }).nullable(),
   /** Clones, backfills, bisections, and graphs that jobs made; the oldest first. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Where to read a log from: bytes from the beginning of an attempt's log. A stream goes on after `Last-Event-ID`. */
+/** Where to read a log from: bytes from the beginning of an attempt's log. A stream continues after `Last-Event-ID`. */
 export const logPositionQuery = {
   attempt: z.string().optional(),
   offset: z.string().optional(),

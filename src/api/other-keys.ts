@@ -5,7 +5,7 @@ const leastRequested = 8;
 /** Some results that are made again equal the present ones, and so count as requested. */
 const nearlyAll = 0.9;
 
-/** Which tools of a build call the same things by other names than those who made them. */
+/** The tools of a build that use other names for the same files than the builds that made them. */
 type OtherKeys = "ccache" | "other";
 
 /**

@@ -30,7 +30,7 @@ export const GraphPreview = z
     repository: z.string().nullable(),
     branch: z.string(),
     commit: z.string().nullable(),
-    /** Of the templates. */
+    /** The id of the templates. */
     catalog: z.string(),
     /** The digest of the jobs that they become. */
     rendered: z.string(),

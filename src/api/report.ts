@@ -4,13 +4,13 @@ import { RunOutcome } from "./graph.ts";
 /** Another machine's report about a job that it runs, with `outside: true` in its definition. */
 export const ReportRun = z
   .object({
-    /** Chosen by whoever reports: sent again, it changes nothing. */
+    /** Chosen by the reporter: sending it again changes nothing. */
     id: z.string().min(1).max(128),
-    /** `finished` of a run that nobody reported as started counts as both. */
+    /** `finished` for a run without a reported start counts as both. */
     state: z.enum(["started", "finished"]),
     /** The run; when absent, the latest or else the next. A run that has ended takes no report. */
     run: z.number().int().min(1).optional(),
-    /** Of a run that has finished. */
+    /** For a finished run. */
     outcome: RunOutcome.optional(),
     exitCode: z.number().int().min(0).max(255).optional(),
     /** For people. */

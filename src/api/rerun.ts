@@ -5,7 +5,7 @@ import { JobState } from "./job-state.ts";
 import { maxSelectionLength } from "./selection/parse-selection.ts";
 import { ChosenGraphId } from "./submit-graph.ts";
 
-/** For people who want to know later why it was done. */
+/** For people who later want to know why it was done. */
 const Reason = z.string().min(1).max(2_000);
 
 /** Far more than any name that a definition may have. */
@@ -14,9 +14,9 @@ const Selection = z.string().max(maxSelectionLength);
 
 /** Options of every change of graphs: a dry run, or exactly the change of an earlier dry run. */
 const Asking = {
-  /** Answer what would happen, and change nothing. */
+  /** Returns the effect, and changes nothing. */
   dryRun: z.boolean().default(false),
-  /** Of an answer to a dry run: refuse when something else would happen now. */
+  /** From the answer to a dry run: refuse if the effect would differ now. */
   token: z.string().max(100_000).optional(),
   reason: Reason.optional(),
 };
@@ -54,7 +54,7 @@ export const Retrigger = z
   .meta({ id: "Retrigger" });
 export type Retrigger = z.input<typeof Retrigger>;
 
-/** `POST /graphs/ID/activate`: inactive, expired, coalesced jobs, with what they need. */
+/** `POST /graphs/ID/activate`: inactive, expired, coalesced jobs, with those that they need. */
 export const Activate = z
   .strictObject({
     ...Target,
@@ -69,7 +69,7 @@ export type Activate = z.input<typeof Activate>;
 export const Deactivate = z.strictObject({ ...Target, ...Asking }).meta({ id: "Deactivate" });
 export type Deactivate = z.input<typeof Deactivate>;
 
-/** `POST /graphs/ID/waive`: the job goes on without the other. */
+/** `POST /graphs/ID/waive`: the job continues without the other. */
 export const Waive = z
   .strictObject({
     ...Asking,
@@ -103,7 +103,7 @@ export const Customise = z
      * Without it, a patch is refused when the job is customised differently already.
      */
     after: z.number().int().min(0).optional(),
-    /** Runs the job anew with it; needed when it has started. */
+    /** Runs the job again with it; needed when it has started. */
     retrigger: z.boolean().default(false),
     reason: Reason.optional(),
     dryRun: z.boolean().default(false),
@@ -142,7 +142,7 @@ export const PlannedEffect = z.enum([
   "runs",
   /** A job that it depends on runs again, and its dependents were requested, too. */
   "runs because downstream",
-  /** A job that was asked for needs it. */
+  /** A requested job needs it. */
   "runs because needed",
   /** It was skipped, and the reason for that disappears if all goes well. */
   "is revived",
@@ -160,7 +160,7 @@ export const PlannedJob = z.object({
   /** The state before. */
   state: JobState,
   does: PlannedEffect,
-  /** Of the run; null where none comes of it. */
+  /** The cause of the run; null when there is no run. */
   cause: RunCause.nullable(),
   why: z.string().nullable(),
   /** Which others of this list end first. */
@@ -184,13 +184,13 @@ export const PlannedChange = z
     expected: z.object({
       /** Runs to come, further ones of the same job included. */
       runs: z.number().int(),
-      /** Of the longest chain among the listed jobs, when no worker is waited for. */
+      /** The longest chain among the listed jobs, without waiting for workers. */
       endToEndMs: z.number(),
-      /** Of all their runs. */
+      /** The sum of all their runs. */
       workerMs: z.number(),
       /** In the currency of the farm's price; null when it has none. */
       cost: z.number().nullable(),
-      /** Jobs whose duration is unknown; the sums are without them. */
+      /** Jobs whose duration is unknown; the sums do not contain them. */
       unknownJobs: z.number().int(),
       /** The longest chain, first to last. */
       criticalPath: z.array(z.object({ graph: z.string(), job: z.string() })),

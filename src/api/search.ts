@@ -45,20 +45,20 @@ export type StartSearch = z.input<typeof StartSearch>;
 export const SearchForecast = z.object({
   /** In the range. */
   commits: z.number().int(),
-  /** Of these, those with a known result. */
+  /** Of these, the ones with a known result. */
   known: z.number().int(),
-  /** Of a bisection: how often it has to wait for results, at the most, when every commit can be tested. */
+  /** For a bisection: how often it has to wait for results, at most, when every commit can be tested. */
   rounds: z.number().int().nullable(),
   /** Commits that will be run, at the most. */
   probes: z.number().int(),
   jobsPerCommit: z.number().int(),
   jobs: z.number().int(),
-  /** Of one commit from beginning to end, without waiting; jobs that never ran count as nothing. */
+  /** For one commit from beginning to end, without waiting; jobs that never ran count as zero. */
   commitMs: z.number(),
   workerMs: z.number(),
   /** In whatever the farm's owner counts; null for a farm that counts nothing. */
   cost: z.number().nullable(),
-  /** Jobs of a commit that never ran, so that nobody knows how long they take. */
+  /** Jobs of a commit that never ran, so that their duration is unknown. */
   unknownJobs: z.number().int(),
 });
 export type SearchForecast = z.infer<typeof SearchForecast>;
@@ -114,7 +114,7 @@ export type Search = z.infer<typeof Search>;
 /** A search with some of its commits, the newest first. */
 export const SearchDetail = Search.extend({
   commitList: z.array(SearchCommit),
-  /** Where to go on, as `before`; null at the end. */
+  /** Where to continue, as `before`; null at the end. */
   next: z.number().int().nullable(),
 }).meta({ id: "SearchDetail" });
 export type SearchDetail = z.infer<typeof SearchDetail>;

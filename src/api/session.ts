@@ -10,7 +10,7 @@ export const SessionStanding = z
       .object({
         id: z.string(),
         principal: z.string(),
-        /** What the session is based on: a token by its id, or an identity provider by its address. */
+        /** The basis of the session: a token by its id, or an identity provider by its address. */
         by: z.union([
           z.object({ kind: z.literal("token"), id: z.string() }),
           z.object({ kind: z.literal("provider"), issuer: z.string() }),
@@ -27,7 +27,7 @@ export const SessionStanding = z
     csrf: z.string().nullable(),
     /** The name of the identity provider; null where there is none. */
     provider: z.string().nullable(),
-    /** Whether who is not signed in may do everything. */
+    /** Whether callers without a sign-in may do everything. */
     isOpen: z.boolean(),
   })
   .meta({ id: "SessionStanding" });
@@ -51,7 +51,7 @@ export const SignedOut = z.object({}).meta({ id: "SignedOut" });
 export const SignInLink = z.object({ url: z.url(), expiresAt: Time }).meta({ id: "SignInLink" });
 export type SignInLink = z.infer<typeof SignInLink>;
 
-/** A browser that is signed in, for who administers the farm, or for oneself. */
+/** A session of a browser, for administrators or for its own user. */
 export const ListedSession = z
   .object({
     id: z.string(),
@@ -88,7 +88,7 @@ export const AddIdentity = z
   .meta({ id: "AddIdentity" });
 export type AddIdentity = z.infer<typeof AddIdentity>;
 
-/** Whose signed tokens count, for which audience and subject, and as whom. */
+/** An issuer whose signed tokens are accepted, with audience, subject and principal. */
 export const ListedIssuer = z
   .object({
     name: z.string(),

@@ -5,7 +5,7 @@ export function meansGraph(text: string): boolean {
   return text === "latest" || /^[0-9a-f]{4,8}$|^[0-9a-f]{8}-[0-9a-f-]*$/i.test(text);
 }
 
-/** A set of graphs: the name that somebody gives it, or any graph of it by its id, the beginning of its id or `latest`. */
+/** A set of graphs: its given name, or any graph of it by its id, the beginning of its id or `latest`. */
 export const SetReference = z
   .string()
   .max(128, "a set's name has at most 128 characters")

@@ -32,7 +32,7 @@ export const SizeClassRun = z.object({
   startedAt: Time.nullable(),
   finishedAt: Time.nullable(),
   durationMs: z.number().nonnegative().nullable(),
-  /** Null while it is under way. */
+  /** Null while it runs. */
   outcome: z.string().nullable(),
   message: z.string(),
   timeoutMs: Count.nullable(),
@@ -87,7 +87,7 @@ export const ExecutionSizeClass = z
     /** The requested least class. */
     leastSizeClass: Class,
     mostSizeClass: Class.nullable(),
-    /** One sentence: what was chosen, or why nothing was. */
+    /** One sentence: the choice, or the reason why there was none. */
     sentence: z.string(),
     decisions: z.array(SizeClassDecision),
   })
@@ -155,7 +155,7 @@ export const SizeClasses = z
   .meta({ id: "SizeClasses" });
 export type SizeClasses = z.infer<typeof SizeClasses>;
 
-/** A key with what it cost lately. */
+/** A key with its recent costs. */
 export const SizeClassKeySummary = KeyAddress.extend({
   executions: Count,
   busySeconds: z.number().nonnegative(),
@@ -246,7 +246,7 @@ export const SizeClassSettingsNow = z
     settings: SizeClassSettingValues,
     /** The defaults. */
     usual: SizeClassSettingValues,
-    /** Null where nobody ever said anything. */
+    /** Null for the defaults. */
     changedBy: z.string().nullable(),
     changedAt: Time.nullable(),
   })

@@ -16,7 +16,7 @@ export const StoreStanding = z
         bytes: Bytes,
         /** Used within the last 3 hours: none of it is ever removed. */
         youngBytes: Bytes,
-        /** Older, and needed by what is under way. */
+        /** Older blobs that unfinished work needs. */
         heldBytes: Bytes,
         /** Above the limit, though all went that may. */
         overBytes: Bytes,

@@ -26,7 +26,7 @@ export const SubmitGraph = z
      * set. Needs the right to submit wherever the set has graphs.
      */
     set: SetReference.optional(),
-    /** Run even what the action cache has. */
+    /** Run even if the action cache has the result. */
     skipCache: z.boolean().default(false),
     /** Higher is sooner; not given, it is usual. Caps of the branch and of the submitter hold. */
     priority: z.number().int().min(-1_000).max(1_000).optional(),

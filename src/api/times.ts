@@ -131,7 +131,7 @@ export const Times = z
     /** How soon a run is to start: 95 % within 15 minutes. */
     goal: z.object({ withinSeconds: z.number(), share: z.number() }),
     all: GroupTimes,
-    /** Those with most runs first; at most 200. */
+    /** The groups with most runs first; at most 200. */
     groups: z.array(GroupTimes),
     graphs: GraphTimes,
     /** By branch; empty when grouped by something that a graph has several of. */

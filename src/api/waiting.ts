@@ -9,11 +9,11 @@ const JobStanding = z.object({ name: z.string(), state: JobState });
 const common = {
   /** For people, whole. */
   sentence: z.string(),
-  /** What would shorten the wait; null when waiting is all that can be done. */
+  /** How to shorten the wait; null when it is only possible to wait. */
   advice: z.string().nullable(),
 };
 
-/** Why a job does not run, one kind for each thing that can be in its way. The first that holds is told. */
+/** Why a job does not run, one kind for each possible obstacle. The first that applies is reported. */
 export const WaitingReason = z.discriminatedUnion("kind", [
   z.object({
     ...common,
@@ -28,11 +28,11 @@ export const WaitingReason = z.discriminatedUnion("kind", [
     ...common,
     kind: z.literal("person"),
     breakpoint: z.string(),
-    /** Names, or patterns of them; empty where anybody with the grant may. */
+    /** Names, or patterns of them; empty when everybody with the grant may. */
     mayRelease: z.array(z.string()),
-    /** What to look at before the release. */
+    /** The results to look at before the release. */
     message: z.string().nullable(),
-    /** When it goes on without a person. */
+    /** When it continues without a person. */
     until: Time.nullable(),
   }),
   z.object({ ...common, kind: z.literal("time"), until: Time.nullable() }),
@@ -44,7 +44,7 @@ export const WaitingReason = z.discriminatedUnion("kind", [
     /** Some trouble of the farm's; it is tried again. */
     trouble: z.string().nullable(),
     until: Time.nullable(),
-    /** Jobs whose turn to be prepared comes sooner. */
+    /** Jobs that are prepared first. */
     ahead: Count,
   }),
   z.object({

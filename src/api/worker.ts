@@ -15,7 +15,7 @@ export const Worker = z
     state: z.enum(["idle", "busy", "draining", "lost"]),
     facilities: z.record(z.string(), z.string()),
     version: z.string(),
-    /** `pull`: started by whoever has the machine; `ssh`: from elsewhere, with `grange worker --ssh`. */
+    /** `pull`: started on the machine itself; `ssh`: from elsewhere, with `grange worker --ssh`. */
     transport: z.enum(["pull", "ssh"]),
     /** The machine's own name; empty when the worker does not say. */
     host: z.string(),

@@ -5,8 +5,8 @@ import { Fault } from "#core/fault.ts";
 import type { FarmAddress } from "./farm/farm-channel.ts";
 
 /**
- * When what a build makes leaves for the farm: as it is made; when no build runs; or, "soon", when no build runs or it
- * has waited for half a minute.
+ * When a build's results are sent to the farm: at once (`during`); when no build runs (`after`); or when no build runs
+ * or after half a minute (`soon`).
  */
 export type UploadWhen = "during" | "soon" | "after";
 
@@ -21,11 +21,11 @@ export interface GranaryConfig {
   readonly upload: UploadWhen;
   /** For prefetching and for uploads, each; undefined: no limit. */
   readonly bytesPerSecond: number | undefined;
-  /** Of hits, the share that is made again and compared: from 0 to 1. */
+  /** The share of hits that are made again and compared: from 0 to 1. */
   readonly crossCheckShare: number;
   /** Whether blobs are given without being hashed first. */
   readonly trustDisk: boolean;
-  /** The tools of plug-ins (`dune`) that take it for their own daemon, also when nobody announced a build. */
+  /** The tools of plug-ins (`dune`) whose own daemon the granary replaces, even without an announced build. */
   readonly standsInFor: readonly string[];
   readonly version: string;
 }
@@ -75,7 +75,7 @@ function fitting(path: string, env: Readonly<Record<string, string | undefined>>
   return join(runtime, `grange-granary-${name}.sock`);
 }
 
-/** Held while a granary runs: until the last of what it knows is written down. */
+/** Held while a granary runs, until all its state is written. */
 export function lockPath({ dataDirectory }: Pick<GranaryPlace, "dataDirectory">): string {
   return join(dataDirectory, "lock");
 }

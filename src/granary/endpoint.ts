@@ -1,6 +1,6 @@
 import { rename, rm, writeFile } from "node:fs/promises";
 
-/** Where a granary that runs is found, for those who do not speak to its socket. */
+/** The addresses of a running granary, for clients that do not use its socket. */
 export interface Endpoint {
   readonly version: string;
   readonly pid: number;

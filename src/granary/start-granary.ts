@@ -37,7 +37,7 @@ export interface RunningGranary extends Service {
   readonly socketPath: string;
   /** Resolves with the reason when a client asked for the end. */
   readonly over: Promise<string>;
-  /** Resolves when it must not go on, with the reason. */
+  /** Resolves with the reason when it must stop. */
   readonly failed: Promise<string>;
 }
 
@@ -298,7 +298,7 @@ function ownEnvironment(digests: KnownDigests): () => Promise<string> {
   };
 }
 
-/** Prepares what the first build would wait for. */
+/** Prepares data that the first build would otherwise wait for. */
 function learning(digests: KnownDigests): Service {
   const stopping = new AbortController();
   const learnt = learnUsualTools(digests, ownVariables()["PATH"], stopping.signal).catch(() => {});

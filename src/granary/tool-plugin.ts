@@ -32,7 +32,7 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 export interface ToolServer extends Service {
   /** Serves the tool in a build that `grange exec` runs. Returns undefined where the tool cannot be served. */
   attach(build: RunningBuild, where: ToolPlace): Promise<ToolAttachment | undefined>;
-  /** Serves the tool for all who have these variables, without an announcement. Returns false when it cannot. */
+  /** Serves the tool for all processes with these variables, without an announcement. Returns false when it cannot. */
   stand(variables: Variables): Promise<boolean>;
 }
 
@@ -44,7 +44,7 @@ export interface ToolPlace {
   readonly waits?: boolean;
 }
 
-/** A build whose tool is served. */
+/** A build with a served tool. */
 export interface ToolAttachment {
   /** The environment variables that the tool of this build must have. */
   readonly settings: Readonly<Record<string, string>>;
@@ -53,9 +53,12 @@ export interface ToolAttachment {
    * after `mostMs` ms. While results of other tools are to come as well, only the former will do.
    */
   prepared?(mostMs: number): Promise<void>;
-  /** When the build's command has ended: learns what the tool used. The build directory may go when this resolves. */
+  /**
+   * Called when the build's command has ended: finds out what the tool used. The build directory may be removed when
+   * this resolves.
+   */
   learn(): Promise<ToolUse>;
-  /** After that, and before its build ends: keeps what the tool made and used. */
+  /** Called after that, and before its build ends: stores the results that the tool made and used. */
   finish(): Promise<unknown>;
 }
 

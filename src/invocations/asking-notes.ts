@@ -17,11 +17,11 @@ export interface AskingNotes extends Service {
   lookedUp(asking: Asking, actionDigest: Digest, hit: boolean): void;
   /** Whether this server knows that the invocation was cancelled. It may not know yet. */
   isCancelled(asking: Asking): boolean;
-  /** Writes what is to be written now. */
+  /** Writes all pending rows now. */
   flush(): Promise<void>;
 }
 
-/** An invocation that goes on asking is noted again so often. */
+/** How often the sighting of an active invocation is stored. */
 const sightEveryMs = 10_000;
 const flushAfterMs = 250;
 /** The most records that are kept, of some hundred bytes each. Further ones are not counted; only pages miss them. */

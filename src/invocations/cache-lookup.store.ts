@@ -3,7 +3,7 @@ import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import type { Asking } from "./asking.ts";
 
-/** What the action cache answered to a call. */
+/** The action cache's answer to a call. */
 export interface CacheLookup {
   readonly asking: Asking;
   readonly actionDigest: Digest;
@@ -11,7 +11,7 @@ export interface CacheLookup {
   readonly at: Date;
 }
 
-/** Keeps the last answer of each action and invocation. Each pair at most once in a call. */
+/** Stores the last answer for each action and invocation. Each pair at most once in a call. */
 export async function saveCacheLookups(tx: Tx, lookups: readonly CacheLookup[]): Promise<void> {
   const rows = lookups.map(({ asking, actionDigest, hit, at }) => ({
     project: asking.project,

@@ -8,10 +8,10 @@ import { openOperationsOf } from "./operation.store.ts";
 const perTransaction = 500;
 
 /**
- * Ends an invocation: what it waits for is cancelled, what it asks for from now on refused. False when
- * there is no such invocation.
+ * Ends an invocation: its waiting operations are cancelled, and its further requests refused. False when there is no
+ * such invocation.
  *
- * A call that crosses this is found by the sweep of `operationService`.
+ * A concurrent call is found by the sweep of `operationService`.
  */
 export async function cancelInvocation(
   db: Tx,

@@ -8,22 +8,21 @@ import type { OperationId } from "./operation.ts";
 /** The queue, as far as cancelling goes. */
 export interface CancellingQueue {
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
-  /** Cancels those that nobody wants. */
+  /** Cancels executions that nothing needs. */
   cancel(tx: Tx, ids: readonly ExecutionId[]): Promise<AfterCommit>;
 }
 
 /**
- * Ends operations at once, and those executions that nobody else waits for. Answers of those that it ended.
+ * Ends operations at once, and those executions that nothing else waits for. Returns the operations that it ended.
  *
- * What is over stays as it ended. An execution that another operation or a graph's run waits for goes
- * on for them.
+ * Ended operations stay as they are. An execution that another operation or a graph's run waits for continues for them.
  */
 export async function cancelOperations(
   queue: CancellingQueue,
   ids: readonly OperationId[],
   when: {
     readonly now: Date;
-    /** Leaves those alone that somebody has listened to since. */
+    /** Skips those with listeners since then. */
     readonly unwatchedSince?: Date;
   },
 ): Promise<OperationId[]> {

@@ -25,17 +25,17 @@ const mostAtOnce = 10_000;
 const perTransaction = 500;
 
 /**
- * Ends operations that no worker of the farm could serve for so long: their clients would wait for ever,
- * and not be told. Answers how many.
+ * Ends operations that no worker of the farm could serve for this long, because their clients would wait forever
+ * without a message. Returns how many.
  *
- * Graphs' jobs go on waiting, for pages say what for; an execution that one shares goes on for it.
+ * Jobs of graphs continue to wait, because pages show the reason; an execution that one shares continues for it.
  */
 export async function endUnserved(
   db: Db,
   queue: CancellingQueue,
   times: {
     readonly now: Date;
-    /** Since when somebody looks. After a time without servers, workers have the whole time to come back. */
+    /** Since when servers have been running. After a time without servers, workers get the full time to come back. */
     readonly openSince: Date;
     readonly unservedMs?: number;
     /** Workers of which some may be started, though none was ever seen. */
@@ -55,7 +55,7 @@ export async function endUnserved(
       return why === undefined ? [] : [[keyOf(kind), why]];
     }),
   );
-  // As nearly always: nobody's operations are looked at.
+  // The usual case: no operations are read.
   if (reasons.size === 0) return 0;
 
   const unserved = new Map<string, ExecutionId[]>();
@@ -74,7 +74,7 @@ export async function endUnserved(
   return ended;
 }
 
-/** Executions are locked first, as by all who end operations: one that was handed out meanwhile goes on. */
+/** Locks executions first, like all code that ends operations: one that was handed out meanwhile continues. */
 async function end(
   queue: CancellingQueue,
   ids: readonly ExecutionId[],

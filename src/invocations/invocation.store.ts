@@ -3,7 +3,7 @@ import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import type { Asking } from "./asking.ts";
 
-/** That an invocation was heard of. */
+/** A sighting of an invocation. */
 export interface Sighting
   extends Pick<
     Asking,
@@ -13,10 +13,9 @@ export interface Sighting
 }
 
 /**
- * Notes that invocations were heard of. Answers of those that are cancelled.
+ * Records sightings of invocations. Returns those that are cancelled.
  *
- * Whose it is, its first call says; of the rest, what was not said before is added. Each at most once
- * in a call.
+ * The first call decides the owner; missing details are added later. Each at most once in a call.
  */
 export async function noteInvocations(
   tx: Tx,
@@ -50,7 +49,7 @@ export async function noteInvocations(
   return noted.filter(({ isCancelled }) => isCancelled);
 }
 
-/** Marks an invocation as cancelled; false when there is none of that name. The first who cancels stays. */
+/** Marks an invocation as cancelled; false when it does not exist. The name of who cancelled it first stays. */
 export async function markInvocationCancelled(
   tx: Tx,
   { project, invocation }: Pick<Asking, "project" | "invocation">,

@@ -1,14 +1,14 @@
-/** How long what is kept of operations holds. */
+/** How long the data of operations is kept. */
 export interface OperationTimes {
-  /** How long nobody may listen before an operation is taken for abandoned. Bazel reconnects within seconds. */
+  /** How long an operation may be without listeners before it counts as abandoned. Bazel reconnects within seconds. */
   readonly graceMs: number;
-  /** How often a server says for which operations somebody listens to it. */
+  /** How often a server stores which operations have listeners. */
   readonly renewEveryMs: number;
 }
 
 export const usualOperationTimes: OperationTimes = { graceMs: 60_000, renewEveryMs: 20_000 };
 
-/** Until when an operation counts as watched that somebody listens to now. */
+/** Returns until when an operation counts as watched that has a listener now. */
 export function watchedUntil(now: Date, { graceMs, renewEveryMs }: OperationTimes): Date {
   return new Date(now.getTime() + graceMs + renewEveryMs);
 }

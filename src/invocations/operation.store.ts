@@ -19,15 +19,15 @@ interface NewOperation {
 
 const Inserted = z.object({ id: OperationId, isCancelled: z.boolean() });
 
-/** When they were asked for, and until when somebody listens at least. */
+/** When they were requested, and until when they certainly have a listener. */
 interface Requested {
   readonly now: Date;
   readonly watchedUntil: Date;
 }
 
 /**
- * Writes down which execution answers which call. Answers of those whose invocation is cancelled: they are
- * cancelled from the beginning.
+ * Stores which execution answers which call. Returns those whose invocation is cancelled: they are cancelled from the
+ * beginning.
  */
 export async function insertOperations(
   tx: Tx,
@@ -41,7 +41,7 @@ export async function insertOperations(
   return inserted.flatMap(({ id, isCancelled }) => (isCancelled ? [id] : []));
 }
 
-/** The same, where no invocation is cancelled; where one is, the transaction comes to nothing, as `aborted`. */
+/** The same, if no invocation is cancelled; otherwise the transaction fails with `aborted`. */
 export async function insertWantedOperations(
   tx: Tx,
   operations: readonly NewOperation[],
@@ -109,7 +109,7 @@ export async function findOperation(tx: Tx, id: OperationId): Promise<StoredOper
   return found;
 }
 
-/** Notes that somebody listens to these operations. In order, so that two servers do not wait for each other. */
+/** Records that these operations have listeners. In order, so that two servers do not wait for each other. */
 export async function keepWatched(tx: Tx, ids: readonly OperationId[], until: Date): Promise<void> {
   await tx.run(sql`
     with open as (
@@ -121,7 +121,7 @@ export async function keepWatched(tx: Tx, ids: readonly OperationId[], until: Da
   `);
 }
 
-/** Those of the operations that were cancelled. */
+/** Returns those of the operations that were cancelled. */
 export async function cancelledAmong(tx: Tx, ids: readonly OperationId[]): Promise<OperationId[]> {
   const rows = await tx.many(
     z.object({ id: OperationId }),
@@ -130,7 +130,7 @@ export async function cancelledAmong(tx: Tx, ids: readonly OperationId[]): Promi
   return rows.map(({ id }) => id);
 }
 
-/** Operations for which nobody has listened for too long, the longest first. */
+/** Operations that have had no listener for too long, the longest first. */
 export async function abandonedOperations(tx: Tx, now: Date, most: number): Promise<OperationId[]> {
   const rows = await tx.many(
     z.object({ id: OperationId }),
@@ -142,7 +142,7 @@ export async function abandonedOperations(tx: Tx, now: Date, most: number): Prom
   return rows.map(({ id }) => id);
 }
 
-/** What invocations still wait for that were cancelled since then. */
+/** The open operations of invocations that were cancelled since then. */
 export async function operationsOfCancelled(
   tx: Tx,
   since: Date,
@@ -161,7 +161,7 @@ export async function operationsOfCancelled(
   return rows.map(({ id }) => id);
 }
 
-/** What an invocation still waits for. */
+/** The open operations of an invocation. */
 export async function openOperationsOf(
   tx: Tx,
   { project, invocation }: Pick<Asking, "project" | "invocation">,
@@ -205,7 +205,7 @@ export async function executionsServing(
   return rows.map(({ id }) => id);
 }
 
-/** Those of the executions that an operation waits for. */
+/** Returns those of the executions that an operation waits for. */
 export async function executionsWantedByOperations(
   tx: Tx,
   ids: readonly ExecutionId[],
@@ -220,7 +220,7 @@ export async function executionsWantedByOperations(
   return rows.map(({ id }) => id);
 }
 
-/** Ends operations, whatever becomes of their executions. Answers of those that it ended, by their executions. */
+/** Ends operations, regardless of their executions. Returns those that it ended, by their executions. */
 export function endOperations(
   tx: Tx,
   ids: readonly OperationId[],

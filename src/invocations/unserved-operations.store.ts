@@ -21,7 +21,7 @@ export async function executionsRequestedBefore(
   return rows.map(({ id }) => id);
 }
 
-/** Ends the open operations of executions that were asked for before then, and keeps why for their clients. */
+/** Ends the open operations of executions that were requested before then, and stores the reason for their clients. */
 export function endUnservedOperations(
   tx: Tx,
   executions: readonly ExecutionId[],

@@ -7,7 +7,7 @@ interface Listening {
   leave(): void;
 }
 
-/** The operations that somebody listens to at this server. */
+/** The operations that have a listener at this server. */
 interface WatchedOperations {
   listen(id: OperationId): Listening;
   has(id: OperationId): boolean;

@@ -14,7 +14,7 @@ import {
 import { AuditPage, AuditQuery } from "../audit.ts";
 import { created, endpoint, json } from "../endpoint.ts";
 
-/** Tokens, grants, and what was done with them. */
+/** Tokens, grants, and the recorded changes of them. */
 export const accessEndpoints = {
   caller: endpoint({
     method: "GET",

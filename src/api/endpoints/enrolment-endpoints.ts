@@ -4,7 +4,7 @@ import { CreatedToken } from "../access.ts";
 import { created, endpoint, json } from "../endpoint.ts";
 import { CreateEnrolment, Enrol, Enrolled, Quarantined, ReleasedWorker } from "../enrolment.ts";
 
-/** How machines come to tokens of their own, and which machines are kept out. */
+/** How machines get tokens of their own, and which machines are excluded. */
 export const enrolmentEndpoints = {
   createEnrolment: endpoint({
     method: "POST",

@@ -10,7 +10,7 @@ import {
 import { endpoint, json } from "../endpoint.ts";
 import { Provenance, ProvenanceQuery } from "../provenance.ts";
 
-/** Keys that the farm trusts, what they signed, and what the farm itself signs. */
+/** Keys that the farm trusts, their signatures, and the farm's own signatures. */
 export const keyEndpoints = {
   keys: endpoint({
     method: "GET",

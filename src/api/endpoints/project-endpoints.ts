@@ -4,7 +4,7 @@ import { endpoint, json } from "../endpoint.ts";
 import { Project, RemovedProjects, RemoveProjects } from "../project.ts";
 import { ToolCaches } from "../tool-cache.ts";
 
-/** Projects, and what the caches of build tools keep in them. */
+/** Projects, and the contents of build tools' caches in them. */
 export const projectEndpoints = {
   projects: endpoint({
     method: "GET",

@@ -17,8 +17,8 @@ import {
 } from "../rerun.ts";
 
 /**
- * Changes that people make to jobs and edges of graphs, and to sets of graphs. A dry run returns what a change would
- * do.
+ * Changes that people make to jobs and edges of graphs, and to sets of graphs. A dry run returns the effect of a
+ * change.
  */
 export const rerunEndpoints = {
   retrigger: endpoint({

@@ -1,8 +1,8 @@
 import { Fault } from "#core/fault.ts";
 
-/** A selection that cannot be read: where in its text, what is wrong, and what to write instead. */
+/** A selection that cannot be parsed: the position, the problem, and a suggestion. */
 export class SelectionProblem extends Fault {
-  /** Of the text's characters, counted from 1. */
+  /** In characters of the text, counted from 1. */
   readonly column: number;
   readonly hint: string;
 

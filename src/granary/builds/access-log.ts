@@ -51,7 +51,7 @@ const Line = z
   );
 
 export interface AccessLog {
-  /** Writes what is not yet written, and stops. */
+  /** Writes all pending lines, and stops. */
   close(): Promise<void>;
   /** Removes the log, once index and report are durable in the outbox. */
   remove(): Promise<void>;

@@ -40,7 +40,7 @@ export async function publishIndex(
   });
 }
 
-/** Publishes what the builds of a dead daemon had requested, and reports them without an end. */
+/** Publishes the requests of the builds of a crashed daemon, and reports these builds without an end. */
 export async function publishInterrupted(
   directory: string,
   outbox: Outlet,

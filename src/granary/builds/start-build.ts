@@ -88,7 +88,7 @@ export async function startBuild(context: BuildContext, begun: BuildFacts): Prom
   });
   const notAhead = whyNotAhead(facts, waste);
   const isFetching = notAhead === undefined;
-  // A machine that has built the project before has most of what the farm would send with its answer.
+  // A machine that has built the project before has most of the blobs that the farm would send with its answer.
   const isNew = isFetching && !waste.hasBuilt(facts.project);
   const hearing = firstResponse(farm.line()?.roundTripMs);
   const noted = { prefetch, accesses, steps, news, elapsedMs, project: facts.project };

@@ -13,7 +13,7 @@ export interface WorkingSet {
   readonly isWhole: boolean;
 }
 
-/** A build that asked for less than this share of what is known to be needed was helped by its tool's own books. */
+/** A build that requested less than this share of its known needs was served by its tool's own cache. */
 const fewShare = 0.5;
 
 /**

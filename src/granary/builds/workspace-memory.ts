@@ -22,7 +22,7 @@ const File = z.object({
   ),
 });
 
-/** Workspaces whose outputs are remembered; the one that was built least lately goes. */
+/** The number of workspaces whose outputs are remembered; the one with the oldest build is dropped. */
 const mostWorkspaces = 64;
 /**
  * The most results of one workspace. A larger build requests its cache anyway: its index is what its builds request.
@@ -30,7 +30,7 @@ const mostWorkspaces = 64;
 const mostResults = 50_000;
 
 export interface WorkspaceMemory {
-  /** Returns what the workspace needs after a build that requested `now`. `remembered`: for the next one. */
+  /** Returns the needs of the workspace after a build that requested `now`. `remembered`: for the next build. */
   after(
     facts: BuildFacts,
     now: readonly WorkingSetResult[],
@@ -50,7 +50,7 @@ export function openWorkspaceMemory(directory: string): WorkspaceMemory {
       const before = await read(path).catch(() => []);
       const whole = workingSet(before, now);
       const isNew = now.length > 0 && whole.results.length <= mostResults;
-      // A full disk costs what the next build would have known.
+      // If the disk is full, only the next build's knowledge is lost.
       const remembered = isNew ? write(directory, path, whole.results).catch(() => {}) : done;
       return { ...whole, remembered };
     },

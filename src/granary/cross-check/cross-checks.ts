@@ -11,8 +11,8 @@ export interface CrossChecks {
   /** Whether a build is not to hear of this hit. */
   hides(build: Build | undefined, hit: GranaryResult): boolean;
   /**
-   * Returns the difference from what a build made; undefined when nothing was hidden under its name, or the results are
-   * equal.
+   * Returns the difference from the result of a build; undefined when nothing was hidden under its name, or the results
+   * are equal.
    */
   divergence(build: Build | undefined, madeNow: GranaryResult): Promise<Divergence | undefined>;
 }
@@ -27,7 +27,7 @@ export function crossChecks(parts: {
   readonly now?: () => Date;
 }): CrossChecks {
   const { share, machine, bytesOf, now = () => new Date() } = parts;
-  // Of a build that has ended nothing is remembered.
+  // Nothing is remembered for an ended build.
   const hidden = new WeakMap<Build, Map<string, GranaryResult | "checked">>();
 
   async function differs(build: Build, kept: GranaryResult, fresh: GranaryResult) {

@@ -10,7 +10,7 @@ import {
 /** Named in a report; the count of all is in the sentence after them. */
 const mostNamed = 99;
 
-/** How what was kept and what was made now differ, for people; nothing when they are the same to their tool. */
+/** Describes how the stored result and the new one differ, for people; empty when they are the same to their tool. */
 export function differences(namespace: Namespace, kept: Uint8Array, madeNow: Uint8Array): string[] {
   if (Buffer.compare(kept, madeNow) === 0) return [];
   if (namespace === "reapi" || namespace === "bazel") return ofActionResults(kept, madeNow);

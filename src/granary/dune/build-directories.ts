@@ -3,8 +3,8 @@ import { dirname, join, resolve } from "node:path";
 import { hasRunSince } from "./used-rules.ts";
 
 /**
- * Where a dune that told nobody may have built, for a command that ran in a directory: dune builds in `_build` of the
- * outermost project, and no further out than the repository.
+ * Returns where a dune without an announcement may have built, for a command that ran in a directory: dune builds in
+ * `_build` of the outermost project inside the repository.
  */
 export async function buildDirectories(
   directory: string,

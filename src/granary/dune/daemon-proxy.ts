@@ -31,7 +31,7 @@ export interface DaemonProxy extends Service {
 export const longestGateMs = 10_000;
 /** Perl starts in ten milliseconds; on a machine that is out of memory it may never. */
 const answersWithinMs = 5_000;
-/** Of Linux's sockaddr_un, with its end: Node cuts a longer path off, and listens elsewhere. */
+/** The limit of Linux's sockaddr_un, including its end: Node cuts a longer path, and listens elsewhere. */
 const longestSocketPath = 107;
 
 export async function startDaemonProxy(parts: {

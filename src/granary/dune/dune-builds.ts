@@ -2,7 +2,7 @@ import type { Build } from "../builds/build.ts";
 import type { GranaryResult } from "../granary-result.ts";
 import type { Outlook } from "../prefetch/start-prefetch.ts";
 
-/** A build that runs dune, with what is fetched ahead for it. */
+/** A build that runs dune, with the prefetched results for it. */
 export interface DuneBuild {
   readonly build: Build;
   /**
@@ -10,13 +10,13 @@ export interface DuneBuild {
    * present ones at once. Ends when no more will come, or the build has ended.
    */
   readonly arrivals: (signal: AbortSignal) => AsyncIterable<GranaryResult>;
-  /** Resolves once it is known what is expected, or that it is unknown. */
+  /** Resolves when the expected results are known, or it is known that there is no index. */
   readonly known?: Promise<void>;
   /** The expected results of all tools, and how fast they arrive; undefined while unknown. */
   readonly outlook?: () => Outlook | undefined;
 }
 
-/** What a dune reports about itself that was not started by `grange exec`. */
+/** The report of a dune that was not started by `grange exec`. */
 export interface DuneWorkspace {
   /** Where `_build` lies. */
   readonly root: string;

@@ -22,7 +22,7 @@ export interface DuneRepository {
 export type DuneMessage =
   | { readonly kind: "lang"; readonly versions: readonly DuneVersion[] }
   | { readonly kind: "set-build-root"; readonly directory: string }
-  /** Those that sources come from, the outer before the inner. */
+  /** The repositories of the sources, the outer before the inner. */
   | { readonly kind: "set-repos"; readonly repositories: readonly DuneRepository[] }
   | {
       readonly kind: "promote";

@@ -32,7 +32,7 @@ export interface DuneTally {
   given: number;
   /** Made by dune in this build. */
   made: number;
-  /** Of those that dune used without making them: found in its store, and in its own build directory. */
+  /** Of the results that dune used without making them: found in its store or in its own build directory. */
   used: number;
   /** Used, and unknown to the granary until now. */
   learnt: number;
@@ -66,7 +66,7 @@ export interface DuneSession {
   /** Another build system put it into the store by itself. */
   stored(key: DuneDigest): void;
   hinted(keys: readonly DuneDigest[]): void;
-  /** One of its dunes has ended: there is time to store what it made. */
+  /** One of its dunes has ended: there is time to store its results. */
   left(): void;
   /** Looks through a build directory that dune is done with, and which may go when this resolves. */
   learn(buildDirectory: string): Promise<void>;
@@ -75,7 +75,7 @@ export interface DuneSession {
   end(): Promise<DuneTally>;
 }
 
-/** dune tells of no hit: it is found in its books when it is gone. */
+/** dune reports no hits: they are found in its own records after it has ended. */
 const noticed = { because: undefined, waitedMs: 0, isNotedLater: true } as const;
 
 /** To take one, and to make it again. */
@@ -86,7 +86,7 @@ const readsAtOnce = 4;
 /** Results on their way to being durable. */
 const keepsAtOnce = 64;
 
-/** `made`: what dunes of this machine made for these stores, and what they used, to be kept. */
+/** `made`: the results that dunes of this machine made or used for these stores, to be kept. */
 export function startDuneSession(
   parts: SessionParts,
   stores: DuneStores,
@@ -104,7 +104,7 @@ export function startDuneSession(
   const tally = { made: 0, used: 0, learnt: 0 };
   const startedAtMs = stores.v4.nowMs();
   const noted = new Set<DuneDigest>();
-  /** Of those, the rules that dune did not announce. */
+  /** How many of them dune did not announce. */
   let found = 0;
   const keeping = new Set<Promise<void>>();
   const forget = (result: GranaryResult) => tieredCache.forget(who, result);
@@ -141,7 +141,7 @@ export function startDuneSession(
     return ((await store.writtenAtMs(digest)) ?? 0) > startedAtMs;
   }
 
-  /** Notes that dune used a rule: this build needs it, whoever made it. */
+  /** Records that dune used a rule: this build needs it, whoever made it. */
   async function noteUse(store: DuneStore, digest: DuneDigest): Promise<void> {
     const key = duneKey(store.scheme, digest);
     if (!given.has(key.key) && (await isYoung(store, digest))) {
@@ -189,7 +189,7 @@ export function startDuneSession(
       noted.add(key);
       const saidAt = performance.now();
       const link = duplication !== "copy";
-      // A dune that is told about duplicates must be told while it is connected.
+      // A dune that has to learn of duplicates must learn of them while it is connected.
       const mayWait = link && onDuplicate === undefined;
       const held = mayWait ? linkRule(stores.v4.temp, buildDirectory, files) : undefined;
       const at = held?.at ?? ((path: string) => join(buildDirectory, path));
@@ -220,7 +220,7 @@ export function startDuneSession(
     left: () => void made.now(),
 
     async learn(buildDirectory) {
-      // dune keeps the books of rules that are gone from the sources, and removes what they made.
+      // dune keeps records of rules that are gone from the sources, and removes their outputs.
       const isStillMade = async (store: DuneStore, key: DuneDigest): Promise<boolean> => {
         const path = (await store.rule(key))?.[0]?.path;
         if (path === undefined) return false;

@@ -20,7 +20,7 @@ import { DuneDigest, fileDigest } from "./dune-digest.ts";
 import { type DuneFile, filesOf } from "./dune-protocol.ts";
 import type { NewFile } from "./start-writer.ts";
 
-/** How dune writes what a rule made: 2.8 and 2.9, or all of 3. Both keep files in `files/v4`. */
+/** The formats in which dune stores a rule's outputs: 2.8 and 2.9, or all of 3. Both keep files in `files/v4`. */
 export const DuneScheme = ["v4", "v5"] as const;
 export type DuneScheme = (typeof DuneScheme)[number];
 
@@ -72,7 +72,7 @@ export interface DuneStore {
  */
 const atOnceBytes = 262_144;
 
-/** Half a rule's description is none, and a longer one than this nobody writes. */
+/** The limit for a rule's description; an incomplete one is useless. */
 const longestRule = 16 * 1_024 * 1_024;
 
 /** Both of a cache: a dune of either kind may use it. */

@@ -6,7 +6,7 @@ export interface IdleRunner {
   put(work: () => Promise<void>): void;
   /** Not done yet. */
   readonly undone: number;
-  /** Begins with what is there; resolves when nothing is left. */
+  /** Begins with the pending work; resolves when none is left. */
   now(): Promise<void>;
 }
 

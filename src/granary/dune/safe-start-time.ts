@@ -21,7 +21,7 @@ const leadMs = 20;
 const writeMs = 0.5;
 /** Lines are slower than they were. */
 const caution = 1.25;
-/** Two windows are under way, and what is in the second may come before all of the first has. */
+/** Two windows are in flight, and results of the second may arrive before the end of the first. */
 const overlapMs = 200;
 
 /**

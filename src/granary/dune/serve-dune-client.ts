@@ -13,7 +13,10 @@ export interface DuneClientOptions {
   readonly deduplicate: boolean;
 }
 
-/** Listens to one dune until it is gone. `sessionFor` is asked once it says where it builds. Never throws. */
+/**
+ * Listens to one dune until it disconnects. `sessionFor` is called when dune has reported its build directory. Never
+ * throws.
+ */
 export async function serveDuneClient(
   client: DuneClient,
   { logger, deduplicate }: DuneClientOptions,

@@ -31,12 +31,12 @@ export interface DuneParts extends SessionParts {
   readonly directory: string;
   /** How long dune is held at its start, at most, while its results are on their way. */
   readonly gateMs?: number;
-  /** Whether dune is told to replace files that its store had already by links. */
+  /** Whether dune replaces files that its store already has by links. */
   readonly deduplicate?: boolean;
   readonly perl?: string;
 }
 
-/** A build whose dune is served. */
+/** A build with a served dune. */
 export interface DuneAttachment extends ToolAttachment {
   learn(): Promise<DuneSoFar>;
   finish(): Promise<DuneTally>;
@@ -63,12 +63,12 @@ export function serveDune(parts: DuneParts): DuneServer {
   const clientsServed = new Map<string, (client: DuneClient) => Promise<void>>();
   const underWay = new Set<Promise<void>>();
   const quiets = new Map<string, IdleRunner>();
-  // Of builds that a granary before us has left without an end.
+  // Left by builds of an earlier granary that crashed.
   const cleaned = rm(join(directory, "run"), { recursive: true, force: true }).catch(() => {});
   let proxy: Promise<DaemonProxy> | undefined;
   let isStopped = false;
 
-  /** Dunes that share a store wait for what the others made. */
+  /** Dunes that share a store wait for the results of the others. */
   function start(database: string, stores: DuneStores, build: DuneBuild): DuneSession {
     const made = quiets.get(database) ?? runWhenIdle();
     quiets.set(database, made);
@@ -92,7 +92,7 @@ export function serveDune(parts: DuneParts): DuneServer {
         underWay.add(hearing);
       },
     }).then((started) => {
-      // Killed, or out of memory: who comes next starts another.
+      // If it was killed or out of memory, the next build starts another.
       void started.lost.then(() => (proxy = undefined));
       return started;
     });
@@ -118,7 +118,7 @@ export function serveDune(parts: DuneParts): DuneServer {
       if (isStopped || database === undefined || variables["DUNE_CACHE"] === "disabled") return;
       if (!(await gitKnowsCommit(where, variables))) return withoutCache;
       const startedAtMs = Date.now();
-      // The same problem prevents dune, too, whose message is better.
+      // The same problem prevents dune, too, whose error message is better.
       await makeRoots(database).catch(() => {});
       const stores = duneStores(database);
       void removeLeftovers(stores.v4.temp).catch(() => {});

@@ -27,7 +27,7 @@ export function keysIn(database: Uint8Array, isKey: (key: DuneDigest) => boolean
   return [...keys];
 }
 
-/** Of a build directory; none where dune has left no books. */
+/** Returns the used rules of a build directory; empty when dune has left no records. */
 export async function usedRules(
   buildDirectory: string,
   isKey: (key: DuneDigest) => boolean,
@@ -38,7 +38,7 @@ export async function usedRules(
   return keysIn(await readFile(path), isKey);
 }
 
-/** Whether dune ran there: it begins its log anew, even when nothing is to be done and its books stay as they are. */
+/** Whether dune ran there: it begins a new log even when nothing has to be done and its records stay as they are. */
 export async function hasRunSince(buildDirectory: string, atMs: number): Promise<boolean> {
   const log = await stat(join(buildDirectory, "log")).catch(() => undefined);
   // A file system's clock may be a tick behind.

@@ -15,8 +15,8 @@ const leastLookMs = 25;
 const holdMs = 1_000;
 const sayMs = 250;
 /**
- * How long the index may take, in ms. That there is no index, or no farm, is known within a round trip. An existing one
- * has to be read: 3,157 entries, which need a request of their own, took more than 150 ms.
+ * How long the index may take, in ms. The absence of an index, or of a farm, is known within a round trip. An existing
+ * one has to be read: 3,157 entries, which need a request of their own, took more than 150 ms.
  */
 const planningMs = 900;
 /**
@@ -27,8 +27,8 @@ const hopelessShare = 3;
 /** Nothing has come for so long: the farm is silent, or has gone. */
 const stalledMs = 750;
 /**
- * Nobody has asked for it, and dune cannot be ended while it waits, but by SIGKILL. dune's own sources, 58 MB of results,
- * take 5 s of a line of 100 Mbit/s.
+ * The user did not ask for this wait, and while it waits dune only ends by SIGKILL. dune's own sources, 58 MB of
+ * results, take 5 s on a line of 100 Mbit/s.
  */
 const longestMs = 20_000;
 

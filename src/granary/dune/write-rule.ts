@@ -20,8 +20,8 @@ export interface WriteRuleParts {
 }
 
 /**
- * Writes a result into dune's store, files first. Every file is compared with dune's own digest of it: whoever made
- * the result may have named others. Throws `data_loss` then; nothing of the rule is found.
+ * Writes a result into dune's store, files first. Every file is compared with dune's own digest of it, because the
+ * maker of the result may have given wrong ones. In that case throws `data_loss`, and the rule is not found.
  */
 export async function writeRule(
   parts: WriteRuleParts,
@@ -78,7 +78,7 @@ async function isPlaced(
   await mkdir(dirname(path), { recursive: true });
   const how = { executable: file.executable, isReadOnly: false };
   if ((await place(blobOf(file), path, how)) === undefined) return false;
-  // A tool's own copy is its owner's to write to, and dune's store is nobody's.
+  // A tool's own copy is writable for its owner; files in dune's store are read-only.
   await chmod(path, mode);
   return true;
 }

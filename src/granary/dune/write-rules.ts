@@ -24,11 +24,14 @@ export interface DuneOutlook {
   readonly missing: number;
   /** The longest wait without an explicit request, in ms. */
   readonly worthMs: number;
-  /** Whether all that has yet to come is dune's: of other tools' results nobody knows when they are needed. */
+  /**
+   * Whether everything that is still to arrive belongs to dune: for other tools' results it is unknown when they are
+   * needed.
+   */
   readonly isOnlyDune: boolean;
 }
 
-/** Of a build's rules, those that are written into dune's store before it looks for them. */
+/** The rules of a build that are written into dune's store before dune looks for them. */
 export interface WrittenRules {
   /** Resolves when all that was expected is in dune's store, or will not come. */
   readonly prepared: Promise<void>;
@@ -41,7 +44,7 @@ export interface WrittenRules {
   end(): Promise<void>;
 }
 
-/** Of so many, most directories of dune's store will hold one. */
+/** With this many rules, most directories of dune's store will hold one. */
 const manyRules = 200;
 /** Rules on their way into dune's store: while one is written, the next are read and compared with their digests. */
 const givesAtOnce = 32;
@@ -80,8 +83,8 @@ export function writeRules(
   }
 
   /**
-   * While the farm looks for the first results, nobody has anything to do; and a directory costs four times what a file
-   * does.
+   * Runs while the farm looks for the first results and the granary is idle; making a directory costs four times as
+   * much as making a file.
    */
   async function makeDirectories(): Promise<void> {
     if (over.signal.aborted) return;
@@ -108,7 +111,7 @@ export function writeRules(
         { build: build.id, key: result.key, reason: messageOf(reason) },
         "refused for dune",
       );
-      // A full disk is nobody's lie.
+      // A full disk does not mean that the result is wrong.
       if (reason instanceof Fault && reason.code === "data_loss") await forget(result);
     } finally {
       settled.add(result.key);

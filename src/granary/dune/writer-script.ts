@@ -1,11 +1,11 @@
 /**
- * Writes files for dune's store, in a thread of its own: to name one anew takes a tenth of a millisecond of the file
- * system, twice that where the disk is busy, and a build waits for a thousand of them while the granary has more to
- * unpack. In JavaScript, since a thread has to be started from a file or a text, and the program is one bundle.
+ * Writes files for dune's store, in a separate thread: renaming a file takes a tenth of a millisecond, twice that when
+ * the disk is busy, and a build waits for a thousand of them while the granary has more to unpack. In JavaScript,
+ * because a thread has to be started from a file or a text, and the program is one bundle.
  *
- * Each message is a few asks, whose bytes lie in one buffer: `files` are put in their order, each whole, under a name beginning with `prefix` that is then
- * changed. To begin them in one directory costs a third of beginning them where they end up, where each lies in a part
- * of the disk of its own (ext4).
+ * Each message is a list of requests with one buffer of bytes: `files` are written in their order, each completely,
+ * under a name beginning with `prefix`, and then renamed. Creating them in one directory costs a third of creating them
+ * in their final directories, each of which is in another part of the disk (ext4).
  */
 export const writerScript = String.raw`
 "use strict";

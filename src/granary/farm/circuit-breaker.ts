@@ -7,7 +7,7 @@ export interface CircuitBreaker {
   through<T>(call: () => Promise<T>): Promise<T>;
   succeeded(): void;
   failed(reason: unknown): void;
-  /** Resolves when no probe is under way, and sends no other. */
+  /** Resolves when no probe is running, and sends no other. */
   stop(): Promise<void>;
 }
 

@@ -4,14 +4,14 @@ import { Fault, type FaultCode } from "#core/fault.ts";
 /** The known state of the connection to the farm. */
 export type Circuit =
   | { readonly kind: "closed" }
-  /** Nothing is asked before `until`. */
+  /** No calls are made before `until`. */
   | { readonly kind: "open"; readonly failures: number; readonly until: number }
   /** One call tests in the background whether the farm is back; nothing waits for it. */
   | { readonly kind: "probing"; readonly failures: number };
 
 export const closed: Circuit = { kind: "closed" };
 
-/** Failures of calls that were under way together count as one: only a probe's adds to those before. */
+/** Concurrent failed calls count as one failure: only a probe's failure is added to earlier ones. */
 export function afterFailure(circuit: Circuit, now: number, chance: number): Circuit {
   if (circuit.kind === "open") return circuit;
   const failures = circuit.kind === "closed" ? 1 : circuit.failures + 1;

@@ -28,7 +28,7 @@ export interface ConnectedFarm extends GranaryFarm {
 /** A build waits for these. */
 const directTimeoutMs = 1_000;
 const resolveTimeoutMs = 5_000;
-/** Many keys at once are asked for ahead. */
+/** Many keys are requested ahead in one call. */
 const bulkTimeoutMs = 15_000;
 
 /** The most keys in one call of a build. More are looked up in calls of their own, with more time. */
@@ -75,7 +75,7 @@ export function connectGranaryFarm(address: FarmAddress, logger: Logger): Connec
   );
   let awayBecause: string | undefined;
   const circuit = circuitBreaker({
-    // Of no keys: the shortest call that shows the service, the token and the way.
+    // With no keys: the shortest call that tests the service, the token and the network.
     probe: () =>
       line.renewedBy(async (channel) => {
         await channel.unary(Granaries.method.lookUp, {}, { timeoutMs: directTimeoutMs });

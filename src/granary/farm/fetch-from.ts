@@ -17,7 +17,7 @@ export interface FetchParts {
 
 const mostRequestsPerCall = 10_000;
 
-/** A stream over which nothing comes for so long is given up; what came of it stays. */
+/** A stream without data for this time is given up; the data received so far is kept. */
 const silenceMs = 15_000;
 
 /** A reader that takes longer for a message pauses on purpose, because the build sends a request itself. In ms. */

@@ -28,7 +28,7 @@ const mostParts = 100_000;
  * Reads the answers of a farm to requests, message by message.
  *
  * Nothing is trusted: only requested items are accepted, a result once, the bytes of a blob in order and no more than
- * its digest says. So a farm cannot send more than was requested.
+ * its digest states. So a farm cannot send more than was requested.
  */
 export function fetchedThings(project: string, requests: readonly FetchRequest[]): FetchedThings {
   const open = new Map(requests.map((request) => [requestText(request), request]));

@@ -27,11 +27,13 @@ export interface WhichBuild {
 
 export interface Resolved {
   readonly indexes: readonly FoundIndex[];
-  /** Returns false only for keys that the farm did not have when it was asked; undefined when there are too many. */
+  /**
+   * Returns false only for keys that the farm did not have when the filter was made; undefined when there are too many.
+   */
   readonly mayHave: ((key: ResultKey) => boolean) | undefined;
   /** Indexes that came along. Not yet compared with their digests. */
   readonly blobs?: readonly BlobAlong[];
-  /** The best index's first results, where they were asked for; not yet read. */
+  /** The best index's first results, if they were requested; not yet read. */
   readonly head?: readonly FetchResponse[];
   /** Undefined where it was not asked for, and of a farm that does not say. */
   readonly quarantined?: { readonly results: readonly ResultKey[]; readonly version: number };

@@ -34,7 +34,7 @@ export async function lookUpAll(
   return keys.map((key) => found.get(keyText(key)));
 }
 
-/** The same of a few keys, and of what is found such blobs as come along, up to so many bytes in all. */
+/** The same for a few keys, with those blobs of the results that are sent with the answer, up to a total size. */
 export async function lookUpWithBlobs(
   channel: GrpcChannel,
   project: string,

@@ -7,7 +7,7 @@ import type { FetchedThing, FetchRequest } from "./granary-farm.ts";
 
 /** The limit of a farm. */
 const mostHeadBytes = 128 * 1024;
-/** Names come to something, too. */
+/** The names of blobs take space, too. */
 const mostUnpackedBytes = 8 * mostHeadBytes;
 
 /**
@@ -21,9 +21,9 @@ export function headBytesOf(line: TransferLine | undefined): number {
 }
 
 /**
- * The results that came along with an index, and their blobs, not yet compared with their digests.
+ * Reads the results that were sent with an index, and their blobs, not yet compared with their digests.
  *
- * Throws `data_loss` for what the index does not name, for more than was asked for by far, and for what cannot be read.
+ * Throws `data_loss` for blobs that the index does not name, for far more than was requested, and for unreadable data.
  */
 export async function readHead(
   project: string,

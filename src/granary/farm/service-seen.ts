@@ -3,7 +3,7 @@ import { Fault } from "#core/fault.ts";
 /** A farm may be updated while a granary runs. */
 const askAgainAfterMs = 5 * 60_000;
 
-/** Whether the farm speaks with granaries at all: older ones do not, and are asked again only now and then. */
+/** Whether the farm supports granaries: older farms do not, and are checked again only now and then. */
 export interface ServiceSeen {
   isMissing(): boolean;
   /** Returns the answer of a call, or `nothing` when the farm does not know the call. */

@@ -43,9 +43,9 @@ export function ownConnections(
 }
 
 /**
- * Returns the user who has the client's end open, from a table like `/proc/net/tcp`; undefined when nobody has.
+ * Returns the user who has the client's end open, from a table like `/proc/net/tcp`; undefined when there is none.
  *
- * A closed end stays in the table for a while as root's: without an inode it belongs to nobody.
+ * A closed end stays in the table for a while as root's: without an inode it belongs to no user.
  */
 export function userOf(table: string, { client, server }: Ends): number | undefined {
   const line = new RegExp(

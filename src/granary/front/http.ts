@@ -50,7 +50,7 @@ export function httpFront({ builds, isOwn, mostEntryBytes, ...parts }: HttpFront
     const environment = known.build?.environment ?? builds.environmentOf(known.project);
     const who = { ...known, environment };
     const method = request.method ?? "GET";
-    // Cheap: a closure for each request, in which it is known whose it is.
+    // Making a closure for each request is cheap; it knows the requesting build.
     const handle = cacheHandler({
       caches: toolCaches(forCaches, who, method === "PUT"),
       // Who reaches this machine's loopback builds on it.
@@ -82,7 +82,7 @@ export function httpFront({ builds, isOwn, mostEntryBytes, ...parts }: HttpFront
 /** The methods that write: their data are given to this user's builds, and sent to the farm in this user's name. */
 const writing: ReadonlySet<string> = new Set(["PUT", "DELETE"]);
 
-/** The handler refuses what is no address, in the manner of its tool. */
+/** The handler refuses an invalid address in the way that its tool expects. */
 function projectIn(url: string): string {
   try {
     return projectOf(cacheAddressOf(url).project);

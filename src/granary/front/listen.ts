@@ -19,7 +19,7 @@ export interface FrontParts {
   readonly port: number;
   readonly tieredCache: TieredCache;
   readonly store: GranaryStore;
-  /** Of `openDiskUploads` over the store's blobs. */
+  /** The uploads of `openDiskUploads` over the store's blobs. */
   readonly uploads: UploadStore;
   readonly builds: BuildRegistry;
   /** Where calls of remote execution go; undefined: they are not served. */

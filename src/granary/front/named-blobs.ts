@@ -12,7 +12,7 @@ const atOnce = 64;
 const mostBroughtBytes = 8 * 1024 * 1024;
 
 export interface Named {
-  /** Undefined of bytes that are no ActionResult: some tools put what they like in its place. */
+  /** Undefined for bytes that are not an ActionResult: some tools store other data in its place. */
   readonly result?: ActionResult;
   /** Undefined when not all can be told: a Tree is gone, or the result is malformed. */
   readonly blobs?: readonly Digest[];

@@ -5,7 +5,7 @@ import type { Requester } from "../tiered-cache/tiered-cache.ts";
 /** The builds that execute at the farm. Results that such a tool then reads have just been made for it there. */
 export interface RemoteExecutingBuilds {
   note(who: Requester): void;
-  /** The same, with what is known of that. */
+  /** Returns the requester with what is known about its execution. */
   known(who: Requester): Requester;
 }
 

@@ -32,9 +32,9 @@ const wholeUpToBytes = 1024 * 1024;
 const unreadable = "the disk does not give it back";
 
 /**
- * Sends files of one kind, and answers what of them is left. Throws when they are all to be sent once more.
+ * Sends files of one kind, and returns those that are left. Throws when all of them must be sent again.
  *
- * Each of a file's own order, so that an index arrives after the results that were added before it.
+ * Each kind in its own order, so that an index arrives after the results that were added before it.
  */
 export async function sendFiles(
   spool: Spool,
@@ -148,7 +148,7 @@ async function sendEach<Item>(
 
 /**
  * The farm accepts a limited number of indexes and reports an hour, for a project and for a principal. Those above the
- * limit are dropped: they are advice, and results wait behind them.
+ * limit are dropped: they are only hints, and results wait behind them.
  */
 async function unlessTooOften(tell: () => Promise<void>): Promise<void> {
   try {

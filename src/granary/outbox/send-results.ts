@@ -29,7 +29,7 @@ const smallBytes = 1024 * 1024;
 const smallAtOnce = 16;
 const largeAtOnce = 2;
 
-/** Where more of them fail, it is not for what they are. */
+/** If more of them fail, the cause is not in the blobs. */
 const mostFailingBlobs = 8;
 
 /** A farm that loses blobs as fast as it gets them is not helped by a sixth time. */

@@ -48,7 +48,7 @@ interface OpenFile extends SpoolFile {
   bytes: number;
 }
 
-/** A power cut takes what a build asked for in this time as well. */
+/** A power cut loses the requests of a build in this time as well. */
 const syncMs = 1_000;
 
 const partSuffix = ".part";

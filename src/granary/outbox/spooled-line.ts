@@ -34,7 +34,7 @@ export function indexLine(index: IndexToPublish): string {
   return JSON.stringify({ ...index, entries });
 }
 
-/** Undefined of what is none: a disk may give back anything. */
+/** Undefined for an invalid line, because a disk may return corrupt data. */
 export function readResultLine(line: string): GranaryResult | undefined {
   return KeptResult.safeParse(jsonOf(line)).data;
 }

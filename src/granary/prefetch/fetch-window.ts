@@ -132,7 +132,8 @@ export async function fetchWindow(
     }
     const names = new Set(items.map(({ key }) => keyText(key)));
     await get(requests);
-    // Blobs that the index does not name (nobody had read them) are needed as well, as results are stored whole.
+    // Blobs that the index does not name, because no build had read them, are needed as well, because results are
+    // stored with all their blobs.
     const rest = mine(
       missingOf([...waiting.values()].flatMap(({ result: r }) => [r.value, ...r.blobs])),
     );

@@ -34,7 +34,7 @@ export interface Outlook {
 }
 
 export interface RunningPrefetch extends Prefetch, Service {
-  /** Adds what the build is expected to request, the best index first. */
+  /** Adds the expected requests of the build, the best index first. */
   expect(
     entries: readonly ExpectedEntry[],
     mayHave?: (key: ResultKey) => boolean,
@@ -195,7 +195,7 @@ function awaitedIndex() {
   return {
     known,
     tellKnown: () => tellKnown(),
-    /** Returns what a request waits for; undefined when the index was read, or has taken too long. */
+    /** Returns the promise that a request waits for; undefined when the index was read, or has taken too long. */
     await(key: ResultKey): Promise<void> | undefined {
       // After this time the build asks the farm directly, which may be silent.
       if (isRead || performance.now() - startedAt > mostPlanningMs) return undefined;

@@ -97,7 +97,7 @@ export const Answer = z.discriminatedUnion("type", [
     id: z.string(),
     project: z.string(),
     port: z.number(),
-    /** The granary's process: tools are told of it while there is one. */
+    /** The process id of the granary, passed to tools while it runs. */
     pid: z.number(),
     /** Before the path that a tool's cache has in the farm. */
     http: z.string(),
@@ -125,7 +125,10 @@ export const Answer = z.discriminatedUnion("type", [
     type: z.literal("ended"),
     to,
     report: EndSummary.nullable(),
-    /** For a build with dune, whose report comes later: results that dune made, and that were present for it. */
+    /**
+     * For a build with dune, whose report comes later: results that dune made, and results that were already present
+     * for it.
+     */
     dune: z.object({ made: Count, used: Count }).optional(),
     outbox: OutboxAnswer.optional(),
   }),
@@ -135,7 +138,7 @@ export const Answer = z.discriminatedUnion("type", [
     to,
     /** Null: no build of this machine that is known has that id. */
     report: GranaryBuildReport.nullable(),
-    /** Those that are known, the latest first. */
+    /** The known builds, the latest first. */
     builds: z.array(
       z.object({
         id: z.string(),
@@ -155,7 +158,7 @@ export const Answer = z.discriminatedUnion("type", [
   }),
   z.object({ type: z.literal("stopping"), to }),
   z.object({ type: z.literal("fetching"), to, ahead: FetchAheadAnswer }),
-  /** Something was not understood, or went wrong; the build goes on. */
+  /** A message was not understood, or something failed; the build continues. */
   z.object({ type: z.literal("note"), to, note: z.string() }),
 ]);
 export type Answer = z.infer<typeof Answer>;

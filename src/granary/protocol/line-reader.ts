@@ -1,4 +1,4 @@
-/** A line of a peer: whole, or longer than anybody needs, and then not kept. */
+/** A line from a peer: complete, or too long and therefore dropped. */
 export type Line = { readonly kind: "line"; readonly text: string } | { readonly kind: "too-long" };
 
 export const mostLineBytes = 1024 * 1024;

@@ -7,7 +7,7 @@ import { OutputPath } from "./result-value.ts";
 export const mostKeys = 10_000;
 
 const Part = "(?!\\.{1,2}(?:/|$))[A-Za-z0-9._=+-]{1,200}";
-/** A build system's own name for a result: what it is a digest of is its business. */
+/** A build system's own name for a result; usually a digest. */
 const Name = z
   .string()
   .regex(
@@ -32,7 +32,7 @@ const Milliseconds = z.number().int().nonnegative().max(1_000_000_000);
 const ShortId = z.string().regex(/^[0-9a-f-]{1,36}$/);
 const id = z.union([z.string().max(100), z.number()]).optional();
 
-/** A repository that is built from. The client may state more than its commit; otherwise Git is asked. */
+/** A repository that the build uses. The client may give more than its commit; otherwise Git is used. */
 const Repository = z.object({
   root: Directory,
   commit: CommitId.optional(),
@@ -56,7 +56,7 @@ const WhatIsBuilt = {
   environment: EnvironmentName.optional(),
   command: Text.default(""),
   targets: z.array(Text).max(1_000).optional(),
-  /** False: nothing is fetched ahead, only what is asked for. */
+  /** False: nothing is prefetched. */
   prefetch: z.boolean().optional(),
 };
 
@@ -78,7 +78,7 @@ const BuildStarted = z.object({
   ...WhatIsBuilt,
   /** The variables of the build: its environment is derived from them when it names none. */
   variables: z.record(z.string(), z.string()).optional(),
-  /** How long the answer may wait for what is fetched ahead; by default not at all. */
+  /** How long the answer may wait for prefetched results; by default not at all. */
   waitMs: Milliseconds.optional(),
   /** For a build that runs dune, which sends no requests: where it runs, and its own directories. */
   dune: z

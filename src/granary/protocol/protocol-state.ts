@@ -40,7 +40,10 @@ export interface Step {
 /** After so many lines that cannot be parsed, the peer speaks another protocol. */
 const mostWrong = 100;
 
-/** Returns the state of a new connection. `secret`: what a peer must send; undefined where only this machine's user can connect. */
+/**
+ * Returns the state of a new connection. `secret`: must be sent by the peer; undefined where only this machine's user
+ * can connect.
+ */
 export function initialState(secret: string | undefined): ProtocolState {
   return { kind: "new", secret };
 }

@@ -31,7 +31,7 @@ const Value = z.object({
     .max(10_000),
 });
 
-/** Equal outputs give equal bytes, in whichever order they were told: two machines then agree. */
+/** Equal outputs give equal bytes, in whatever order they are given, so that two machines agree. */
 export function writeValue(outputs: readonly Output[]): Uint8Array {
   const sorted = [...outputs].sort((a, b) => (a.path < b.path ? -1 : Number(a.path > b.path)));
   const value: z.input<typeof Value> = {

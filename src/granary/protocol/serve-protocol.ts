@@ -32,7 +32,7 @@ export async function serveProtocol(parts: ServerParts): Promise<ProtocolServer>
   const local = serve(undefined);
   const tcp = serve(parts.secret);
   await mkdir(dirname(parts.socketPath), { recursive: true, mode: 0o700 });
-  // Ours: who holds the lock of the data directory is alone with its socket.
+  // The holder of the data directory's lock owns its socket.
   await rm(parts.socketPath, { force: true });
   await listen(local, { path: parts.socketPath });
   await chmod(parts.socketPath, 0o600);

@@ -12,14 +12,17 @@ const leastDead = 0.5;
 /** The rest costs less than a build's results: mostly notes of use. */
 const leastDeadWhenRequested = 0.05;
 
-/** How much to compact: `asked` by a person who wants disk space back. */
+/** How much to compact: `asked` when a person wants disk space back. */
 export type Compacting = "usual" | "disk-full" | "asked";
 
 /** Each process begins a segment of its own: so many that never became an eighth full are put together. */
 const mostSmall = 16;
 const smallShare = 1 / 8;
 
-/** Which segments to write anew without what is dead in them, the most dead first: their room is free before others need it. */
+/**
+ * Returns the segments to rewrite without their dead records, those with the most dead bytes first: their space is
+ * freed before others need it.
+ */
 export function chooseToCompact(segments: readonly PackedSegment[], fullBytes: number): number[] {
   const sealed = segments.filter(({ isHead }) => !isHead);
   const small = sealed.filter(({ bytes }) => bytes < fullBytes * smallShare);
@@ -38,7 +41,10 @@ export function chooseWhenRequested(segments: readonly PackedSegment[]): number[
     .map(({ segment }) => segment);
 }
 
-/** On a full disk, those that hold half of what is dead: room is needed now, and all of it would cost much for little. */
+/**
+ * On a full disk, returns the segments that hold half of the dead bytes: space is needed now, and rewriting all would
+ * cost much for little.
+ */
 export function chooseForRoom(segments: readonly PackedSegment[]): number[] {
   let left = segments.reduce((sum, one) => sum + deadBytes(one), 0) / 2;
   const chosen: number[] = [];

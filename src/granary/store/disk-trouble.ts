@@ -12,7 +12,7 @@ export interface DiskTrouble {
   readonly lastAt: Date;
 }
 
-/** Sums up the losses because of the disk, for a report: builds continue without what was not stored. */
+/** Sums up the losses because of the disk, for a report: builds continue without the results that were not stored. */
 export interface TroubleBook {
   read(): DiskTrouble | undefined;
   madeRoom(bytes: number): void;

@@ -19,7 +19,7 @@ export interface GranaryUsage {
 export interface Trimmed {
   /** The removed bytes of live data. */
   readonly removedBytes: number;
-  /** Of the disk's. */
+  /** Freed on the disk. */
   readonly freedBytes: number;
 }
 

@@ -4,9 +4,9 @@ const fullest = 0.7;
 /** Where a record lies, and when it was last used. */
 export interface Packed {
   readonly segment: number;
-  /** Of the record's head, in its segment. */
+  /** The offset of the record's head in its segment. */
   readonly at: number;
-  /** Of the whole record. */
+  /** The size of the whole record. */
   readonly bytes: number;
   readonly usedAtS: number;
 }
@@ -14,10 +14,10 @@ export interface Packed {
 const segmentStep = 2 ** 32;
 
 /**
- * Where each of many records lies, by its short key (`key-set.ts`), at 34 to 69 bytes a record: a `Map` of objects takes
- * three times that.
+ * Maps short keys of records (`key-set.ts`) to their places, at 34 to 69 bytes a record: a `Map` of objects takes three
+ * times that.
  *
- * Open addressing; what is removed is closed up at once, so that nothing has to be swept.
+ * Open addressing; a removal closes its gap at once, so no sweep is needed.
  */
 export class KeyMap {
   #keys = new Float64Array(firstSlots);
@@ -39,7 +39,7 @@ export class KeyMap {
     return this.#keys[slot] === key ? this.#at(slot) : undefined;
   }
 
-  /** Answers what it takes the place of. */
+  /** Returns the replaced place. */
   set(key: number, { segment, at, bytes, usedAtS }: Packed): Packed | undefined {
     const slot = this.#slotOf(key);
     const before = this.#keys[slot] === key ? this.#at(slot) : undefined;

@@ -22,9 +22,9 @@ const firstSlots = 1_024;
 const fullest = 0.7;
 
 /**
- * Numbers other than 0, at 11 to 23 bytes each: a `Set` of a million texts takes ten times that.
+ * A set of numbers other than 0, at 11 to 23 bytes each: a `Set` of a million texts takes ten times that.
  *
- * Open addressing; what is removed is closed up at once, so that nothing has to be swept.
+ * Open addressing; a removal closes its gap at once, so no sweep is needed.
  */
 export class KeySet {
   #slots = new Float64Array(firstSlots);

@@ -14,7 +14,7 @@ export type LinkMode = "auto" | "hardlink" | "copy";
 
 export interface PlaceAt {
   readonly executable: boolean;
-  /** Whether the tool never writes to what it was given: then it may share the store's own bytes. */
+  /** Whether the tool never writes to the file: then it may share the store's own bytes. */
   readonly isReadOnly: boolean;
 }
 
@@ -23,7 +23,7 @@ export type Placed = "reflink" | "hardlink" | "copy";
 /** Errors of file systems that do not support it: it is not tried again between these two directories. */
 const cannot = ["EXDEV", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EINVAL", "EPERM", "ENOTTY"];
 
-/** A tool's own file, as a checkout has it. A hard link keeps the blob's mode: nobody may write to it. */
+/** A tool's own file, with the modes of a checkout. A hard link keeps the blob's mode, which is read-only. */
 const modes = { plain: 0o644, executable: 0o755 } as const;
 const executableBlob = 0o555;
 
@@ -43,7 +43,8 @@ export function waysToPlace(mode: LinkMode, isReadOnly: boolean): readonly Place
 export type PlaceBlob = (digest: Digest, to: string, how: PlaceAt) => Promise<Placed | undefined>;
 
 /**
- * Returns a function that puts blobs at paths. What works between the store and a mount is found once and remembered.
+ * Returns a function that puts blobs at paths. The method that works between the store and a mount is found once and
+ * remembered.
  */
 export function placingFrom(
   paths: StorePaths,

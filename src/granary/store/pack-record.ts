@@ -16,7 +16,7 @@ const kinds: readonly RecordKind[] = [
 /** The head before a record's bytes. */
 export interface RecordHead {
   readonly kind: RecordKind;
-  /** Of a result the hash of its name, of a blob its hash. */
+  /** For a result the hash of its name, for a blob its hash. */
   readonly name: string;
   readonly bodyBytes: number;
   /** Seconds since 1970. */

@@ -71,7 +71,7 @@ const indexSuffix = ".heads";
 /** Being written: its process was killed where another finds it. */
 const newSuffix = ".new";
 
-/** Opens the segments of a directory, and tells of all their records, the oldest first. */
+/** Opens the segments of a directory, and reports all their records, the oldest first. */
 export async function openPackSegments(
   directory: string,
   segmentBytes: number,
@@ -247,7 +247,7 @@ export async function openPackSegments(
   };
 }
 
-/** Nothing of what the disk does not give back. */
+/** Returns nothing for data that the disk cannot read. */
 function readable(file: number, room: Buffer, at: number): number {
   try {
     return readSync(file, room, 0, room.byteLength, at);
@@ -282,7 +282,7 @@ async function syncFile(path: string): Promise<void> {
   }
 }
 
-/** Where even that fails, the next record is written over what is there. */
+/** If even that fails, the next record overwrites the rest. */
 function cutBack(file: number, bytes: number): void {
   try {
     ftruncateSync(file, bytes);

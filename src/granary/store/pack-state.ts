@@ -16,10 +16,10 @@ export interface KnownRecords {
   liveBytes: number;
 }
 
-/** An open pack: what it knows of its records, and where it writes them. */
+/** An open pack: its known records, and its position for writing. */
 export interface PackState extends KnownRecords {
   readonly segments: PackSegments;
-  /** Removals that a full disk did not take: the next process would find what they are of. */
+  /** Removals that a full disk did not store: the next process would still find the removed records. */
   readonly unrecordedRemovals: Map<string, PackedKind>;
   readonly now: () => Date;
 }

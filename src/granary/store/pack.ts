@@ -45,7 +45,7 @@ export interface Pack {
   put(kind: PackedKind, name: string, bytes: Uint8Array): void;
   remove(kind: PackedKind, name: string): void;
   noteUse(kind: PackedKind, name: string): void;
-  /** `bytes`: of what is alive. */
+  /** `bytes`: of the live records. */
   counts(): { readonly results: number; readonly blobs: number; readonly bytes: number };
   /** Including dead data that are not removed yet. */
   diskBytes(): number;
@@ -62,7 +62,7 @@ export interface Pack {
   usedNow(kind: PackedKind, key: number): void;
   /** Makes earlier changes durable. Throws where the disk fails. */
   sync(): Promise<void>;
-  /** Writes anew what is mostly dead; on a full disk, as much as makes room. */
+  /** Rewrites segments that are mostly dead; on a full disk, as many as are needed to make space. */
   compact(how: Compacting, signal: AbortSignal): Promise<void>;
   close(): void;
 }

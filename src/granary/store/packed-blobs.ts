@@ -35,7 +35,7 @@ export interface PackedBlobsOptions {
   readonly makeRoom: (reason: unknown) => Promise<boolean>;
 }
 
-/** Blobs of which the small ones lie in a pack, and get a file when somebody wants one. */
+/** Blobs whose small ones are in a pack, and get a file when a caller needs one. */
 export interface PackedBlobs extends CheckedBlobs {
   /** Makes a present blob a file at its `path`; returns false when it is absent. */
   asFile(digest: DigestOf): Promise<boolean>;
@@ -167,7 +167,10 @@ async function* onlyOnce(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, un
   if (bytes.byteLength > 0) yield bytes;
 }
 
-/** The chunks, when they come to no more than that; else `rest` gives all of them, those that were taken as well. */
+/**
+ * Returns the chunks if they are no larger than the limit; otherwise `rest` gives all of them, including those that
+ * were read.
+ */
 async function upTo(
   mostBytes: number,
   chunks: AsyncIterable<Uint8Array>,

@@ -5,7 +5,7 @@ import { canonicalJson } from "#core/canonical-json.ts";
 import { DigestText, digestKey } from "#core/digest.ts";
 import type { GranaryResult } from "../granary-result.ts";
 
-/** A result as text keeps it. `costMs` is left out when nobody knows it. */
+/** A result in text form. `costMs` is left out when it is unknown. */
 export const KeptResult = ResultKey.extend({
   project: z.string(),
   value: DigestText,
@@ -29,7 +29,7 @@ export function resultText(result: GranaryResult): string {
   return `${hashOf(text)}\n${text}`;
 }
 
-/** Undefined of what was cut off, has rotted, or was written by something else. */
+/** Undefined for a text that was cut off, is corrupt, or has another format. */
 export function readResultText(text: string): GranaryResult | undefined {
   const end = text.indexOf("\n");
   const body = text.slice(end + 1);

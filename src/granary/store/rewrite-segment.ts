@@ -50,7 +50,7 @@ export async function rewriteSegment(
 function dropRestOf(pack: PackState, segment: number): void {
   if (pack.liveIn.get(segment)) {
     for (const kind of ["result", "blob"] as const) {
-      // A map whose entries move up when one goes.
+      // In this map, entries move when one is removed.
       const all = [...pack.maps[kind].entries()];
       for (const [key, packed] of all) if (packed.segment === segment) drop(pack, kind, key);
     }

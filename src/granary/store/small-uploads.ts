@@ -2,7 +2,7 @@ import type { BlobStore } from "#cas/blob-store.ts";
 import type { UploadStore } from "#cas/upload-store.ts";
 import { packedUpToBytes } from "./packed-blobs.ts";
 
-/** Of all that are under way together: beyond that they wait on the disk, as large ones do. */
+/** For all concurrent uploads together: beyond that they wait on the disk, like large ones. */
 const mostGatheredBytes = 32 * 1024 * 1024;
 
 /**

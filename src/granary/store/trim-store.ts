@@ -39,7 +39,7 @@ export interface TrimRequest {
   readonly compacting: Compacting;
   readonly now: Date;
   readonly isHeld: (digest: Digest) => boolean;
-  /** Named by what was found or kept since the trim began: short keys. */
+  /** Names that were found or stored since the trim began: short keys. */
   readonly namedMeanwhile: ReadonlySet<number>;
   readonly signal: AbortSignal;
 }
@@ -47,9 +47,9 @@ export interface TrimRequest {
 /**
  * Brings the store under its limit; returns how many bytes that freed, and how many are left in files.
  *
- * Results are removed first, then the blobs that they named: when it is killed in between, there are too many blobs,
- * never too few. Between the last look at a blob and its removal nothing else of this process runs, so a client that
- * was told that the blob exists keeps it. Dead data in packs are removed at the end, in any case.
+ * Results are removed first, then the blobs that they named: if the process is killed in between, there are too many
+ * blobs, never too few. Between the last check of a blob and its removal nothing else of this process runs, so a client
+ * that learned that the blob exists can still read it. Dead data in packs are removed at the end, in any case.
  */
 export async function trimStore(
   request: TrimRequest,
@@ -90,7 +90,7 @@ export async function trimStore(
     known.blobIsGone(file);
   });
   await pack.compact(compacting, signal).catch(async (reason: unknown) => {
-    // No room for the copies: what is removed first makes it.
+    // No space for the copies: removing others first makes it.
     if (!isDiskFull(reason)) throw reason;
     await pack.compact("disk-full", signal);
   });

@@ -26,7 +26,10 @@ export interface FindResultParts {
   readonly settle: (result: GranaryResult) => Promise<void>;
 }
 
-/** Results up to this size are fetched whole. Of larger ones the value is fetched, and each blob when a tool reads it. */
+/**
+ * Results up to this size are fetched completely. Of larger ones the value is fetched, and each blob when a tool reads
+ * it.
+ */
 const atOnceBytes = 1024 * 1024;
 
 const never = { source: "missed", because: "never-made", result: undefined } as const;

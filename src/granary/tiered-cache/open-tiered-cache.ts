@@ -112,7 +112,10 @@ export function openTieredCache(parts: TieredCacheParts): TieredCache & Service 
     }
   }
 
-  /** Returns false for a result that differs from the stored one: nobody knows yet which is right, so it stays on this machine. */
+  /**
+   * Returns false for a result that differs from the stored one: it is unknown which is right, so it stays on this
+   * machine.
+   */
   async function isToBePublished(who: Requester, result: GranaryResult): Promise<boolean> {
     const divergence = await checks.divergence(who.build, result);
     if (divergence === undefined) return true;

@@ -22,7 +22,10 @@ export function silenceLimitMs(roundTripMs: number | undefined): number {
 
 const ofBuild: SilenceLimits = { allMs: mostSilenceMs, onceMs: silenceLimitMs };
 
-/** The limits of builds that execute at the farm: Bazel's own `--remote_timeout` for each answer, without a total, as they cannot go on without the farm. */
+/**
+ * The limits of builds that execute at the farm: Bazel's own `--remote_timeout` for each answer, without a total,
+ * because they cannot continue without the farm.
+ */
 export const silenceLimitsAtFarm: SilenceLimits = {
   allMs: Number.POSITIVE_INFINITY,
   onceMs: () => 60_000,

@@ -49,7 +49,7 @@ export function tieredBlobs(parts: TieredBlobsParts, who: Requester): BlobStore 
       return download;
     } catch (reason) {
       if (madeAtFarm) throw reason;
-      // Tools rebuild what is missing, but many stop at any other error, so a failed fetch counts as a missing blob.
+      // Tools rebuild missing results, but many stop at any other error, so a failed fetch counts as a missing blob.
       return { kind: "absent" };
     } finally {
       if (over === undefined) done?.();

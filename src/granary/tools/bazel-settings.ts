@@ -2,8 +2,8 @@ import { environmentProperty } from "#core/platform.ts";
 import type { ToolSettingsSource } from "./tool-settings.ts";
 
 /**
- * As many as Bazel would run by itself, and further ones that look for results, or send what they made. The CPUs and
- * memory of the machine still limit what runs at once; Bazel also counts actions that wait for a cache as jobs.
+ * As many as Bazel runs by default, and additional ones that look for results, or send them. The CPUs and memory of the
+ * machine still limit what runs at the same time; Bazel also counts actions that wait for a cache as jobs.
  */
 const jobs = "HOST_CPUS*4";
 

@@ -80,7 +80,7 @@ export async function openToolSettings(
   };
 }
 
-/** On a full disk they are elsewhere: what the granary has can be read all the same. */
+/** On a full disk they are written elsewhere, because the granary can still be read. */
 function writeFilesOfBuild(files: ReadonlyMap<string, string>, parentDirectory: string): string {
   try {
     mkdirSync(parentDirectory, { recursive: true, mode: 0o700 });
@@ -100,7 +100,7 @@ function writtenIn(directory: string, files: ReadonlyMap<string, string>): strin
   }
 }
 
-/** A directory for each shim: who has no Bazel must not find one. */
+/** A separate directory for each shim: where Bazel is not installed, none must be found. */
 function pathWithShims(path: string, parent: string): string {
   const directoryOf = ({ program }: Shim) => join(parent, program);
   const own = shims.map(directoryOf);

@@ -5,7 +5,7 @@ export interface Shim {
   readonly program: string;
   /** The option that takes the file: `--bazelrc`. */
   readonly option: string;
-  /** The variable that names the file. Without it the program runs as if nobody stood before it. */
+  /** The variable that names the file. Without it the program runs as if there were no shim. */
   readonly variable: string;
 }
 

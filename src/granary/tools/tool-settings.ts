@@ -13,7 +13,7 @@ export interface ToolSettingsSource {
   readonly variables: Variables;
   /** Whether remote caches that the user has set already are replaced. */
   readonly replace?: boolean;
-  /** Tools whose own files name a remote cache: by tool, which file. */
+  /** For each tool whose own files name a remote cache: the file. */
   readonly setInFiles?: Readonly<Partial<Record<GuidedTool, string>>>;
   /** Whether a file of ccache's says how it identifies compilers. */
   readonly compilerCheckInFile?: boolean;
@@ -24,7 +24,7 @@ export interface ToolSettingsSource {
 export interface ToolSettings {
   /** To be set, beside all that the build has anyway. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Tools that keep what the user set, for people: `ccache keeps CCACHE_REMOTE_STORAGE, which is set already`. */
+  /** Tools whose user settings are kept, for people: `ccache keeps CCACHE_REMOTE_STORAGE, which is set already`. */
   readonly leftAlone: readonly string[];
 }
 
@@ -56,8 +56,8 @@ const signs: Readonly<Record<GuidedTool, readonly string[]>> = {
 };
 
 /**
- * Of silence, not of a whole transfer. ccache's own is 10 s, which a granary that hangs would cost each compilation. A
- * granary that works is silent only while it waits for the farm, and for no longer than this.
+ * A limit for silence, not for a whole transfer. ccache's own is 10 s, which a hanging granary would cost each
+ * compilation. A working granary is silent only while it waits for the farm, and for no longer than this.
  */
 const ccacheTimeoutMs = mostSilenceMs;
 
@@ -139,8 +139,8 @@ function hasCompilerCheck({ variables, compilerCheckInFile }: ToolSettingsSource
 }
 
 /**
- * Where a tool's cache is. sccache's server goes on after the build, and takes its address along: it has one without the
- * build, which the granary then finds by itself while there is one of the project.
+ * The URL of a tool's cache. sccache's server continues after the build with the same address, so that address names no
+ * build; the granary then finds the project's current build, if there is one.
  */
 export function cacheUrl(tool: GuidedTool, { port, build, project }: ToolSettingsSource): string {
   const ofBuild = tool === "sccache" ? "" : `/build/${build}`;

@@ -27,7 +27,7 @@ export async function readStatus(
   const args = [
     ...settings,
     "status",
-    // Its paths are the root's, wherever it is asked.
+    // Paths are relative to the root in every directory.
     "--porcelain=v2",
     "--branch",
     "-z",

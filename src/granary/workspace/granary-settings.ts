@@ -10,7 +10,7 @@ export interface GranarySettings {
   readonly project: string | undefined;
   /** The targets of a build that names none. */
   readonly targets: readonly string[];
-  /** Programs that builds depend on without saying so in their keys: what is found in PATH under these names. */
+  /** Programs that builds use although their keys do not contain them: found in PATH under these names. */
   readonly tools: readonly string[];
   readonly variables: readonly string[];
   /** Files of the repository. */
@@ -105,9 +105,9 @@ const Settings = z.strictObject({
 const mostBytes = 64 * 1024;
 
 /**
- * Reads the settings of a workspace; the usual ones where it has none. Each list of the environment takes the place of the usual.
+ * Reads the settings of a workspace, or returns the defaults. Each list in the environment replaces the default list.
  *
- * Throws `invalid_argument` with what is wrong where.
+ * Throws `invalid_argument` with the problem and its place.
  */
 export async function readGranarySettings(root: string): Promise<GranarySettings> {
   return parseGranarySettings((await readSome(join(root, settingsFile))) ?? "{}");

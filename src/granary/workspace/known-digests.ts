@@ -12,7 +12,7 @@ import { z } from "zod";
 export interface KnownDigests {
   /** Undefined when it is no file that can be read. */
   of(path: string): Promise<string | undefined>;
-  /** Keeps what was learned. Never throws: it is only for the next time. */
+  /** Stores the learned digests. Never throws, because this only helps the next start. */
   save(): Promise<void>;
 }
 

@@ -36,7 +36,7 @@ export interface EnvironmentSource {
   readonly root: string | undefined;
   /** The variables that the build will have. */
   readonly variables: Readonly<Record<string, string | undefined>>;
-  /** Of compilers, which it takes a while to read. */
+  /** Digests of compilers, which take a while to compute. */
   readonly digests: KnownDigests;
 }
 
@@ -103,7 +103,9 @@ async function toolOf(name: string, path: string | undefined, digests: KnownDige
   return found && hash ? { name, path: found, hash } : undefined;
 }
 
-/** A file that is not there is told from one that is; one that a link leads to outside of the repository is none. */
+/**
+ * A missing file gives another value than an existing one; a link that leads out of the repository counts as missing.
+ */
 async function fileOf(root: string, name: string, digests: KnownDigests) {
   const real = await realpath(join(root, name)).catch(() => undefined);
   const top = await realpath(root).catch(() => root);

@@ -25,7 +25,7 @@ export interface GitWorkspace {
   readonly dirty: boolean;
   /** Relative to the root; an untracked directory ends in "/". */
   readonly dirtyPaths: readonly string[];
-  /** Whether there were more than are told, or Git did not come to the end. */
+  /** Whether there were more paths than reported, or Git did not finish. */
   readonly dirtyPathsCut: boolean;
   /** The name by the address of `origin`, without credentials; the directory's name where there is no remote. */
   readonly repository: string;

@@ -1,6 +1,6 @@
 /**
- * The most that is kept of one build. Events come from outside: what is beyond is dropped and the
- * rest kept, so that a build too large is shown in part rather than refused.
+ * The limits for the stored data of one build. Events come from outside: data above a limit is dropped and the rest
+ * kept, so that a too large build is shown in part rather than refused.
  */
 export const most = {
   targets: 20_000,

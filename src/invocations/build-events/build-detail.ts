@@ -27,7 +27,7 @@ const mostTests = 5_000;
 export interface BuildSummary extends BuildKey {
   readonly build: NonNullable<InvocationSummary["build"]>;
   readonly startedAt: Date;
-  /** The last that was heard of it, until it is over. */
+  /** When it was last seen, until it is over. */
   readonly endedAt: Date;
   /** The reported end; null until then. */
   readonly exit: { readonly code: number; readonly name: string } | null;
@@ -53,7 +53,7 @@ function summaryOf(row: BuildSummaryRow): BuildSummary {
   };
 }
 
-/** Build tools run by clocks of their own: a time that cannot be is replaced by when it was heard. */
+/** Build tools use their own clocks: an impossible time is replaced by the time of arrival. */
 function within(endedAt: Date | null, from: Date, to: Date): Date {
   return endedAt === null || endedAt < from || endedAt > to ? to : endedAt;
 }

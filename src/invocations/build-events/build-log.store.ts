@@ -3,7 +3,7 @@ import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import type { BuildKey } from "./build.store.ts";
 
-/** Appends to what a build printed. The caller holds the build's row, and knows where its log ends. */
+/** Appends to the output of a build. The caller holds the build's row, and knows where its log ends. */
 export async function appendPrinted(
   tx: Tx,
   { project, invocation }: BuildKey,
@@ -25,7 +25,7 @@ interface PrintedPart {
 /** Chunks are as small as a tool's events: a read looks at so many. */
 const chunksPerRead = 1_024;
 
-/** Reads what a build printed from a byte offset on, `most` bytes or fewer; none at its end. */
+/** Reads the output of a build from a byte offset, `most` bytes or fewer; empty at its end. */
 export async function printedLog(
   tx: Tx,
   project: string,

@@ -53,7 +53,7 @@ export async function saveTargets(
   return rows.filter(({ inserted }) => inserted).length;
 }
 
-/** Stores attempts of tests; answers how many were not known before. */
+/** Stores attempts of tests; returns how many were new. */
 export async function saveTests(
   tx: Tx,
   { project, invocation }: BuildKey,
@@ -81,7 +81,7 @@ export async function saveTests(
   return rows.filter(({ inserted }) => inserted).length;
 }
 
-/** Stores sets of files, each once: the first with an id counts. Answers how many are new. */
+/** Stores sets of files, each once: the first with an id counts. Returns how many are new. */
 export async function saveFileSets(
   tx: Tx,
   { project, invocation }: BuildKey,

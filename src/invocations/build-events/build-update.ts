@@ -32,7 +32,7 @@ export type BuildUpdate =
       readonly finishedAt: Date | undefined;
       readonly failure: string;
     }
-  /** Of the frame around the events, by google.devtools.build's own names. */
+  /** From the frame around the events, by the names of google.devtools.build. */
   | { readonly kind: "result"; readonly result: string }
   | { readonly kind: "metrics"; readonly metrics: Readonly<Record<string, number>> }
   | { readonly kind: "profile"; readonly file: NamedFile }
@@ -51,7 +51,7 @@ export interface TargetUpdate {
   readonly aborted?: string;
   readonly testStatus?: string;
   readonly durationMs?: number;
-  /** Sets of files that were told before. */
+  /** Sets of files that were sent before. */
   readonly sets?: readonly string[];
   readonly files?: readonly NamedFile[];
 }

@@ -100,7 +100,7 @@ export async function readBuild(
   return row;
 }
 
-/** What grows with each batch of events. */
+/** The counts that grow with each batch of events. */
 interface BuildCounts {
   readonly acknowledged: number;
   readonly logBytes: number;
@@ -147,7 +147,7 @@ export async function saveFacts(
   `);
 }
 
-/** Its stream is open. Of a build that nobody has told of, nothing is noted. */
+/** Records that its stream is open. Nothing is stored for an unknown build. */
 export async function noteHeard(
   tx: Tx,
   { project, invocation }: BuildKey,
@@ -160,9 +160,9 @@ export async function noteHeard(
 }
 
 /**
- * Deletes builds of which nothing was heard since `before`, with all that belongs to them.
+ * Deletes builds without events since `before`, with all their data.
  *
- * A bounded number at a time, so that no transaction is long: call it until it answers 0.
+ * A limited number at a time, so that no transaction is long: call it until it returns 0.
  */
 export function deleteOldBuilds(tx: Tx, before: Date, atMost = 20): Promise<number> {
   return tx.run(sql`

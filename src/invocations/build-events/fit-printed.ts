@@ -3,9 +3,9 @@ import { most } from "./build-bounds.ts";
 const note = Buffer.from("\n[the farm keeps no more of what was printed]\n");
 
 /**
- * What of newly printed bytes is kept behind those that are stored.
+ * Returns the part of new output that is stored after the existing part.
  *
- * The last that fits is followed by a note; the note itself is never followed by anything.
+ * The last part that fits is followed by a note; nothing follows the note.
  */
 export function fitPrinted(
   stored: number,

@@ -8,10 +8,10 @@ interface JudgedSequence {
 }
 
 /**
- * Sorts events that came into those to keep, those kept before, and those that came too early.
+ * Sorts received events into new ones, already stored ones, and those that came too early.
  *
- * A tool that was cut off sends again what was not answered, maybe to another server. Events after
- * a gap are not kept: those in between may be on their way in another stream.
+ * A tool that was cut off sends unacknowledged events again, possibly to another server. Events after a gap are not
+ * stored: the missing ones may be on their way in another stream.
  */
 export function judgeSequence(acknowledged: number, numbers: readonly number[]): JudgedSequence {
   const fresh: number[] = [];

@@ -40,10 +40,10 @@ export interface NumberedUpdate {
 }
 
 /**
- * Keeps events that came together; answers how many of them, from the first on, are kept.
+ * Stores events that arrived together; returns how many of them, from the first on, are stored.
  *
- * Fewer than came: there is a gap before the next. What was kept before is answered and not kept
- * again, whichever server kept it: the row of the build is locked meanwhile.
+ * If fewer than arrived: there is a gap before the next. Events that were stored before are acknowledged and not stored
+ * again, whichever server stored them: the row of the build is locked meanwhile.
  */
 export function keepBuildEvents(
   db: Db,
@@ -71,7 +71,7 @@ export function keepBuildEvents(
   });
 }
 
-/** Keeps what the frame around the events tells. It has no number: telling it twice changes nothing. */
+/** Stores the content of the frame around the events. It has no number: storing it twice changes nothing. */
 export function keepLifecycle(
   db: Db,
   teller: BuildTeller,
@@ -184,7 +184,7 @@ function gatherTargets(news: readonly BuildUpdate[]): TargetUpdate[] {
   return [...gathered.values()];
 }
 
-/** A target of several configurations is told several times: it succeeded when all did. */
+/** A target with several configurations is reported several times: it succeeded when all did. */
 function joinTargets(before: TargetUpdate, news: TargetUpdate): TargetUpdate {
   const { success = before.success } = news;
   return {

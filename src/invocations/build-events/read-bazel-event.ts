@@ -21,7 +21,7 @@ import { nameOfNumber } from "./name-of-number.ts";
 import { countOf, msOf, readFiles, readPairs, timeOf } from "./read-fields.ts";
 import { readMetrics } from "./read-metrics.ts";
 
-/** What one of Bazel's events tells. Of kinds that nobody reads, nothing. `project`: where its files are put. */
+/** Converts one of Bazel's events. Unused kinds give nothing. `project`: where its files are stored. */
 export function readBazelEvent(event: BuildEvent, project: string): BuildUpdate[] {
   const { payload } = event;
   const id: BuildEventId["id"] = event.id?.id ?? { case: undefined };
@@ -143,7 +143,7 @@ function readCompleted(
   { success, outputGroup, importantOutput }: TargetComplete,
   project: string,
 ): BuildUpdate[] {
-  // What was asked for by default goes before what was asked for by name.
+  // Default output groups go before those that were requested by name.
   const groups = outputGroup.toSorted(
     (a, b) => Number(b.name === "default") - Number(a.name === "default"),
   );

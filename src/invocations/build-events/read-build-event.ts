@@ -15,7 +15,7 @@ import type { BuildUpdate } from "./build-update.ts";
 import { nameOfNumber } from "./name-of-number.ts";
 import { readBazelEvent } from "./read-bazel-event.ts";
 
-/** What an event tells; throws `invalid_argument` when it is not one. */
+/** Converts an event; throws `invalid_argument` when it is not one. */
 export function readBuildEvent(
   message: BuildEvent | undefined,
   project = defaultProject,

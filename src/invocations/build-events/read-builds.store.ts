@@ -80,7 +80,7 @@ export const TargetRow = z.object({
 });
 export type TargetRow = z.infer<typeof TargetRow>;
 
-/** Targets, those that failed first: they are what somebody looks for. */
+/** Returns targets, the failed ones first, because people look for these. */
 export function readTargets(
   tx: Tx,
   { project, invocation }: BuildKey,

@@ -2,7 +2,9 @@ import { keepableText } from "#core/keepable-text.ts";
 import type { BuildMetrics } from "#proto/build_event_stream/build_event_stream_pb.ts";
 import { longest, most } from "./build-bounds.ts";
 
-/** Bazel's numbers about a build, by name. Zeros are left out: it sends none for what it did not measure. */
+/**
+ * Returns Bazel's numbers about a build, by name. Zeros are left out, because Bazel sends zero for unmeasured numbers.
+ */
 export function readMetrics(metrics: BuildMetrics): Record<string, number> {
   const { actionSummary, timingMetrics, targetMetrics, packageMetrics } = metrics;
   const figures: [string, bigint | number | undefined][] = [

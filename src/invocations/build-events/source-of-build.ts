@@ -9,13 +9,13 @@ export interface SourceOfBuild {
   readonly commit: string | null;
 }
 
-/** What a build said of where it comes from, in three ways. */
+/** The hints of a build about its source, in three ways. */
 export interface SourceHints {
   /** `--build_metadata=KEY=VALUE`. */
   readonly metadata: Readonly<Record<string, string>>;
-  /** What `--bes_keywords` gave, as `user_keyword=key=value`. */
+  /** The values of `--bes_keywords`, as `user_keyword=key=value`. */
   readonly keywords: readonly string[];
-  /** What `--workspace_status_command` printed. */
+  /** The output of `--workspace_status_command`. */
   readonly workspaceStatus: Readonly<Record<string, string>>;
 }
 
@@ -44,7 +44,7 @@ const keys = {
   host: ["HOST", "BUILD_HOST"],
 } as const;
 
-/** What a person gave by hand goes before what a script found. */
+/** Values given by hand take precedence over those of a script. */
 export function sourceOfBuild(hints: SourceHints): SourceOfBuild {
   const given = [upper(hints.metadata), keywordsOf(hints.keywords), upper(hints.workspaceStatus)];
   const find = <T>(names: readonly string[], fit: (value: string) => T | undefined) => {
@@ -90,7 +90,7 @@ function commitOf(text: string): string | undefined {
 
 function branchOf(text: string): string | undefined {
   const name = text.replace(/^refs\/heads\//, "");
-  // What Git prints when it is on no branch.
+  // Git's name when it is on no branch.
   return name === "HEAD" ? undefined : lineOf(name);
 }
 

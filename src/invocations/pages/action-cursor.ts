@@ -1,9 +1,9 @@
 import { Fault } from "#core/fault.ts";
 
-/** Where a list of actions goes on: after the one of this kind, at this time, with this key. */
+/** Where a list of actions continues: after the one of this kind, at this time, with this key. */
 export interface ActionCursor {
   readonly kind: "hit" | "operation";
-  /** Since 1970, in microseconds: what the database keeps. */
+  /** In microseconds since 1970, the precision of the database. */
   readonly micros: string;
   /** An action's digest, or an operation's id. */
   readonly key: string;
@@ -13,7 +13,7 @@ export function formatActionCursor({ kind, micros, key }: ActionCursor): string 
   return Buffer.from(`${kind} ${micros} ${key}`).toString("base64url");
 }
 
-/** Throws `invalid_argument` for what no list gave. */
+/** Throws `invalid_argument` for a text that no list returned. */
 export function parseActionCursor(text: string): ActionCursor {
   const written = Buffer.from(text, "base64url").toString();
   const [, kind, micros = "", key = ""] =

@@ -17,16 +17,16 @@ const Ended = z.object({
 });
 const Open = z.object({ project: z.string(), id: z.string(), executionId: z.string() });
 
-/** So many of what is open are looked up in the queue; the rest counts as queued, as it will be. */
+/** How many open actions are looked up in the queue; the rest counts as queued, which is most likely. */
 const mostLookedUp = 5_000;
 
 const keyOf = ({ project, id }: InvocationName) => `${project} ${id}`;
 
 /**
- * How the actions of some invocations stand.
+ * Counts the actions of some invocations by state.
  *
- * What is over is counted along an index, without a look at the operations themselves; an execution
- * counts once, however often it was asked for. Only what is open is looked up in the queue.
+ * Ended ones are counted along an index, without reading the operations themselves; an execution counts once, however
+ * often it was requested. Only open ones are looked up in the queue.
  */
 export async function countActions(
   tx: Tx,

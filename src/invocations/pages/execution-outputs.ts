@@ -6,7 +6,7 @@ import { quotePath } from "#cas/path-rules.ts";
 import { type DigestFunction, digestKey } from "#core/digest.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 
-/** What a result has, by path; what is in its directories, their Trees tell. */
+/** Returns the contents of a result, by path; the contents of its directories are in their Trees. */
 export function executionOutputs(result: Uint8Array, by: DigestFunction): ExecutionOutput[] {
   const message = fromBinary(ActionResultSchema, result);
   const outputs: ExecutionOutput[] = [

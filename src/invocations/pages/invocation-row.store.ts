@@ -38,7 +38,7 @@ export async function invocationRow(
   return row;
 }
 
-/** Those of the invocations that are known, the newest first. */
+/** Returns the known ones of the invocations, the newest first. */
 export function invocationRows(tx: Tx, names: readonly InvocationName[]): Promise<InvocationRow[]> {
   return tx.many(
     Row,

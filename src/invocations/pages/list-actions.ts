@@ -37,7 +37,7 @@ const whichOf: Readonly<Record<InvocationActionState, RequestedActionQuery["whic
  */
 const mostLooks = 20;
 
-/** The next actions of an invocation, in the order in which they were asked for. */
+/** Returns the next actions of an invocation, in the order of their requests. */
 export async function listActions(tx: Tx, listing: ActionListing): Promise<InvocationActions> {
   const { project, id, state, limit } = listing;
   const text = listing.text === "" ? undefined : listing.text;

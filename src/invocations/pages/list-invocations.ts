@@ -62,7 +62,7 @@ function formatInvocationCursor({ project, id }: InvocationName): string {
   return Buffer.from(JSON.stringify([project, id])).toString("base64url");
 }
 
-/** Throws `invalid_argument` for what no list gave. */
+/** Throws `invalid_argument` for a text that no list returned. */
 function parseInvocationCursor(text: string): InvocationName {
   try {
     const read: unknown = JSON.parse(Buffer.from(text, "base64url").toString());

@@ -9,7 +9,7 @@ import { executionOutputs } from "./execution-outputs.ts";
 import { readAction } from "./read-command.ts";
 import { requestedBy } from "./requested-by.store.ts";
 
-/** More lines nobody reads in a page. */
+/** Nobody reads more lines than this in a page. */
 const mostOutputs = 2_000;
 
 /** Returns an execution with all known facts, except why it waits; undefined when it is unknown. */

@@ -83,7 +83,7 @@ function operations({ project, id, which, text, after, limit }: RequestedActionQ
       : [
           after.kind === "operation"
             ? sql`(${at}, id) > (${timeOf(after)}, ${after.key}::uuid)`
-            : // Of the same time, hits come first.
+            : // At the same time, hits come first.
               sql`${at} >= ${timeOf(after)}`,
         ]),
     sql`not exists (
