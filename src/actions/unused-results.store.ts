@@ -58,3 +58,27 @@ export function forgetResults(tx: Tx, results: readonly UnusedResult[]): Promise
       and not action_result.quarantined
   `);
 }
+
+/** Results that were used since, the most recently used last; those behind `after`. */
+export function resultsUsedSince(
+  tx: Tx,
+  since: Date,
+  after: UnusedResult | undefined,
+  most: number,
+): Promise<UnusedResult[]> {
+  return tx.many(
+    UnusedResult,
+    sql`
+      select last_used_at::text as "usedAt", project, domain, action_digest as action,
+        action_digest as "actionDigest", result
+      from action_result
+      where last_used_at >= ${since}
+        and (last_used_at, project, domain, action_digest) > (
+          coalesce(${after?.usedAt ?? null}::timestamptz, '-infinity'), ${after?.project ?? ""},
+          ${after?.domain ?? ""}, ${after?.action ?? ""}
+        )
+      order by last_used_at, project, domain, action_digest
+      limit ${most}
+    `,
+  );
+}

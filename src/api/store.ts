@@ -14,7 +14,7 @@ export const StoreStanding = z
         at: z.iso.datetime(),
         blobs: Count,
         bytes: Bytes,
-        /** Used within the last 3 hours: none of it is ever removed. */
+        /** Used within the last 3 hours: removed only when the disk fills up, and if nothing names it. */
         youngBytes: Bytes,
         /** Older blobs that unfinished work needs. */
         heldBytes: Bytes,

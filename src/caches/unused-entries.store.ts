@@ -53,3 +53,26 @@ export function forgetEntries(tx: Tx, entries: readonly UnusedEntry[]): Promise<
       and not cache_entry.quarantined
   `);
 }
+
+/** Entries that were used since, the most recently used last; those behind `after`. */
+export function entriesUsedSince(
+  tx: Tx,
+  since: Date,
+  after: UnusedEntry | undefined,
+  most: number,
+): Promise<UnusedEntry[]> {
+  return tx.many(
+    UnusedEntry,
+    sql`
+      select last_used_at::text as "usedAt", project, tool, key, digest
+      from cache_entry
+      where last_used_at >= ${since}
+        and (last_used_at, project, tool, key) > (
+          coalesce(${after?.usedAt ?? null}::timestamptz, '-infinity'), ${after?.project ?? ""},
+          ${after?.tool ?? ""}, ${after?.key ?? ""}
+        )
+      order by last_used_at, project, tool, key
+      limit ${most}
+    `,
+  );
+}

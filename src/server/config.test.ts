@@ -4,7 +4,7 @@ import { readServerConfig } from "./config.ts";
 test.each([
   { written: undefined, bytes: undefined },
   { written: "", bytes: undefined },
-  { written: "0", bytes: undefined },
+  { written: "0", bytes: 0 },
   { written: "200G", bytes: 200 * 1024 ** 3 },
   { written: "1.5TB", bytes: 1.5e12 },
 ])("GRANGE_STORE_LIMIT=$written is a limit of $bytes bytes", ({ written, bytes }) => {

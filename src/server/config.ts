@@ -115,12 +115,12 @@ export const ServerConfig = z.object({
     .default(2 * 1024 ** 3),
   /** How long a build tool's action waits for a worker that does not exist, before its tool is told. */
   unservedMs: z.coerce.number().int().min(1_000).default(usualUnservedMs),
-  /** How large the store of blobs may grow; as large as the disk when absent. */
+  /** How large the store of blobs may grow; 0: without a limit. Three quarters of its disk when absent. */
   storeLimitBytes: z
     .string()
     .transform((text, context) => {
       const bytes = text.trim() === "0" ? 0 : parseMemorySize(text);
-      if (bytes !== undefined) return bytes === 0 ? undefined : bytes;
+      if (bytes !== undefined) return bytes;
       context.addIssue("it must be an amount of storage, such as 200G, or 0 for no limit");
       return z.NEVER;
     })

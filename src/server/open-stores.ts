@@ -5,6 +5,7 @@ import { openProjectShare, usualProjectsEach } from "#access/projects/project-sh
 import { projectTrees } from "#actions/project-trees.ts";
 import { resultSeals } from "#actions/result-seals.ts";
 import { openCaches } from "#caches/open-caches.ts";
+import { diskSizeOf } from "#cas/disk/disk-usage.ts";
 import { anyMayBegin, openProjectBlobs } from "#cas/namespaces/project-blobs.ts";
 import { openBlobStorage } from "#cas/open-blob-storage.ts";
 import type { Clock } from "#core/clock.ts";
@@ -21,6 +22,7 @@ import type { DataDirectory } from "./data-directory.ts";
 import type { Keep } from "./keep-services.ts";
 import { startEviction } from "./retention/start-eviction.ts";
 import { startScrub } from "./retention/start-scrub.ts";
+import { usualLimitBytes } from "./retention/store-goal.ts";
 import { signOldResults } from "./sign-old-results.ts";
 
 /**
@@ -89,7 +91,7 @@ export async function openStores(
       treesOf,
       stored: storage.evictable,
       directory: directory.blobs,
-      limitBytes: config.storeLimitBytes,
+      limitBytes: await limitOf(config.storeLimitBytes, directory.blobs),
       pinned: () =>
         pinnedBlobs({
           db,
@@ -133,6 +135,12 @@ export async function openStores(
     caches,
     eviction,
   };
+}
+
+/** What a setting means for a store; undefined: it may grow until its disk fills up. */
+async function limitOf(setting: number | undefined, store: string): Promise<number | undefined> {
+  if (setting === undefined) return usualLimitBytes((await diskSizeOf(store)).bytes);
+  return setting === 0 ? undefined : setting;
 }
 
 /** Settings of the stores. */

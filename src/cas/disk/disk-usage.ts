@@ -37,3 +37,15 @@ export async function freeBytesIn(directory: string): Promise<number> {
   const { bavail, bsize } = await statfs(directory);
   return bavail * bsize;
 }
+
+/** Of the file system that a directory lies on. */
+export interface DiskSize {
+  readonly bytes: number;
+  /** What is left to a process that is not root's. */
+  readonly freeBytes: number;
+}
+
+export async function diskSizeOf(directory: string): Promise<DiskSize> {
+  const { blocks, bavail, bsize } = await statfs(directory);
+  return { bytes: blocks * bsize, freeBytes: bavail * bsize };
+}

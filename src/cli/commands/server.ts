@@ -76,7 +76,7 @@ export const describeServer: Describe = (command, program) => {
     .option("--adopt-store", "make these blobs the farm's, though they were not before")
     .option(
       "--store-limit <size>",
-      "how large the store of blobs may grow, such as 200G (GRANGE_STORE_LIMIT; 0: no limit)",
+      "how large the store of blobs may grow, such as 200G (GRANGE_STORE_LIMIT; 0: no limit; default: 3/4 of its disk)",
     )
     .option(
       "--unserved-after <time>",

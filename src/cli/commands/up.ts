@@ -17,7 +17,7 @@ export const describeUp: Describe = (command, program) => {
     .option("--data <dir>", "the data directory (GRANGE_DATA; default: .grange-data)")
     .option(
       "--store-limit <size>",
-      "how large the store of blobs may grow, such as 20G (GRANGE_STORE_LIMIT; default: no limit)",
+      "how large the store of blobs may grow, such as 20G (GRANGE_STORE_LIMIT; 0: no limit; default: 3/4 of its disk)",
     )
     .option("--once", "stop when the graph ends: exit code 0 when it succeeded, else 1")
     .addOption(command.createOption("--workers <n>").argParser(wholeNumber).hideHelp())

@@ -197,6 +197,37 @@ test("what waits for a worker, and what an index pins, stays; the latter until a
   await db.run(sql`delete from execution`);
 });
 
+test("when the disk fills up, young blobs that nothing names go, the least recently used first, and no others", async () => {
+  const { services, put, isHere } = await aStore();
+  const idle = await put(text("uploaded 2 h ago"), 2);
+  const lessIdle = await put(text("uploaded 1 h ago"), 1);
+  const named = await put(text("named by a result"), 2);
+  const cached = await put(text("named by an entry"), 2);
+  const fresh = await put(text("uploaded 5 min ago"), 5 / 60);
+  const result = await record([named], 2);
+  const entry = { project: defaultProject, tool: "nx", attributes: {}, principal: "x" } as const;
+  await replaceEntries(db, [{ ...entry, key: "young", digest: cached }]);
+  const all = [idle, lessIdle, named, cached, fresh];
+
+  const first = await evict(services, undefined, new Date(), never, 900);
+  expect(await Promise.all(all.map(isHere))).toEqual([false, true, true, true, true]);
+  expect(first).toMatchObject({ removedBlobs: 1, removedBytes: 1_000, overBytes: 0 });
+
+  const second = await evict(services, undefined, new Date(), never, 3_000);
+  expect(await Promise.all(all.map(isHere))).toEqual([false, false, true, true, true]);
+  expect(second).toMatchObject({ removedBlobs: 1, overBytes: 2_000 });
+  expect(await isRecorded(result)).toBe(true);
+});
+
+test("a store that is far above its limit loses young blobs down to twice the limit", async () => {
+  const { services, put } = await aStore();
+  for (let n = 0; n < 10; n++) await put(text(`young ${n}`), 1);
+
+  const round = await evict(services, 2_000, new Date(), never);
+
+  expect(round).toMatchObject({ removedBlobs: 6, bytes: 4_000, overBytes: 2_000 });
+});
+
 test("projects share one limit; each loses its own, and no name goes for what another project lost", async () => {
   const directory = await mkdtemp(join(root, "store-"));
   const stores = await projectBlobsIn(directory);

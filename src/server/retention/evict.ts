@@ -6,13 +6,12 @@ import type { Digest } from "#core/digest.ts";
 import type { Tx } from "#db/db.ts";
 import { mapAtMost } from "#scheduling/map-at-most.ts";
 import { takingTurns } from "#scheduling/take-turns.ts";
+import { evictYoung } from "./evict-young.ts";
 import { type Claims, farmHolds } from "./farm-claims.ts";
 import { Holds } from "./held-blobs.ts";
 import { forgetNamesOf } from "./named-blobs.ts";
+import { storeGoal } from "./store-goal.ts";
 import { goes, leastIdleOf, Worth, youngMs } from "./worth-of-blobs.ts";
-
-/** Evicts down to this share of the limit, so that not every new blob starts a round. */
-const evictTo = 0.9;
 
 const removedAtOnce = 8;
 
@@ -49,14 +48,17 @@ export interface EvictionRound {
  * Brings the store under its limit: finds the blobs of least worth, deletes the entries that name them, and removes
  * them.
  *
- * The store is listed twice and never kept in memory: the first pass sums its content up by worth. Without a limit it
- * is only counted.
+ * The store is listed twice and never kept in memory: the first pass sums its content up by worth. Without a limit, and
+ * with room on the disk, it is only counted.
+ *
+ * @param shortBytes how much the disk lacks until it has its reserve free
  */
 export async function evict(
   services: EvictionServices,
   limitBytes: number | undefined,
   now: Date,
   signal: AbortSignal,
+  shortBytes = 0,
 ): Promise<EvictionRound> {
   const { stored } = services;
   const turn = takingTurns();
@@ -82,12 +84,12 @@ export async function evict(
 
   const first = await measure(new Holds());
   const { blobs, bytes, youngBytes } = first;
-  if (limitBytes === undefined || bytes <= limitBytes)
-    return { ...nothing, blobs, bytes, youngBytes };
+  const goal = storeGoal(bytes, limitBytes, shortBytes);
+  if (goal === undefined) return { ...nothing, blobs, bytes, youngBytes };
 
   const holds = await farmHolds(services, now, signal);
   const worth = await measure(holds);
-  const cut = worth.cut(worth.bytes - limitBytes * evictTo);
+  const cut = worth.cut(worth.bytes - goal.evictToBytes);
   const isToGo = (namespace: Namespace, digest: Digest, lastUsedAt: Date) =>
     goes(cut, digest, idleMs(lastUsedAt), holds.of(namespace, digest));
 
@@ -124,7 +126,15 @@ export async function evict(
     }
     await remove(some);
   }
+  const excessBytes = worth.bytes - removedBytes - goal.ceilingBytes;
+  if (excessBytes > 0) {
+    const young = await evictYoung(services, holds, excessBytes, now, signal);
+    forgottenNames += young.names;
+    removedBlobs += young.blobs;
+    removedBytes += young.bytes;
+  }
   const left = worth.bytes - removedBytes;
+  const mostBytes = Math.min(limitBytes ?? Number.POSITIVE_INFINITY, goal.ceilingBytes);
   return {
     blobs: worth.blobs - removedBlobs,
     bytes: left,
@@ -133,6 +143,6 @@ export async function evict(
     forgottenNames,
     youngBytes: worth.youngBytes,
     heldBytes: worth.firmBytes,
-    overBytes: Math.max(0, left - limitBytes),
+    overBytes: Math.max(0, left - mostBytes),
   };
 }

@@ -1,8 +1,18 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { treeDigestOf } from "#actions/output-tree.ts";
 import type { OutputTrees } from "#actions/output-trees.ts";
-import { forgetResults, type UnusedResult, unusedResults } from "#actions/unused-results.store.ts";
-import { forgetEntries, type UnusedEntry, unusedEntries } from "#caches/unused-entries.store.ts";
+import {
+  forgetResults,
+  resultsUsedSince,
+  type UnusedResult,
+  unusedResults,
+} from "#actions/unused-results.store.ts";
+import {
+  entriesUsedSince,
+  forgetEntries,
+  type UnusedEntry,
+  unusedEntries,
+} from "#caches/unused-entries.store.ts";
 import { type Namespace, namespaceOf } from "#cas/namespaces/namespace.ts";
 import { type Digest, functionOf } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
@@ -83,5 +93,34 @@ async function forgetThose<Name>(of: {
     if (useless.length > 0) forgotten += await of.forget(useless);
     after = page.at(-1);
     if (page.length < atOnce) return forgotten;
+  }
+}
+
+/** The blobs that results and entries of caches name which somebody used since, some at a time. */
+export async function* namesUsedSince(
+  { db, treesOf }: { readonly db: Tx; readonly treesOf: (project: string) => OutputTrees },
+  since: Date,
+  signal: AbortSignal,
+): AsyncGenerator<
+  { readonly project: string; readonly digests: readonly Digest[] },
+  void,
+  undefined
+> {
+  for (let after: UnusedResult | undefined; ; ) {
+    const page = await resultsUsedSince(db, since, after, atOnce);
+    for (const result of page) {
+      signal.throwIfAborted();
+      const { project } = result;
+      yield { project, digests: [result.actionDigest, ...treesIn(result)] };
+      yield { project, digests: await namedBy(treesOf(project), result) };
+    }
+    after = page.at(-1);
+    if (page.length < atOnce) break;
+  }
+  for (let after: UnusedEntry | undefined; ; ) {
+    const page = await entriesUsedSince(db, since, after, atOnce);
+    for (const { project, digest } of page) yield { project, digests: [digest] };
+    after = page.at(-1);
+    if (page.length < atOnce) return;
   }
 }

@@ -4,12 +4,13 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import { z } from "zod";
 import { StoreStanding } from "#api/store.ts";
-import { freeBytesIn } from "#cas/disk/disk-usage.ts";
+import { type DiskSize, diskSizeOf, freeBytesIn } from "#cas/disk/disk-usage.ts";
 import type { Clock } from "#core/clock.ts";
 import { memorySizeText } from "#core/memory-size.ts";
 import type { Service } from "#core/service.ts";
 import { type EvictionRound, type EvictionServices, evict } from "./evict.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
+import { diskShortBytes } from "./store-goal.ts";
 import { isTimeToLook } from "./time-to-look.ts";
 
 const usuallyEveryMs = 60_000;
@@ -37,11 +38,14 @@ export function startEviction(
     readonly directory: string;
     readonly limitBytes: number | undefined;
     readonly everyMs?: number;
+    /** Sizes of the disk that the store lies on, for tests that have no disk of their own. */
+    readonly diskOf?: (directory: string) => Promise<DiskSize>;
     readonly clock: Clock;
     readonly logger: Logger;
   },
 ): Eviction {
   const { directory, limitBytes, everyMs = usuallyEveryMs, clock, logger } = services;
+  const { diskOf = diskSizeOf } = services;
   const notes = join(directory, "eviction.json");
   const ending = new AbortController();
   let working: Promise<void> | undefined;
@@ -66,9 +70,11 @@ export function startEviction(
       bytes: counted.bytes,
       diskFreeBytes,
     };
-    const free = await freeBytesIn(directory);
-    if (!isTimeToLook(last ?? undefined, limitBytes, free, now.getTime())) return;
-    const round = await evict(services, limitBytes, now, ending.signal);
+    const disk = await diskOf(directory);
+    const short = diskShortBytes(disk.bytes, disk.freeBytes);
+    if (!isTimeToLook(last ?? undefined, limitBytes, disk.freeBytes, now.getTime(), short > 0))
+      return;
+    const round = await evict(services, limitBytes, now, ending.signal, short);
     await note(after(before, round, now, await freeBytesIn(directory)));
     tell(round);
   }
@@ -79,8 +85,8 @@ export function startEviction(
     const sizes = { young: memorySizeText(youngBytes), held: memorySizeText(heldBytes) };
     logger.warn(
       { over: memorySizeText(overBytes), ...sizes },
-      "the store is above its limit: what was asked for within 3 hours, and what work under way needs, never goes. " +
-        "Give it more room with --store-limit",
+      "the store is above its limit, or its disk fills up: what was asked for in the last minutes, what results and entries " +
+        "name that were used within 3 hours, and what work under way needs, never goes. Give it more room",
     );
   }
 

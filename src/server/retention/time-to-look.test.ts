@@ -30,6 +30,22 @@ test.each([
     looks: true,
   },
   { why: "the clock was set back", last: last(-600), limit: undefined, free: 1_000, looks: true },
-])("$why: $looks", ({ last: before, limit, free, looks }) => {
-  expect(isTimeToLook(before, limit, free, now)).toBe(looks);
+  {
+    why: "the disk fills up, and we looked two minutes ago",
+    last: last(2),
+    limit: undefined,
+    free: 1_000,
+    isShort: true,
+    looks: true,
+  },
+  {
+    why: "the disk fills up, and we looked a minute ago",
+    last: last(1),
+    limit: undefined,
+    free: 1_000,
+    isShort: true,
+    looks: false,
+  },
+])("$why: $looks", ({ last: before, limit, free, looks, isShort = false }) => {
+  expect(isTimeToLook(before, limit, free, now, isShort)).toBe(looks);
 });

@@ -8,22 +8,27 @@ export interface LastLook {
 const hourMs = 60 * 60_000;
 /** A round that could not get below the limit waits until young blobs are older. */
 const againAfterMs = 10 * 60_000;
+/** With a disk that fills up, there is no time for that. */
+const soonAgainAfterMs = 2 * 60_000;
 
 /**
  * Returns whether to count the store: that reads every blob's size, a minute for a million blobs.
  *
- * Between counts, the free space of the disk tells how much the store may have grown at most.
+ * Between counts, the free space of the disk tells how much the store may have grown at most. A disk that fills up is
+ * looked at sooner.
  */
 export function isTimeToLook(
   last: LastLook | undefined,
   limitBytes: number | undefined,
   diskFreeBytes: number,
   nowMs: number,
+  isDiskShort = false,
 ): boolean {
   if (last === undefined) return true;
   // If the clock was set back, nothing waits for years.
   const agoMs = Math.abs(nowMs - last.atMs);
   if (agoMs >= hourMs) return true;
+  if (isDiskShort && agoMs >= soonAgainAfterMs) return true;
   if (limitBytes === undefined || agoMs < againAfterMs) return false;
   return last.bytes + Math.max(0, last.diskFreeBytes - diskFreeBytes) > limitBytes;
 }
