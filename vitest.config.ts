@@ -15,9 +15,9 @@ export default defineConfig({
     hookTimeout: 600_000,
     expect: { poll: { timeout: 30_000 } },
     sequence: { sequencer: WholeFarmsFirst },
-    // What lands is not decided by one unlucky moment of a shared machine; a test that needed
-    // its second try is named at the end of the run, to be put right.
-    retry: process.env["CI"] === undefined ? 0 : 1,
+    // What lands is not decided by unlucky moments of a shared machine; a test that needed
+    // another try is named at the end of the run, to be put right.
+    retry: process.env["CI"] === undefined ? 0 : 2,
     // End-to-end files mostly wait for processes; on two cores the default would be one at a time.
     maxWorkers: availableParallelism() + 1,
     // Some workers of tests have no sandbox on purpose, and CI is root.

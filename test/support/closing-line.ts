@@ -25,7 +25,8 @@ export default class ClosingLine implements Reporter {
       for (const test of skipped) print(`skipped: ${test.fullName} (${reasonOf(test)})`);
     }
     for (const test of tests.filter((each) => each.diagnostic()?.flaky === true)) {
-      print(`flaky: ${test.fullName} (passed at its second try)`);
+      const tries = (test.diagnostic()?.retryCount ?? 0) + 1;
+      print(`flaky: ${test.fullName} (passed at try ${tries})`);
     }
     const mine = {
       passed: count("passed"),
