@@ -35,6 +35,8 @@ export const ServerConfig = z.object({
     .optional(),
   /** Makes the store of blobs the farm's, whatever it was before. */
   adoptStore: z.boolean().default(false),
+  /** A blob is acknowledged when the disk has it, and not when the operating system has. */
+  durableBlobs: z.stringbool().or(z.boolean()).default(false),
   /** How long the server goes on when it was told to stop, while `/readyz` says so: until nobody sends it requests. */
   drainMs: z.coerce.number().int().min(0).max(600_000).default(0),
   /** How long calls in hand may take after that. */
@@ -193,6 +195,7 @@ export function readServerConfig(
     port: env["GRANGE_PORT"],
     databaseUrl: env["GRANGE_DATABASE_URL"],
     blobs: env["GRANGE_BLOBS"] || undefined,
+    durableBlobs: env["GRANGE_DURABLE_BLOBS"] || undefined,
     drainMs: env["GRANGE_DRAIN_MS"] || undefined,
     graceMs: env["GRANGE_GRACE_MS"] || undefined,
     tlsCert: env["GRANGE_TLS_CERT"] || undefined,

@@ -44,6 +44,7 @@ export async function openServices(
         ServerConfig,
         | "blobs"
         | "adoptStore"
+        | "durableBlobs"
         | "storeLimitBytes"
         | "scrubBytesPerSecond"
         | "mostProjects"

@@ -45,7 +45,11 @@ export async function openStores(
   },
 ) {
   const { directory, db, clock, logger, farmKey, project, keep } = parts;
-  const storage = await openBlobStorage({ kind: "disk", directory: directory.blobs });
+  const storage = await openBlobStorage({
+    kind: "disk",
+    directory: directory.blobs,
+    isDurable: config.durableBlobs ?? false,
+  });
   await claimStore(storage, {
     db,
     clock,
@@ -150,6 +154,7 @@ type StoreConfig = Partial<
     | "databaseUrl"
     | "blobs"
     | "adoptStore"
+    | "durableBlobs"
     | "storeLimitBytes"
     | "scrubBytesPerSecond"
     | "mostProjects"

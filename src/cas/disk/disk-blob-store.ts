@@ -54,24 +54,31 @@ const callsAtOnce = 16;
 /** Up to this size, memory is allocated before the size of the file is checked. */
 const smallBytes = 1024 * 1024;
 
+export interface DiskStoreOptions {
+  /**
+   * The directory of temporary files of another store on the same file system. Opening that other store removes what
+   * killed processes left there.
+   */
+  readonly sharedTemp?: string;
+  /** Resolves when all that was written is durable. Every write waits for it, and whoever is told that a blob is here. */
+  readonly durable?: (() => Promise<void>) | undefined;
+}
+
 /**
  * Opens a store, and creates its directory when it is new.
  *
  * A blob is written to a temporary file, which is renamed when its bytes match the digest. A killed process therefore
- * leaves no partial blob, and several processes may share the directory. Files are not synced: after a power cut a new
- * file may be shorter than its digest. It then counts as missing, which every reader has to expect anyway. A blob that
+ * leaves no partial blob, and several processes may share the directory. Unless `durable` is given, files are not synced: after a power
+ * cut a new file may be shorter than its digest. It then counts as missing, which every reader has to expect anyway. A blob that
  * is written again is compared with its file, and replaces a file whose bytes have changed.
- *
- * @param sharedTemp The directory of temporary files of another store on the same file system. Opening that other store
- * removes what killed processes left there.
  */
 export async function openDiskBlobStore(
   directory: string,
-  sharedTemp?: string,
+  { sharedTemp, durable }: DiskStoreOptions = {},
 ): Promise<DiskBlobStore> {
   const files: BlobFiles = { ...diskLayout(directory, sharedTemp), directory, readers: 0 };
   const { blobs, temp, path } = files;
-  const { keep, keepAs, name } = fileWriter(files);
+  const { keep, keepAs, name, settled } = fileWriter(files, durable);
   await inDirectory(files, async () => {
     await mkdir(blobs, { recursive: true });
     if (sharedTemp === undefined) {
@@ -111,7 +118,7 @@ export async function openDiskBlobStore(
     put: (digest, bytes) =>
       inDirectory(files, async () => {
         await assertBytesMatch(digest, bytes, "invalid_argument");
-        if (await isHereAs(files, digest, bytes)) return;
+        if (await isHereAs(files, digest, bytes)) return settled([digest]);
         const aside = tempFileIn(temp);
         try {
           await writeNewFile(aside, bytes, modifiedAt);
@@ -125,7 +132,10 @@ export async function openDiskBlobStore(
     write: (digest, chunks) =>
       inDirectory(files, async () => {
         const right = matchingBytes(digest, chunks, "invalid_argument");
-        if (await isHereIntact(files, digest)) return drain(right);
+        if (await isHereIntact(files, digest)) {
+          await drain(right);
+          return settled([digest]);
+        }
         await keep(digest, (file) => writeChunks(file, right));
       }),
 
@@ -153,7 +163,12 @@ export async function openDiskBlobStore(
         return file && Digest.parse({ hash, sizeBytes: file.size });
       }),
 
-    findMissing: (digests) => inDirectory(files, () => missingOf(files, digests)),
+    findMissing: (digests) =>
+      inDirectory(files, async () => {
+        const missing = await missingOf(files, digests);
+        await settled(digests);
+        return missing;
+      }),
 
     remove: (digest) =>
       inDirectory(files, async () => {
@@ -170,7 +185,13 @@ async function missingOf(files: BlobFiles, digests: readonly Digest[]): Promise<
 }
 
 /** Returns functions that write a temporary file and give it the name of its blob. */
-function fileWriter({ temp, path }: Pick<BlobFiles, "temp" | "path">) {
+function fileWriter(
+  { temp, path }: Pick<BlobFiles, "temp" | "path">,
+  durable: (() => Promise<void>) | undefined,
+) {
+  /** By hash: blobs that have their names, and may not be on the disk yet. */
+  const unsettled = new Map<string, Promise<void>>();
+
   async function keep(digest: Digest, fill: (file: FileHandle) => Promise<void>): Promise<void> {
     await keepAs(async (file) => {
       await fill(file);
@@ -204,9 +225,22 @@ function fileWriter({ temp, path }: Pick<BlobFiles, "temp" | "path">) {
       await mkdir(dirname(path(digest)), { recursive: true });
       await renameFile(aside, path(digest));
     });
+    if (durable === undefined) return;
+    const { hash } = digest;
+    const syncing = durable();
+    unsettled.set(hash, syncing);
+    await syncing.finally(() => {
+      if (unsettled.get(hash) === syncing) unsettled.delete(hash);
+    });
   }
 
-  return { keep, keepAs, name };
+  /** Waits until blobs that others write at this moment are durable. */
+  async function settled(digests: readonly Digest[]): Promise<void> {
+    if (unsettled.size === 0) return;
+    await Promise.all(digests.flatMap(({ hash }) => unsettled.get(hash) ?? []));
+  }
+
+  return { keep, keepAs, name, settled };
 }
 
 async function* noBytes(): AsyncGenerator<Uint8Array, void, undefined> {}

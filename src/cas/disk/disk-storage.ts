@@ -1,4 +1,4 @@
-import { stat } from "node:fs/promises";
+import { mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { BlobStorage, NamespaceStorage } from "../blob-storage.ts";
 import { type Namespace, ownNamespace } from "../namespaces/namespace.ts";
@@ -10,6 +10,8 @@ import { openNamespacedEviction } from "./namespaced-eviction.ts";
 import { namespacesIn } from "./namespaces-in.ts";
 import { removeNamespace, usageOfNamespace } from "./remove-namespace.ts";
 import { readStoreOwner, writeStoreOwner } from "./store-owner.ts";
+import { syncFileSystem } from "./sync-file-system.ts";
+import { syncTogether } from "./sync-together.ts";
 
 /** Each removal that meets the making of a directory costs one. */
 const mostAttempts = 10;
@@ -18,8 +20,13 @@ const mostAttempts = 10;
  * Opens blobs in one directory: those of the default project at the top, as before, and those of each namespace in a
  * store of its own below. All share the directories of temporary files and of interrupted uploads.
  */
-export async function openDiskStorage(directory: string): Promise<BlobStorage> {
-  const ownDisk = await openDiskBlobStore(directory);
+export async function openDiskStorage(
+  directory: string,
+  isDurable: boolean = false,
+): Promise<BlobStorage> {
+  await mkdir(directory, { recursive: true });
+  const durable = isDurable ? syncTogether(syncFileSystem(directory)) : undefined;
+  const ownDisk = await openDiskBlobStore(directory, { durable });
   const uploads = await openDiskUploads(directory, ownDisk);
   const storageOn = (disk: DiskBlobStore): NamespaceStorage => ({
     blobs: disk,
@@ -30,7 +37,9 @@ export async function openDiskStorage(directory: string): Promise<BlobStorage> {
   const directoryOf = (namespace: Namespace) => join(directory, namespace);
 
   const openNamespace = async (namespace: Namespace) =>
-    storageOn(await openDiskBlobStore(directoryOf(namespace), ownDisk.temp));
+    storageOn(
+      await openDiskBlobStore(directoryOf(namespace), { sharedTemp: ownDisk.temp, durable }),
+    );
 
   async function isThere(namespace: Namespace): Promise<boolean> {
     return stat(directoryOf(namespace)).then(
