@@ -7,10 +7,10 @@ import { type Digest, functionOf } from "#core/digest.ts";
 
 const chunkBytes = 1024 * 1024;
 
-export type Copied = "copied" | "present" | "missing" | "damaged";
+type Copied = "copied" | "present" | "missing" | "damaged";
 
 /** Times that the copy gets; without them it has those of its making. */
-export interface FileTimes {
+interface FileTimes {
   readonly accessed: Date;
   readonly modified: Date;
 }

@@ -86,4 +86,3 @@ export const shards: readonly string[] = Array.from({ length: 256 }, (_, n) =>
 
 /** Keys and tokens that lie in a data directory. A farm may have some of them elsewhere, or none. */
 export const secretFiles = ["farm.key", "secrets.key", "owner-token", "worker-token"] as const;
-export type SecretFile = (typeof secretFiles)[number];

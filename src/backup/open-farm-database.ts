@@ -6,7 +6,7 @@ import type { Service } from "#core/service.ts";
 import { startEmbeddedPostgres } from "#db/embedded/embedded-postgres.ts";
 import { takeLock } from "#machine/holder-lock.ts";
 
-export interface FarmDatabase extends Service {
+interface FarmDatabase extends Service {
   readonly url: string;
 }
 

@@ -7,7 +7,7 @@ import { readManifest } from "./manifest.ts";
 import { type FoundBackup, whichToRemove } from "./which-to-remove.ts";
 
 /** The backups of a directory, the oldest first. */
-export async function findBackups(layout: BackupLayout): Promise<FoundBackup[]> {
+async function findBackups(layout: BackupLayout): Promise<FoundBackup[]> {
   const names = (await readdir(layout.backups)).filter(isBackupName).toSorted();
   return Promise.all(names.map(async (name) => ({ name, state: await stateOf(layout, name) })));
 }

@@ -34,13 +34,13 @@ import { type Manifest, readManifest } from "./manifest.ts";
 import { writeDurably } from "./write-durably.ts";
 
 /** Which backup of a directory is meant. */
-export interface ChosenBackup {
+interface ChosenBackup {
   readonly directory: string;
   /** The newest complete one when absent. */
   readonly name: string | undefined;
 }
 
-export interface RestoreRequest extends ChosenBackup {
+interface RestoreRequest extends ChosenBackup {
   /** The data directory that is filled: new or empty. */
   readonly dataDir: string;
   /** The store of blobs where it is not in the data directory: new or empty. */
@@ -57,7 +57,7 @@ export type RestoreStep =
   | { readonly kind: "blobs"; readonly blobs: number; readonly of: number; readonly bytes: number }
   | { readonly kind: "database"; readonly tables: number; readonly of: number };
 
-export interface CheckedBackup {
+interface CheckedBackup {
   readonly name: string;
   readonly manifest: Manifest;
   /** Blobs that are missing from the backup, or whose bytes do not match their digest. */

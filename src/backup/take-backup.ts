@@ -31,7 +31,7 @@ import { openFarmDatabase } from "./open-farm-database.ts";
 import { type Removed, removeOldBackups } from "./remove-old-backups.ts";
 import { syncDirectory, writeDurably } from "./write-durably.ts";
 
-export interface BackupRequest {
+interface BackupRequest {
   /** Where backups lie; created when it is missing. */
   readonly directory: string;
   /** The farm's data directory. */

@@ -2,7 +2,7 @@ import type { Digest } from "#core/digest.ts";
 import type { Namespace } from "./namespaces/namespace.ts";
 
 /** A blob whose bytes were read and compared with its digest. */
-export interface ScrubbedBlob {
+interface ScrubbedBlob {
   readonly namespace: Namespace;
   /** What the blob's name says of it, and the size that it has. */
   readonly digest: Digest;

@@ -14,7 +14,7 @@ import {
 } from "./table-copy.ts";
 
 /** Keeps the rows of one table; resolves when they are kept. */
-export type KeepRows = (table: string, rows: Readable) => Promise<void>;
+type KeepRows = (table: string, rows: Readable) => Promise<void>;
 
 const Table = z.object({ name: z.string(), columns: z.array(z.string()) });
 type Table = z.infer<typeof Table>;

@@ -1,7 +1,7 @@
 import { rename, rm, writeFile } from "node:fs/promises";
 
 /** The addresses of a running granary, for clients that do not use its socket. */
-export interface Endpoint {
+interface Endpoint {
   readonly version: string;
   readonly pid: number;
   /** Tools' caches, on 127.0.0.1: HTTP and gRPC. */

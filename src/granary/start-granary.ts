@@ -32,7 +32,7 @@ import { usualSettings } from "./workspace/granary-settings.ts";
 import { type KnownDigests, openKnownDigests } from "./workspace/known-digests.ts";
 import { learnUsualTools, readEnvironment } from "./workspace/read-environment.ts";
 
-export interface RunningGranary extends Service {
+interface RunningGranary extends Service {
   readonly port: number;
   readonly socketPath: string;
   /** Resolves with the reason when a client asked for the end. */

@@ -13,7 +13,7 @@ export interface ToolPlugin {
 }
 
 /** The parts of the granary that each plug-in gets. */
-export interface ToolParts {
+interface ToolParts {
   readonly store: GranaryStore;
   readonly place: PlaceBlob;
   readonly tieredCache: Pick<TieredCache, "keep" | "forget">;
@@ -29,7 +29,7 @@ export interface ToolParts {
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-export interface ToolServer extends Service {
+interface ToolServer extends Service {
   /** Serves the tool in a build that `grange exec` runs. Returns undefined where the tool cannot be served. */
   attach(build: RunningBuild, where: ToolPlace): Promise<ToolAttachment | undefined>;
   /** Serves the tool for all processes with these variables, without an announcement. Returns false when it cannot. */
@@ -63,7 +63,7 @@ export interface ToolAttachment {
 }
 
 /** How many results a tool made in a build, and how many were there for it. */
-export interface ToolUse {
+interface ToolUse {
   readonly made: number;
   readonly used: number;
 }

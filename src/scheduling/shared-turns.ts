@@ -1,7 +1,7 @@
 import { Fault } from "#core/fault.ts";
 
 /** Runs work one after the other; callers that request the same work before it begins share one run. */
-export interface SharedTurns {
+interface SharedTurns {
   /**
    * Runs `work` after all earlier work of the queue, and returns its result. Callers that use the same `name` before
    * the work has begun get the same result. Callers after that do not, because the running work may have seen an older

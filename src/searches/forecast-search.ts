@@ -5,7 +5,7 @@ import { expectedRounds, turnWithin } from "./next-probes.ts";
 import { knownStandings } from "./range-commit.store.ts";
 import type { NewSearch } from "./search.store.ts";
 
-export interface KnownBefore {
+interface KnownBefore {
   /** Commits whose result is already known. */
   readonly known: number;
   /** For the newest commit: the selected jobs and everything that they need. */

@@ -52,7 +52,7 @@ export async function knownStandings(
 }
 
 const RequestedCommit = z.object({ position: z.number(), commit: CommitSha, graphId: GraphId });
-export type RequestedCommit = z.infer<typeof RequestedCommit>;
+type RequestedCommit = z.infer<typeof RequestedCommit>;
 
 /** Commits whose jobs are running. */
 export function requestedCommits(tx: Tx, id: SearchId): Promise<RequestedCommit[]> {

@@ -8,7 +8,7 @@ import { probeFacilities } from "./machine.ts";
 import { chooseRestriction } from "./sandbox/system-calls/choose-restriction.ts";
 
 /** A kind of sandbox, and what this machine lacks to open one. */
-export interface SandboxNeed<S> {
+interface SandboxNeed<S> {
   readonly sandbox: S;
   readonly need: Need;
 }

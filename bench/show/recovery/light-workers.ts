@@ -14,7 +14,7 @@ import {
 import { grpcFarmConnection } from "#worker/grpc-farm-connection.ts";
 
 /** Workers that speak the whole protocol and run nothing: each execution ends well as soon as it is claimed. */
-export interface LightWorkers {
+interface LightWorkers {
   /** Called with each execution when it reaches its worker. */
   onClaimed: (actionHash: string) => void;
   stop(): Promise<void>;

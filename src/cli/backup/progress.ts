@@ -9,7 +9,7 @@ const lineEveryMs = 10_000;
 const drawEveryMs = 100;
 
 /** What a step of a backup, a restore or a check has come to, in one line. */
-export function stepText(step: Step): string {
+function stepText(step: Step): string {
   switch (step.kind) {
     case "database":
       return `database: ${step.tables} of ${step.of} tables${"bytes" in step ? `, ${memorySizeText(step.bytes)}` : ""}`;

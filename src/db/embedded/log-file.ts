@@ -2,7 +2,7 @@ import { copyFile, rename, stat, truncate } from "node:fs/promises";
 import type { Service } from "#core/service.ts";
 
 /** Twice as much is kept: this file, and the one before it. */
-export const mostLogBytes = 10 * 1024 ** 2;
+const mostLogBytes = 10 * 1024 ** 2;
 const lookEveryMs = 60_000;
 
 /** Where the log's older part is. */

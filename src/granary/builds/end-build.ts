@@ -10,7 +10,7 @@ import { reportOf, type TruncatedMark } from "./report.ts";
 import type { BuildContext, BuildUnderWay } from "./start-build.ts";
 import type { WorkspaceMemory } from "./workspace-memory.ts";
 
-export interface EndContext extends BuildContext {
+interface EndContext extends BuildContext {
   readonly workspaces: WorkspaceMemory;
 }
 

@@ -9,7 +9,7 @@ import type { GranaryStore } from "../store/granary-store.ts";
 import type { BuildFacts } from "./build-facts.ts";
 import { type PlanParts, planPrefetch } from "./plan-prefetch.ts";
 
-export interface AheadParts {
+interface AheadParts {
   readonly store: GranaryStore;
   readonly farm: GranaryFarm;
   readonly shared: SharedTransfers;
@@ -20,7 +20,7 @@ export interface AheadParts {
 }
 
 /** Prefetches for a future build, of the commit that Git has just checked out. */
-export interface FetchingAhead extends Service {
+interface FetchingAhead extends Service {
   fetch(facts: BuildFacts, dryRun: boolean): Promise<FetchAheadAnswer>;
 }
 

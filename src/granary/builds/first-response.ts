@@ -1,5 +1,5 @@
 /** The farm's first response to a build, for which its requests wait once and for a short time. */
-export interface FirstResponse {
+interface FirstResponse {
   /** Resolves at the response or the time limit. Undefined after that. */
   pending(): Promise<void> | undefined;
   heard(): void;

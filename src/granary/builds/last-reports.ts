@@ -8,7 +8,7 @@ import type { Service } from "#core/service.ts";
 const mostKept = 20;
 
 /** The reports of the last builds on this machine, for `grange granary why` without a farm. */
-export interface LastReports extends Service {
+interface LastReports extends Service {
   /** Stores a report in the background; losing one loses only that answer. */
   keep(report: GranaryBuildReport): void;
   /** Returns the reports, latest first. */

@@ -4,7 +4,7 @@ import { keyText, type ResultKey } from "#commit-index/result-key.ts";
  * Measures how long making a result took, for tools that do not report it: from the missed request until the result is
  * stored.
  */
-export interface StepClock {
+interface StepClock {
   missed(key: ResultKey, atMs: number): void;
   /** Undefined when it was not asked for, and a second time. */
   tookMs(key: ResultKey, atMs: number): number | undefined;

@@ -7,7 +7,7 @@ import { differences } from "./differences.ts";
 import { isChosen } from "./is-chosen.ts";
 
 /** A share of hits is kept from its builds, which make them again; then both are compared. */
-export interface CrossChecks {
+interface CrossChecks {
   /** Whether a build is not to hear of this hit. */
   hides(build: Build | undefined, hit: GranaryResult): boolean;
   /**

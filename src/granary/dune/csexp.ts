@@ -4,7 +4,7 @@ import { Fault } from "#core/fault.ts";
 export type Csexp = Uint8Array | readonly Csexp[];
 
 /** The limits of one expression. A sender that exceeds them is disconnected. */
-export interface CsexpLimits {
+interface CsexpLimits {
   readonly atomBytes: number;
   readonly depth: number;
   /** Atoms and lists together. */
@@ -117,7 +117,7 @@ export function parseCsexp(bytes: Uint8Array, limits?: CsexpLimits): Csexp {
 }
 
 /** Texts are written as UTF-8. */
-export type CsexpText = string | Csexp | readonly CsexpText[];
+type CsexpText = string | Csexp | readonly CsexpText[];
 
 export function encodeCsexp(one: CsexpText): Buffer {
   const parts: Buffer[] = [];

@@ -28,7 +28,7 @@ export interface DaemonProxy extends Service {
 }
 
 /** A gate is for a moment: dune can be stopped only by SIGKILL while it waits. */
-export const longestGateMs = 10_000;
+const longestGateMs = 10_000;
 /** Perl starts in ten milliseconds; on a machine that is out of memory it may never. */
 const answersWithinMs = 5_000;
 /** The limit of Linux's sockaddr_un, including its end: Node cuts a longer path, and listens elsewhere. */

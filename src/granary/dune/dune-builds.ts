@@ -17,7 +17,7 @@ export interface DuneBuild {
 }
 
 /** The report of a dune that was not started by `grange exec`. */
-export interface DuneWorkspace {
+interface DuneWorkspace {
   /** Where `_build` lies. */
   readonly root: string;
 }

@@ -9,7 +9,7 @@ export const DuneDigest = z
 export type DuneDigest = z.infer<typeof DuneDigest>;
 
 /** dune names a file by its content and by whether its owner may run it. */
-export class FileHash {
+class FileHash {
   readonly #content = createHash("md5");
 
   update(bytes: Uint8Array): this {

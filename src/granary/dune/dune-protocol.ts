@@ -13,7 +13,7 @@ export interface DuneFile {
   readonly digest: DuneDigest;
 }
 
-export interface DuneRepository {
+interface DuneRepository {
   readonly directory: string;
   readonly commit: string;
 }

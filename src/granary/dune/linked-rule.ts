@@ -7,7 +7,7 @@ import type { DuneFile } from "./dune-protocol.ts";
  * A rule that a dune has made and asks to store, with links of our own to its files: those in its build directory may
  * be gone before they are stored.
  */
-export interface LinkedRule {
+interface LinkedRule {
   /** Where a file of it lies now. */
   readonly at: (path: string) => string;
   release(): void;

@@ -7,7 +7,7 @@ import type { DuneFile } from "./dune-protocol.ts";
 import { duneKey, encodeRecord, type RecordedFile } from "./dune-record.ts";
 import { type DuneBytes, type DuneStore, readMade } from "./dune-store.ts";
 
-export interface RuleToResultParts {
+interface RuleToResultParts {
   readonly project: string;
   readonly granary: GranaryStore;
   readonly store: DuneStore;

@@ -8,7 +8,7 @@ import type { DuneBuild, DuneBuilds } from "./dune-builds.ts";
 import { DuneReader, encodeDedup } from "./dune-protocol.ts";
 import type { DuneSession } from "./dune-session.ts";
 
-export interface DuneClientOptions {
+interface DuneClientOptions {
   readonly logger: Logger;
   readonly deduplicate: boolean;
 }

@@ -37,7 +37,7 @@ export interface DuneParts extends SessionParts {
 }
 
 /** A build with a served dune. */
-export interface DuneAttachment extends ToolAttachment {
+interface DuneAttachment extends ToolAttachment {
   learn(): Promise<DuneSoFar>;
   finish(): Promise<DuneTally>;
 }

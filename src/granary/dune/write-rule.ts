@@ -10,9 +10,9 @@ import type { DuneStore, DuneStores } from "./dune-store.ts";
 import type { FileWriter, NewFile } from "./start-writer.ts";
 
 /** `given`: dune finds it from now on; `had`: it would have anyway; `foreign`: no rule of dune's. */
-export type WriteOutcome = "given" | "had" | "foreign" | "incomplete";
+type WriteOutcome = "given" | "had" | "foreign" | "incomplete";
 
-export interface WriteRuleParts {
+interface WriteRuleParts {
   readonly granary: Pick<GranaryStore, "blobs">;
   readonly place: PlaceBlob;
   readonly writer: Pick<FileWriter, "put">;

@@ -10,7 +10,7 @@ import { msUntilSafe, msWorthWaiting } from "./safe-start-time.ts";
 import { type FileWriter, startWriter } from "./start-writer.ts";
 import { writeRule } from "./write-rule.ts";
 
-export interface WriteRulesParts {
+interface WriteRulesParts {
   readonly granary: GranaryStore;
   readonly place: PlaceBlob;
   /** Called for a result with wrong content. */
@@ -32,7 +32,7 @@ export interface DuneOutlook {
 }
 
 /** The rules of a build that are written into dune's store before dune looks for them. */
-export interface WrittenRules {
+interface WrittenRules {
   /** Resolves when all that was expected is in dune's store, or will not come. */
   readonly prepared: Promise<void>;
   /** See `DuneSession`. */

@@ -47,7 +47,7 @@ export interface FakeFarm {
   stop(): Promise<void>;
 }
 
-export interface Packed {
+interface Packed {
   packed: Uint8Array;
   unpackedBytes: number;
 }

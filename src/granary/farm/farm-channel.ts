@@ -18,7 +18,7 @@ export interface FarmAddress {
 }
 
 /** A channel that can be given up for a fresh one. */
-export interface FarmChannel extends Service {
+interface FarmChannel extends Service {
   readonly channel: GrpcChannel;
   blobs(project: string): BlobStore;
   /**

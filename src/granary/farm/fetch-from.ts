@@ -8,7 +8,7 @@ import type { FetchedThing, FetchRequest } from "./granary-farm.ts";
 import type { LineMeter } from "./line-meter.ts";
 import { isUnimplemented, type ServiceSeen } from "./service-seen.ts";
 
-export interface FetchParts {
+interface FetchParts {
   readonly channel: () => GrpcChannel;
   readonly circuit: Pick<CircuitBreaker, "failed" | "succeeded">;
   readonly meter: Pick<LineMeter, "came">;

@@ -14,7 +14,7 @@ import type { FetchedThing, FetchRequest } from "./granary-farm.ts";
 import { fromKeyMessage, fromStoredResult } from "./stored-result.ts";
 
 /** The answer to wishes, as it comes. */
-export interface FetchedThings {
+interface FetchedThings {
   in(message: FetchResponse): Promise<FetchedThing[]>;
   /** Returns, after the last message, the requests without an answer as missing. */
   rest(): FetchedThing[];

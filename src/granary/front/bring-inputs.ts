@@ -23,7 +23,7 @@ const rememberedDigests = 200_000;
  * Uploads the inputs of an action that this machine has to a project of a farm. The farm reports inputs that neither
  * has.
  */
-export interface InputBringer {
+interface InputBringer {
   bring(farm: BlobStore, project: string, action: Digest): Promise<void>;
   /** The farm misses something after all: nothing is taken to be there any more. */
   forget(): void;

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { coalescer } from "#core/coalescer.ts";
 
 /** A loopback connection, identified by the ports of both ends. */
-export interface Ends {
+interface Ends {
   readonly client: number;
   readonly server: number;
 }

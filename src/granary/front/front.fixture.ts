@@ -10,7 +10,7 @@ import { fakeService } from "../tiered-cache/fake-build.fixture.ts";
 import type { Stand } from "../tiered-cache/tiered-cache.fixture.ts";
 import { openFront } from "./listen.ts";
 
-export interface FrontState {
+interface FrontState {
   readonly port: number;
   readonly url: string;
 }

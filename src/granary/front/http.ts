@@ -20,13 +20,13 @@ const rememberedDigests = 200_000;
 /** A connection of this machine's own over which nothing goes belongs to a tool that was stopped. */
 const idleMs = 10 * 60_000;
 
-export interface HttpFrontParts extends Omit<ToolCachesParts, "counter" | "named"> {
+interface HttpFrontParts extends Omit<ToolCachesParts, "counter" | "named"> {
   readonly builds: BuildRegistry;
   readonly isOwn: IsOwn;
   readonly mostEntryBytes: number;
 }
 
-export type HttpFront = (
+type HttpFront = (
   request: IncomingMessage,
   response: ServerResponse,
   expectsContinue: boolean,

@@ -4,7 +4,7 @@ import type { Requester } from "../tiered-cache/tiered-cache.ts";
 /** Before the path of a cache: `/build/ID/cache/PROJECT/TOOL/…`. */
 const buildPath = /^\/build\/([A-Za-z0-9-]{1,64})(\/.*)$/;
 
-export interface BuildUrl {
+interface BuildUrl {
   /** The address without a build. */
   readonly url: string;
   readonly build: string | undefined;

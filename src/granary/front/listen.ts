@@ -14,7 +14,7 @@ import { ownConnections } from "./connection-owner.ts";
 import { frontHost, httpFront } from "./http.ts";
 import { rev2Methods } from "./rev2.ts";
 
-export interface FrontParts {
+interface FrontParts {
   /** 0 takes any that is free. Loopback only. */
   readonly port: number;
   readonly tieredCache: TieredCache;
@@ -28,7 +28,7 @@ export interface FrontParts {
   readonly logger: Logger;
 }
 
-export interface Front extends Service {
+interface Front extends Service {
   readonly port: number;
 }
 

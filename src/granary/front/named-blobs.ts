@@ -11,7 +11,7 @@ const atOnce = 64;
 /** Above this size, blobs that the farm reports as present are not fetched in advance; they come when they are read. */
 const mostBroughtBytes = 8 * 1024 * 1024;
 
-export interface Named {
+interface Named {
   /** Undefined for bytes that are not an ActionResult: some tools store other data in its place. */
   readonly result?: ActionResult;
   /** Undefined when not all can be told: a Tree is gone, or the result is malformed. */

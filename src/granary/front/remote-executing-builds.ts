@@ -3,7 +3,7 @@ import type { Build } from "../builds/build.ts";
 import type { Requester } from "../tiered-cache/tiered-cache.ts";
 
 /** The builds that execute at the farm. Results that such a tool then reads have just been made for it there. */
-export interface RemoteExecutingBuilds {
+interface RemoteExecutingBuilds {
   note(who: Requester): void;
   /** Returns the requester with what is known about its execution. */
   known(who: Requester): Requester;

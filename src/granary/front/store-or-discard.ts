@@ -4,7 +4,7 @@ import type { Digest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 
 /** Bytes that were taken in: kept, or, where the disk took them not, read to their end and dropped. */
-export interface StoredBytes {
+interface StoredBytes {
   readonly digest: Digest;
   readonly isKept: boolean;
 }

@@ -27,7 +27,7 @@ export interface ToolCachesParts {
 }
 
 /** The requester, and the environment under which its results are shared. */
-export interface ToolRequest extends Requester {
+interface ToolRequest extends Requester {
   readonly environment: string | Promise<string>;
 }
 

@@ -1,6 +1,6 @@
 import type { SpooledKind, SpoolFile } from "./spool.ts";
 
-export interface OutboxLimits {
+interface OutboxLimits {
   readonly mostResults: number;
   readonly mostBytes: number;
 }

@@ -8,7 +8,7 @@ export interface Failing {
   readonly because: string;
 }
 
-export type NextToSend<File> =
+type NextToSend<File> =
   | { readonly kind: "send"; readonly files: readonly File[] }
   /** All remaining files are to be tried again later. */
   | { readonly kind: "wait"; readonly untilMs: number }

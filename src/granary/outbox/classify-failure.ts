@@ -5,7 +5,7 @@ import { Fault, type FaultCode } from "#core/fault.ts";
  * `refused`: it takes this never; of several, each is to be tried by itself. `all-refused`: it takes nothing of that
  * kind from us.
  */
-export type FailureClass = "wait" | "failing" | "refused" | "all-refused";
+type FailureClass = "wait" | "failing" | "refused" | "all-refused";
 
 const refusals: readonly FaultCode[] = ["invalid_argument", "out_of_range", "already_exists"];
 /** The farm is away, does not know us yet, or has too much to do; or this granary ends. */

@@ -1,7 +1,7 @@
 import type { SpoolFile } from "./spool.ts";
 
 /** The files that are sent although a build holds the outbox. */
-export interface DueItems {
+interface DueItems {
   /** Something was added. */
   added(): void;
   /** Makes everything that is present now due. */

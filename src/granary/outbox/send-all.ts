@@ -22,7 +22,7 @@ const longMs = 3_600_000;
 
 interface SenderParts {
   readonly farm: GranaryFarm;
-  /** The store's: what is sent is read from there. */
+  /** The granary's store, from which the sent blobs are read. */
   readonly local: Pick<DiskBlobStore, "get" | "read">;
   readonly logger: Logger;
   readonly spool: Spool;
@@ -34,7 +34,7 @@ interface SenderParts {
 }
 
 /** The state of sending the files of an outbox, one after the other. */
-export interface Sender extends SenderParts {
+interface Sender extends SenderParts {
   readonly stopping: AbortController;
   readonly sending: Set<SpoolFile>;
   /** By path, because the rest of a file keeps its path. */
@@ -81,7 +81,7 @@ export async function sendAll(sender: Sender): Promise<void> {
       : whatToSend(sender.spool.files(), (file) => failureOf(sender, file), performance.now());
     if (next.kind !== "send") {
       if (sender.spool.files().length === 0) sender.overflow = 0;
-      // The farm answers, or nobody wants to know whether it does.
+      // The farm answers, or it does not matter whether it does.
       if (!sender.gate.isHeld()) sender.trouble = undefined;
       settle(sender);
       await pause(sender, next.kind === "wait" ? next.untilMs - performance.now() : longMs);
@@ -109,7 +109,7 @@ export async function sendAll(sender: Sender): Promise<void> {
     if (sender.failures === 1) {
       sender.logger.warn({ reason: messageOf(reason) }, "the outbox waits for the farm");
     }
-    // When one file fails, others may still be sent: waiting callers are told after some more failures.
+    // When one file fails, others may still be sent: waiting callers are informed after some more failures.
     if (sender.trouble !== undefined || sender.failures > otherTries) settle(sender);
     await pause(sender, backoffMs(sender.failures, Math.random()));
   }
@@ -147,7 +147,7 @@ async function attempt(sender: Sender, files: readonly SpoolFile[]): Promise<str
   }
 }
 
-/** Keeps what the farm did not accept at its place; the rest of these files is done. */
+/** Stores the refused part in place of the file; the rest of these files is done. */
 async function keepLeft(
   sender: Sender,
   files: readonly SpoolFile[],
@@ -216,7 +216,7 @@ export function awaken(sender: Sender): void {
   sender.wake = new AbortController();
 }
 
-/** Ends early when something is added, or somebody waits for the outbox to be empty. */
+/** Ends early when something is added, or a caller waits for the outbox to be empty. */
 async function pause(sender: Sender, ms: number): Promise<void> {
   if (sender.stopping.signal.aborted) return;
   await rest(ms, AbortSignal.any([sender.wake.signal, sender.stopping.signal]));

@@ -4,9 +4,9 @@ export type HeldUntil = "let go" | "due";
 /** A gate that is closed while at least one caller holds it. */
 export interface SendGate {
   isHeld(): boolean;
-  /** Answers how to let go; letting go twice is letting go once. */
+  /** Returns the function to release it; releasing twice has no further effect. */
   hold(until: HeldUntil): () => void;
-  /** Resolves once nobody holds it, or the signal is given. */
+  /** Resolves when it is not held, or the signal is aborted. */
   opened(signal: AbortSignal): Promise<void>;
   /** Something has become due. */
   look(): void;

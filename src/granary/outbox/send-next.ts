@@ -22,7 +22,7 @@ export interface Left {
   readonly because: string;
 }
 
-export interface Sending extends Omit<ResultSending, "onDropped" | "onFailing"> {
+interface Sending extends Omit<ResultSending, "onDropped" | "onFailing"> {
   readonly onDropped: (what: SpooledItems, because: string) => void;
 }
 

@@ -7,7 +7,7 @@ import { coalescer } from "#core/coalescer.ts";
 const spooledKinds = ["results", "index", "report"] as const;
 export type SpooledKind = (typeof spooledKinds)[number];
 /** The kinds that a client of the granary waits for. */
-export type ToldKind = Exclude<SpooledKind, "results">;
+type ToldKind = Exclude<SpooledKind, "results">;
 
 export interface SpoolFile {
   readonly path: string;

@@ -8,7 +8,7 @@ export interface Arrival {
 }
 
 /** The expected and announced results that are present, each once, with their time of arrival. */
-export interface Arrivals {
+interface Arrivals {
   isHere(key: ResultKey): void;
   /** Notes that the result arrived over the network. */
   came(key: ResultKey): void;

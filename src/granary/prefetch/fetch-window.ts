@@ -14,7 +14,7 @@ export interface PrefetchStore extends Pick<GranaryStore, "has" | "hasBlob" | "k
   readonly blobs: Pick<GranaryStore["blobs"], "put" | "write">;
 }
 
-export interface WindowParts {
+interface WindowParts {
   readonly project: string;
   readonly store: PrefetchStore;
   readonly farm: Pick<GranaryFarm, "fetch">;
@@ -29,13 +29,13 @@ export interface WindowParts {
   readonly windowBytes: number;
 }
 
-export interface EndOfResult {
+interface EndOfResult {
   readonly item: QueuedResult;
   readonly as: Settled;
   readonly bytes: number;
 }
 
-export interface EndOfWindow {
+interface EndOfWindow {
   readonly results: readonly EndOfResult[];
   /** The blobs that were transferred. */
   readonly blobs: readonly Digest[];

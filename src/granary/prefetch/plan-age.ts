@@ -8,7 +8,7 @@ export interface PlanBasis {
 }
 
 /** The measurements since then. */
-export interface SincePlan {
+interface SincePlan {
   readonly line: TransferLine;
   /** Undefined while there were too few requests. */
   readonly demandScale: number | undefined;

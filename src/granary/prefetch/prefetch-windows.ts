@@ -42,7 +42,7 @@ interface WindowParts {
 }
 
 /** A build's prefetch as it runs: window after window, until nothing is queued. */
-export interface PrefetchWindows extends WindowParts {
+interface PrefetchWindows extends WindowParts {
   readonly end: AbortController;
   /** All that arrived, by digest. */
   readonly blobs: Map<string, Digest>;

@@ -5,7 +5,7 @@ import type { FetchedThing, FetchRequest, GranaryFarm } from "../farm/granary-fa
 
 const thingsATurn = 4;
 
-export interface PreloadedFarm extends Pick<GranaryFarm, "fetch"> {
+interface PreloadedFarm extends Pick<GranaryFarm, "fetch"> {
   bring(things: readonly FetchedThing[]): void;
 }
 

@@ -19,7 +19,7 @@ export interface QueuedResult {
   readonly confidence: number;
 }
 
-export type State =
+type State =
   | { readonly kind: "waiting" }
   | { readonly kind: "under-way" }
   | { readonly kind: "here" }
@@ -39,7 +39,7 @@ export interface QueueView {
 }
 
 /** Which results are queued, and in which order they are fetched. */
-export interface TransferState {
+interface TransferState {
   readonly view: QueueView;
   readonly limits: TransferLimits;
   readonly states: Map<string, State>;

@@ -1,5 +1,5 @@
 /** A line from a peer: complete, or too long and therefore dropped. */
-export type Line = { readonly kind: "line"; readonly text: string } | { readonly kind: "too-long" };
+type Line = { readonly kind: "line"; readonly text: string } | { readonly kind: "too-long" };
 
 export const mostLineBytes = 1024 * 1024;
 

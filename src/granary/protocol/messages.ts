@@ -44,7 +44,7 @@ const Repository = z.object({
   parents: z.array(CommitId).max(63).optional(),
   dirtyPaths: z.array(z.string().max(4_096)).max(10_000).optional(),
 });
-export type Repository = z.infer<typeof Repository>;
+type Repository = z.infer<typeof Repository>;
 
 const WhatIsBuilt = {
   id,

@@ -32,7 +32,7 @@ export type Effect =
     }
   | { readonly kind: "close" };
 
-export interface Step {
+interface Step {
   readonly next: ProtocolState;
   readonly effects: readonly Effect[];
 }

@@ -15,7 +15,7 @@ import { readWorkspace } from "../workspace/read-workspace.ts";
 import type { GitWorkspace } from "../workspace/workspace.ts";
 import type { BuildStarted, Message } from "./messages.ts";
 
-export interface FactsParts {
+interface FactsParts {
   readonly git: Git;
   readonly digests: KnownDigests;
 }

@@ -20,7 +20,7 @@ import {
 import type { Message } from "./messages.ts";
 import { type Output, readValue, writeValue } from "./result-value.ts";
 
-export interface ResultParts {
+interface ResultParts {
   readonly tieredCache: TieredCache;
   readonly store: Pick<GranaryStore, "blobs" | "asFile">;
   /** The largest output that is stored. */

@@ -6,13 +6,13 @@ import type { ProtocolConnectionParts } from "./conversation.ts";
 import { trackEndingBuilds } from "./ending-builds.ts";
 import { type ProtocolConnection, startProtocolConnection } from "./protocol-connection.ts";
 
-export interface ServerParts extends Omit<ProtocolConnectionParts, "endingBuilds"> {
+interface ServerParts extends Omit<ProtocolConnectionParts, "endingBuilds"> {
   readonly socketPath: string;
   /** Required from clients over TCP: any user of the machine can connect there. */
   readonly secret: string;
 }
 
-export interface ProtocolServer extends Service {
+interface ProtocolServer extends Service {
   /** On 127.0.0.1. */
   readonly port: number;
 }

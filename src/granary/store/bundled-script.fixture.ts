@@ -23,7 +23,7 @@ export async function bundleScript(script: string, directory: string): Promise<s
   return outfile;
 }
 
-export interface Killed {
+interface Killed {
   readonly lines: string[];
 }
 

@@ -19,7 +19,7 @@ const looksInOneGo = 500;
 
 const smallBytes = 1024 * 1024;
 
-export interface CheckedBlobsOptions {
+interface CheckedBlobsOptions {
   /** For messages. */
   readonly directory: string;
   readonly trustDisk: boolean;

@@ -2,12 +2,12 @@ import type { Packed } from "./key-map.ts";
 import type { PackedKind, RecordKind } from "./pack-record.ts";
 
 /** The meaning of a record for its name. */
-export type Change = "is" | "gone" | "used";
+type Change = "is" | "gone" | "used";
 
 /** The fate of a record whose segment is removed. */
-export type Copying = "moved" | "said again" | "dropped";
+type Copying = "moved" | "said again" | "dropped";
 
-export interface RewrittenRecord {
+interface RewrittenRecord {
   readonly change: Change;
   readonly segment: number;
   readonly at: number;

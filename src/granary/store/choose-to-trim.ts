@@ -20,14 +20,14 @@ export interface BlobOnDisk {
   readonly isHeld: boolean;
 }
 
-export interface ToTrim<Result, Blob> {
+interface ToTrim<Result, Blob> {
   readonly results: readonly Result[];
   readonly blobs: readonly Blob[];
   /** The bytes that the store uses before. */
   readonly usedBytes: number;
 }
 
-export interface TrimLimit {
+interface TrimLimit {
   readonly limitBytes: number;
   /** The disk has no room for more than there is, whatever the limit. */
   readonly isDiskFull?: boolean;

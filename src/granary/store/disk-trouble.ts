@@ -13,7 +13,7 @@ export interface DiskTrouble {
 }
 
 /** Sums up the losses because of the disk, for a report: builds continue without the results that were not stored. */
-export interface TroubleBook {
+interface TroubleBook {
   read(): DiskTrouble | undefined;
   madeRoom(bytes: number): void;
   counted<T>(write: () => Promise<T>): Promise<T>;

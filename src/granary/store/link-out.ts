@@ -12,13 +12,13 @@ import type { StorePaths } from "./store-paths.ts";
 /** How blobs get to where tools want them: by what costs least, by hard links where possible, or by copies. */
 export type LinkMode = "auto" | "hardlink" | "copy";
 
-export interface PlaceAt {
+interface PlaceAt {
   readonly executable: boolean;
   /** Whether the tool never writes to the file: then it may share the store's own bytes. */
   readonly isReadOnly: boolean;
 }
 
-export type Placed = "reflink" | "hardlink" | "copy";
+type Placed = "reflink" | "hardlink" | "copy";
 
 /** Errors of file systems that do not support it: it is not tried again between these two directories. */
 const cannot = ["EXDEV", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EINVAL", "EPERM", "ENOTTY"];

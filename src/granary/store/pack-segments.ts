@@ -31,7 +31,7 @@ export interface PlacedRecord {
   readonly at: number;
 }
 
-export interface SegmentSize {
+interface SegmentSize {
   readonly segment: number;
   readonly bytes: number;
   /** The one that is written to. */

@@ -9,7 +9,7 @@ import type { PackSegments, PlacedRecord } from "./pack-segments.ts";
 const noteUseAfterS = 60;
 
 /** Which records are alive, and where they lie. */
-export interface KnownRecords {
+interface KnownRecords {
   readonly maps: { readonly [Kind in PackedKind]: KeyMap };
   /** Bytes of a segment that are alive. */
   readonly liveIn: Map<number, number>;

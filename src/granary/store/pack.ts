@@ -28,7 +28,7 @@ const leastSegmentBytes = 64 * 1024 ** 2;
 const segmentsOfLimit = 160;
 
 /** A record that is what its name means. */
-export interface LiveRecord {
+interface LiveRecord {
   readonly key: number;
   readonly bytes: number;
   readonly usedAtMs: number;

@@ -21,7 +21,7 @@ export const packedUpToBytes = 256 * 1024;
 /** About 0.5 ms. */
 const looksInOneGo = 500;
 
-export interface PackedBlobsOptions {
+interface PackedBlobsOptions {
   /** For messages. */
   readonly directory: string;
   readonly pack: Pack;
@@ -36,7 +36,7 @@ export interface PackedBlobsOptions {
 }
 
 /** Blobs whose small ones are in a pack, and get a file when a caller needs one. */
-export interface PackedBlobs extends CheckedBlobs {
+interface PackedBlobs extends CheckedBlobs {
   /** Makes a present blob a file at its `path`; returns false when it is absent. */
   asFile(digest: DigestOf): Promise<boolean>;
 }

@@ -12,7 +12,7 @@ const sameStepMs = 20;
 
 const chunkBytes = 256 * 1024;
 
-export type Stamp = Pick<Stats, "ino" | "size" | "ctimeMs">;
+type Stamp = Pick<Stats, "ino" | "size" | "ctimeMs">;
 
 /** Which files were hashed and found right, by this process. */
 export interface Soundness {

@@ -30,7 +30,7 @@ interface FoundBlob extends BlobOnDisk {
   readonly packedAs: string | undefined;
 }
 
-export interface TrimRequest {
+interface TrimRequest {
   readonly paths: StorePaths;
   readonly known: KnownFiles;
   readonly pack: Pack;

@@ -5,7 +5,7 @@ import type { Build, BuildRegistry, Prefetch, ResultRequest } from "../builds/bu
 import type { GranaryResult } from "../granary-result.ts";
 
 /** A build that only writes down what it is told. */
-export interface FakeBuild extends Build {
+interface FakeBuild extends Build {
   readonly heard: (ResultRequest & { readonly key: ResultKey })[];
   readonly blobsRequested: Digest[];
   readonly results: GranaryResult[];

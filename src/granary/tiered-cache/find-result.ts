@@ -17,7 +17,7 @@ export interface Found {
   readonly result: GranaryResult | undefined;
 }
 
-export interface FindResultParts {
+interface FindResultParts {
   readonly store: Pick<GranaryStore, "find" | "blobs">;
   readonly farm: GranaryFarm;
   readonly downloads: Downloads;

@@ -16,7 +16,7 @@ import { SilenceBudget, silenceLimitsAtFarm } from "./silence-budget.ts";
 import { tieredBlobs } from "./tiered-blobs.ts";
 import type { Requester, TieredCache } from "./tiered-cache.ts";
 
-export interface TieredCacheParts {
+interface TieredCacheParts {
   readonly store: GranaryStore;
   readonly outbox: Pick<Outbox, "addResult" | "addDivergence">;
   readonly farm: GranaryFarm;

@@ -7,7 +7,7 @@ export const mostSilenceMs = 1_000;
 const leastSilenceMs = 500;
 
 /** How long requests may wait for a silent farm, in ms. */
-export interface SilenceLimits {
+interface SilenceLimits {
   /** All silences of one build together. */
   readonly allMs: number;
   /** The limit of one silence. */

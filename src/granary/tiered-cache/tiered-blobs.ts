@@ -8,7 +8,7 @@ import type { SilenceBudget } from "./silence-budget.ts";
 import type { Requester } from "./tiered-cache.ts";
 import { cameWithin, waitForPrefetchMs } from "./wait-for-prefetch.ts";
 
-export interface TieredBlobsParts {
+interface TieredBlobsParts {
   readonly local: BlobStore;
   readonly farm: GranaryFarm;
   readonly downloads: Downloads;

@@ -21,7 +21,7 @@ import { gradleInitScript } from "./gradle-settings.ts";
 import { granaryProcess, type Shim, shims, shimText } from "./shim-text.ts";
 import { cacheUrl, keptBy, type ToolSettingsSource, toolSettings } from "./tool-settings.ts";
 
-export interface OpenToolSettings {
+interface OpenToolSettings {
   /** The build's whole environment. */
   readonly variables: Readonly<Record<string, string>>;
   readonly leftAlone: readonly string[];

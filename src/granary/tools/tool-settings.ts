@@ -21,7 +21,7 @@ export interface ToolSettingsSource {
   readonly environment?: string | undefined;
 }
 
-export interface ToolSettings {
+interface ToolSettings {
   /** To be set, beside all that the build has anyway. */
   readonly variables: Readonly<Record<string, string>>;
   /** Tools whose user settings are kept, for people: `ccache keeps CCACHE_REMOTE_STORAGE, which is set already`. */

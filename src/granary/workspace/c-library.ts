@@ -9,7 +9,7 @@ export function knownCLibrary(): Promise<string> {
 }
 
 /** Which C library programs are linked with, as `glibc 2.36` or `musl libc 1.2.3`; "" where there is none to tell. */
-export async function cLibrary(): Promise<string> {
+async function cLibrary(): Promise<string> {
   if (process.platform !== "linux") return "";
   const glibc = await said("getconf", "GNU_LIBC_VERSION");
   if (/^glibc [\d.]+$/.test(glibc)) return glibc;

@@ -23,14 +23,14 @@ const naming: ReadonlySet<string> = new Set([
 const mostWords = 20;
 
 /** The properties that builds must share so that one may use the index and the results of the other. */
-export interface BuildEnvironment {
+interface BuildEnvironment {
   /** A word of 64 characters. */
   readonly name: string;
   /** The facts that it was derived from, for people. */
   readonly facts: Readonly<Record<string, string>>;
 }
 
-export interface EnvironmentSource {
+interface EnvironmentSource {
   readonly settings: GranarySettings;
   /** The workspace's root; undefined: there is none, and so no file of it. */
   readonly root: string | undefined;

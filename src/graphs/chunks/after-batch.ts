@@ -1,12 +1,12 @@
 /** An item of a batch that failed. */
-export interface FailedItem {
+interface FailedItem {
   readonly item: string;
   /** Batches with it that failed, this one included. */
   readonly failures: number;
 }
 
 /** The consequences of a failed batch. */
-export interface AfterFailure {
+interface AfterFailure {
   /** Tried again, each list by itself and as it is. */
   readonly again: readonly (readonly string[])[];
   /** These items have no retries left; the job fails with them. */

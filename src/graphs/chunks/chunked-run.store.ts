@@ -61,7 +61,7 @@ const ChunkedRun = z.object({
   underWay: z.number(),
   running: z.number(),
 });
-export type ChunkedRun = z.infer<typeof ChunkedRun>;
+type ChunkedRun = z.infer<typeof ChunkedRun>;
 
 /** Returns the unfinished runs of these jobs, with their batches counted. The graphs are locked. */
 export function chunkedRunsOf(

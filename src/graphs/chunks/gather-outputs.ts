@@ -15,7 +15,7 @@ import {
 } from "./gather.store.ts";
 import { mergeResults } from "./merge-results.ts";
 
-export interface GatheringServices {
+interface GatheringServices {
   readonly db: Db;
   readonly store: BlobStore;
   readonly logger: Logger;

@@ -17,7 +17,7 @@ import {
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 
 /** The result of a batch: an REv2 ActionResult, binary. */
-export interface BatchResult {
+interface BatchResult {
   readonly number: number;
   readonly result: Uint8Array;
 }

@@ -12,7 +12,7 @@ export interface WaitingOfKey {
   readonly minAgeMs: number;
 }
 
-export interface Coalescing<Job extends WaitingOfKey> {
+interface Coalescing<Job extends WaitingOfKey> {
   /** Whose run answers. */
   readonly into: Job;
   readonly older: readonly Job[];

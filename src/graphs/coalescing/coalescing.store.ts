@@ -15,7 +15,7 @@ const KeyRow = WaitingJob.extend({
   minAgeMs: z.number(),
 });
 /** A job that waits, and may be coalesced. */
-export type CoalescibleJob = WaitingJob & WaitingOfKey;
+type CoalescibleJob = WaitingJob & WaitingOfKey;
 
 /**
  * Jobs that wait for their start and may be coalesced, by repository, branch and key; at least two for each.

@@ -12,7 +12,7 @@ const RuleRow = z.object({
   setBy: z.string(),
   setAt: z.date(),
 });
-export type RuleRow = z.infer<typeof RuleRow>;
+type RuleRow = z.infer<typeof RuleRow>;
 
 /** All rules for how long graphs are kept. */
 export function retentionRules(tx: Tx): Promise<RuleRow[]> {
@@ -59,7 +59,7 @@ const HoldRow = z.object({
   setBy: z.string(),
   setAt: z.date(),
 });
-export type HoldRow = z.infer<typeof HoldRow>;
+type HoldRow = z.infer<typeof HoldRow>;
 
 /** The labels that keep graphs, the latest first. */
 export function retentionHolds(tx: Tx, most: number): Promise<HoldRow[]> {

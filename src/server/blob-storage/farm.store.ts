@@ -3,7 +3,7 @@ import type { Db, Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 
 /** The farm of this database. */
-export interface Farm {
+interface Farm {
   readonly id: string;
   /** Whether a store of blobs has ever been the farm's. */
   readonly hasStore: boolean;

@@ -14,7 +14,7 @@ export interface ServerState {
   readonly workers: number;
 }
 
-export interface ReadinessCheck {
+interface ReadinessCheck {
   readonly name: "server" | "database" | "migrations" | "blobs" | "workers";
   readonly ok: boolean;
   readonly detail: string;

@@ -16,7 +16,7 @@ export interface ReadinessProbe {
   drain(): void;
 }
 
-export interface ReadinessOptions {
+interface ReadinessOptions {
   readonly db: Db;
   readonly clock: Clock;
   /** Where blobs are written. */

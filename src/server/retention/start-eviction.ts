@@ -28,7 +28,7 @@ const unknown: Noted = {
   diskFreeBytes: 0,
 };
 
-export interface Eviction extends Service {
+interface Eviction extends Service {
   standing(): Promise<Omit<StoreStanding, "scrubbed">>;
 }
 

@@ -38,7 +38,7 @@ const usuallyEveryMs = 10 * 60_000;
 /** Less than this is not waited for: a timer is no more exact. */
 const leastPauseMs = 20;
 
-export interface StoreScrub extends Service {
+interface StoreScrub extends Service {
   /** What the last whole pass found. */
   finished(): Promise<StoreStanding["scrubbed"]>;
 }

@@ -29,7 +29,7 @@ export function hostImage(settings: HostImageSettings): ImageProvider {
   };
 }
 
-export interface HostViewSettings {
+interface HostViewSettings {
   readonly path: string;
   readonly homeDir: string;
   /** Directories and files, besides those of programs and their settings. */
@@ -147,7 +147,7 @@ function nameServers(): ViewStep[] {
  * Users as a job sees them, the same on every machine; and the CPUs that it counts, where it does not have
  * all: Python's `os.cpu_count()` and glibc's `get_nprocs()` ask for those online, not for their own.
  */
-export function standInFiles(
+function standInFiles(
   directory: string,
   cpus?: number,
 ): { name: string; path: string; text: string }[] {

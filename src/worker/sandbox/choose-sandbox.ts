@@ -17,7 +17,7 @@ const run = promisify(execFile);
 /** A machine that is busy starts dozens of processes slowly; to give up would leave jobs without a sandbox. */
 const longestTryMs = 60_000;
 
-export interface SandboxSettings extends HostImageSettings {
+interface SandboxSettings extends HostImageSettings {
   /** The name of a kind, or `auto` for the first that works. */
   readonly sandbox: string;
   /** Whether jobs may be root of the machine, where nothing else can be had. */
@@ -28,7 +28,7 @@ export interface SandboxSettings extends HostImageSettings {
   readonly allowsNamespaces: boolean;
 }
 
-export interface ChosenSandbox {
+interface ChosenSandbox {
   readonly sandbox: Sandbox;
   /** Its kind, and where its /proc comes from if not its own; for people. */
   readonly name: string;

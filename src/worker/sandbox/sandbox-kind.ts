@@ -14,7 +14,7 @@ export interface SandboxKind {
   complaint?(printed: string): string | undefined;
 }
 
-export interface SandboxParts {
+interface SandboxParts {
   /** The root file system of jobs. */
   readonly view: readonly ViewStep[];
   readonly restriction: Restriction;
@@ -22,7 +22,7 @@ export interface SandboxParts {
   readonly runDir: string;
 }
 
-export interface NamedSandbox {
+interface NamedSandbox {
   /** Its kind, and where its /proc comes from if not its own; for people. */
   readonly name: string;
   readonly sandbox: Sandbox;

@@ -2,7 +2,7 @@
 export type CallTable = "x64" | "arm64" | "i386";
 
 /** The numbers of one system call; absent: the table has no such call. */
-export type CallNumbers = Readonly<Partial<Record<CallTable, number>>>;
+type CallNumbers = Readonly<Partial<Record<CallTable, number>>>;
 
 /**
  * System calls that no job may make, with their numbers.

@@ -1,6 +1,6 @@
 import { elfExecutable, type MachineCode } from "#machine/elf-executable.ts";
 
-export interface Restrictions {
+interface Restrictions {
   /** The filter of system calls for its processes: `struct sock_filter[]` in bytes; see `seccomp-filter.ts`. */
   readonly filter: Buffer;
   /** Whether abstract Unix sockets of other processes are out of reach. Needs Linux 6.12 with Landlock. */

@@ -1,7 +1,7 @@
 /** What the kernel would make of a system call. */
 export type Verdict = "allow" | { readonly errno: number };
 
-export interface SystemCall {
+interface SystemCall {
   readonly architecture: number;
   readonly number: number;
   /** Words of 32 bits are enough for what filters look at. */
