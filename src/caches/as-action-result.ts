@@ -5,10 +5,10 @@ import {
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 
 /**
- * The ActionResult that bytes are, as far as can be told; undefined for bytes of another kind.
+ * Returns bytes as an ActionResult; undefined for other content, as far as can be decided.
  *
- * Some tools put what they like under `/ac/`. Nearly any short text reads as a message with fields
- * that nobody knows, so that one without any known field is taken for opaque, too.
+ * Some tools store other data under `/ac/`. Nearly any short text parses as a message with unknown fields, so one
+ * without any known field counts as opaque, too.
  */
 export function asActionResult(bytes: Uint8Array): ActionResult | undefined {
   try {

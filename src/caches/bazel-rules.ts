@@ -2,13 +2,13 @@ import { Fault } from "#core/fault.ts";
 import { notAllowed, plainRules } from "./plain-rules.ts";
 import type { CacheRequest, Lookup, ToolRules } from "./tool-rules.ts";
 
-/** Under which name what was put to `/ac/HASH` is kept. */
+/** The name under which a result at `/ac/HASH` is stored. */
 export const resultKey = (hash: string) => `ac/${hash}`;
 
 /**
  * Bazel's `--remote_cache=http://…`: `/cas/` by the SHA-256 of the bytes, `/ac/` by that of the action.
  *
- * Bazel writes what it writes without asking before, the same blob many times over.
+ * Bazel writes without checking first, the same blob many times over.
  */
 export const bazelRules: ToolRules = {
   ...plainRules,

@@ -2,8 +2,8 @@ import { CacheTool } from "#api/tool-cache.ts";
 import { Fault } from "#core/fault.ts";
 
 /** Where a request goes: `/cache/PROJECT/TOOL/…`. */
-export interface CacheAddress {
-  /** As it was written: whether it is a project's name is for others to say. */
+interface CacheAddress {
+  /** As it was written; not yet checked to be a project's name. */
   readonly project: string;
   readonly tool: CacheTool;
   readonly rawPath: string;
@@ -12,7 +12,7 @@ export interface CacheAddress {
   readonly query: URLSearchParams;
 }
 
-/** What all of them begin with. */
+/** The prefix of all their paths. */
 export const cachePrefix = "/cache/";
 
 const longestPath = 1_024;

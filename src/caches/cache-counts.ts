@@ -1,6 +1,6 @@
 import type { CacheTool } from "#api/tool-cache.ts";
 
-export interface CacheCounts {
+interface CacheCounts {
   hits: number;
   misses: number;
   writes: number;
@@ -14,7 +14,7 @@ export interface CountedCache extends Readonly<CacheCounts> {
 /** Anybody may read under any project's name: beyond so many, nothing is counted for new ones. */
 const mostCaches = 1_000;
 
-/** What became of requests since this server started, by project and tool. */
+/** Counts the results of requests since this server started, by project and tool. */
 export interface CacheCounter {
   count(project: string, tool: CacheTool, what: keyof CacheCounts): void;
   all(): CountedCache[];

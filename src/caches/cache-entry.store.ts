@@ -40,9 +40,9 @@ export function entriesNamed(tx: Tx, names: readonly EntryName[]): Promise<Cache
 }
 
 /**
- * Keeps entries; each takes the place of an older one, but of one in quarantine. No two of them may have one name.
+ * Stores entries; each replaces an older one, except one in quarantine. No two of them may have one name.
  *
- * What is there already with the same bytes is only marked as used.
+ * An entry that exists with the same bytes is only marked as used.
  */
 export async function replaceEntries(tx: Tx, entries: readonly NewCacheEntry[]): Promise<void> {
   await tx.run(sql`
@@ -62,7 +62,7 @@ export async function replaceEntries(tx: Tx, entries: readonly NewCacheEntry[]):
   `);
 }
 
-/** Keeps an entry if there is none of that name; answers whether it did. */
+/** Stores an entry if there is none of that name; returns whether it did. */
 export async function addEntry(tx: Tx, entry: NewCacheEntry): Promise<boolean> {
   const added = await tx.run(sql`
     insert into cache_entry (project, tool, key, digest, size_bytes, attributes, principal)
@@ -81,7 +81,7 @@ export async function removeEntry(tx: Tx, { project, tool, key }: EntryName): Pr
   return removed > 0;
 }
 
-/** Removes an entry as it was read; one that has got other bytes since stays. Answers whether it did. */
+/** Removes an entry as it was read; one with other bytes since stays. Returns whether it did. */
 export async function removeAsRead(tx: Tx, entry: CacheEntry): Promise<boolean> {
   const removed = await tx.run(sql`
     delete from cache_entry
@@ -106,7 +106,7 @@ export async function touchEntries(tx: Tx, names: readonly EntryName[]): Promise
   `);
 }
 
-/** Forgets some of what was not used since; answers how many. Their blobs go when the store wants room. */
+/** Deletes some unused entries; returns how many. Their blobs are evicted when the store needs space. */
 export function forgetUnusedEntries(tx: Tx, before: Date): Promise<number> {
   return tx.run(sql`
     delete from cache_entry
@@ -131,7 +131,7 @@ const StoredTotals = z
   .transform(({ last_used_at, ...row }) => ({ ...row, lastUsedAt: last_used_at }));
 export type CacheTotals = z.infer<typeof StoredTotals>;
 
-/** What is kept, by project and tool. Looks at every entry: for a page, not for a loop. */
+/** The totals by project and tool. Reads every entry: for a page, not for a loop. */
 export function cacheTotals(tx: Tx): Promise<CacheTotals[]> {
   return tx.many(
     StoredTotals,

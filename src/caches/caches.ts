@@ -6,7 +6,7 @@ import type { ActionResult } from "#proto/build/bazel/remote/execution/v2/remote
 import type { CacheCounter } from "./cache-counts.ts";
 import type { CacheEntry, EntryName, NewCacheEntry } from "./tool-rules.ts";
 
-/** The bytes of an entry or a blob. Those in one piece are known to be right. */
+/** The bytes of an entry or a blob. A value in one piece is already verified. */
 export type Value =
   | { readonly kind: "bytes"; readonly digest: Digest; readonly bytes: Uint8Array }
   | {
@@ -23,18 +23,18 @@ export interface ValueLookup {
   readonly certain?: boolean;
 }
 
-/** What build tools keep, by name, each among the blobs of its project. */
+/** The caches of build tools, by name, each among the blobs of its project. */
 export interface Caches extends Service {
   readonly counter: CacheCounter;
   find(name: EntryName): Promise<CacheEntry | undefined>;
   findMany(names: readonly EntryName[]): Promise<CacheEntry[]>;
   /** An entry's bytes; undefined when they are gone, and then it is an entry no more. */
   valueOf(entry: CacheEntry, lookup: ValueLookup): Promise<Value | undefined>;
-  /** A blob that anybody put into the project, by its hash. */
+  /** Returns a blob of the project by its hash, whoever wrote it. */
   blobWith(project: string, hash: string): Promise<Digest | undefined>;
   blobValue(project: string, digest: Digest, lookup: ValueLookup): Promise<Value | undefined>;
   /**
-   * An ActionResult all of whose blobs are there, from whoever made it; or what was put in place of one.
+   * Returns an ActionResult all of whose blobs exist, whoever made it; or the data that was stored in its place.
    * `domain` is the reader's; `protected` when absent.
    */
   actionResult(
@@ -43,11 +43,11 @@ export interface Caches extends Service {
     lookup: ValueLookup,
     domain?: TrustDomain,
   ): Promise<Value | undefined>;
-  /** The result of an action that somebody put there over HTTP, for those who ask by gRPC. */
+  /** Returns the result of an action that was written over HTTP, for clients of gRPC. */
   resultPutFor(project: string, action: Digest): Promise<ActionResult | undefined>;
   /** Takes in bytes. They are kept, but nothing names them yet. */
   take(project: string, chunks: AsyncIterable<Uint8Array>): Promise<Digest>;
-  /** The same where all is known already: the store need not write what it has. */
+  /** The same with a known digest: the store need not write existing bytes. */
   takeAs(project: string, digest: Digest, chunks: AsyncIterable<Uint8Array>): Promise<void>;
   /** Durable when it resolves. "refused" when there is one, and `again` is "refuse". */
   keep(entry: NewCacheEntry, again: "replace" | "refuse"): Promise<"kept" | "refused">;

@@ -4,7 +4,7 @@ import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 
 const Name = z.object({ tool: CacheTool, key: z.string() });
-export type NameInProject = z.infer<typeof Name>;
+type NameInProject = z.infer<typeof Name>;
 
 /** The names of a project's entries, in order, the next ones after `after`. */
 export function entryNames(
@@ -24,7 +24,7 @@ export function entryNames(
   );
 }
 
-/** Those of entries that were made or used in the last so many seconds; at most so many of them. */
+/** Names of entries that were made or used within the last seconds; at most so many. */
 export function entryNamesUsedWithin(
   tx: Tx,
   project: string,

@@ -5,11 +5,11 @@ import { removeAsRead } from "./cache-entry.store.ts";
 import type { CacheEntry } from "./tool-rules.ts";
 
 /**
- * Forgets an entry whose blob is gone.
+ * Deletes an entry whose blob is gone.
  *
- * Since it was found gone, somebody may have brought the same bytes again, which leaves the entry as it was.
- * Who brings them puts the blob before the entry: we either see the blob now, or the entry is written
- * after us, because it waits for our transaction.
+ * Since it was found gone, another client may have written the same bytes again, which leaves the entry as it was.
+ * Writers store the blob before the entry: this code either sees the blob now, or the entry is written afterwards,
+ * because it waits for this transaction.
  */
 export async function forgetGone(
   db: Db,

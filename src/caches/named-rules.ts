@@ -14,7 +14,7 @@ export const namedRules: ToolRules = {
   },
 };
 
-/** A key may become a path at whoever keeps it: no part of it leads elsewhere. */
+/** A key may become a path in a store: none of its parts may lead elsewhere. */
 function isWord(part: string): boolean {
   return /^[A-Za-z0-9._=+-]{1,200}$/.test(part) && part !== "." && part !== "..";
 }

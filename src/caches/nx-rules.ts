@@ -3,11 +3,10 @@ import { notAllowed, plainRules, textAnswer } from "./plain-rules.ts";
 import type { CacheRequest, Lookup, Refusal, ToolRules } from "./tool-rules.ts";
 
 /**
- * Nx's self-hosted cache. Its contract: what is there is never overwritten (409).
+ * Nx's self-hosted cache. Its contract: an existing entry is never overwritten (409).
  *
- * Nx ends a whole run over any answer to a read but 200 and 404, and to a write but 200, 403 and 409, over a
- * wrong token, too. A cache is not worth that: a read that fails finds nothing, a write was not allowed,
- * and the body says why.
+ * Nx ends a whole run on any answer to a read except 200 and 404, and to a write except 200, 403 and 409, even for a
+ * wrong token. So a failed read finds nothing, a failed write is not allowed, and the body gives the reason.
  */
 export const nxRules: ToolRules = {
   ...plainRules,

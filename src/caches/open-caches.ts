@@ -42,7 +42,7 @@ export function openCaches(parts: {
   });
 
   const keeping = coalescer<NewCacheEntry, void>(async (entries) => {
-    // Of two that came together the last counts, as if it had come last.
+    // Of two entries that arrived together the last counts.
     await replaceEntries(db, [...new Map(entries.map((each) => [nameKey(each), each])).values()]);
     return entries.map(() => undefined);
   });
@@ -59,7 +59,7 @@ export function openCaches(parts: {
     return entries.map(() => undefined);
   });
 
-  /** A value that cannot be had is a miss; who waits for the answer need not wait for this. */
+  /** Forgets an unreadable value, which is a miss; in the background, because the client need not wait for it. */
   function forget(entry: CacheEntry): void {
     forgetting
       .add(entry)

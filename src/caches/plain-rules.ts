@@ -22,7 +22,7 @@ export function notAllowed(method: string, allowed: string): Answer {
   return { ...rest, headers: { ...headers, allow: allowed } };
 }
 
-/** What a method asks of a key that may be written again, of those methods that a tool uses. */
+/** Returns the meaning of a method for a key that may be written again, among the tool's methods. */
 export function plainLookup(method: string, key: string, allowed: readonly string[]): Lookup {
   if (allowed.includes(method)) {
     if (method === "GET" || method === "HEAD") return { kind: "read", key };
@@ -32,7 +32,7 @@ export function plainLookup(method: string, key: string, allowed: readonly strin
   return { kind: "answer", answer: notAllowed(method, allowed.join(", ")) };
 }
 
-/** What tools have in common that look at statuses alone. */
+/** The common rules of tools that look at statuses only. */
 export const plainRules: Omit<ToolRules, "lookupOf"> = {
   hitHeaders: () => ({}),
   written: () => textAnswer(200, ""),

@@ -25,7 +25,7 @@ export async function entryInDoubt(
   return row;
 }
 
-/** From now on nobody is given an entry of that name, and none takes its place; also where there was none. */
+/** From now on no entry of that name is returned or replaced, even if there was none. */
 export async function quarantineEntry(
   tx: Tx,
   { project, tool, key }: EntryName,

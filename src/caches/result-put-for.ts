@@ -8,10 +8,10 @@ import { resultKey } from "./bazel-rules.ts";
 import type { EntriesWithResults } from "./result-under.ts";
 
 /**
- * What came of an action by the word of a client that spoke HTTP, for those who speak gRPC.
+ * Returns a result that a client wrote over HTTP, for clients of gRPC.
  *
- * HTTP takes any bytes for a result; here, only what a client could have written by gRPC, too. Text that
- * happens to read as a message names no output that is in the store.
+ * HTTP accepts any bytes as a result; here, only those that a client could have written over gRPC. Text that happens to
+ * parse as a message names no output that is in the store.
  */
 export async function resultPutFor(
   { treesOf, mostResultBytes, find, valueOf }: EntriesWithResults,

@@ -10,19 +10,20 @@ import { asActionResult } from "./as-action-result.ts";
 import type { Value, ValueLookup } from "./caches.ts";
 import type { CacheEntry, EntryName } from "./tool-rules.ts";
 
-/** What was put in the place of results. */
+/** The entries that were stored in place of results. */
 export interface EntriesWithResults {
   readonly treesOf: (project: string) => OutputTrees;
-  /** Those that are read as one. */
+  /** The size limit for reading one as a result. */
   readonly mostResultBytes: number;
   readonly find: (name: EntryName) => Promise<CacheEntry | undefined>;
   readonly valueOf: (entry: CacheEntry, lookup: ValueLookup) => Promise<Value | undefined>;
 }
 
 /**
- * What `/ac/HASH` gives: what was put there over HTTP, or else what a worker or a gRPC client has made.
+ * Returns the content of `/ac/HASH`: an entry that was written over HTTP, or else the result of a worker or a gRPC
+ * client.
  *
- * A result of which a blob is gone is none: Bazel would take it, and fail over the blob later on.
+ * A result with a missing blob counts as absent: Bazel would accept it, and fail on the blob later.
  */
 export async function resultUnder(
   parts: EntriesWithResults & { readonly db: Db },

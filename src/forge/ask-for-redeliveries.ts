@@ -12,7 +12,7 @@ import type { ForgeServices } from "./forge-services.ts";
 import type { ForgeDelivery, ForgeRedeliveries } from "./webhooks/forge-webhooks.ts";
 
 const hourMs = 60 * 60_000;
-/** Where nobody has looked yet. What is older is in the next look at everything anyway. */
+/** The period of the first look. Older deliveries are covered by the next full reading of the repositories. */
 const firstBackMs = 6 * hourMs;
 /** Its times have whole seconds, and a list may lag behind. */
 const overlapMs = 2 * 60_000;
@@ -21,7 +21,9 @@ const settledMs = 60_000;
 const mostAtOnce = 100;
 const keepDeliveriesMs = 7 * 24 * hourMs;
 
-/** Of what a forge says that it sent, what never came here and was not sent again with success. Pure. */
+/**
+ * Returns the deliveries that the forge sent, that never arrived here, and that were not successfully sent again. Pure.
+ */
 export function neverTaken(
   sent: readonly ForgeDelivery[],
   came: ReadonlySet<string>,
@@ -44,9 +46,10 @@ export function readFrom(mark: Date | undefined, now: Date, keptMs: number): Dat
 }
 
 /**
- * Up to when all was looked through, when these were to be asked for and only so many (the oldest) were. Pure.
+ * Returns up to when all deliveries were checked, if only the oldest few of the missing ones were requested again.
+ * Pure.
  *
- * What is left over comes with the next look, which begins before it.
+ * The next check begins before this time and requests the rest.
  */
 export function readUntil(
   missing: readonly Pick<ForgeDelivery, "deliveredAt">[],
@@ -109,7 +112,7 @@ async function askForgeForRedeliveries(
   return asked;
 }
 
-/** Ends what concerns nobody, and forgets what is long over. */
+/** Ends deliveries for unknown repositories, and deletes those that ended long ago. */
 export async function tidyDeliveries({ db, clock }: ForgeServices): Promise<void> {
   const now = clock.now();
   const before = new Date(now.getTime() - keepDeliveriesMs);

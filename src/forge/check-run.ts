@@ -11,7 +11,7 @@ export interface CheckAnnotation {
 export interface CheckRun {
   readonly sha: string;
   readonly name: string;
-  /** By which we find it again, whoever created it. */
+  /** The id by which the farm finds it again, whoever created it. */
   readonly externalId: string;
   readonly detailsUrl: string;
   readonly state:

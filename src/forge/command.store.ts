@@ -22,7 +22,7 @@ const Command = z.object({
 });
 export type WaitingCommand = z.infer<typeof Command>;
 
-/** Keeps a command as it was first read; what was read before stays. */
+/** Stores a command as it was first read; an existing one stays. */
 export async function insertCommand(
   tx: Tx,
   command: Omit<WaitingCommand, "attempts">,
@@ -69,7 +69,7 @@ export async function leaseCommand(
   return leased;
 }
 
-/** Only who leased it last ends it. */
+/** Ends a command; only its latest lease may do so. */
 export async function endCommand(
   tx: Tx,
   { repository, id, attempts }: WaitingCommand,

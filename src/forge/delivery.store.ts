@@ -5,7 +5,7 @@ import type { ForgePlace } from "./forge.ts";
 import { tellForge } from "./repository.store.ts";
 import { Hint } from "./webhooks/hint.ts";
 
-export interface NewDelivery {
+interface NewDelivery {
   /** The kind of the forge that sent it. */
   readonly kind: string;
   readonly id: string;
@@ -18,9 +18,9 @@ export interface NewDelivery {
 }
 
 /**
- * For so long the same body is taken to be the same delivery, under whatever id. The signature does not cover the id:
- * who has once seen a webhook may send it again and again. Forges themselves send equal bodies seldom, and what such a
- * one would have said, the farm finds when it looks at the repository.
+ * For this long the same body counts as the same delivery, under any id. The signature does not cover the id, so
+ * anybody who has seen a webhook could send it again and again. Forges rarely send equal bodies, and the farm finds the
+ * missed changes when it reads the repository.
  */
 const sameBodyMs = 60 * 60_000;
 
@@ -66,9 +66,9 @@ async function cameAs(
 }
 
 const Waiting = z.object({ id: z.string(), content: Hint, attempts: z.number() });
-export type WaitingDelivery = z.infer<typeof Waiting>;
+type WaitingDelivery = z.infer<typeof Waiting>;
 
-/** What waits for a repository; only its holder asks. */
+/** The waiting deliveries of a repository; only its holder reads them. */
 export function waitingDeliveries(
   tx: Tx,
   { kind, slug }: ForgePlace,
@@ -120,7 +120,7 @@ export async function postponeDeliveries(
   `);
 }
 
-/** Ends those of repositories that nobody watches. */
+/** Ends deliveries for repositories that are not watched. */
 export function endStrangeDeliveries(tx: Tx, now: Date): Promise<number> {
   return tx.run(sql`
     update forge_delivery as d set state = 'done', done_at = ${now}, error = 'nobody watches that repository'
@@ -164,7 +164,7 @@ export function latestDeliveries(
   );
 }
 
-/** Of these ids, those that came. */
+/** Returns those of these ids that arrived. */
 export async function deliveriesThatCame(
   tx: Tx,
   kind: string,
@@ -179,7 +179,7 @@ export async function deliveriesThatCame(
 
 const Mark = z.object({ until: z.date() });
 
-/** Up to when what the forge says that it sent was looked through; undefined: nobody has yet. */
+/** Returns up to when the forge's list of deliveries was checked; undefined before the first check. */
 export async function deliveryMark(tx: Tx, kind: string): Promise<Date | undefined> {
   const [mark] = await tx.many(
     Mark,
@@ -188,7 +188,7 @@ export async function deliveryMark(tx: Tx, kind: string): Promise<Date | undefin
   return mark?.until;
 }
 
-/** Of two servers the one that came further counts. */
+/** Stores the mark; between two servers the later one counts. */
 export async function moveDeliveryMark(tx: Tx, kind: string, until: Date): Promise<void> {
   await tx.run(sql`
     insert into forge_delivery_mark as mark (kind, until) values (${kind}, ${until})
@@ -196,7 +196,7 @@ export async function moveDeliveryMark(tx: Tx, kind: string, until: Date): Promi
   `);
 }
 
-/** False when the forge was asked for it before. */
+/** False when a redelivery was requested before. */
 export async function noteRedelivery(
   tx: Tx,
   { kind, id }: Pick<NewDelivery, "kind" | "id">,

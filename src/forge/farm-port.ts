@@ -5,9 +5,9 @@ import type { GraphSummary } from "#api/graph.ts";
 
 /** A graph that a forge is the reason for. */
 export interface GraphToMake {
-  /** Of (repository, ref, commit, named graph): making it twice is making it once. */
+  /** Derived from (repository, ref, commit, named graph): making it twice has no further effect. */
   readonly id: string;
-  /** What is fetched, with what it takes to be let in; and as it may be shown. */
+  /** The address to fetch, with its credentials; and the one that may be shown. */
   readonly address: string;
   readonly url: string;
   /** `refs/heads/main`, `refs/tags/v1`, `refs/pull/7/head`: says, with the repository, in which trust domain it runs. */
@@ -15,30 +15,30 @@ export interface GraphToMake {
   readonly sha: string;
   /** The named graph, where the policy names one. */
   readonly named: string | undefined;
-  /** What its definitions may ask for, when the commit is of somebody who may not write here. */
+  /** The limits for its definitions, when the author of the commit may not write here. */
   readonly outsiders: OutsiderRules | undefined;
 }
 
-/** What jobs of pull requests from forks may ask for; nothing else that reaches beyond their graph. */
-export interface OutsiderRules {
+/** The limits for jobs of pull requests from forks, which may not use anything else outside their graph. */
+interface OutsiderRules {
   readonly network: boolean;
   /** Property of a platform → patterns of values. */
   readonly platform: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What somebody's `retrigger` came to. */
-export interface Retriggered {
+/** The result of a `retrigger`. */
+interface Retriggered {
   readonly jobs: readonly string[];
 }
 
 /**
- * The farm, as far as forges need it; bound in the server.
+ * The parts of the farm that forges need; bound in the server.
  *
- * Everything may be asked twice: a server that died asks again for what it had asked.
- * What is refused for good is thrown as a Fault that will not pass (`isForGood`).
+ * All calls may be repeated, because a restarted server repeats them. A permanent refusal is thrown as a Fault
+ * (`isForGood`).
  */
 export interface FarmPort {
-  /** What graphs call the repository at an address; it is known from now on. */
+  /** Returns the name that graphs use for the repository at an address, and stores it if it is new. */
   nameRepository(url: string): Promise<string>;
 
   submitGraph(wanted: GraphToMake, by: Principal): Promise<{ readonly isNew: boolean }>;
@@ -46,8 +46,8 @@ export interface FarmPort {
   /** One that is over, or unknown, stays so. */
   cancelGraph(id: string, by: Principal): Promise<void>;
   /**
-   * Runs jobs of a selection (`state:failed`) again, with what was skipped because of them. `once` names the wish:
-   * asked for again, it is answered as it was, and nothing runs.
+   * Runs jobs of a selection (`state:failed`) again, with the jobs that were skipped because of them. `once` identifies
+   * the request: a repeated one gets the same answer, and nothing runs.
    */
   retrigger(id: string, selection: string, by: Principal, once: string): Promise<Retriggered>;
 

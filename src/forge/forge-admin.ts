@@ -26,7 +26,7 @@ export interface AdminServices {
   readonly db: Db;
   readonly clock: Clock;
   readonly forges: Forges;
-  /** What graphs call the repository at an address. */
+  /** Returns the name that graphs use for the repository at an address. */
   nameRepository(url: string): Promise<string>;
   /** Seals what lets the farm into a repository, for the database. */
   sealWay(place: ForgePlace, address: string): SealedWay;
@@ -79,7 +79,7 @@ function isWatched(name: string): Fault {
   return new Fault("already_exists", `${name} is watched already; \`grange forge list\` shows it`);
 }
 
-export async function requireWatched(tx: Tx, name: string): Promise<WatchedRepository> {
+async function requireWatched(tx: Tx, name: string): Promise<WatchedRepository> {
   const found = (await findWatched(tx, name)) ?? (await findWatchedAt(tx, withoutPassword(name)));
   if (found !== undefined) return found;
   throw new Fault(
@@ -88,7 +88,7 @@ export async function requireWatched(tx: Tx, name: string): Promise<WatchedRepos
   );
 }
 
-/** What was made of it stays. */
+/** Stops watching a repository; its graphs stay. */
 export async function forgetRepository(services: AdminServices, written: string): Promise<string> {
   return services.db.transaction(async (tx) => {
     const { name } = await requireWatched(tx, written);
@@ -158,7 +158,7 @@ export async function approveHead(
   });
 }
 
-/** What is wrong with how forges are set up; of one repository, or of the farm's access to forges as such. */
+/** Finds problems in the setup of forges; for one repository, or for the farm's access to forges in general. */
 export async function examine(
   { db, forges }: Pick<AdminServices, "db" | "forges">,
   written: string | undefined,

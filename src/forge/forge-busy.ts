@@ -1,10 +1,9 @@
 import { Fault } from "#core/fault.ts";
 
 /**
- * A forge that could not answer, or would not for now: another try may succeed.
+ * A forge could not answer, or refuses for now: another attempt may succeed.
  *
- * What was being written may have been written all the same; only a refusal by a limit says that it
- * was not.
+ * A write may have succeeded nevertheless; only a refusal because of a limit means that it did not.
  */
 export class ForgeBusy extends Fault {
   /** For how long the forge asked to be left alone. */

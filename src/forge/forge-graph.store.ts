@@ -32,7 +32,7 @@ export function graphsOfCommit(
   );
 }
 
-/** Of a pull request, the latest first. */
+/** For a pull request, the latest first. */
 export function graphsOfPull(tx: Tx, repository: string, pull: number): Promise<ForgeGraph[]> {
   return tx.many(
     ForgeGraph,
@@ -43,7 +43,7 @@ export function graphsOfPull(tx: Tx, repository: string, pull: number): Promise<
   );
 }
 
-/** Those of some commits, the oldest first. */
+/** For some commits, the oldest first. */
 export function latestGraphs(
   tx: Tx,
   repository: string,
@@ -58,7 +58,7 @@ export function latestGraphs(
   );
 }
 
-/** Written before the graph is made, so that whoever comes after a crash knows of it. */
+/** Written before the graph is made, so that it is known after a crash. */
 export async function insertForgeGraph(
   tx: Tx,
   graph: Omit<ForgeGraph, "cancelledAt">,
@@ -76,9 +76,9 @@ export async function forgetForgeGraph(tx: Tx, id: string): Promise<void> {
 }
 
 /**
- * Says of a pull request's graphs that nobody needs them any more: of all commits but `keep`.
+ * Marks a pull request's graphs as no longer needed, for all commits except `keep`.
  *
- * Written before they are told, so that one that comes to be wanted again meanwhile is made anew.
+ * Written before they are cancelled, so that a graph that is needed again meanwhile is made again.
  */
 export async function unwantGraphs(
   tx: Tx,

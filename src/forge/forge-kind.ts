@@ -31,18 +31,18 @@ export interface ForgeSettings<Settings> {
   readonly variables: Readonly<Record<string, string>>;
   /** The settings that name a file with a secret: no job may read such a file. */
   readonly secretFiles: readonly string[];
-  /** What to do when a farm has no forge of this kind: a sentence. */
+  /** What to do when a farm has no forge of this kind, as a sentence. */
   readonly missing: string;
 }
 
 /** A forge that the farm speaks with, until `stop`. */
 export type OpenForge = Forge & { stop?(): Promise<void> };
 
-/** What the server gives to each forge. */
+/** The server's parts for each forge. */
 export interface ForgeParts {
   readonly git: Git;
   readonly logger: Logger;
-  /** What relative paths of repositories are relative to. */
+  /** The base of relative paths of repositories. */
   readonly workingDirectory: string;
   /** Returns the slug with the credentials that the farm keeps sealed for it; the slug itself where it keeps none. */
   withCredentials(slug: ForgeSlug): Promise<string>;

@@ -3,7 +3,7 @@ import { ForgePolicy, type ForgePolicyChange } from "#api/forge.ts";
 
 export { ForgePolicy, type NeededPermission } from "#api/forge.ts";
 
-/** A policy with what is named changed. What is null is as usual again. */
+/** Returns a policy with the named settings changed. Null resets a setting to the default. */
 export function changedPolicy(
   before: z.input<typeof ForgePolicy>,
   { commands, ...change }: ForgePolicyChange,

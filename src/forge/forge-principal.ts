@@ -3,12 +3,12 @@ import type { Verb } from "#core/verb.ts";
 import type { ForgePermission } from "./forge.ts";
 import type { ForgePolicy, NeededPermission } from "./forge-policy.ts";
 
-/** Under this name the farm does what nobody asked for but a push. */
+/** The principal for everything that a push alone causes. */
 export const forgePrincipalName = "forge";
 
 /**
- * Returns the name of the principal that somebody at a forge is here: `octocat@github`. `account` is from
- * `accountOf`. Undefined for a name that a principal cannot have: nobody acts under it.
+ * Returns the name of the principal for a user of a forge: `octocat@github`. `account` is from `accountOf`. Undefined
+ * for a name that a principal cannot have, so nobody can act under it.
  */
 export function principalNameOf(forge: string, account: string): string | undefined {
   const name = `${account}@${forge}`;
@@ -39,7 +39,7 @@ const verbsOf: Readonly<Record<keyof ForgePolicy["commands"], readonly Verb[]>> 
   approve: [],
 };
 
-/** Somebody at a forge: what the farm's grants say, and what the policy gives for the forge's permission. */
+/** A user of a forge, with the rights from the farm's grants and from the policy for the forge's permission. */
 export function personAtForge(
   name: string,
   repository: string,

@@ -13,7 +13,7 @@ import type { WatchedRepository } from "./repository.store.ts";
 /** The forges that this farm speaks with, at most one of each kind. */
 export type Forges = readonly Forge[];
 
-/** What everything that watches repositories has at hand. */
+/** The services for code that watches repositories. */
 export interface ForgeServices {
   readonly db: Db;
   readonly clock: Clock;
@@ -30,7 +30,7 @@ export interface Held {
   readonly repository: WatchedRepository;
   readonly forge: Forge;
   readonly holding: Holding;
-  /** Aborted when somebody else may have it, or when we stop. */
+  /** Aborted when another server may hold it, or when this one stops. */
   readonly signal: AbortSignal;
 }
 

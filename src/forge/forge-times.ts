@@ -1,4 +1,4 @@
-/** How often forges are asked, and how long things wait. */
+/** How often forges are read, and the waiting times. */
 export interface ForgeTimes {
   /** All of a repository is compared with its forge so often: one that sends webhooks, which tell sooner; another. */
   readonly reconcileMs: number;

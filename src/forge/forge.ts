@@ -21,10 +21,10 @@ export interface PullRequest {
   readonly number: number;
   readonly state: "open" | "closed" | "merged";
   readonly title: string;
-  /** Login of who opened it. */
+  /** The login of its author. */
   readonly author: string;
   readonly head: string;
-  /** `refs/heads/…` that it is to be merged into, and that branch's head when the forge was asked. */
+  /** `refs/heads/…` of the target branch, and that branch's head when the forge was read. */
   readonly baseRef: string;
   readonly baseSha: string;
   /** Where the head lies; undefined when that repository was deleted. */
@@ -47,7 +47,7 @@ export interface ForgeComment {
   readonly updatedAt: Date;
 }
 
-/** What somebody may do in a repository, by the forge's word. */
+/** A user's permission in a repository, from the forge. */
 export type ForgePermission = "admin" | "maintain" | "write" | "triage" | "read" | "none";
 
 export type Reaction = "+1" | "-1" | "confused" | "eyes" | "rocket";
@@ -56,7 +56,7 @@ export type Reaction = "+1" | "-1" | "confused" | "eyes" | "rocket";
 export interface ForgeFinding {
   readonly what: string;
   readonly state: "ok" | "wrong" | "unknown";
-  /** What was seen; what to do about it when it is wrong. */
+  /** The observation; and the remedy if it is a problem. */
   readonly detail: string;
 }
 

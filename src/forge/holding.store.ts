@@ -12,9 +12,10 @@ export interface Holding {
 const Held = z.object({ repository: z.string(), epoch: z.number() });
 
 /**
- * Takes a repository for which something is to be done and that nobody works on: what waited longest.
+ * Takes a repository with pending work that no server holds: the one that has waited longest.
  *
- * One whose holder died waits since then: where servers die again and again, it keeps no other from its turn.
+ * A repository whose holder crashed has waited since then, so that one that crashes servers repeatedly does not keep
+ * others from their turn.
  */
 export async function takeRepository(
   tx: Tx,
@@ -55,7 +56,7 @@ export async function keepHolding(tx: Tx, held: Holding, until: Date): Promise<b
   return kept > 0;
 }
 
-/** To be called first in each transaction that writes what was read: an older reading must not overtake a newer one. */
+/** Call it first in each transaction that writes read data: older data must not overwrite newer data. */
 export async function requireHolding(tx: Tx, { repository, epoch }: Holding): Promise<void> {
   const [mine] = await tx.many(
     z.object({ name: z.string() }),

@@ -28,8 +28,8 @@ import {
 import { isForGood } from "./when-to-try-again.ts";
 
 /**
- * Makes what is to be there for a repository's commits and pull requests and is not yet, and ends what nobody
- * needs any more. What stops one of them does not stop the others; answers what may pass with time.
+ * Makes the missing graphs and reports for a repository's commits and pull requests, and ends those that are no longer
+ * needed. A failure of one does not stop the others; returns the temporary ones.
  */
 export async function makeWhatIsMissing(services: ForgeServices, held: Held): Promise<Error[]> {
   const { db } = services;

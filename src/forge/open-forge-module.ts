@@ -18,13 +18,13 @@ import { findWatched, forgeChannel } from "./repository.store.ts";
 import { wokenLoop } from "./woken-loop.ts";
 import { workOnNext } from "./work-on-repository.ts";
 
-export interface ForgeModuleOptions {
+interface ForgeModuleOptions {
   readonly db: Db;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly service: FarmPort;
   readonly forges: Forges;
-  /** What forges are told of; nothing without it. */
+  /** The reports for forges; none without it. */
   readonly reports?: ReportSource | undefined;
   readonly times?: Partial<ForgeTimes> | undefined;
   readonly chance?: () => number;
@@ -36,7 +36,7 @@ export interface ForgeModule extends Service {
   wake(): void;
 }
 
-/** Repositories, and commands, that one server works on beside each other: what they wait for is mostly the network. */
+/** How many repositories, and commands, one server handles at the same time: they mostly wait for the network. */
 const beside = 4;
 
 /** Watches repositories at forges, as long as it runs. Any number of servers may. */

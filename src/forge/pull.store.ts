@@ -45,7 +45,7 @@ export async function findPull(
   return found;
 }
 
-/** Those that are open, and those of which something is still to be done. */
+/** Open pull requests, and those with pending work. */
 export function livePulls(tx: Tx, repository: string): Promise<KnownPull[]> {
   return tx.many(
     Pull,
@@ -68,13 +68,11 @@ export function latestPulls(tx: Tx, repository: string, most: number): Promise<K
 }
 
 /** A pull request as the forge shows it, and since when it has this head. */
-export interface SeenPull extends PullRequest {
+interface SeenPull extends PullRequest {
   readonly headSince: Date;
 }
 
-/**
- * Keeps what was read. What is older than what is known changes nothing; an approval ends when the head moves.
- */
+/** Stores the data of a pull request. Older data changes nothing; an approval ends when the head moves. */
 export async function keepPull(tx: Tx, repository: string, pull: SeenPull): Promise<void> {
   await tx.run(sql`
     insert into forge_pull as known (repository, number, state, title, author, head, head_since, base_ref,
@@ -118,9 +116,9 @@ export async function settlePull(
 }
 
 /**
- * Notes somebody's word for one commit; false when that is not the head any more, or the pull request is over.
+ * Records an approval of one commit; false when that is not the head any more, or the pull request is closed.
  *
- * What follows from it (graphs) is made by whoever watches the repository, at once.
+ * The server that watches the repository then makes the graphs at once.
  */
 export async function approvePull(
   tx: Tx,

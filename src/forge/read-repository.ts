@@ -13,10 +13,10 @@ import {
 import type { Hint } from "./webhooks/hint.ts";
 import { headSince, type ToRead } from "./what-to-read.ts";
 
-/** Lists of a forge may lag behind it; what is read twice counts once. */
+/** A forge's lists may lag behind; entries that are read twice count once. */
 const overlapMs = 10 * 60_000;
 
-/** Asks a forge about a repository, and writes down what it answers. What follows from it is another's business. */
+/** Reads a repository from a forge, and stores the answers. Other code acts on them. */
 export async function readRepository(
   services: ForgeServices,
   held: Held,
@@ -65,7 +65,7 @@ async function readPulls(
     await keep(services, held, pulls, hints);
     const listed = new Set(pulls.map(({ number }) => number));
     const open = (await livePulls(services.db, name)).filter(({ state }) => state === "open");
-    // What we take for open and is not listed was closed, or has gone.
+    // Pull requests that are stored as open and not listed were closed or deleted.
     const missing = open.filter(({ number }) => !listed.has(number));
     await readSingly(
       services,

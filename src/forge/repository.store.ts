@@ -13,7 +13,7 @@ const Repository = z.object({
   kind: z.string(),
   /** How the forge calls it. */
   slug: z.string(),
-  /** As it may be shown. */
+  /** The address that may be shown. */
   url: z.string(),
   defaultBranch: z.string(),
   policy: ForgePolicy,
@@ -33,7 +33,7 @@ const columns = sql`
   next_at as "nextAt", error, failures
 `;
 
-/** Wakes whoever watches repositories, at every server. */
+/** Notifies the watchers at all servers. */
 export const forgeChannel = "grange_forge";
 
 export async function tellForge(tx: Tx): Promise<void> {
@@ -115,7 +115,7 @@ export async function changePolicy(
     update forge_repository set policy = ${JSON.stringify(policy)}::jsonb, next_at = ${now}
     where name = ${name}
   `);
-  // What could not be made may be possible now.
+  // Rows that failed before may succeed now.
   await tx.run(sql`
     update forge_pull set settled = null where repository = ${name} and problem is not null
   `);

@@ -1,7 +1,7 @@
 import type { ForgeKind } from "./forge-kind.ts";
 
 /** The address of a repository that is known to be at a forge of a kind. */
-export interface KnownAddress {
+interface KnownAddress {
   readonly kind: string;
   readonly url: string;
 }

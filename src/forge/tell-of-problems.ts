@@ -24,7 +24,7 @@ export async function wantProblemCheck(
   });
 }
 
-/** Says in a check run that a commit from a fork waits for somebody's approval. */
+/** Shows in a check run that a commit from a fork waits for an approval. */
 export async function wantHeldCheck(
   tx: Tx,
   { clock, service }: Pick<ForgeServices, "clock" | "service">,
@@ -60,7 +60,7 @@ async function wantCheck(
 ): Promise<void> {
   if (forge.checks === undefined) return;
   const check = namedGraphOf(policy, isFork) ?? "grange";
-  // Another pull request with that head has a graph of it: that is what there is to see.
+  // Another pull request with that head has a graph of it, which is shown instead.
   if (await hasLiveGraph(tx, { repository: name, sha, name: check })) return;
   const key = outboxKey({ kind: "check", sha, name: check });
   await want(

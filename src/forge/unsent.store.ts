@@ -10,9 +10,9 @@ const Unsent = z.object({
   error: z.string().nullable(),
   failedAt: z.date().nullable(),
 });
-export type Unsent = z.infer<typeof Unsent>;
+type Unsent = z.infer<typeof Unsent>;
 
-/** What a forge does not show as it is wanted: what is in trouble first. */
+/** Rows that the forge does not show yet: those with problems first. */
 export function unsentOf(tx: Tx, repository: string, most: number): Promise<Unsent[]> {
   return tx.many(
     Unsent,

@@ -3,11 +3,11 @@ import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import type { ForgePlace } from "./forge.ts";
 
-/** What lets somebody into a repository whose address holds it, sealed by whoever keeps keys. */
+/** The credentials of a repository whose address contains them, sealed by the key service. */
 const SealedWay = z.object({ keyId: z.string(), sealed: z.instanceof(Uint8Array) });
 export type SealedWay = z.infer<typeof SealedWay>;
 
-/** The way into the repository of a slug; undefined where it needs none, or nobody watches it. */
+/** Returns the credentials for the repository of a slug; undefined when it needs none, or is not watched. */
 export async function wayOf(tx: Tx, { kind, slug }: ForgePlace): Promise<SealedWay | undefined> {
   const [way] = await tx.many(
     SealedWay,
@@ -21,7 +21,7 @@ export async function wayOf(tx: Tx, { kind, slug }: ForgePlace): Promise<SealedW
 
 const Open = z.object({ name: z.string(), kind: z.string(), slug: z.string() });
 
-/** Repositories whose slugs hold what lets somebody in: written before that was sealed. */
+/** Repositories whose slugs contain credentials: written before these were sealed. */
 export function openWays(tx: Tx): Promise<z.infer<typeof Open>[]> {
   return tx.many(
     Open,

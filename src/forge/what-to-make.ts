@@ -4,13 +4,13 @@ import type { ForgePolicy } from "./forge-policy.ts";
 import type { KnownPull } from "./pull.store.ts";
 import type { KnownRef } from "./ref.store.ts";
 
-/** What is to be there for a pull request as it is now. */
-export type PullSituation =
-  /** Closed or merged: nobody needs what was made of it. */
+/** The situation of a pull request, which decides what is made for it. */
+type PullSituation =
+  /** Closed or merged: its graphs are no longer needed. */
   | { readonly kind: "over"; readonly isMerged: boolean }
   /** The policy wants nothing of it. */
   | { readonly kind: "quiet"; readonly head: string }
-  /** From a fork, and nobody has approved of this commit. */
+  /** From a fork, and this commit is not approved. */
   | { readonly kind: "held"; readonly head: string }
   | { readonly kind: "graph"; readonly head: string };
 
@@ -26,7 +26,7 @@ export function situationOf(
   return { kind: approvedHead === head ? "graph" : "held", head };
 }
 
-/** The same for equal situations: what was made for one is not made again. */
+/** Equal situations have equal keys, so that nothing is made twice for one. */
 export function situationKey(situation: PullSituation): string {
   return situation.kind === "over" ? "over" : `${situation.kind} ${situation.head}`;
 }
@@ -49,7 +49,7 @@ export function mayMeasure(
   return pull.approvedHead === pull.head ? "yes" : "after approval";
 }
 
-/** A branch or tag whose head is to get something. */
+/** A branch or tag whose head gets a graph. */
 export interface RefToMake {
   readonly ref: string;
   readonly head: string;
@@ -62,7 +62,7 @@ type RefPolicy = Pick<
   "branchGraphs" | "tags" | "suite" | "benchMaster" | "benchReleases"
 >;
 
-/** Of the default branch and of tags, the heads of which not all was made that is to be. */
+/** Returns the default branch and tags whose heads still lack something. */
 export function refsToMake(
   known: readonly Pick<KnownRef, "ref" | "head" | "workedHead">[],
   defaultBranch: string,
@@ -88,12 +88,12 @@ function tagOf(ref: string, { tags }: Pick<ForgePolicy, "tags">): string | undef
   return tag !== undefined && matchesPattern(tags, tag) ? tag : undefined;
 }
 
-/** Tags that were there before anybody watched get nothing: there may be thousands. */
+/** Tags that existed before the repository was watched get nothing, because there may be thousands. */
 export function workedFromTheStart(refs: readonly { readonly ref: string }[]): string[] {
   return refs.map(({ ref }) => ref).filter((ref) => ref.startsWith("refs/tags/"));
 }
 
-/** The id of a commit's graph: whoever makes it, and however often, makes this one. */
+/** Returns the id of a commit's graph, which is the same whoever makes it, and however often. */
 export function graphIdFor(graph: {
   readonly repository: string;
   readonly ref: string;

@@ -1,6 +1,6 @@
 import type { Hint } from "./webhooks/hint.ts";
 
-/** What is to be asked of a forge about one repository. */
+/** The parts of a repository to read from the forge. */
 export interface ToRead {
   readonly refs: boolean;
   /** `all`: those that are open and those that changed; else these alone. */
@@ -13,7 +13,7 @@ export interface ToRead {
 /** More pull requests than this are listed rather than asked for one by one. */
 const mostSingly = 20;
 
-/** What the hints, together, give reason to look at. Which of them came first is of no matter. */
+/** Returns the parts that the hints, together, make necessary. Their order does not matter. */
 export function whatToRead(hints: readonly Hint[], isFull: boolean): ToRead {
   if (isFull || hints.some(({ about }) => about === "all")) {
     return { refs: true, pulls: "all", comments: true, repository: true };
@@ -30,10 +30,10 @@ export function whatToRead(hints: readonly Hint[], isFull: boolean): ToRead {
 }
 
 /**
- * The earliest that a pull request is known to have had its head, by the forge's clock.
+ * Returns the earliest time at which a pull request is known to have had its head, by the forge's clock.
  *
- * When it was read it had been changed last at `updatedAt`: its head is no younger than that. What webhooks said
- * of that very head, or what was known before, may be earlier.
+ * When it was read it had last been changed at `updatedAt`: its head is no younger than that. Webhooks with that head,
+ * or earlier data, may give an earlier time.
  */
 export function headSince(
   pull: { readonly number: number; readonly head: string; readonly updatedAt: Date },

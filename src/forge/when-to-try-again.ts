@@ -10,7 +10,7 @@ const forGood: readonly FaultCode[] = [
   "already_exists",
 ];
 
-/** Whether trying again is of no use until something is changed by somebody. */
+/** Whether a retry is useless until a person changes something. */
 export function isForGood(reason: unknown): boolean {
   return reason instanceof Fault && forGood.includes(reason.code);
 }

@@ -2,16 +2,16 @@ import { type IdleState, neverIdle, periodMs } from "#core/idle-state.ts";
 import type { Service } from "#core/service.ts";
 
 /** A loop that works when it is woken, when it said it would, and now and then. */
-export interface WokenLoop extends Service {
+interface WokenLoop extends Service {
   wake(): void;
 }
 
-/** A time that has passed already, because another server has what is due, is no reason to spin. */
+/** A time in the past, because another server holds the due work, must not cause a busy loop. */
 const leastRestMs = 50;
 
 /**
- * Calls `pass` again and again: at once when it answers "more"; else when it is woken, at the time it names, and
- * after `lookMs` at the latest. What it throws is told, and it is called again after `lookMs`.
+ * Calls `pass` repeatedly: at once when it returns "more"; else when it is woken, at the time that it returns, and
+ * after `lookMs` at the latest. Its errors are logged, and it is called again after `lookMs`.
  */
 export function wokenLoop({
   pass,

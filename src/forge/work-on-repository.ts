@@ -9,9 +9,9 @@ import { findWatched, type WatchedRepository } from "./repository.store.ts";
 import { whatToRead } from "./what-to-read.ts";
 import { tryAgainInMs } from "./when-to-try-again.ts";
 
-/** What came meanwhile is read with the next; one reading serves them all. */
+/** Deliveries that arrive meanwhile are read with the next; one reading serves them all. */
 const mostDeliveries = 500;
-/** A forge that fails for so long is asked again by the next look at all of it. */
+/** A forge that fails for so long is read again by the next full reading. */
 const mostAttempts = 12;
 
 /** Takes one repository for which there is something to do, and does it. False when there is none. */
@@ -46,7 +46,7 @@ export async function workOnNext(
     const repository = await findWatched(db, holding.repository);
     if (repository !== undefined) await workOn(services, repository, holding, signal);
   } catch (reason) {
-    // Whoever has it now goes on; or the next start.
+    // The present holder continues; or the next start.
     if (!signal.aborted) throw reason;
     await layRepositoryDown(db, holding, {
       reconciledAt: undefined,

@@ -1,5 +1,5 @@
 /** The bytes from `start` up to, and without, `end`. */
-export interface Span {
+interface Span {
   readonly start: number;
   readonly end: number;
 }

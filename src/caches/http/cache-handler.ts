@@ -17,7 +17,7 @@ import { discard } from "./read-body.ts";
 import { refusalOf } from "./refusal-of.ts";
 import { sendAnswer } from "./send.ts";
 
-export interface CacheHandlerOptions {
+interface CacheHandlerOptions {
   readonly caches: Caches;
   readonly identify: (
     authorization: string | undefined,
@@ -26,7 +26,7 @@ export interface CacheHandlerOptions {
   /** The address we listen on; requests for other hosts are refused. */
   readonly host: string;
   readonly mostEntryBytes: number;
-  /** Counts what somebody is about to write into a project; throws when that is too much. No limit when absent. */
+  /** Counts bytes before they are written into a project; throws when the quota is exceeded. No limit when absent. */
   readonly admit?: (principal: Principal, project: string, bytes: number) => Promise<unknown>;
   /** A connection over which nothing goes for so long, in the middle of a request, is given up. */
   readonly idleMs: number;
@@ -43,7 +43,7 @@ export type CacheHandler = (
 
 /** A client that is refused may have sent its body already, or be in the midst of it. */
 const waitLimitMs = { bytes: 64 * 1024 * 1024, ms: 10_000 };
-/** Of one whose user pays for a broken connection; one over which nothing comes is broken all the same. */
+/** Limits for a tool whose user suffers from a broken connection; a silent connection is broken all the same. */
 const fragileLimits = { bytes: Number.POSITIVE_INFINITY, ms: 60 * 60_000 };
 
 /**
@@ -128,7 +128,7 @@ function requireToWrite(principal: Principal, project: string): void {
   );
 }
 
-/** Build tools that may write or execute read what they work with. */
+/** Build tools that may write or execute may also read. */
 function requireToRead(principal: Principal, project: string): void {
   const where = { repository: project, branch: "" };
   if (grantsFor(principal, ["read", "cache", "execute"], where).length > 0) return;

@@ -8,14 +8,14 @@ import { wholeBody } from "./read-body.ts";
 import { sendAnswer, sendChunks, sendHead } from "./send.ts";
 import { takeBlob, takeEntry } from "./take-entry.ts";
 
-/** One request on its way to an answer: who asks is known, and allowed what the wish needs. */
+/** One request in progress: its caller is known, and has the needed right. */
 export interface Exchange {
   readonly caches: Caches;
   readonly rules: ToolRules;
   readonly project: string;
   readonly tool: CacheTool;
   readonly principal: string;
-  /** In which it reads what others made. */
+  /** The domain whose results it may read. */
   readonly domain: TrustDomain;
   readonly method: string;
   readonly request: IncomingMessage;
@@ -88,7 +88,7 @@ export async function carryOut(exchange: Exchange, lookup: Lookup): Promise<void
   }
 }
 
-/** Not thrown: half of what is asked is not there, and a trace of the stack costs more than the answer. */
+/** Returned instead of thrown: half of all requests are misses, and a stack trace costs more than the answer. */
 function miss({ caches, rules, project, tool, method, response }: Exchange): void {
   if (method === "GET") caches.counter.count(project, tool, "misses");
   sendAnswer(response, rules.refused(noEntry, method), method === "HEAD");

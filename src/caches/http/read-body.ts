@@ -11,10 +11,10 @@ interface ComingBody {
 }
 
 /**
- * The bytes of a request, as they come.
+ * Returns the bytes of a request, as they arrive.
  *
- * Throws `out_of_range` when they are too many: at once when the client says so itself, else when they
- * have come. What is left of a body then is for `discard`.
+ * Throws `out_of_range` when they are too many: at once if the client announces the size, otherwise when they have
+ * arrived. The rest of the body is left to `discard`.
  */
 export function bodyOf(
   { request, response, coming }: ComingBody,
@@ -68,16 +68,16 @@ export async function wholeBody(coming: ComingBody, mostBytes: number): Promise<
 }
 
 /** How much of a refused body is taken in, and for how long. */
-export interface DiscardLimits {
+interface DiscardLimits {
   readonly bytes: number;
   readonly ms: number;
 }
 
 /**
- * Takes in the rest of a body that nobody wants; answers whether that was all.
+ * Reads and drops the rest of a body; returns whether it reached the end.
  *
- * A client that still sends would not read our answer: its connection breaks under it first. Beyond our
- * patience it does break.
+ * A client that is still sending would not read the answer: its connection would break first. Above the limits it does
+ * break.
  */
 export async function discard(request: IncomingMessage, limits: DiscardLimits): Promise<boolean> {
   if (request.complete || request.destroyed) return request.complete;

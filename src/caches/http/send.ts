@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Answer } from "../tool-rules.ts";
 
-/** What is served are bytes that somebody brought: no browser is to make anything else of them. */
+/** The served bytes come from clients: no browser may interpret them. */
 const safety = {
   "x-content-type-options": "nosniff",
   "content-security-policy": "default-src 'none'; sandbox",
@@ -34,10 +34,9 @@ export function sendHead(response: ServerResponse, status: number, headers: Head
 const mostOnTheWay = 512 * 1024;
 
 /**
- * Sends chunks as fast as the client takes them; answers whether all went out.
+ * Sends chunks as fast as the client takes them; returns whether all were sent.
  *
- * When they fail, the connection is cut: the length was promised, so that the client sees that bytes are
- * missing.
+ * When they fail, the connection is cut: the length was announced, so the client sees that bytes are missing.
  */
 export async function sendChunks(
   response: ServerResponse,

@@ -31,11 +31,11 @@ export interface AboutAction {
   readonly context: CallContext;
 }
 
-export interface ActionCacheParts {
+interface ActionCacheParts {
   readonly blobsFor: BlobsFor;
   readonly notes: Pick<AskingNotes, "heard" | "lookedUp">;
   readonly callers: GrpcCallers;
-  /** Finds a result whose blobs are all to be had; undefined otherwise. */
+  /** Finds a result whose blobs are all available; undefined otherwise. */
   readonly lookUpResult: (about: AboutAction) => Promise<ActionResult | undefined>;
   readonly keepResult: (about: AboutAction, result: ActionResult) => Promise<ClientResultEnd>;
 }
@@ -102,7 +102,7 @@ function mayLeaveNotes(caller: Principal, project: string): boolean {
   return caller.name !== anyone || mayDo(caller, "execute", where) || mayDo(caller, "cache", where);
 }
 
-/** Puts inlined files into the store, where all who get the result later look for them. */
+/** Stores inlined files, where all later readers of the result look for them. */
 async function storeInlined(
   blobs: BlobStore,
   result: ActionResult,

@@ -15,8 +15,8 @@ const laidTogetherBelowBytes = 16_384;
 /**
  * A BatchReadBlobsResponse, encoded by hand.
  *
- * protobuf-es copies all blobs into one buffer: 4 MiB of it hold the event loop for 3 ms. Here, what
- * is large is sent from where it is.
+ * protobuf-es copies all blobs into one buffer: 4 MiB of it block the event loop for 3 ms. Here, large blobs are sent
+ * without a copy.
  */
 export function batchReadAnswer(read: readonly BlobRead[]): Uint8Array[] {
   const answer: Uint8Array[] = [];

@@ -13,7 +13,7 @@ export async function* batchesOf<T>(
   const source = messages[Symbol.asyncIterator]();
   const ask = () => {
     const asked = source.next();
-    // Looked at later; until then its failure is nobody's.
+    // Awaited later; until then its failure must not count as unhandled.
     asked.catch(() => {});
     return asked;
   };
@@ -36,8 +36,8 @@ export async function* batchesOf<T>(
       yield batch;
     }
   } finally {
-    // Not waited for: a source that is asked for its next message ends only with that message,
-    // and whoever sends it may be waiting to hear why this ends.
+    // Not awaited: a source that waits for its next message ends only with that message, and the sender may be waiting
+    // for this error.
     void source.return?.().catch(() => {});
   }
 }

@@ -5,7 +5,7 @@ import type { CallContext } from "#grpc/call-context.ts";
 /** The blobs that a call is about: a farm has others for each project, a granary for each build. */
 export type BlobsFor = (project: string, context: CallContext) => BlobStore;
 
-/** Throws `permission_denied` for who may not write into a project, also what is there already. */
+/** Throws `permission_denied` for callers that may not write into a project, even for existing blobs. */
 export type RequireMayWrite = (project: string, context: CallContext) => Promise<void>;
 
 /** UploadStore into the same. */

@@ -1,13 +1,13 @@
 import type { BlobResource } from "./resource-name.ts";
 
-/** What an upload's client is, as its metadata says. */
-export interface ToolDetails {
+/** An upload's client, from its metadata. */
+interface ToolDetails {
   readonly toolName: string;
   readonly toolVersion: string;
 }
 
-/** How the `committed_size` of an upload is told. */
-export type CommittedSize = "blob" | "received" | "minus one";
+/** How the `committed_size` of an upload is reported. */
+type CommittedSize = "blob" | "received" | "minus one";
 
 /**
  * What a client wants to read as its upload's `committed_size`.
@@ -27,9 +27,9 @@ export function committedSizeFor(
 }
 
 /**
- * Whether a client goes on with a packed upload by the bytes of the blob, packed anew from there.
+ * Whether a client resumes a packed upload by offsets in the blob, packing again from there.
  *
- * That is Bazel's way. The API is silent, so all others begin again.
+ * That is Bazel's way. The API does not specify it, so all others begin again.
  */
 export function goesOnByBlobBytes(
   packing: BlobResource["packing"],

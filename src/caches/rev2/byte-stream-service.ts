@@ -33,10 +33,10 @@ export type ReadLog = (
 ) => Promise<void>;
 
 /**
- * ByteStream over blobs, plain and packed, and over logs where there are some.
+ * ByteStream over blobs, plain and packed, and over logs if there are any.
  *
- * Offsets count bytes of the blob, wherever the API leaves a choice. What is here of a
- * broken upload is kept, and QueryWriteStatus says how much that is.
+ * Offsets count bytes of the blob where the API leaves a choice. The received part of a broken upload is kept, and
+ * QueryWriteStatus reports its size.
  */
 export function byteStreamService(
   blobsFor: BlobsFor,
@@ -89,7 +89,7 @@ async function read(
   if (offset < 0 || offset > digest.sizeBytes) {
     throw new Fault("out_of_range", `offset ${offset} is outside ${digestKey(digest)}`);
   }
-  // What lies beyond the end is not asked for: a limit may be any number.
+  // Bytes beyond the end are not requested: a limit may be any number.
   const least = Math.min(limit, digest.sizeBytes - offset);
   const range = least === 0 ? { offset } : { offset, limit: least };
   const chunks = await blobsFor(projectOf(instanceName), context).read(digest, range);
@@ -112,7 +112,7 @@ async function write(
   const { instanceName, digest, packing } = parseWriteName(upload.resourceName);
   const project = projectOf(instanceName);
   await requireMayWrite(project, context);
-  // Of a plain upload all are told the same.
+  // For a plain upload all clients get the same answer.
   const tool = packing === "plain" ? undefined : requestMetadataIn(context.metadata)?.toolDetails;
   const wasHere = await isIntact(blobsFor(project, context), digest);
   const told = committedSizeFor(packing, tool, wasHere);
@@ -133,8 +133,8 @@ async function write(
 }
 
 /**
- * Whether the blob is here, and its bytes are right. They are read: whoever uploads what is here may do so because
- * the copy here is corrupt, and reading costs less than receiving.
+ * Returns whether the blob exists with the right bytes. They are read, because a client may upload an existing blob
+ * when the copy here is corrupt, and reading costs less than receiving.
  */
 async function isIntact(blobs: BlobStore, digest: Digest): Promise<boolean> {
   if ((await blobs.findMissing([digest])).length > 0) return false;

@@ -8,13 +8,13 @@ import {
 } from "#proto/google/bytestream/bytestream_pb.ts";
 
 /** The messages of an upload, as one stream of bytes. */
-export interface IncomingUpload {
+interface IncomingUpload {
   readonly resourceName: string;
-  /** Where the client goes on. */
+  /** Where the client continues. */
   readonly firstOffset: number;
-  /** Where the next message is to begin: what the client has sent, and what it had sent before. */
+  /** Where the next message must begin: the sent bytes, including those of earlier calls. */
   offset: number;
-  /** Throws unless each message goes on where the last one ended, up to `finish_write`. */
+  /** Throws unless each message begins where the last one ended, up to `finish_write`. */
   readonly data: AsyncGenerator<Uint8Array, void, undefined>;
 }
 
@@ -66,7 +66,7 @@ async function* dataOf(
 }
 
 async function nextWrite(requests: IncomingMessages): Promise<WriteRequest | undefined> {
-  // A client that has begun an upload has its bytes at hand.
+  // A client that has begun an upload has its bytes ready.
   const message = await requests.soon();
   return message && decodeInTurns(ByteStream.method.write, WriteRequestSchema, message);
 }

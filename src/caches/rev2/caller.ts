@@ -11,7 +11,7 @@ export interface GrpcCallers {
   /** The principal behind a call; throws `unauthenticated` for a token that is not good. */
   of(context: CallContext): Promise<Principal>;
   /**
-   * The methods, each refused to who sends a token that is not good or lacks the method's right, before its handler
+   * Guards the methods: a caller with an invalid token or without the method's right is refused before its handler
    * runs. `rights` has one for each path; throws for a method without one.
    */
   guard(methods: readonly Method[], rights: Readonly<Record<string, Right>>): Method[];

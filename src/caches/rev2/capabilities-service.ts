@@ -8,7 +8,7 @@ import {
   SymlinkAbsolutePathStrategy_Value,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 
-export interface Abilities {
+interface Abilities {
   /** Whether Execute is served. */
   readonly execution: boolean;
   /** Whether this client may write action results. */
@@ -21,14 +21,14 @@ export interface Abilities {
 /** REv2's priorities; all of them are taken. */
 const priorities = { priorities: [{ minPriority: -1_000_000, maxPriority: 1_000_000 }] };
 /**
- * What a batch's blobs may come to, as far as it is promised. A little more is taken; but many clients
- * read messages of 4 MiB at most, and names and sizes are around the bytes.
+ * The promised limit for the blobs of a batch. A little more is accepted; but many clients read messages of 4 MiB at
+ * most, and names and sizes take space as well.
  */
 const promisedBatchBytes = 4_000_000n;
 const compressors = [Compressor_Value.ZSTD];
 const digestFunctions = Object.values(digestFunctionValues);
 
-/** Tells clients what they may ask for. Bazel refuses to build with a server whose versions do not meet its own. */
+/** Announces the server's capabilities. Bazel refuses to build with a server whose versions do not match its own. */
 export function capabilitiesService(abilities: Abilities): Method[] {
   return methodsOf(Capabilities, {
     async getCapabilities(request, context) {

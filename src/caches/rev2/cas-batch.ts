@@ -27,7 +27,7 @@ interface Updated {
   readonly status: Status;
 }
 
-/** What a batch answers of one blob. */
+/** A batch's answer for one blob. */
 export interface BlobRead {
   readonly digest: DigestMessage;
   readonly data: Uint8Array;
@@ -74,7 +74,7 @@ export function casBatch(blobs: BlobStore, onUnexpected: (reason: unknown) => vo
   };
 }
 
-/** The blob's own bytes; what they may come to, its digest says. */
+/** Returns the blob's own bytes; its digest limits their size. */
 async function unpacked(
   data: Uint8Array,
   compressor: Compressor_Value,

@@ -16,7 +16,7 @@ import { findMissing } from "./find-missing.ts";
 import { projectOf } from "./project-of.ts";
 import { treePages } from "./tree-pages.ts";
 
-/** What all blobs of one batch may come to: a little more than Capabilities promise. */
+/** The limit for all blobs of one batch: a little more than Capabilities promise. */
 const mostBatchBytes = 4 * 1_048_576;
 
 /** A batch of many small blobs shall not take all file descriptors. */
@@ -39,7 +39,7 @@ export function casService(
       const project = projectOf(instanceName);
       await requireMayWrite(project, context);
       const batch = batchFor(project, context);
-      // Packed blobs count by what they become: that is what is held at once.
+      // Packed blobs count by their unpacked size, which is held in memory.
       assertWithinBatch(
         requests.map(({ data, digest, compressor }) =>
           compressor === Compressor_Value.IDENTITY
@@ -88,7 +88,10 @@ async function readBatch(
   );
 }
 
-/** What a batch comes to. Refused before anything is read: a batch may claim gigabytes. A size below 0 is its own blob's failure. */
+/**
+ * Returns the size of a batch. Refused before anything is read, because a batch may claim gigabytes. A size below 0 is
+ * only its own blob's failure.
+ */
 function assertWithinBatch(sizes: readonly number[]): number {
   const bytes = sizes.reduce((sum, size) => sum + Math.max(0, size), 0);
   if (bytes <= mostBatchBytes) return bytes;

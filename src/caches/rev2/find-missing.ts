@@ -17,7 +17,7 @@ import { projectOf } from "./project-of.ts";
 
 const method = ContentAddressableStorage.method.findMissingBlobs;
 
-/** Asked for and answered at once: more would hold up the event loop. */
+/** Checked at the same time: more would block the event loop. */
 const requestedAtOnce = 32;
 /** MD5's, which is the shortest. */
 const leastHashLength = 32;
@@ -25,8 +25,8 @@ const leastHashLength = 32;
 /**
  * FindMissingBlobs, piece by piece.
  *
- * A message of 4 MiB has some 60,000 digests: a tenth of a second to decode and as much to
- * encode, in which nobody else would be served.
+ * A message of 4 MiB has some 60,000 digests: decoding and encoding take a tenth of a second each, during which no
+ * other client would be served.
  */
 export function findMissing(blobsFor: BlobsFor): Method {
   return rawMethod(method, async ({ requests, context, inTurn, send }) => {
@@ -49,7 +49,7 @@ async function answerTo(
     // A piece of a message is a message; fields that come once are in one of them.
     const request = decodeRequest(method, FindMissingBlobsRequestSchema, piece);
     for (const digest of request.blobDigests) {
-      // What can be no hash is refused before a million more of them are made.
+      // An impossible hash is refused before a million more of them are decoded.
       if (digest.hash.length < leastHashLength) fromDigestMessage(digest, "a blob");
       messages.push(digest);
     }

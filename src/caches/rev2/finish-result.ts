@@ -16,7 +16,7 @@ import { fillLegacySymlinks, mayLackLegacySymlinks } from "./legacy-symlinks.ts"
 const mostBytes = 4 * 1_048_576;
 const mostParts = 250_000;
 
-/** Makes a result fit for the client that gets it: what it wants inlined, and in fields that it knows. */
+/** Prepares a result for its client: with the inlined files that it requested, and in fields that it knows. */
 export async function finishResult(
   blobs: BlobStore,
   actionDigest: Digest,
@@ -30,7 +30,7 @@ export async function finishResult(
   await inlineOutputs(blobs, result, wanted, functionOf(actionDigest));
 }
 
-/** Undefined when it is gone, or when what the digest names is no REv2 action: for some tools it is not. */
+/** Undefined when it is gone, or when the digest does not name an REv2 action: some tools use others. */
 async function commandOf(blobs: BlobStore, actionDigest: Digest): Promise<Command | undefined> {
   const action = await smallBlob(blobs, actionDigest);
   if (action === undefined) return undefined;

@@ -6,7 +6,7 @@ import type {
   Digest as DigestMessage,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 
-/** What a client wants to have inside of the answer, instead of fetching it afterwards. */
+/** The files that a client wants inside the answer, instead of fetching them afterwards. */
 export interface InlineRequests {
   readonly inlineStdout: boolean;
   readonly inlineStderr: boolean;
@@ -14,10 +14,10 @@ export interface InlineRequests {
   readonly inlineOutputFiles: readonly string[];
 }
 
-/** Of all that is inlined: an answer must stay well below gRPC's 4 MiB. */
+/** For everything inlined: an answer must stay well below gRPC's 4 MiB. */
 export const mostInlinedBytes = 1_048_576;
 
-/** Puts into a result what is wished for and small enough. A blob that is gone stays a digest. */
+/** Inlines the requested files that are small enough. A missing blob stays a digest. */
 export async function inlineOutputs(
   blobs: BlobStore,
   result: ActionResult,

@@ -13,10 +13,10 @@ export function mayLackLegacySymlinks(result: ActionResult): boolean {
 }
 
 /**
- * Says symlinks also in the fields that older clients read: by whether the path was asked for as a file's
- * or as a directory's.
+ * Fills symlinks also into the fields that older clients read: by whether the path was requested as a file's or as a
+ * directory's.
  *
- * Only who lists outputs by kind reads them: Bazel before 6.3, for one.
+ * Only clients that list outputs by kind read them, such as Bazel before 6.3.
  */
 export function fillLegacySymlinks(result: ActionResult, command: Command): void {
   if (command.outputPaths.length > 0 || !mayLackLegacySymlinks(result)) return;

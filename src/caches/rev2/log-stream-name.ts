@@ -1,10 +1,10 @@
 import { projectOf } from "./project-of.ts";
 
-/** What an attempt of an execution prints, as ByteStream reads it. */
+/** The output of an attempt of an execution, as a ByteStream resource. */
 export interface LogStreamName {
   readonly project: string;
   readonly executionId: string;
-  /** Another attempt prints anew: its stream is another one. */
+  /** Another attempt has another stream. */
   readonly attempt: number;
   readonly stream: "stdout" | "stderr";
 }

@@ -9,12 +9,12 @@ import {
 
 const header = "build.bazel.remote.execution.v2.requestmetadata-bin";
 
-/** Far more than tools write; what is longer is cut. */
+/** Far more than tools write; longer values are cut. */
 const longestId = 256;
 const longestName = 1_024;
 const longestVersion = 128;
 
-/** What a call says about itself. It may say nothing, and nothing that it says is refused. */
+/** Returns the caller's description of itself. It may be missing, and is never refused. */
 export function askingFrom(
   metadata: Metadata,
   known: Pick<Asking, "project" | "principal">,
@@ -32,7 +32,7 @@ export function askingFrom(
   };
 }
 
-/** What a call says of itself, as it came. */
+/** Returns a call's description of itself, as received. */
 export function requestMetadataIn(metadata: Metadata): RequestMetadata | undefined {
   const bytes = metadata[header];
   if (!(bytes instanceof Uint8Array)) return undefined;

@@ -3,11 +3,11 @@ import type { Digest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import { projectOf } from "./project-of.ts";
 
-/** What a ByteStream call is about. */
+/** The resource of a ByteStream call. */
 export interface BlobResource {
   /** May be empty, and may have slashes. One that can be no project's is refused. */
   readonly instanceName: string;
-  /** Of the blob itself, also where it travels packed. */
+  /** Of the blob itself, even if it is sent packed. */
   readonly digest: Digest;
   /** How the bytes travel. */
   readonly packing: "plain" | "zstd";

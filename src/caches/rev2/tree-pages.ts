@@ -7,9 +7,9 @@ import { HeldBytes, SharedBytes } from "#grpc/held-bytes.ts";
 import type { Directory } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { mapAtMost } from "#scheduling/map-at-most.ts";
 
-export interface TreePage {
+interface TreePage {
   readonly directories: Directory[];
-  /** Where a later call goes on: how many directories came before. Empty after the last. */
+  /** Where a later call continues: the number of earlier directories. Empty after the last. */
   readonly nextPageToken: string;
 }
 
@@ -18,17 +18,17 @@ const mostPageBytes = 1_048_576;
 const mostPageSize = 10_000;
 const mostDirectoryBytes = 4 * 1_048_576;
 const mostAtOnce = 16;
-/** What is remembered of a tree, so as to give each of its directories once. */
+/** The limit for the remembered directories of a tree, each of which is returned once. */
 const mostDirectories = 1_000_000;
 const rememberedBytes = 300;
-/** All walks that are under way: each is as slow as who reads it. */
+/** The memory of all walks in progress: each is as slow as its reader. */
 const allWalks = new SharedBytes(256 * 1_048_576);
 
 /**
- * All directories below a root, each once, parents before children.
+ * Returns all directories below a root, each once, parents before children.
  *
- * A directory that is not here is left out, with what is only below it: the client
- * sees what is missing and uploads it. Only a missing root is an error.
+ * A missing directory is left out, with everything that is only below it: the client sees the gap and uploads it. Only
+ * a missing root is an error.
  *
  * @param pageSize Directories per page; 0 leaves it to the server.
  */

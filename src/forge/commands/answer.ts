@@ -3,7 +3,7 @@ import type { NeededPermission } from "../forge-policy.ts";
 import { foreignSentence } from "../reports/foreign-text.ts";
 import { type CommandKind, usage } from "./command.ts";
 
-/** What a comment that asked for something gets. */
+/** The answer to a comment with a command. */
 export interface Answer {
   readonly state: "done" | "refused";
   readonly reaction: Reaction;
@@ -56,7 +56,7 @@ export const told = {
   edited: {
     state: "refused",
     reaction: "confused",
-    // Whoever passes by may edit, too: a reaction is enough. `help` tells of edits.
+    // Anybody may edit, so a reaction is enough. `help` explains that edits do not count.
     text: undefined,
   } satisfies Answer,
 

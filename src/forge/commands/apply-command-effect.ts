@@ -10,16 +10,16 @@ import type { CommandService } from "./command-service.ts";
 import type { CommandEffect } from "./decide-command.ts";
 
 /** Where something is done: a pull request of a watched repository. */
-export interface CommandPlace {
+interface CommandPlace {
   readonly repository: string;
   readonly pull: number;
-  /** Of the pull request, by the forge's word of just now. */
+  /** The head of the pull request, just read from the forge. */
   readonly head: string;
   /** The forge's number of the comment that asks for it. */
   readonly comment: string;
 }
 
-/** Does it. What the farm refuses is thrown. Done again it changes nothing more. */
+/** Carries it out. Throws the farm's refusals. Repeating it has no further effect. */
 export async function applyCommandEffect(
   services: CommandService,
   place: CommandPlace,

@@ -13,20 +13,20 @@ import type { CommandService } from "./command-service.ts";
 import { decideCommand } from "./decide-command.ts";
 import { usualName } from "./read-command.ts";
 
-export interface CommandServices extends CommandService {
+interface CommandServices extends CommandService {
   readonly forgeFor: (repository: WatchedRepository) => Forge;
 }
 
-/** What may pass: the command is tried again later. All else is an answer. */
+/** Temporary errors: the command is tried again later. All others are an answer. */
 const passing: readonly FaultCode[] = ["unavailable", "aborted", "deadline_exceeded", "internal"];
 
-/** After so many tries whoever asked hears that it did not work. */
+/** After so many attempts the author is told that the command failed. */
 const mostAttempts = 12;
 
 /**
- * Carries a command out, as it was first read, and has the forge show what came of it. Throws what may pass.
+ * Carries a command out, as it was first read, and lets the forge show the result. Throws temporary errors.
  *
- * Who asked, what they may, and where the pull request stands is asked of the forge anew.
+ * The author, the author's permission and the pull request are read again from the forge.
  */
 export async function carryOutCommand(
   services: CommandServices,
@@ -56,7 +56,7 @@ async function answerTo(
   } catch (reason) {
     const mayPass = !(reason instanceof Fault) || passing.includes(reason.code);
     if (mayPass && command.attempts < mostAttempts) throw reason;
-    // What went wrong within is for the log, and for nobody else.
+    // An internal error goes to the log only.
     return mayPass ? told.broken : told.failed(messageOf(reason));
   }
 }

@@ -2,7 +2,7 @@ import type { Clock } from "#core/clock.ts";
 import type { Db } from "#db/db.ts";
 import type { FarmPort } from "../farm-port.ts";
 
-/** What carrying out commands needs. */
+/** Everything needed to carry out commands. */
 export interface CommandService {
   readonly db: Db;
   readonly clock: Clock;

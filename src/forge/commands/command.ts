@@ -1,4 +1,4 @@
-/** What of a suite is to be measured: empty lists stand for what it usually measures. */
+/** The parts of a suite to measure: empty lists stand for the usual ones. */
 export interface BenchChoice {
   readonly backends: readonly string[];
   readonly profiles: readonly string[];
@@ -8,11 +8,11 @@ export interface BenchChoice {
   readonly runs: number | undefined;
 }
 
-/** What a comment may ask for. */
+/** The commands that a comment may contain. */
 export type Command =
-  /** Of the pull request's head. `isToWait`: its artifacts are not there yet. */
+  /** For the pull request's head. `isToWait`: its artifacts do not exist yet. */
   | { readonly kind: "bench"; readonly isToWait: boolean; readonly choice: BenchChoice }
-  /** Of a commit that was built already: 7 to 40 hex digits. */
+  /** For a commit that was already built: 7 to 40 hex digits. */
   | { readonly kind: "build"; readonly sha: string; readonly choice: BenchChoice }
   | { readonly kind: "retrigger"; readonly selection: string }
   | { readonly kind: "cancel" }
@@ -31,7 +31,7 @@ export const commandKinds = [
   "help",
 ] as const satisfies readonly CommandKind[];
 
-/** What is typed to the farm, by the name under which it is addressed. */
+/** The commands with their syntax, under the name of the farm. */
 export function usage(name: string): readonly string[] {
   const choice = "[backends=A,B] [profiles=…] [targets=…] [benchmarks=…] [runs=N]";
   return [

@@ -20,17 +20,17 @@ export interface CommandCircumstances {
     KnownPull,
     "number" | "state" | "head" | "author" | "isFork" | "approvedHead"
   >;
-  /** Of the author, in the repository. */
+  /** The author's permission in the repository. */
   readonly permission: ForgePermission;
   readonly policy: ForgePolicy;
   /** The author, with the grants under which it is done; undefined: no principal can have that name. */
   readonly by: Principal | undefined;
-  /** Those of them that the farm gives, whatever the forge says. */
+  /** The author's rights from the farm's own grants, independent of the forge. */
   readonly farmGrants: readonly Grant[];
   readonly name: string;
 }
 
-/** What is to be done for a command. */
+/** The effect of a command. */
 export type CommandEffect =
   | { readonly kind: "answer"; readonly answer: Answer }
   | {
@@ -88,7 +88,7 @@ export function decideCommand(circumstances: CommandCircumstances): CommandEffec
   }
 }
 
-/** Everybody who may read a public repository may write there. */
+/** In a public repository everybody may read, and therefore comment. */
 function isKnown(circumstances: CommandCircumstances): boolean {
   const { permission, pull, command } = circumstances;
   return (
@@ -122,8 +122,8 @@ function isAllowed(
 }
 
 /**
- * A head that came later before an approval than this was not looked at: whoever pushes while a maintainer types
- * would have it approved.
+ * A head that arrived less than this before an approval was not reviewed: an author who pushes while a maintainer types
+ * would get it approved.
  */
 const shortestLookMs = 60_000;
 

@@ -2,10 +2,10 @@ import type { ForgeComment } from "../forge.ts";
 import { findCommand, usualName } from "./read-command.ts";
 
 /** Whether a comment asks the farm for something, and with which line. */
-export type Noticed =
+type Noticed =
   | { readonly kind: "nothing" }
   | { readonly kind: "asks"; readonly line: string }
-  /** It was changed after it was written, by its author or by somebody else who may: it is told that this does not count. */
+  /** It was changed after it was written: the answer explains that edits do not count. */
   | { readonly kind: "edited"; readonly line: string };
 
 export function noticeComment(

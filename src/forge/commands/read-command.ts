@@ -5,15 +5,15 @@ import { SuiteWord } from "#core/test-case.ts";
 import { type BenchChoice, type Command, commandKinds } from "./command.ts";
 import { spokenLines } from "./spoken-lines.ts";
 
-/** What a line asks for; `problem` is a sentence whose foreign words stand in quotation marks. */
-export type Reading =
+/** The command in a line; `problem` is a sentence that quotes the author's words. */
+type Reading =
   | { readonly kind: "command"; readonly command: Command }
   | { readonly kind: "wrong"; readonly problem: string };
 
-/** Under which name the farm is addressed, where nobody said another. */
+/** The default name of the farm in comments. */
 export const usualName = "grange";
 
-/** A page of names of jobs fits; what is longer is no command that somebody typed. */
+/** Long enough for a page of job names; nobody types a longer command. */
 const longestLine = maxSelectionLength + 100;
 const lists = { backends: 50, profiles: 50, targets: 50, benchmarks: 500 } as const;
 
@@ -105,7 +105,7 @@ function readRetrigger(text: string): Reading {
   }
 }
 
-/** A text says what is wrong. */
+/** Returns a text that describes the problem, if there is one. */
 function readChoice(given: readonly string[]): BenchChoice | string {
   const choice = {
     backends: [] as string[],

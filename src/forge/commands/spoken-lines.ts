@@ -1,12 +1,12 @@
-/** Tags whose content somebody else said, or nobody sees. */
+/** Tags whose content is quoted, code, or hidden. */
 const notSpoken = /<(\/?)(pre|code|blockquote|details|script|style|textarea|samp|kbd|title)\b/gi;
 
 /**
- * The lines of a comment that its author says themselves, by the rules of CommonMark as far as they matter here: no
- * quotes (with the lines that continue them without a sign), no code in fences, by indentation or between backticks,
- * no comments of HTML, and nothing in tags that hide, quote or set code.
+ * Returns the lines of a comment that its author says themselves, by the relevant rules of CommonMark: no quotes (with
+ * the lines that continue them without a sign), no code in fences, by indentation or between backticks, no comments of
+ * HTML, and nothing in tags that hide, quote or set code.
  *
- * Where it is not clear it leaves out: what is left out has to be said again, what is wrongly taken is done.
+ * If it is unclear, a line is left out: a missed command can be repeated, but a misread one is carried out.
  */
 export function spokenLines(body: string): string[] {
   const spoken: string[] = [];
@@ -48,7 +48,7 @@ export function spokenLines(body: string): string[] {
       continue;
     }
     const before = depth;
-    // What stands between backticks on one line is no tag.
+    // Text between backticks on one line is not a tag.
     const plain = line.replaceAll(/`[^`]*`/g, "");
     for (const [, slash] of plain.matchAll(notSpoken)) {
       depth = Math.max(0, depth + (slash === "/" ? -1 : 1));
@@ -76,11 +76,11 @@ function closes(line: string, { sign, length }: { sign: string; length: number }
   return signs !== undefined && signs.startsWith(sign) && signs.length >= length;
 }
 
-/** Lines of a paragraph whose beginning is in no code span: one may go over several lines. */
+/** Returns the lines of a paragraph whose beginnings are in no code span, because a span may cover several lines. */
 function outsideCodeSpans(lines: readonly string[]): string[] {
   const text = lines.join("\n");
   const runs = [...text.matchAll(/`+/g)].map(({ index, 0: { length } }) => ({ index, length }));
-  // Of each run the next one that is as long: that closes it.
+  // For each run of backticks, the next run of the same length closes it.
   const next = new Map<number, number>();
   const later = new Map<number, number>();
   for (const [i, { length }] of [...runs.entries()].toReversed()) {

@@ -7,7 +7,7 @@ import { parseRepositoryAddress, withoutPassword } from "#git/repository-address
 import type { Forge, ForgeFinding, ForgeRef } from "../forge.ts";
 import type { ForgeParts } from "../forge-kind.ts";
 
-/** A name longer than any that a file system allows a loose ref; what a hostile remote says beyond it is left out. */
+/** Longer than any loose ref on a file system; longer names from a hostile remote are left out. */
 const mostNameLength = 250;
 
 /** A plain Git remote as a forge: branches and tags, and no capability. */

@@ -46,8 +46,8 @@ function stateBody(state: CheckRun["state"]): Readonly<Record<string, unknown>> 
 // GitHub's own instants have whole seconds, and so do its examples of what to send.
 const instant = (date: Date) => `${date.toISOString().slice(0, 19)}Z`;
 
-/** What GitHub tells of an annotation that it has. */
-export interface KnownAnnotation {
+/** GitHub's data about an existing annotation. */
+interface KnownAnnotation {
   readonly path: string;
   readonly start_line: number;
   readonly end_line: number;
@@ -56,10 +56,10 @@ export interface KnownAnnotation {
 }
 
 /**
- * Those of the wanted annotations that GitHub has not yet.
+ * Returns those of the wanted annotations that GitHub does not have yet.
  *
- * It adds what an update brings to what is there: sending all again would show all twice. None can be
- * taken away again.
+ * An update adds its annotations to the existing ones: sending all again would show all twice. None can be removed
+ * again.
  */
 export function missingAnnotations(
   wanted: readonly CheckAnnotation[],

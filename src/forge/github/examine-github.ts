@@ -54,7 +54,7 @@ async function seen<What>(asking: Promise<What>): Promise<Seen<What>> {
   }
 }
 
-/** By how much this machine's clock is ahead of GitHub's, whose answers carry their time. */
+/** Returns how far this machine's clock is ahead of GitHub's, whose answers contain their time. */
 async function clockAheadMs(
   client: GitHubClient,
   config: FullGitHubConfig,

@@ -1,10 +1,11 @@
-/** What GitHub lets owners and repositories be called. All else is taken for no repository of it. */
+/** The allowed names of owners and repositories at GitHub. Other names are not repositories there. */
 const owner = "[a-z0-9](?:[a-z0-9-]{0,38})";
 const repository = "[a-z0-9._-]{1,100}?";
 const place = `${owner}/${repository}`;
 
 const forms: readonly RegExp[] = [
-  // Whatever lets somebody in, it leads to the same place; but no second @, of which readers differ where the host begins.
+  // Credentials do not change the place; but a second @ is refused, because parsers disagree where the host begins
+  // then.
   new RegExp(
     `^https?://(?:[^/@\\s\\\\]*@)?([a-z0-9.-]+(?::\\d{1,5})?)/(${place})(?:\\.git)?/*$`,
     "i",
@@ -36,7 +37,7 @@ export function gitHubRepositoryKeys(
   };
 }
 
-/** The machines whose repositories are GitHub's, with their port where that is not the usual one. */
+/** The hosts of GitHub's repositories, with their port if it is unusual. */
 function gitHubHosts(urls: readonly string[]): ReadonlySet<string> {
   const hosts = urls.flatMap((url) => (URL.canParse(url) ? [new URL(url).host.toLowerCase()] : []));
   return new Set(["github.com", ...hosts]);

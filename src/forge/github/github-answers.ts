@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { ForgeComment, ForgePermission, PullRequest } from "../forge.ts";
 import type { ForgeDelivery } from "../webhooks/forge-webhooks.ts";
 
-// What we read of GitHub's answers, by its field names. All else in them is left unread.
+// The used parts of GitHub's answers, by its field names. All others are ignored.
 
 /** Numbers of deliveries are longer than a JavaScript number is exact; octokit gives those as bigint. */
 const Id = z.union([z.number().int(), z.bigint()]).transform(String);

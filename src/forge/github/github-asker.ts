@@ -9,7 +9,7 @@ import { nextPage } from "./next-page.ts";
 /** An answer that GitHub may say is still true, which costs nothing of the limits. */
 export interface KnownAnswer {
   readonly etag: string;
-  /** What we read of it: a page of pull requests is megabytes otherwise. */
+  /** The parsed part of it, because a page of pull requests is megabytes otherwise. */
   readonly read: unknown;
   readonly next: string | undefined;
   readonly weight: number;
@@ -17,7 +17,7 @@ export interface KnownAnswer {
 
 type Parameters = Readonly<Record<string, unknown>>;
 
-/** Somebody who asks GitHub, and reads the answers against what we know of them. */
+/** Sends requests to GitHub, and parses the answers by schemas. */
 export interface GitHubAsker {
   get<Answer>(schema: z.ZodType<Answer>, route: string, parameters?: Parameters): Promise<Answer>;
   /** Page after page, as far as there are any and `goesOn` wants more. */
@@ -36,13 +36,13 @@ export interface GitHubAsker {
 
 const Token = z.object({ token: z.string().regex(/^[A-Za-z0-9_.-]+$/) });
 
-export interface ListOptions<Item> {
+interface ListOptions<Item> {
   /** Where in the answer the items are, when it is not the answer itself. */
   readonly under?: string;
   readonly goesOn?: (page: readonly Item[]) => boolean;
 }
 
-export interface AskerParts {
+interface AskerParts {
   readonly octokit: Octokit;
   readonly api: string;
   readonly answers: RecentlyUsed<KnownAnswer>;
@@ -167,7 +167,7 @@ function fieldOf(data: unknown, name: string): unknown {
 function parsed<Answer>(schema: z.ZodType<Answer>, data: unknown, doing: string): Answer {
   const read = schema.safeParse(data);
   if (read.success) return read.data;
-  // A proxy's page in place of GitHub's answer passes; what was written may have been written.
+  // A proxy's page in place of GitHub's answer is temporary; a write may have succeeded.
   throw new ForgeBusy(
     `${doing}: GitHub's answer is not one we know: ${z.prettifyError(read.error).slice(0, 500)}`,
   );

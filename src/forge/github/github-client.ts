@@ -13,16 +13,16 @@ import type { FullGitHubConfig } from "./github-config.ts";
 import { githubFault, isUnknownToken } from "./github-fault.ts";
 import { pacedByKey } from "./paced.ts";
 
-export interface AppIdentity {
-  /** The app's number: what it was configured by may be its client id. */
+interface AppIdentity {
+  /** The app's number: the configuration may have its client id instead. */
   readonly id: string;
-  /** As whom its comments are shown. */
+  /** The user under which its comments appear. */
   readonly bot: string;
 }
 
 /** Who speaks to GitHub: the app itself, and it as installed where a repository is. */
 export interface GitHubClient extends Service {
-  /** What only the app may ask: of itself, its webhook, and where it is installed. */
+  /** For the calls of the app itself: about itself, its webhook, and its installations. */
   readonly app: GitHubAsker;
   /** Whom GitHub takes us for; asked for rarely. */
   identity(): Promise<AppIdentity>;
@@ -47,7 +47,7 @@ export function placeOf(slug: string): { readonly owner: string; readonly repo: 
 
 const PacedOctokit = Octokit.plugin(retry, throttling);
 
-/** For how long we believe who we are and where. A refused token ends the latter at once. */
+/** How long the identity and the installations are cached. A refused token ends the latter at once. */
 const installationMs = 600_000;
 
 /** Twenty comments' worth of waiting; a lease that is kept alive lasts so long, too. */
@@ -63,8 +63,8 @@ export function githubClient(config: FullGitHubConfig): GitHubClient {
     write: pacedByKey(1, pace.writeMs, cuttable.wait, longestTurnMs),
     notifications: pacedByKey(1, pace.notifyMs, cuttable.wait, longestTurnMs),
   };
-  // Answers weigh what they hold; 20,000 branches, pull requests and the like are some megabytes,
-  // comments at their longest aside.
+  // Answers count by their size; 20,000 branches, pull requests and so on are some megabytes, except for the longest
+  // comments.
   const answers: RecentlyUsed<KnownAnswer> = recentlyUsed(20_000, (one) => one.weight);
 
   const speaker = (id: string, installationId?: number): GitHubAsker => {
@@ -103,7 +103,7 @@ export function githubClient(config: FullGitHubConfig): GitHubClient {
       now: config.now,
       hold,
       async mayAsk(doing) {
-        // Who goes on asking under a limit is locked out for longer; all wait, or come back.
+        // Further requests under a limit would extend it; all wait, or come back later.
         const left = heldUntil - performance.now();
         if (left <= 0) return;
         if (left > config.waitLimitMs)
@@ -174,8 +174,8 @@ export function githubClient(config: FullGitHubConfig): GitHubClient {
       try {
         return await once(slug, doing);
       } catch (reason) {
-        // A token that GitHub no longer knows: the app was installed anew, or its token was taken
-        // back. Nothing was done, so that trying again doubles nothing.
+        // GitHub no longer knows the token: the app was installed again, or its token was revoked. Nothing was done, so
+        // a retry cannot do it twice.
         const cause = reason instanceof Fault ? reason.cause : reason;
         if (!isUnknownToken(cause)) throw githubFault(reason, slug, config.now());
         const id = installed.get(slug)?.id;

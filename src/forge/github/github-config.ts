@@ -2,12 +2,12 @@ import { createPrivateKey } from "node:crypto";
 import { Fault, messageOf } from "#core/fault.ts";
 
 /** How fast one installation may be written to. */
-export interface GitHubPace {
+interface GitHubPace {
   /** Between two writes. GitHub asks for a second. */
   readonly writeMs: number;
   /** Between two writes of which people are notified: comments. */
   readonly notifyMs: number;
-  /** Requests under way at once. */
+  /** The number of concurrent requests. */
   readonly concurrent: number;
 }
 
@@ -23,10 +23,7 @@ export interface GitHubConfig {
   /** After this a request counts as cut. GitHub itself gives up after 10 s. */
   readonly timeoutMs?: number;
   readonly pace?: Partial<GitHubPace>;
-  /**
-   * What the forge may ask us to wait for within a call; a longer wait is the caller's, who holds
-   * leases and knows how long.
-   */
+  /** How long a call may wait when the forge asks for it; a longer wait is left to the caller, who holds leases. */
   readonly waitLimitMs?: number;
   /** Before a read that failed is tried again; the second time four times that. */
   readonly readAgainMs?: number;
@@ -34,9 +31,9 @@ export interface GitHubConfig {
   readonly now?: () => Date;
 }
 
-export const githubApi = "https://api.github.com";
+const githubApi = "https://api.github.com";
 
-/** What octokit/plugin-throttling holds to by itself, after GitHub's advice for integrators. */
+/** The default pace of octokit/plugin-throttling, after GitHub's advice for integrators. */
 const usualPace: GitHubPace = { writeMs: 1_000, notifyMs: 3_000, concurrent: 10 };
 
 export type FullGitHubConfig = Required<Omit<GitHubConfig, "pace">> & { readonly pace: GitHubPace };

@@ -42,7 +42,7 @@ export function isUnknownToken(reason: unknown): boolean {
 }
 
 /** How long to leave GitHub alone; undefined when it is no limit that speaks. */
-export function limitMsOf(refusal: Refusal, now: Date): number | undefined {
+function limitMsOf(refusal: Refusal, now: Date): number | undefined {
   if (refusal.status !== 403 && refusal.status !== 429) return undefined;
   const after = afterMs(refusal.headers, now);
   if (after !== undefined) return after;

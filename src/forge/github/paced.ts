@@ -1,7 +1,7 @@
 import { ForgeBusy } from "../forge-busy.ts";
 
 /** Lets work start at most so many at a time, and so far apart. */
-export interface Paced {
+interface Paced {
   schedule<Arguments extends unknown[], Answer>(
     options: unknown,
     work: (...given: Arguments) => Promise<Answer>,

@@ -28,7 +28,7 @@ export interface SetUpSeen {
 }
 
 /** What each permission is for; an app without it fails just there. */
-export const neededPermissions: readonly (readonly [
+const neededPermissions: readonly (readonly [
   name: string,
   level: "read" | "write",
   why: string,
@@ -40,7 +40,7 @@ export const neededPermissions: readonly (readonly [
   ["checks", "write", "to report check runs"],
 ];
 
-export const neededEvents = ["push", "pull_request", "issue_comment"] as const;
+const neededEvents = ["push", "pull_request", "issue_comment"] as const;
 
 /** GitHub refuses tokens that are made a minute before its time, or live on ten minutes after it. */
 const clockMayDifferMs = 60_000;

@@ -1,16 +1,16 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
 /** A body that is being held against its signature while it comes. */
-export interface SignatureCheck {
+interface SignatureCheck {
   add(piece: Uint8Array): void;
   /** After the last piece, once. */
   isRight(): boolean;
 }
 
 /**
- * Begins to check what the header `X-Hub-Signature-256` claims; undefined when it claims nothing that could be true.
+ * Begins to check the header `X-Hub-Signature-256`; undefined when it cannot be valid.
  *
- * All secrets are tried, and compared in constant time: how long it takes tells nothing of them. While a secret is
+ * All secrets are tried, and compared in constant time, so that timing reveals nothing about them. While a secret is
  * replaced there are two.
  */
 export function checkSignature(

@@ -2,13 +2,13 @@ import { Fault } from "#core/fault.ts";
 import { retryAfterMsOf } from "../forge-busy.ts";
 import { isForGood as isForGoodAnywhere, tryAgainInMs } from "../when-to-try-again.ts";
 
-/** What is gone may have gone just between looking and writing. */
+/** It may have been removed just between reading and writing. */
 const mostNotFound = 3;
-/** Of failures of our own making; a forge that is away is waited for without end. */
+/** The limit for internal errors; for an unreachable forge there is none. */
 const mostInternal = 10;
 
-/** What follows from a row that could not be sent. */
-export interface AfterFailure {
+/** The decision about a row that could not be sent. */
+interface AfterFailure {
   readonly isForGood: boolean;
   readonly waitMs: number;
   /** The forge asked to be left alone: nothing else is sent there meanwhile. */
@@ -20,7 +20,7 @@ export function afterFailure(reason: unknown, attempts: number, chance: number):
   const code = reason instanceof Fault ? reason.code : "internal";
   const isForGood =
     isForGoodAnywhere(reason) ||
-    // Until somebody changes something at the forge.
+    // Until a person changes something at the forge.
     code === "permission_denied" ||
     (code === "not_found" && attempts + 1 >= mostNotFound) ||
     (code === "internal" && attempts + 1 >= mostInternal);

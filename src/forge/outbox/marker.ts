@@ -1,7 +1,8 @@
 /**
- * Begins each comment of ours, and is not shown: by it we find again what we wrote, whoever recorded it.
+ * An invisible beginning of each comment of the farm, by which the comment is found again after a crash.
  *
- * Only the very beginning counts, and only of our own comments: what others wrote may be quoted further down.
+ * Only the very beginning counts, and only in the farm's own comments, because comments of others may be quoted further
+ * down.
  */
 export function withMarker(key: string, body: string, isUntilReport = false): string {
   const until = isUntilReport ? untilReport : "";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /** A check run as it is kept; times as text. */
-export const KeptCheck = z.object({
+const KeptCheck = z.object({
   sha: z.string(),
   name: z.string(),
   externalId: z.string(),
@@ -31,7 +31,7 @@ export const KeptCheck = z.object({
     .readonly(),
 });
 
-/** What a forge is to show. The key under which it is kept names the place. */
+/** What a forge should show. Its key names the place. */
 export const OutboxContent = z.discriminatedUnion("kind", [
   /** `comment/PULL`: the one comment of a pull request, edited in place. */
   z.object({ kind: z.literal("comment"), pull: z.int(), body: z.string() }),
@@ -64,7 +64,7 @@ export const OutboxContent = z.discriminatedUnion("kind", [
 ]);
 export type OutboxContent = z.infer<typeof OutboxContent>;
 
-/** What is sent in the order in which it was wanted. */
+/** Rows of one lane are sent in the order in which they were requested. */
 export function laneOf(content: OutboxContent): string {
   return content.kind === "check" ? `sha/${content.check.sha}` : `pull/${content.pull}`;
 }

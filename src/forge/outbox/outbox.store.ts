@@ -4,12 +4,12 @@ import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { laneOf, OutboxContent } from "./outbox-content.ts";
 
-/** Wakes whoever sends, at every server. */
+/** Notifies the senders at all servers. */
 export const outboxChannel = "grange_forge_outbox";
 
 /**
- * Says what the forge is to show under a key. Wanted again as it is, nothing changes; what was given up is
- * tried anew when it is wanted otherwise. Of a repository that nobody watches, nothing is wanted.
+ * Sets what the forge should show under a key. Setting the same again changes nothing; a row that was given up is
+ * retried when it changes. Rows of unwatched repositories are ignored.
  */
 export async function want(
   tx: Tx,
@@ -36,7 +36,7 @@ export async function want(
   if (wanted > 0) await tx.run(sql`select pg_notify(${outboxChannel}, '')`);
 }
 
-/** What others wrote may have what no database keeps; nothing else may be held up by it. */
+/** Text from others may contain characters that no database stores; only such text is changed. */
 function asKept(content: OutboxContent): string {
   return JSON.stringify(content, (_, value: unknown) =>
     typeof value === "string" ? keepableText(value, value.length) : value,
@@ -51,7 +51,7 @@ const Waiting = z.object({
   epoch: z.number(),
   attempts: z.number(),
   remoteId: z.string().nullable(),
-  /** Whether somebody may have written it before, and could not record that. */
+  /** Whether an earlier attempt may have written it without recording that. */
   wasUnsettled: z.boolean(),
 });
 /** A row that is ours to send, until its lease ends or is lost. */
@@ -69,7 +69,7 @@ const isDue = (now: Date) => sql`
           and before.next_at > ${now}))
 `;
 
-/** Repositories for which something is to be sent and where nobody sends, those that waited longest first. */
+/** Repositories with due rows that no server sends, those that have waited longest first. */
 export async function repositoriesToSend(tx: Tx, now: Date, most: number): Promise<string[]> {
   const rows = await tx.many(
     z.object({ repository: z.string() }),
@@ -87,8 +87,8 @@ export async function repositoriesToSend(tx: Tx, now: Date, most: number): Promi
 }
 
 /**
- * Leases the row of a repository whose turn it is; undefined when there is none, or when somebody else sends there:
- * forges ask for writing one thing after the other.
+ * Leases the next row of a repository; undefined when there is none, or when another server sends there, because forges
+ * require sequential writes.
  */
 export async function leaseNext(
   tx: Tx,
@@ -96,7 +96,7 @@ export async function leaseNext(
   now: Date,
   until: Date,
 ): Promise<LeasedRow | undefined> {
-  // One after the other: two who look at once would both see that nobody sends.
+  // One after the other: two concurrent servers would otherwise both see that no server sends.
   await tx.run(
     sql`select pg_advisory_xact_lock(hashtextextended('forge_outbox ' || ${repository}, 0))`,
   );
@@ -134,7 +134,7 @@ export async function keepLease(
   return kept > 0;
 }
 
-/** Only who leased it last records. `lookAgainAt`: doubles may still turn up. */
+/** Only the latest lease may record. `lookAgainAt`: duplicates may still appear. */
 export async function recordSent(
   tx: Tx,
   { repository, key, epoch, revision }: LeasedRow,
@@ -214,7 +214,7 @@ export async function nextSending(tx: Tx): Promise<Date | undefined> {
   return row?.at ?? undefined;
 }
 
-/** What was given up is tried anew. Answers how many. */
+/** Retries rows that were given up. Returns how many. */
 export async function tryGivenUp(tx: Tx, repository: string, now: Date): Promise<number> {
   const again = await tx.run(sql`
     update forge_outbox set failed_at = null, attempts = 0, next_at = ${now}

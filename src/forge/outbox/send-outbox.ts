@@ -22,40 +22,40 @@ export interface OutboxServices {
   readonly clock: Clock;
   /** In [0, 1): for waiting times. */
   readonly jitter: () => number;
-  /** Where a repository lies; undefined: nobody watches it any more. */
+  /** The place of a repository; undefined when it is no longer watched. */
   forgeOf(
     repository: string,
   ): Promise<{ readonly forge: Forge; readonly slug: ForgeSlug } | undefined>;
-  /** Hears of what failed, and of what was given up. */
+  /** Logs failures, and rows that were given up. */
   readonly log: (sentence: string, fields: Readonly<Record<string, unknown>>) => void;
   readonly times?: Partial<OutboxTimes> | undefined;
 }
 
-export interface OutboxTimes {
+interface OutboxTimes {
   /** Whoever sends a row has it so long, and says so again three times meanwhile. */
   readonly leaseMs: number;
   /**
-   * After so long, whoever may have written the same without knowing has long been cut off by the forge: what
-   * there is then, is all.
+   * After this time, the forge has long cut off any other server that may have written the same, so all duplicates are
+   * visible.
    */
   readonly settleMs: number;
 }
 
-export const usualOutboxTimes: OutboxTimes = { leaseMs: 30_000, settleMs: 120_000 };
+const usualOutboxTimes: OutboxTimes = { leaseMs: 30_000, settleMs: 120_000 };
 
-export interface SentOutbox {
+interface SentOutbox {
   /** Rows that were sent, in this pass. */
   readonly sent: number;
   /** When something is to be sent next, as far as is known; undefined: nothing waits. */
   readonly nextAt: Date | undefined;
 }
 
-/** Repositories beside each other; what they wait for is the network. */
+/** How many repositories are handled at the same time; they wait for the network. */
 const beside = 8;
-/** Of one repository before others have their turn. */
+/** How many rows of one repository are sent before others have their turn. */
 const mostInARow = 50;
 
-/** One pass: sends what is due, repositories beside each other, each in order. For any number of servers. */
+/** Sends all due rows once: repositories in parallel, each in order. Any number of servers may do so. */
 export async function sendOutbox(
   services: OutboxServices,
   signal?: AbortSignal,
@@ -88,7 +88,7 @@ async function sendOf(
   return sent;
 }
 
-/** Sends a row and records what came of it. */
+/** Sends a row and records the result. */
 async function sendLeased(
   services: OutboxServices,
   row: LeasedRow,
@@ -117,7 +117,7 @@ async function sendLeased(
     const now = clock.now();
     const nextAt = new Date(now.getTime() + waitMs);
     const error = messageOf(reason);
-    // What failed may have been done, whatever the forge answered: a gateway's 503 says when to come again, too.
+    // A failed write may have succeeded, whatever the forge answered: a gateway's 503 also has a retry time.
     const isUnsettled = row.wasUnsettled || hasTried;
     await db.transaction(async (tx) => {
       await recordFailure(tx, row, { error, isUnsettled, nextAt, isForGood, now });

@@ -4,7 +4,7 @@ import { asSent, hasMarker, isUntilReport, withMarker } from "./marker.ts";
 import type { LeasedRow } from "./outbox.store.ts";
 import { byRemoteId } from "./remote-order.ts";
 
-export interface SendingServices {
+interface SendingServices {
   readonly forge: Forge;
   readonly slug: ForgeSlug;
   /** Called before each call that makes something new; throws when the row is not ours any more. */
@@ -21,7 +21,7 @@ export interface SentRow {
 const sent: SentRow = { remoteId: null, superfluous: [] };
 
 /**
- * Makes the forge show what a row wants, whatever it shows now. Done again, it changes nothing. A forge without the
+ * Makes the forge show a row's content, whatever it shows now. Repeating it changes nothing. A forge without the
  * capability shows nothing, and the row counts as sent.
  */
 export async function sendRow(services: SendingServices, row: LeasedRow): Promise<SentRow> {
@@ -45,7 +45,7 @@ export async function sendRow(services: SendingServices, row: LeasedRow): Promis
       if (checks === undefined) return sent;
       return { ...sent, remoteId: await placeCheck(services, checks, content.check) };
     case "reaction":
-      // Given twice, it is there once.
+      // A repeated reaction exists only once.
       await comments?.react(slug, content.comment, content.reaction);
       return sent;
     case "label": {

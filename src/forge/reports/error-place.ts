@@ -1,5 +1,5 @@
-/** Where in the commit's files an error is, by what a tool's line says of it. Lines count from 1. */
-export interface ErrorPlace {
+/** The place of an error in the commit's files, from a tool's line. Lines count from 1. */
+interface ErrorPlace {
   readonly path: string;
   readonly line: number;
 }

@@ -10,13 +10,15 @@ import type { FailedJobToTell, GraphToTell } from "./report-source.ts";
 const longestSummary = 60_000;
 /** GitHub takes fifty in a call, and shows few more. */
 const mostAnnotations = 50;
-/** Where a job is defined that nobody knows the file of: GitHub itself notes its own jobs' failures at `.github`. */
+/** The place for a job whose file is unknown: GitHub itself notes its own jobs' failures at `.github`. */
 const somewhere = { file: ".grange", line: 1 };
 const mostOfAJob = 10;
 const mostLines = 5;
 const longestMessage = 4_000;
 
-/** What a commit's check run says of its graph. What changes every second is not in it: each change is a call. */
+/**
+ * Returns a commit's check run for its graph. It has no data that changes every second, because each change is a call.
+ */
 export function graphCheck(
   told: GraphToTell,
   place: { readonly sha: string; readonly name: string; readonly externalId: string },
@@ -97,7 +99,7 @@ function jobText({ job, run, url }: FailedJobToTell): string {
   ].join("\n\n");
 }
 
-/** Of failed jobs that are not told of, names as far as they are known. */
+/** Names further failed jobs, as far as they are known. */
 function othersText(told: GraphToTell): string[] {
   const { failed, others } = told;
   const more = countOf(told, ["failed"]) - failed.length;

@@ -3,14 +3,14 @@ import { blocksOf, type CommentPart, fitComment } from "./fit-comment.ts";
 import { foreignSentence } from "./foreign-text.ts";
 import type { RequestToTell } from "./report-source.ts";
 
-/** A request of a pull request, and why it is told. */
+/** A request of a pull request, and why it is reported. */
 export interface PullRequestToTell extends RequestToTell {
   readonly sha: string;
   readonly wasRequested: boolean;
 }
 
-/** What a pull request shows of its measurements. */
-export interface PullComment {
+/** A pull request's comment about its measurements. */
+interface PullComment {
   readonly body: string;
   /** Whether something regressed that is the latest known of its suite; undefined: nothing was compared. */
   readonly hasRegression: boolean | undefined;
@@ -20,12 +20,12 @@ export interface PullComment {
 const mostEarlier = 20;
 /** The marker that goes before it. */
 const roomForMarker = 500;
-/** A sentence with hundreds of metrics in it is none that anybody reads. */
+/** Nobody reads a sentence with hundreds of metrics. */
 const longestVerdict = 8_000;
 
 /**
- * The comment of a pull request, whole. Undefined where nobody has to be told of anything: nothing regressed,
- * improved or broke, and nobody asked.
+ * Returns the complete comment of a pull request. Undefined when there is nothing to report: nothing regressed,
+ * improved or broke, and nobody requested it.
  */
 export function pullComment(
   requests: readonly PullRequestToTell[],

@@ -37,7 +37,7 @@ export interface GraphToTell {
   readonly url: string;
 }
 
-/** Where reports come from. Asked in the transaction that says what the forge is to show. */
+/** The source of reports. Called in the transaction that stores what the forge should show. */
 export interface ReportSource {
   /** Undefined: there is no such request (any more). */
   request(tx: Tx, id: string): Promise<RequestToTell | undefined>;

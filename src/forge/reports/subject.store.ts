@@ -14,7 +14,7 @@ const Subject = z.object({
   toldVersion: z.string().nullable(),
   isOver: z.boolean(),
 });
-/** A graph or a request for measuring of which a forge is told. */
+/** A graph or a request for measuring that is reported to a forge. */
 export type Subject = z.infer<typeof Subject>;
 
 const columns = sql`
@@ -22,7 +22,7 @@ const columns = sql`
   told_version as "toldVersion", is_over as "isOver"
 `;
 
-/** Noted again, it stays; but for what nobody had asked for, and now somebody has. */
+/** Stores a subject. An existing one stays, except that an automatic one becomes a requested one. */
 export async function noteSubject(
   tx: Tx,
   subject: Omit<Subject, "toldVersion" | "notedAt" | "isOver">,
@@ -39,7 +39,7 @@ export async function noteSubject(
   `);
 }
 
-/** What may have changed: all that is under way, and what was over lately: somebody may have it run again. */
+/** Subjects that may have changed: all unfinished ones, and recent ones, because people may run them again. */
 export function subjectsToWatch(tx: Tx, overSince: Date, most: number): Promise<Subject[]> {
   return tx.many(
     Subject,
@@ -80,7 +80,7 @@ export function requestsUnderWay(
   );
 }
 
-/** Whether a check run shows a graph that somebody needs. */
+/** Whether a check run shows a graph that is still needed. */
 export async function hasLiveGraph(
   tx: Tx,
   { repository, sha, name }: Pick<Subject, "repository" | "sha" | "name">,
@@ -119,7 +119,7 @@ export function lockTogether(
   );
 }
 
-/** Those of which the outbox knows now, by the versions that were read before. */
+/** Marks the reported ones, by the versions that were read before. */
 export async function noteTold(
   tx: Tx,
   told: readonly (Pick<Subject, "kind" | "id" | "repository" | "pull"> & {

@@ -38,24 +38,24 @@ export async function tellOf(
   await noteSubject(tx, { ...rest, id: subject, pull: pull ?? null }, now);
 }
 
-export interface ReportServices {
+interface ReportServices {
   readonly db: Db;
   readonly clock: Clock;
   readonly source: ReportSource;
 }
 
-/** After so long, what was over is not looked at any more. */
+/** After this time an ended subject is not checked any more. */
 const watchMs = 14 * 24 * 3_600_000;
 const mostWatched = 5_000;
-/** Told of, and unknown to the farm for so long: it will not come any more. */
+/** A reported subject that is unknown to the farm for this long is dropped. */
 const waitLimitMs = 24 * 3_600_000;
-/** Of one pull request, the latest. */
+/** For one pull request, the latest. */
 const mostRequests = 30;
 
-/** What stands on a pull request that became slower. */
-export const regressionLabel = "perf-regression";
+/** The label of a pull request that became slower. */
+const regressionLabel = "perf-regression";
 
-/** One pass: where something changed, what the forge is to show is said anew. Answers how many were. */
+/** One pass: stores again what the forge should show for changed subjects. Returns how many. */
 export async function tellReports(services: ReportServices): Promise<number> {
   const { db, clock, source } = services;
   const now = clock.now();
@@ -88,7 +88,7 @@ function togetherKey({ kind, id, repository, sha, pull, name }: Subject): string
 
 async function tell(tx: Tx, source: ReportSource, subject: Subject, now: Date): Promise<void> {
   const together = await lockTogether(tx, subject);
-  // Before what they are versions of: what changes meanwhile is then told once more, and not never.
+  // Read the versions first: a change in between is then reported twice rather than never.
   const versions = await source.versions(tx, together);
   const over =
     subject.kind === "graph"
@@ -109,8 +109,8 @@ async function tell(tx: Tx, source: ReportSource, subject: Subject, now: Date): 
 }
 
 /**
- * The latest graph of a commit is what its check run shows, but none that was cancelled while another was not: two
- * pull requests may have that head, and one of them be closed. Answers those in which nothing more happens.
+ * The check run shows the latest graph of a commit, except a cancelled one if another was not: two pull requests may
+ * have that head, and one of them be closed. Returns the graphs that will not change any more.
  */
 async function tellGraph(
   tx: Tx,

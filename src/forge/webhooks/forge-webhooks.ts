@@ -12,12 +12,12 @@ export interface ForgeWebhooks {
 }
 
 /** A webhook whose body is being received. */
-export interface IncomingWebhook extends BodyCheck {
-  /** Parses the body, after `passed`. Throws `invalid_argument` for what the forge does not send. */
+interface IncomingWebhook extends BodyCheck {
+  /** Parses the body, after `passed`. Throws `invalid_argument` for a body that the forge does not send. */
   read(body: Uint8Array): ReadWebhook;
 }
 
-/** What a webhook is about. */
+/** The content of a webhook. */
 export interface ReadWebhook {
   /** The forge's id of it: the same one counts once. */
   readonly delivery: string;

@@ -1,9 +1,9 @@
 import { z } from "zod";
 
 /**
- * What a webhook lets us suspect: where to look, never what is there.
+ * A hint from a webhook: it says where to look, never what to believe.
  *
- * So neither its order nor its loss matters. Only `headAt` is believed: by when, by the forge's own clock, a
+ * So neither its order nor its loss matters. Only `headAt` is believed: the time, by the forge's own clock, at which a
  * pull request had a head.
  */
 export const Hint = z.discriminatedUnion("about", [

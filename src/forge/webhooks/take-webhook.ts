@@ -16,8 +16,8 @@ export interface RawWebhook {
 export type TakenWebhook = "kept" | "known" | "nothing";
 
 /**
- * Takes a webhook: checks who sent it before a byte of it is parsed, and keeps what it is about. What follows is
- * done later: forges wait some seconds, and may not send again.
+ * Takes a webhook: checks the sender before parsing a byte of it, and stores its hints. The work follows later, because
+ * forges wait only some seconds, and may not send again.
  */
 export async function takeWebhook(
   {

@@ -14,14 +14,14 @@ const smallAtOnce = 32;
 export interface IncomingBody {
   /** By its header, where it has one; not to be believed. */
   readonly statedBytes: number | undefined;
-  /** Asked for once it is read. */
+  /** Read when it is needed. */
   readonly stream: ReadableStream<Uint8Array> | null;
 }
 
 /** GitHub gives a webhook up after 10 s. */
 const usualWaitLimits = { waitMs: 4_000, readMs: 5_000 };
 
-/** What holds a body against its signature. */
+/** Checks a body against its signature. */
 export interface BodyCheck {
   seen(piece: Uint8Array): void;
   /** After the last piece; throws for a body that is not to be had in memory. */
@@ -121,7 +121,7 @@ async function namelessFile(directory: string): Promise<FileHandle> {
   return file;
 }
 
-/** Gives each piece on with where it lies in the body; answers how many bytes came. */
+/** Passes each piece on with its offset in the body; returns how many bytes arrived. */
 async function receive(
   stream: IncomingBody["stream"],
   mostBytes: number,
