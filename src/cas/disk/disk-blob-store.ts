@@ -54,7 +54,7 @@ const callsAtOnce = 16;
 /** Up to this size, memory is allocated before the size of the file is checked. */
 const smallBytes = 1024 * 1024;
 
-export interface DiskStoreOptions {
+interface DiskStoreOptions {
   /**
    * The directory of temporary files of another store on the same file system. Opening that other store removes what
    * killed processes left there.

@@ -22,7 +22,7 @@ export function diskShortBytes(diskBytes: number, freeBytes: number): number {
 }
 
 /** What a round of eviction brings a store to. */
-export interface StoreGoal {
+interface StoreGoal {
   /** Blobs of least worth go until the store has this many bytes. None of them is young. */
   readonly evictToBytes: number;
   /** If the store has more than this afterwards, young blobs that nothing names go, too. */
