@@ -41,7 +41,10 @@ export async function dumpTables<T>(
     connectionTimeoutMillis: 10_000,
     keepAlive: true,
   });
-  client.on("error", () => {});
+  const lost: { reason: Error | undefined } = { reason: undefined };
+  client.on("error", (reason) => {
+    lost.reason = reason;
+  });
   try {
     await client.connect().catch(fail);
     const query = async <Row extends z.ZodType>(row: Row, text: string) =>
@@ -72,7 +75,7 @@ export async function dumpTables<T>(
     const migrations = await migrationsIn(query);
     onTables(tables.length);
     const dumped: DumpedTable[] = [];
-    for (const table of tables) dumped.push(await dumpTable(client, table, keepRows));
+    for (const table of tables) dumped.push(await dumpTable(client, table, keepRows, lost));
     const sequences = await query(DumpedSequence, sequencesOfSchema);
     const [server] = await query(z.object({ server_version: z.string() }), "show server_version");
     await client.query("commit").catch(fail);
@@ -83,12 +86,21 @@ export async function dumpTables<T>(
   }
 }
 
-async function dumpTable(client: pg.Client, table: Table, keepRows: KeepRows) {
+async function dumpTable(
+  client: pg.Client,
+  table: Table,
+  keepRows: KeepRows,
+  lost: { readonly reason: Error | undefined },
+) {
   const columns = table.columns.map((each) => pg.escapeIdentifier(each)).join(", ");
   const rows = client.query(
     copyTo(`copy ${pg.escapeIdentifier(table.name)} (${columns}) to stdout`),
   );
-  await keepRows(table.name, rows);
+  await keepRows(table.name, rows).catch((reason: unknown) => {
+    // What else fails is the keeping of the rows, of which the caller knows more.
+    const isOfDatabase = reason instanceof pg.DatabaseError || lost.reason !== undefined;
+    throw isOfDatabase ? databaseFault(lost.reason ?? reason) : reason;
+  });
   // The stream ends before the message that says how many rows there were; the next answer comes after it.
   await client.query("select 1").catch(fail);
   return { name: table.name, columns: table.columns, rows: rows.rowCount };
