@@ -13,7 +13,7 @@ import {
 } from "./provider/sign-in-attempt.ts";
 import { derived, fingerprintOfSecret, newSecret } from "./sessions/browser-secret.ts";
 import { insertCode, takeCode } from "./sessions/code.store.ts";
-import { cookieIn, cookieNames, setCookie } from "./sessions/cookies.ts";
+import { type CookieNames, cookieIn, cookieNames, setCookie } from "./sessions/cookies.ts";
 import {
   changesSomething,
   type FarmAddress,
@@ -50,14 +50,16 @@ interface SignInService {
   readonly address: FarmAddress;
   /** Returns the session of a browser, and the CSRF token that its pages send with each change. */
   standing(cookie: string | undefined): Promise<BrowserStanding>;
-  /** Returns a cookie with a message for the next page. Not in the address, where anybody could have written it. */
+  /**
+   * Returns a cookie with a message for the next page. It is not in the address, where anybody could have written it.
+   */
   noteProblem(message: string): string;
   /**
-   * Returns who a browser speaks for; undefined when it has no session. Throws `permission_denied` for a request that
+   * Returns the principal of a browser; undefined when it has no session. Throws `permission_denied` for a request that
    * another site made it send, and `unauthenticated` for a change after its session was over.
    */
   identify(cookie: string | undefined, request: RequestOrigin): Promise<Principal | undefined>;
-  /** Signs in with a token that somebody pasted. */
+  /** Signs in with a pasted token. */
   withToken(token: string, cookie: string | undefined): Promise<SignedIn>;
   /** Returns a code that signs the holder of the token in, once, in the browser that opens it. */
   codeFor(authorization: string): Promise<{ readonly code: string; readonly expiresAt: Date }>;
@@ -79,6 +81,12 @@ interface SignInParts {
   readonly sessions: SessionService;
   readonly provider: IdentityProvider | undefined;
   readonly address: FarmAddress;
+}
+
+/** The message that `noteProblem` left for this page; undefined when there is none. */
+function problemIn(cookie: string | undefined, names: CookieNames): string | undefined {
+  const note = cookieIn(cookie, names.problem);
+  return note === undefined ? undefined : readNote(note);
 }
 
 export function signInService(parts: SignInParts): SignInService {
@@ -103,9 +111,8 @@ export function signInService(parts: SignInParts): SignInService {
     address,
 
     async standing(cookie) {
-      const note = cookieIn(cookie, names.problem);
-      const problem =
-        note === undefined ? undefined : { message: readNote(note), cookie: gone(names.problem) };
+      const message = problemIn(cookie, names);
+      const problem = message === undefined ? undefined : { message, cookie: gone(names.problem) };
       const secret = secretIn(cookie);
       if (secret === undefined) return { found: { kind: "unknown" }, csrf: undefined, problem };
       const found = await sessions.find(secret);
@@ -184,8 +191,8 @@ export function signInService(parts: SignInParts): SignInService {
 }
 
 /**
- * Returns who a session speaks for; undefined when that is nobody. Throws `permission_denied` for a request that another
- * site made the browser send, and `unauthenticated` for a change after the session was over.
+ * Returns the principal of a session; undefined when there is none. Throws `permission_denied` for a request that
+ * another site made the browser send, and `unauthenticated` for a change after the session was over.
  */
 function principalOf(
   found: FoundSession,
@@ -196,7 +203,7 @@ function principalOf(
   // The cookie of another farm that had this address before: the user cannot change that.
   if (found.kind === "unknown") return undefined;
   if (found.kind === "over") {
-    // Anyone may read; but a change that was meant in somebody's name is not made as anyone.
+    // Anyone may read; but a change that was meant under a name is not made as `anyone`.
     if (!changesSomething(request.method)) return undefined;
     throw new Fault(
       "unauthenticated",

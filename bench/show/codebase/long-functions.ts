@@ -23,11 +23,12 @@ export const reasonsForLength: Readonly<Record<string, string>> = {
   openSpool: "the methods of one directory; all change its list of files and the file that is open",
   openTieredCache:
     "one lookup in three places; its steps share the limits of waiting and the transfers in progress",
+  openStores: "puts the stores of the server together, one call for each, in their order",
+  retentionTasks: "a list of tasks, one for each kind of old data",
   serveDune: "starts and ends the parts that serve dune; they share one list of what runs",
   serveStream:
     "one call from its headers to its status; its callbacks share whether the call is over",
   startDuneSession: "one build of dune; its callbacks share what was written, told and kept",
   startGranary: "starts the parts of the daemon in their order, and stops them in reverse",
   transferQueue: "a pure state machine: each method is one event over the same five maps",
-  writeRules: "one writer of dune's store; its steps share which rules are written or refused",
 };

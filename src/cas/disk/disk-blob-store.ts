@@ -96,16 +96,9 @@ export async function openDiskBlobStore(
     usage: () => inDirectory(files, () => usageOf(directory, blobs)),
 
     get: (digest) =>
-      inDirectory(files, async () => {
-        if (isEmptyDigest(digest)) return new Uint8Array();
-        return whereverItIs(files, digest, async (place) => {
-          if (digest.sizeBytes > smallBytes) {
-            const { size } = await statFile(place);
-            if (size !== digest.sizeBytes) return undefined;
-          }
-          return readFileOf(place, digest.sizeBytes);
-        });
-      }),
+      inDirectory(files, async () =>
+        isEmptyDigest(digest) ? new Uint8Array() : wholeBlob(files, digest),
+      ),
 
     read: (digest, range) =>
       inDirectory(files, async () => {
@@ -175,6 +168,17 @@ export async function openDiskBlobStore(
         if (!isEmptyDigest(digest)) await rm(path(digest), { force: true });
       }),
   };
+}
+
+/** Reads a blob at once. The size of a large one is checked before memory is taken for it. */
+function wholeBlob(files: BlobFiles, digest: Digest): Promise<Uint8Array | undefined> {
+  return whereverItIs(files, digest, async (place) => {
+    if (digest.sizeBytes > smallBytes) {
+      const { size } = await statFile(place);
+      if (size !== digest.sizeBytes) return undefined;
+    }
+    return readFileOf(place, digest.sizeBytes);
+  });
 }
 
 /** Returns those of the digests, each once, that have no file. */

@@ -123,13 +123,8 @@ export async function openProjectBlobs(parts: {
     const begun = beginning.then(async () => {
       const begunMeanwhile = await find(project);
       if (begunMeanwhile !== undefined) return begunMeanwhile;
-      if ((await storage.namespaces()).length >= mostNamespaces) {
-        throw new Fault(
-          "resource_exhausted",
-          `the farm keeps the blobs of ${mostNamespaces} projects apart, which is the most, and ${project.slice(0, 200)} would be one more: ` +
-            "build under the instance name of another project, or have whoever runs the farm allow more (GRANGE_MOST_PROJECTS)",
-        );
-      }
+      if ((await storage.namespaces()).length >= mostNamespaces)
+        throw tooManyProjects(mostNamespaces, project);
       return openedAs(project, await storage.create(namespaceOf(project)));
     });
     beginning = begun.catch(() => {});
@@ -161,6 +156,14 @@ export async function openProjectBlobs(parts: {
     },
     sweep: () => storage.sweepUploads(),
   };
+}
+
+function tooManyProjects(most: number, refused: string): Fault {
+  return new Fault(
+    "resource_exhausted",
+    `the farm keeps the blobs of ${most} projects apart, which is the most, and ${refused.slice(0, 200)} would be one more: ` +
+      "build under the instance name of another project, or have whoever runs the farm allow more (GRANGE_MOST_PROJECTS)",
+  );
 }
 
 /** The store of a project that is not open at this server. Reads look for it at each call; writes begin it. */

@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import { Fault, messageOf } from "#core/fault.ts";
 import type { GranaryResult } from "../granary-result.ts";
+import type { Outlook } from "../prefetch/start-prefetch.ts";
 import type { GranaryStore } from "../store/granary-store.ts";
 import type { PlaceBlob } from "../store/link-out.ts";
 import type { DuneBuild } from "./dune-builds.ts";
@@ -48,6 +49,24 @@ interface WrittenRules {
 const manyRules = 200;
 /** Rules on their way into dune's store: while one is written, the next are read and compared with their digests. */
 const givesAtOnce = 32;
+
+/** How long dune should wait for its expected rules, of which those in `settled` are written or refused. */
+function outlookOfDune(seen: Outlook, settled: ReadonlySet<string>): DuneOutlook {
+  const ofDune = seen.expected.filter(({ key }) => key.namespace === "dune");
+  const rules = ofDune.map(({ key, ...rule }) => ({ ...rule, isThere: settled.has(key.key) }));
+  const others = seen.expected.filter(({ key, isHere }) => key.namespace !== "dune" && !isHere);
+  // They share the line, in any order.
+  const othersBytes = others.reduce((sum, { bytes }) => sum + bytes, 0);
+  const othersMs = (othersBytes / Math.max(1, seen.line.bytesPerSecond)) * 1_000;
+  const soonMs = msUntilSafe(rules, seen.line);
+  return {
+    waitMs: soonMs === 0 ? 0 : soonMs + othersMs,
+    missing: rules.filter(({ isThere }) => !isThere).length,
+    worthMs: msWorthWaiting(rules),
+    isOnlyDune: others.length === 0,
+  };
+}
+
 export function writeRules(
   { granary, place, forget, logger }: WriteRulesParts,
   stores: DuneStores,
@@ -121,21 +140,7 @@ export function writeRules(
   function lookOut(): DuneOutlook | undefined {
     if (isPrepared) return { waitMs: 0, missing: 0, worthMs: 0, isOnlyDune: true };
     const seen = outlook?.();
-    if (seen === undefined) return undefined;
-    const ofDune = seen.expected.filter(({ key }) => key.namespace === "dune");
-    const rules = ofDune.map(({ key, ...rule }) => ({ ...rule, isThere: settled.has(key.key) }));
-    const others = seen.expected.filter(({ key, isHere }) => key.namespace !== "dune" && !isHere);
-    // They share the line, in any order.
-    const othersBytes = others.reduce((sum, { bytes }) => sum + bytes, 0);
-    const othersMs = (othersBytes / Math.max(1, seen.line.bytesPerSecond)) * 1_000;
-    const soonMs = msUntilSafe(rules, seen.line);
-    const waitMs = soonMs === 0 ? 0 : soonMs + othersMs;
-    return {
-      waitMs,
-      missing: rules.filter(({ isThere }) => !isThere).length,
-      worthMs: msWorthWaiting(rules),
-      isOnlyDune: others.length === 0,
-    };
+    return seen && outlookOfDune(seen, settled);
   }
 
   return {

@@ -1,5 +1,5 @@
-/** How a browser that is signed in is told apart, given the address by which people reach the farm. */
-interface CookieNames {
+/** The cookie names for the address of the farm. */
+export interface CookieNames {
   /** The cookie of a signed-in browser. */
   readonly session: string;
   /** The cookie of a browser that was sent to the identity provider. */
