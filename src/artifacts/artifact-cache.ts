@@ -47,7 +47,7 @@ export interface ArtifactCache {
 export interface CacheOptions {
   readonly directory: string;
   readonly limitBytes: number;
-  /** Where Git may go on private addresses; anywhere without. */
+  /** The private addresses that Git may contact; any when absent. */
   readonly privateHosts?: PrivateHosts | undefined;
   /** From the farm's store, by `HASH/SIZE`. */
   readonly fetchBlob?: (digest: string, signal: AbortSignal) => AsyncIterable<Uint8Array>;
@@ -152,7 +152,7 @@ async function pathWanted(path: string): Promise<Wanted> {
   };
 }
 
-/** Without its integrity: what was got under one hash must not pass under another. */
+/** The wanted package, without its integrity: a package that was fetched for one hash must not pass for another. */
 function packageWanted(
   { npm, version, integrity }: { npm: string; version: string; integrity?: string | undefined },
   signal: AbortSignal,

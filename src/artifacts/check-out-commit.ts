@@ -13,7 +13,7 @@ export interface WantedCommit {
   readonly commit: string;
   /** Run in the checked-out folder, one after the other. */
   readonly build: readonly (readonly string[])[];
-  /** Where Git may go on private addresses; anywhere without. */
+  /** The private addresses that Git may contact; any when absent. */
   readonly privateHosts?: PrivateHosts | undefined;
 }
 
@@ -56,7 +56,7 @@ async function checkOut(
     ["fetch", "--quiet", "--no-tags", "--depth=1", "--end-of-options", access.url, commit],
     options,
   );
-  // A server may give only what a branch or tag names: then all of it must come.
+  // A server may only serve named branches and tags: then all of it has to be fetched.
   if (alone.exitCode !== 0)
     await must([
       "fetch",

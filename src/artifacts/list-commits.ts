@@ -11,7 +11,7 @@ interface ListedCommit {
 }
 
 export interface ListedCommits {
-  /** Of the branch, by first parents, the newest first. */
+  /** The commits of the branch, by first parents, the newest first. */
   readonly line: readonly ListedCommit[];
   readonly tags: readonly (ListedCommit & { readonly name: string })[];
 }

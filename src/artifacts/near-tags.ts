@@ -1,6 +1,6 @@
 /**
- * Tags that somebody may have meant, at most four: around the place where the unknown one would stand, were
- * tags ordered as people read them (numbers as numbers).
+ * Returns tags that may have been meant, at most four: the neighbours of the unknown one, in the order in which people
+ * read tags (numbers as numbers).
  */
 export function nearTags(wanted: string, tags: readonly string[]): string[] {
   const order = new Intl.Collator("en", { numeric: true }).compare;

@@ -22,8 +22,8 @@ const block = 512;
 /**
  * Reads an untrusted gzipped tar, without its first folder (`package/`).
  *
- * Accepts regular files only. Links, devices and paths that lead out are refused and not skipped: a package that
- * contains them is not what it claims to be. Format: POSIX.1-2017 pax, and GNU's long names.
+ * Accepts regular files only. Links, devices and paths that lead out are refused and not skipped: a package with them
+ * is broken or malicious. Format: POSIX.1-2017 pax, and GNU's long names.
  */
 export async function readTarball(
   compressed: Uint8Array,

@@ -36,9 +36,9 @@ const meanings: readonly {
 ];
 
 /**
- * Runs npm as the user would, with the user's settings, and answers what it printed.
+ * Runs npm with the user's settings, and returns its output.
  *
- * `about` names the package in sentences.
+ * `about` names the package in messages.
  */
 export function runNpm(
   args: readonly string[],

@@ -19,7 +19,7 @@ export function toolOf(
       npm === component.package &&
       (versions === undefined || suitePattern(versions).match(component.version) !== undefined),
   );
-  // A tarball or a folder may be laid out as any of the packages; what was tried by hand is the first.
+  // A tarball or a folder may have the layout of any of the packages; the first was tested.
   const tool = own?.tool ?? defined.tool ?? defined.packages[0]?.tool;
   if (tool === undefined)
     throw new Fault(

@@ -80,7 +80,7 @@ export async function backUpBlobs(
   return { list, ...sum };
 }
 
-/** The blobs of all projects whose hash begins with the shard's digits, some at a time. */
+/** Returns the blobs of all projects whose hash begins with the shard's digits, some at a time. */
 async function* blobsOfShard(
   store: string,
   shard: string,

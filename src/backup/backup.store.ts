@@ -39,7 +39,7 @@ export function latestBackups(tx: Tx, most: number): Promise<BackupRow[]> {
   );
 }
 
-/** Forgets all but the newest records, which is how often somebody backed up and not what there is. */
+/** Deletes all but the newest records, which describe backups that were made, not those that exist. */
 export function forgetBackups(tx: Tx, keep: number): Promise<number> {
   return tx.run(sql`
     delete from backup where id not in (select id from backup order by finished_at desc, id limit ${keep})

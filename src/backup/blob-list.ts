@@ -20,7 +20,7 @@ export function blobLine({ namespace, digest, lastUsedAt }: ListedBlob): string 
   return `${digest.hash} ${digest.sizeBytes} ${seconds} ${namespace}\n`;
 }
 
-/** A namespace becomes part of a path: none may leave the store, whoever wrote the list. */
+/** A namespace becomes part of a path: none may leave the store, whatever the list contains. */
 const SafeNamespace = z
   .string()
   .regex(/^(?:projects\/[a-z0-9-]+)?$/)
@@ -43,7 +43,7 @@ export function parseBlobLine(line: string): ListedBlob {
 /** Reads a list line by line: of a million blobs, some hundred are in memory. */
 export async function* readBlobList(path: string): AsyncGenerator<ListedBlob, void, undefined> {
   const unpacked = createGunzip().setEncoding("utf8");
-  // What fails is thrown by the loop below.
+  // The loop below throws its errors.
   pipeline(createReadStream(path), unpacked, () => {});
   let rest = "";
   for await (const chunk of unpacked) {

@@ -39,7 +39,7 @@ export async function writeCompressed(
   return { bytes, sha256: hash.digest("hex") };
 }
 
-/** What the manifest says of a file of these bytes. */
+/** Returns the manifest's entry for a file of these bytes. */
 export function fileOfBytes(bytes: Uint8Array): CheckedFile {
   return { bytes: bytes.byteLength, sha256: createHash("sha256").update(bytes).digest("hex") };
 }

@@ -12,11 +12,11 @@ export const backupFormat = 1;
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const Count = z.number().int().nonnegative();
 
-/** A file of the backup, whose bytes are checked before they are used. */
+/** A file of the backup, whose bytes are checked before use. */
 const CheckedFile = z.object({ bytes: Count, sha256: Sha256 });
 export type CheckedFile = z.infer<typeof CheckedFile>;
 
-/** What a complete backup holds. */
+/** The content of a complete backup. */
 export const Manifest = z.object({
   format: z.literal(backupFormat),
   grangeVersion: z.string(),
@@ -29,10 +29,10 @@ export const Manifest = z.object({
     list: CheckedFile,
     count: Count,
     bytes: Count,
-    /** Those that no earlier backup in the directory had. */
+    /** Blobs that no earlier backup in the directory had. */
     copied: Count,
     copiedBytes: Count,
-    /** Blobs whose bytes did not fit their digest. They are left out, and then missing as they were. */
+    /** Blobs whose bytes did not match their digest. They are left out, so they are missing after a restore. */
     damaged: Count,
     /** Blobs that were removed from the store while they were copied. */
     removed: Count,

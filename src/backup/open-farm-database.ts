@@ -11,8 +11,8 @@ interface FarmDatabase extends Service {
 }
 
 /**
- * The database of a farm for a backup: the one that the URL names, that of the server that runs in the data directory,
- * or, where none runs, the embedded PostgreSQL, started for this and kept from servers until `stop`.
+ * Opens the database of a farm for a backup: the one that the URL names, that of the server that runs in the data
+ * directory, or, if none runs, the embedded PostgreSQL, started for this and kept from servers until `stop`.
  *
  * @throws Fault `failed_precondition` when a server runs whose PostgreSQL cannot be reached from here
  */

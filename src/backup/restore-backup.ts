@@ -51,7 +51,7 @@ interface RestoreRequest extends ChosenBackup {
   readonly skipDamaged: boolean;
 }
 
-/** What a restore or a check is doing. */
+/** The current step of a restore or a check. */
 export type RestoreStep =
   | { readonly kind: "checking"; readonly files: number; readonly of: number }
   | { readonly kind: "blobs"; readonly blobs: number; readonly of: number; readonly bytes: number }
@@ -89,13 +89,13 @@ export async function checkBackup(
 }
 
 /**
- * Makes a farm of a backup: blobs first, then the keys, then the database in one transaction.
+ * Makes a farm from a backup: blobs first, then the keys, then the database in one transaction.
  *
- * Until the end, a file in the data directory says that it is unfinished: no server starts there, and the same command may be
- * repeated. It goes on where it stopped.
+ * Until the end, a file in the data directory marks it as unfinished: no server starts there, and the same command may
+ * be repeated. It continues where it stopped.
  *
- * @throws Fault `failed_precondition` when there is a farm already, or the backup is of a newer version; `data_loss` when the
- * backup is damaged, with the names of what is
+ * @throws Fault `failed_precondition` when there is a farm already, or the backup is of a newer version; `data_loss`
+ * when the backup is damaged, with the names of the damaged parts
  */
 export async function restoreBackup(
   request: RestoreRequest,
@@ -252,7 +252,7 @@ async function restoreDatabase(
   onStep: (step: RestoreStep) => void,
 ): Promise<void> {
   const { dataDir, databaseUrl } = request;
-  // Of an earlier attempt in this directory, which the caller knows to be unfinished.
+  // Left by an earlier attempt in this directory, which the caller knows to be unfinished.
   if (databaseUrl === undefined)
     await rm(join(dataDir, "pgdata"), { recursive: true, force: true });
   const embedded = databaseUrl === undefined ? await startEmbeddedPostgres({ dataDir }) : undefined;
@@ -265,7 +265,7 @@ async function restoreDatabase(
       manifest.tables,
       (table) => {
         const rows = createGunzip();
-        // What fails is thrown by whoever reads the rows.
+        // The reader of the rows throws its errors.
         pipeline(createReadStream(backup.table(table)), rows, () => {});
         return rows;
       },

@@ -52,7 +52,7 @@ interface BackupRequest {
   readonly grangeVersion: string;
 }
 
-/** What a backup is doing. */
+/** The current step of a backup. */
 export type BackupStep =
   | {
       readonly kind: "database";
@@ -82,10 +82,10 @@ const recordsKept = 100;
 /**
  * Backs a farm up while it runs.
  *
- * The order makes it consistent: eviction is held off, the database is read as of one moment, then the blobs are copied, so
- * each blob that a row names is there. The manifest is written last.
+ * The order makes it consistent: eviction is paused, the database is read as of one moment, then the blobs are copied,
+ * so each blob that a row names exists. The manifest is written last.
  *
- * @throws Fault `failed_precondition` when another backup of the farm, or into the directory, is under way
+ * @throws Fault `failed_precondition` when another backup of the farm, or into the directory, is running
  */
 export async function takeBackup(
   request: BackupRequest,
@@ -153,7 +153,7 @@ async function takeInto(
     const removed = await removeOldBackups(layout, request.keep);
     return { name: backup.name, directory: layout.directory, manifest, databaseBytes, removed };
   } catch (reason) {
-    // Of a backup with a manifest, everything is there.
+    // A backup with a manifest is complete.
     if (!existsSync(backup.manifest)) await rm(backup.directory, { recursive: true, force: true });
     throw reason;
   } finally {
@@ -161,7 +161,7 @@ async function takeInto(
   }
 }
 
-/** Copies what is not in the database, and writes the manifest. */
+/** Copies everything outside the database, and writes the manifest. */
 async function completed(
   layout: BackupLayout,
   backup: OneBackup,

@@ -1,4 +1,4 @@
-/** A backup in a directory, as whoever removes old ones sees it. */
+/** A backup in a directory, with the facts that decide its removal. */
 export interface FoundBackup {
   /** Names sort by age. */
   readonly name: string;
@@ -8,8 +8,9 @@ export interface FoundBackup {
 /**
  * Chooses which backups of a directory are removed, so that the newest `keep` complete ones are left.
  *
- * Incomplete ones go: the caller holds the directory's lock, so nobody writes them any more. One whose manifest is damaged
- * stays while it would be among the newest, as its files may help whoever repairs it by hand, but it counts for none.
+ * Incomplete ones are removed: the caller holds the directory's lock, so no process writes them any more. One with a
+ * damaged manifest stays while it would be among the newest, because its files may help a repair by hand, but it is not
+ * counted.
  */
 export function whichToRemove(found: readonly FoundBackup[], keep: number): string[] {
   const complete = found

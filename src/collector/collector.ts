@@ -51,7 +51,7 @@ export class Collector implements Service {
     this.#loop = this.#run();
   }
 
-  /** Hands back what it has, after a while in which a test may end; called a second time, at once. */
+  /** Returns its job, after a while in which a test may end; at once when called a second time. */
   async stop(): Promise<void> {
     if (this.#wanted.signal.aborted) this.#now.abort();
     this.#wanted.abort();

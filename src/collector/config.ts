@@ -19,10 +19,13 @@ export const CollectorConfig = z.object({
     .default(10 * gigabyte),
   /**
    * Hosts on private addresses from which sources of suites may be fetched: names or addresses with `*`. A caller who
-   * may change a suite names an address, and this machine contacts it.
+   * may change a suite chooses an address, and this machine contacts it.
    */
   privateHosts: z.array(z.string()).default([]),
-  /** `wait`: for a quiet machine, but not for ever; then figures are flagged. `refuse`: for ever. `flag`: not at all. */
+  /**
+   * `wait`: for a quiet machine, with a limit; after that figures are flagged. `refuse`: wait without a limit. `flag`:
+   * do not wait.
+   */
   onLoad: z.enum(["wait", "refuse", "flag"]).default("wait"),
   /** How long `wait` waits. */
   busyWaitLimitMs: z
@@ -45,7 +48,7 @@ export const CollectorConfig = z.object({
   updateCommand: z.string().min(1).optional(),
   /** Whether it measures although the target that it is registered for is not what this machine calls itself. */
   anyTarget: z.boolean().default(false),
-  /** How long a test may go on when the collector is to stop. */
+  /** How long a test may continue when the collector is stopping. */
   drainMs: z.int().nonnegative().default(10_000),
   /** How long one claim waits for work on the server's side. */
   claimWaitMs: z.int().min(0).max(60_000).default(20_000),

@@ -37,7 +37,7 @@ export class HeldJob {
     this.#beating = this.#beat(heartbeatMs);
   }
 
-  /** Given when the job is gone. */
+  /** Aborted when the job is lost. */
   get signal(): AbortSignal {
     return this.#lose.signal;
   }

@@ -1,4 +1,4 @@
-/** What the collector does when the machine is busy. */
+/** The collector's behaviour when the machine is busy. */
 type OnLoad =
   | { readonly kind: "begin"; readonly warning?: string }
   | { readonly kind: "wait"; readonly why: string };

@@ -49,7 +49,7 @@ export class Memory {
     await rename(`${this.#path}.part`, this.#path);
   }
 
-  /** Returns what was done of this job, on this machine in its present state. */
+  /** Returns the finished parts of this job, on this machine in its present state. */
   doneOf(jobId: string, fingerprint: string): readonly string[] {
     const { job } = this.#now;
     return job?.id === jobId && job.fingerprint === fingerprint ? job.done : [];

@@ -76,7 +76,7 @@ async function endOf(
     for (const [name, kept] of spool.of(job.id)) {
       if (kept.fingerprint !== fingerprint) await spool.drop(name);
     }
-    // Looked at before it is told: the claim does not know of it yet.
+    // Read before it is reported: the claim does not contain it yet.
     const kept = spool.of(job.id).map(([, each]) => each);
     await tellResults(parts, job, false, unbegun);
     const left = leftToMeasure(claimed, kept, memory.doneOf(job.id, fingerprint));

@@ -15,7 +15,7 @@ const KeptTest = z.object({
 /** The results of a test that the server does not have yet. Another collector may have the job when they are sent. */
 export type KeptTest = z.input<typeof KeptTest>;
 
-/** A job that was not given to us again within this time is somebody else's. */
+/** A job that was not handed out again within this time belongs to another collector. */
 const longestMs = 24 * 60 * 60_000;
 
 const partSuffix = ".part";

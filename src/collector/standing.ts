@@ -17,15 +17,16 @@ const standings: Partial<Record<FaultCode, Standing>> = {
 };
 
 /**
- * Returns what a failed call means for its job.
+ * Returns the consequence of a failed call for its job.
  *
- * A refused token counts as away: somebody may repair it, and results of hours of measuring wait for that on disk.
+ * A refused token counts as an unreachable farm: it may be repaired, and the results of hours of measuring wait for
+ * that on disk.
  */
 export function standingOf(reason: unknown): Standing {
   return (reason instanceof Fault && standings[reason.code]) || "away";
 }
 
-/** Whether a first hello will do later: not so for a name that nobody registered, or a wrong token. */
+/** Whether a first hello may be repeated later: not for an unregistered name, or a wrong token. */
 export function mayDoLater(reason: unknown): boolean {
   if (!(reason instanceof Fault)) return true;
   if (reason.code === "unauthenticated" || reason.code === "permission_denied") return false;

@@ -1,4 +1,4 @@
-/** An update that was tried: what it went from, and to. */
+/** An attempted update: its old and new versions. */
 interface UpdateTried {
   readonly from: string;
   readonly to: string;
@@ -21,7 +21,7 @@ const againMs = 60 * 60_000;
 
 /**
  * Returns whether to stop for an update now: between requests, never inside one. All figures of a request come from one
- * version, unless somebody stops the collector.
+ * version, unless the collector is stopped.
  */
 export function endsForUpdate({
   own,

@@ -13,7 +13,7 @@ export interface PairsWanted {
   /** How many are kept already. */
   readonly from: number;
   readonly stored: readonly Omit<MeasuredPair, "pair">[];
-  /** Of the order within pairs: see `measurePairs`. */
+  /** The seed of the order within pairs: see `measurePairs`. */
   readonly seed: string;
   readonly doubts?: readonly { readonly metric: string }[];
   readonly onPair: (pair: MeasuredPair) => Promise<void>;

@@ -37,7 +37,7 @@ export function digestOfDefinition(definition: JobDefinition): DefinitionDigest 
   return digest;
 }
 
-/** Remembers the name of a definition whose canonical text is known from elsewhere. */
+/** Caches the name of a definition whose canonical text is already known. */
 export function rememberName(definition: JobDefinition, canonicalText: string): void {
   remembered.set(definition, nameOfText(canonicalText));
 }

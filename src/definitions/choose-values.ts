@@ -13,7 +13,7 @@ export interface Requests {
   readonly switches: SwitchValues;
   /** A graph that the definitions name. */
   readonly graph?: string | undefined;
-  /** Said of the branch, for definitions of any age: what these do not declare is passed over. */
+  /** The branch's settings, for definitions of any age: values that these do not declare are ignored. */
   readonly branch?:
     | {
         readonly parameters: Readonly<Record<string, unknown>>;

@@ -68,7 +68,7 @@ export const DefinitionFile = z.strictObject({
 });
 export type DefinitionFile = z.output<typeof DefinitionFile>;
 
-/** The same with its jobs spelled out: what the published schema is made of. */
+/** The same with its jobs written out, for the published schema. */
 export const DefinitionFileInFull = DefinitionFile.extend({
   jobs: z.record(z.string(), JobDefinition).optional().describe("The jobs, by name."),
 }).describe("Jobs of a Grange farm: .grange/*.yml");

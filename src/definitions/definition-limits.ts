@@ -26,6 +26,6 @@ export const definitionLimits = {
   renderedBytes: 64 * 1024 * 1024,
   evaluationMs: 5_000,
   evaluationMemoryMiB: 192,
-  /** More problems than anybody reads are counted, not listed. */
+  /** Further problems are counted, not listed. */
   problems: 100,
 } as const;

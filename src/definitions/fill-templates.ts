@@ -28,7 +28,7 @@ export interface Definitions {
   /** Every declared parameter and switch with the value it has here. */
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly switches: SwitchValues;
-  /** The graph that was asked for by name. */
+  /** The graph that was requested by name. */
   readonly graph: NamedGraph | undefined;
 }
 

@@ -20,7 +20,7 @@ const scalar = z
   .union([text, z.number(), z.boolean()], { error: "must be a text, a number, true or false" })
   .transform(String);
 
-/** What a job takes from another job, where it is put, and how that job must have ended. */
+/** The files that a job takes from another job, their place, and how that job must have ended. */
 const Need = z.strictObject({
   outputs: oneOrMany(RelativePath, "the path of an output")
     .optional()

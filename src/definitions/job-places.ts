@@ -6,11 +6,11 @@ type PlaceInFile = readonly [file: string, line: number];
 /** Where the jobs of one directory of definitions are written. */
 export interface JobPlaces {
   readonly jobs: Readonly<Record<string, PlaceInFile>>;
-  /** Expressions that become jobs, whose names are not known before. */
+  /** Expressions that produce jobs, whose names are not known in advance. */
   readonly expressions: readonly PlaceInFile[];
 }
 
-/** Of definitions that were read from files; those from a catalog have no places. */
+/** Returns the places of definitions that were read from files; those from a catalog have none. */
 export function placesOfJobs({ jobs, expressions }: Templates): JobPlaces {
   const named = jobs.flatMap(({ name, origin }) => {
     const line = origin.lineOf(name);

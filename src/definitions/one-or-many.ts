@@ -8,7 +8,7 @@ export const oneOrMany = <Item extends z.ZodType<string>>(item: Item, what: stri
     })
     .transform((items): string[] => [...items]);
 
-/** Of a union that nothing fits, the message of the alternative that came nearest: the one of the same type. */
+/** For a union without a match, the message of the alternative with the same type. */
 function messageOfBranch(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code !== "invalid_union" || !("errors" in issue)) return undefined;
   const branches = issue.errors as z.core.$ZodIssue[][];

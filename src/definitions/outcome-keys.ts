@@ -70,7 +70,7 @@ const FailureClass = z.strictObject({
     ),
 });
 
-/** Names for failures, and what they are known by. */
+/** Names for failures, and the patterns that identify them. */
 export const Failure = z
   .record(
     FailureClassName.refine(
@@ -142,7 +142,7 @@ export function problemsOfOutcomeKeys(job: OutcomeKeys): KeyProblem[] {
 
 function problemsTogether(job: OutcomeKeys): KeyProblem[] {
   const rules = rulesOf(job);
-  // A pattern that cannot be used by itself is said already, at its place.
+  // An invalid pattern is already reported, at its place.
   if (!OutcomeRules.safeParse(rules).success) return [];
   try {
     compileRules(rules);

@@ -2,10 +2,10 @@ import type { FailureRule, NumberRule, OutcomeRules } from "#core/outcome-rules.
 import type { OutcomeKeys } from "./outcome-keys.ts";
 
 /**
- * Returns the success and failure rules of a job, as its action carries them.
+ * Returns the success and failure rules of a job, in the form of its action.
  *
- * Exit codes that count as success are not in it: the script turns them into 0 (`job-script.ts`). Nor is `retry`, which
- * changes no result.
+ * Exit codes that count as success are not included: the script turns them into 0 (`job-script.ts`). Neither is
+ * `retry`, which changes no result.
  */
 export function rulesOf({ success, failure, errors }: OutcomeKeys): OutcomeRules {
   const numbers = Object.entries(success?.numbers ?? {});

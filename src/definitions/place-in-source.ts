@@ -17,11 +17,10 @@ export interface Place {
 }
 
 /**
- * The offset in the text of the part at `path`, or of the nearest part around it.
+ * Returns the offset in the text of the part at `path`, or of the nearest part around it.
  *
- * The path is one through rendered values: where the source has `$if`, `$merge`
- * and the like instead, the search goes on in their branches, and stays at the
- * construct itself when none of them has the part literally.
+ * The path is one through rendered values: where the source has `$if`, `$merge` and the like instead, the search
+ * continues in their branches, and stays at the construct itself when none of them has the part literally.
  */
 export function placeOf(
   document: Document,

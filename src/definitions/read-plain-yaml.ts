@@ -54,7 +54,7 @@ class PlainReader {
   readonly jobOffsets = new Map<string, number>();
   /** The key at the top that is being read. */
   #top = "";
-  /** The line at hand: where it ends, where its content begins, and in which column. -1 past the last. */
+  /** The current line: where it ends, where its content begins, and in which column. -1 past the last. */
   #end = -1;
   #at = 0;
   #column = 0;
@@ -155,7 +155,7 @@ class PlainReader {
       value = readScalarLine(this.#text, this.#at, this.#end);
       this.#nextLine();
     }
-    // A text that goes on in the next line, or something that stands where nothing may.
+    // A text that continues in the next line, or text in an illegal place.
     if (this.#column > column) throw new NotPlain();
     return value;
   }

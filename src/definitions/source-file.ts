@@ -57,7 +57,7 @@ export function readSourceFile(
   }
   let whole: SourceFile | DefinitionProblem[] | undefined;
   let lines: ReadonlyMap<string, number> | undefined;
-  // Places are asked for when something is wrong, and most of the time nothing is.
+  // Places are only needed for problems, which are rare.
   const place: SourceFile["place"] = (path, of) => {
     // To find the exact place, the whole parser would take too long. The job's entry is around it.
     if (text.length > definitionLimits.wholeYamlFileBytes) {

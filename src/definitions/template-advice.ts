@@ -9,7 +9,7 @@ interface NamesInExpressions {
 /** The fields of `commit` in expressions. */
 const ofCommit = ["sha", "subject", "author"];
 
-/** json-e's words are for its authors; the mistakes that everybody makes get an answer. */
+/** json-e's messages are for its authors; common mistakes get advice instead. */
 export function templateAdvice(message: string, names: NamesInExpressions): string {
   const unknown = /unknown context value (\S+)/.exec(message)?.[1];
   if (unknown !== undefined) {

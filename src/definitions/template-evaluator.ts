@@ -18,7 +18,7 @@ const Evaluated = z.object({
     }),
   ),
 });
-/** The jobs that templates became, and what was wrong with those that became none. */
+/** The jobs that templates produced, and the problems of the others. */
 type Evaluated = z.infer<typeof Evaluated>;
 
 interface Templates {

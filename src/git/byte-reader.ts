@@ -47,7 +47,7 @@ export function byteReader(source: AsyncIterable<Buffer>): ByteReader {
     },
 
     async take(count) {
-      // Most are small and lie in the chunk at hand.
+      // Most are small and within the current chunk.
       if (count <= held.length) {
         const part = held.subarray(0, count);
         held = held.subarray(count);

@@ -3,7 +3,7 @@ import { CommitSha } from "#core/commit-sha.ts";
 import { gitFault } from "./git-fault.ts";
 import type { Git } from "./run-git.ts";
 
-/** The text of a commit. All of it was written by somebody else. */
+/** The text of a commit, which is completely untrusted. */
 export const Commit = z.object({
   sha: CommitSha,
   /** First parent first; none for a root. */

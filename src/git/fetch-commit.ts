@@ -11,7 +11,7 @@ import type { Git } from "./run-git.ts";
 
 /** A commit that is in our mirror, with all of its files and history. */
 export interface FetchedCommit extends Commit {
-  /** The branch that was asked for, by its name or as HEAD. */
+  /** The requested branch, by its name or as HEAD. */
   readonly branch?: string;
   /** The ref that it was found by, in full: `refs/pull/7/head`, also for `pull/7/head~1`. An id has none. */
   readonly ref?: string;
@@ -23,14 +23,14 @@ export interface FetchedCommit extends Commit {
 
 export interface Mirrors {
   /**
-   * Makes sure that a commit is in our mirror of a repository.
+   * Makes sure that a commit is in the farm's mirror of a repository.
    *
-   * The repository is a path of this machine or a URL, the revision HEAD, a branch, a
-   * tag, an id (short or full) or a ref such as `refs/pull/7/head`, each with steps
-   * such as `~2`. The network is used only when the answer depends on it.
+   * The repository is a path of this machine or a URL, the revision HEAD, a branch, a tag, an id (short or full) or a
+   * ref such as `refs/pull/7/head`, each with steps such as `~2`. The network is used only when the answer depends on
+   * it.
    *
-   * Throws a Fault that says what is wrong and what to do: `invalid_argument`,
-   * `not_found`, `failed_precondition` (no commits), `unavailable`, `unauthenticated`.
+   * Throws a Fault that explains the problem and the remedy: `invalid_argument`, `not_found`, `failed_precondition` (no
+   * commits), `unavailable`, `unauthenticated`.
    */
   fetchCommit(repository: string, revision: string, signal?: AbortSignal): Promise<FetchedCommit>;
   /** Returns whether a commit, by its full id, is in the mirror. Contacts no other machine. */
@@ -45,7 +45,7 @@ interface MirrorsOptions {
   readonly workingDirectory: string;
 }
 
-/** Commits whose words are kept in memory: some hundred bytes each. */
+/** How many commits' texts are cached in memory: some hundred bytes each. */
 const keptCommits = 10_000;
 
 /** How long a directory belongs to the repository that it was found in. */
@@ -57,12 +57,12 @@ export function openMirrors({ git, directory, workingDirectory }: MirrorsOptions
   const commits = recentlyUsed<Promise<Commit>>(keptCommits);
   const repositories = new Map<string, { readonly at: number; readonly found: Promise<string> }>();
 
-  /** What a commit says of itself, which never changes. */
+  /** Reads a commit's own data, which never changes. */
   function commitIn(mirror: string, sha: CommitSha): Promise<Commit> {
     return commits.get(`${mirror}\n${sha}`, () => readCommit(git, mirror, sha));
   }
 
-  /** `repositoryAt`, asked once for all who come within a moment. */
+  /** `repositoryAt`, called once for all concurrent callers. */
   function repositoryOf(path: string): Promise<string> {
     const now = performance.now();
     for (const [known, { at }] of repositories)
@@ -105,10 +105,10 @@ export function openMirrors({ git, directory, workingDirectory }: MirrorsOptions
         repository: withoutPassword(where),
         mirror: mirror.path,
       });
-      // A full id means the same for ever: when it is here, nobody needs to be asked, and nobody waits for a turn.
+      // A full id never changes its meaning: if it is in the mirror, no network and no turn is needed.
       const full = CommitSha.safeParse(revision).data;
       if (full !== undefined && (await mirror.resolve(full)) === full) return found({ sha: full });
-      // One at a time for each mirror: the second fetch then finds what the first has fetched.
+      // One at a time for each mirror: the second fetch then finds the commits of the first.
       const turn = { queue: withoutPassword(source), name: `${where}\n${revision}` };
       return found(
         await turns.run(

@@ -69,7 +69,7 @@ export async function fetchFromLocal(
     throw new Fault("unavailable", `${path} has ${sha}, but does not give it out`);
   }
 
-  // Prints nothing for what is no ref, such as an id.
+  // Prints nothing for a text that is not a ref, such as an id.
   const { name, steps } = splitRevision(revision);
   const named = await git.run(["rev-parse", "--symbolic-full-name", name], inRepository);
   const ref = named.exitCode === 0 ? named.stdout.toString("utf8").trim() : "";

@@ -24,7 +24,7 @@ interface RemoteFetch {
 /** Refs may be moved between being listed and being fetched; more often than this is no accident. */
 const attempts = 3;
 
-/** Finds out what a revision is behind a URL, and fetches it when the mirror does not have it. */
+/** Resolves a revision at a URL, and fetches it when the mirror does not have it. */
 export async function fetchFromRemote(
   git: Git,
   mirror: Mirror,

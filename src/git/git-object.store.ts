@@ -28,10 +28,10 @@ export async function digestsOfGitObjects(
   return new Map(rows.map(({ gitId, digest }) => [gitId, digest]));
 }
 
-/** Writes down digests. Two who import the same blob write the same, so the first row stays. */
+/** Stores digests. Concurrent imports of the same blob write the same, so the first row stays. */
 export async function saveGitObjects(tx: Tx, objects: readonly GitObject[]): Promise<void> {
   if (objects.length === 0) return;
-  // Sorted, so that two who save the same rows wait for each other and never in a circle.
+  // Sorted, so that two transactions with the same rows wait for each other and never deadlock.
   const sorted = objects.toSorted((a, b) => (a.gitId < b.gitId ? -1 : 1));
   await tx.run(sql`
     insert into git_object (git_id, hash, size_bytes)

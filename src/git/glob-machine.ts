@@ -28,7 +28,7 @@ export function compileGlob(
   const take = (takes: (codePoint: number) => boolean, next: number): number =>
     add({ kind: "take", takes, next });
 
-  /** Takes any number of such characters, then goes on. */
+  /** Takes any number of such characters, then continues. */
   function repeat(takes: (codePoint: number) => boolean, next: number): number {
     const fork = states.length;
     add({ kind: "fork", next: [fork + 1, next] });

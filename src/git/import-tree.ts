@@ -13,7 +13,7 @@ interface ImportedTree {
   readonly skipped: readonly SkippedEntry[];
 }
 
-/** Longer than any legal target; what is longer is not even read. */
+/** Longer than any legal target; a longer one is not even read. */
 const maxTargetBytes = 4_096;
 
 /** Brings files and symlinks of a commit, as `listCommitTree` gave them, into the store. */

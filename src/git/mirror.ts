@@ -9,7 +9,7 @@ import { withoutPassword } from "./repository-address.ts";
 import type { Git } from "./run-git.ts";
 import { removeAbandoned, tendMirror } from "./tend-mirror.ts";
 
-/** Our own bare copy of a repository: the commits that were asked for, and their history. */
+/** The farm's bare copy of a repository: the requested commits, and their history. */
 export interface Mirror {
   /** Its directory. */
   readonly path: string;

@@ -1,6 +1,6 @@
 /** The refs of a repository, as `git ls-remote --symref` lists them. */
 export interface RemoteRefs {
-  /** Full name → id; of an annotated tag, the id of what it tags. HEAD is among them. */
+  /** Full name → id; for an annotated tag, the id of the tagged object. Includes HEAD. */
   readonly byName: ReadonlyMap<string, string>;
   /** The branch that HEAD is, as a full name; undefined when it is detached. */
   readonly head: string | undefined;

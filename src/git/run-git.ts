@@ -130,7 +130,7 @@ export async function openGit(
     const kill = (reason: Fault) => {
       endedBy ??= reason;
       killGroup(child);
-      // Output that nobody will read would keep the process from counting as closed.
+      // Unread output would keep the process from counting as closed.
       child.stdout.destroy();
     };
     const timeoutMs = options.timeoutMs ?? usualTimeoutMs;

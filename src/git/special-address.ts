@@ -1,6 +1,6 @@
 import { BlockList, isIP } from "node:net";
 
-/** RFC 6890: what is no place on the internet. */
+/** RFC 6890: addresses that are not on the internet. */
 const special = blockList(
   [
     ["0.0.0.0", 8],

@@ -4,7 +4,7 @@ import type { Digest } from "#core/digest.ts";
 /** A result as a granary keeps it, whichever tool's it is. */
 export interface GranaryResult extends ResultKey {
   readonly project: string;
-  /** Of `reapi` the ActionResult message; of all others the bytes that the tool gets. */
+  /** For `reapi` the ActionResult message; for all others the bytes that the tool gets. */
   readonly value: Digest;
   /** Attributes that the tool wants returned with the bytes, by the header's name. */
   readonly attributes: Readonly<Record<string, string>>;

@@ -4,7 +4,7 @@ interface BatchLimits {
   readonly mostItems: number;
 }
 
-/** Does something for one item, in one go with whatever else is asked at the time. */
+/** Does something for one item, in one batch with all concurrent items. */
 export type Batched<Item, Result> = (item: Item) => Promise<Result>;
 
 interface Waiting<Item, Result> {

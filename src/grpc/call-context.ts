@@ -10,7 +10,7 @@ export interface CallContext {
   readonly deadline: Date | undefined;
   /** `address:port` of the other side. */
   readonly peer: string;
-  /** Whether nobody can listen on the way: it is under TLS, or stays on this machine. */
+  /** Whether the connection cannot be tapped: it is under TLS, or stays on this machine. */
   readonly isPrivate: boolean;
   /** The name in the client's certificate, when one of our authorities issued it. */
   readonly certificateOf?: string | undefined;

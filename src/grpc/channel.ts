@@ -123,7 +123,7 @@ export class GrpcChannel implements Service {
     return this.#call(method, requests, options, (responses) => responses.only());
   }
 
-  /** Ends the calls in hand, at once or after letting them finish for `graceMs`. */
+  /** Ends the running calls, at once or after letting them finish for `graceMs`. */
   stop(graceMs = 0): Promise<void> {
     return this.#connection.stop(graceMs);
   }

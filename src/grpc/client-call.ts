@@ -21,7 +21,7 @@ interface ClientCallOptions {
   readonly onTrailers: ((metadata: Metadata) => void) | undefined;
 }
 
-/** A call under way: what is sent into it, and what comes out. */
+/** A running call: its sent and received messages. */
 export interface ClientCall {
   readonly stream: ClientHttp2Stream;
   /** End with the call: well, or with the Fault that the server's status says. */
@@ -116,7 +116,7 @@ const resetFaults = new Map<number | undefined, () => Fault>([
 ]);
 
 /**
- * Returns the meaning of an answer of a proxy or web server that is not gRPC. Source: gRPC, "HTTP to gRPC status
+ * Returns the fault for an answer of a proxy or web server that is not gRPC. Source: gRPC, "HTTP to gRPC status
  * mapping".
  */
 function faultOfHttp(headers: IncomingHttpHeaders): Fault | undefined {

@@ -60,7 +60,7 @@ export class Connection implements Service {
     return await this.#connecting;
   }
 
-  /** Lets calls in hand end, then closes; ends at once what still lasts after `graceMs`. */
+  /** Lets running calls end, then closes; after `graceMs` it ends the rest. */
   async stop(graceMs = 0): Promise<void> {
     this.#stopped = true;
     const closed = [...this.#sessions].map(

@@ -17,7 +17,7 @@ import { takingTurns } from "#scheduling/take-turns.ts";
  */
 const mostParts = 250_000;
 
-/** Decoded at once: some hundred digests, or as many objects of whoever means ill. */
+/** How much is decoded at once: some hundred digests, or as many objects of an attacker. */
 const pieceBytes = 16_384;
 const pieceFields = 512;
 

@@ -10,7 +10,7 @@ export class SharedBytes {
     this.#most = most;
   }
 
-  /** Answers whether a holder has more than its share of what is held, and that is too much. */
+  /** Returns whether a holder has more than its share of the held bytes, and the sum is too large. */
   isTooMuch(holder: HeldBytes, bytes: number): boolean {
     const before = this.#holders.get(holder) ?? 0;
     this.#now += bytes - before;

@@ -49,7 +49,7 @@ export class IncomingMessages implements AsyncIterable<Uint8Array> {
     return this.#receivedBytes;
   }
 
-  /** The next message; undefined after the last. Throws what the messages ended with. */
+  /** Returns the next message; undefined after the last. Throws the error with which the messages ended. */
   async next(): Promise<Uint8Array | undefined> {
     for (;;) {
       const frame = this.#frames.shift();

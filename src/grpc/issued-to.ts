@@ -6,7 +6,7 @@ const shownBy = Symbol("what the client's certificate came to");
 
 type Shown = { readonly name: string } | { readonly refused: string };
 
-/** A name with more is nobody's that we know; it would only be carried about. */
+/** A longer name is unknown to the farm and would only take space. */
 const longestName = 256;
 
 /**

@@ -15,7 +15,7 @@ export function keepAlive(session: Http2Session, intervalMs: number, timeoutMs: 
       clearTimeout(waiting);
       waiting = undefined;
     });
-    // Not sent: too many are under way, or the session is closing. The timeout judges.
+    // Not sent: too many are in flight, or the session is closing. The timeout decides.
     if (!sent && session.destroyed) clearTimeout(waiting);
   }, intervalMs);
   beat.unref();

@@ -20,7 +20,7 @@ export function headersOf(metadata: Metadata): Record<string, string> {
   return headers;
 }
 
-/** The metadata among a call's headers, without what is gRPC's and HTTP's own. */
+/** Returns the metadata among a call's headers, without the headers of gRPC and HTTP. */
 export function metadataOf(headers: IncomingHttpHeaders): Metadata {
   const metadata: Record<string, string | Uint8Array> = {};
   for (const [name, value] of Object.entries(headers)) {

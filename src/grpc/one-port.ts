@@ -88,7 +88,7 @@ export function onePort(
   return server;
 }
 
-/** Ends a port of `onePort` with both servers: calls under way have `graceMs`, idle connections none. */
+/** Ends a port of `onePort` with both servers: running calls have `graceMs`, idle connections none. */
 export async function stopOnePort(
   port: Server,
   http1: HttpServer,

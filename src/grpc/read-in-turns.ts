@@ -36,7 +36,7 @@ export function readInTurns(session: Http2Session): () => void {
 
   const goOn = () => {
     isWaiting = false;
-    // While an answer waits for its peer, the session itself reads nothing, and goes on when it has gone.
+    // While an answer waits for its peer, the session itself reads nothing, and continues when the answer is sent.
     if (!session.destroyed && handle.writeQueueSize === 0) handle.readStart();
   };
 
@@ -45,7 +45,7 @@ export function readInTurns(session: Http2Session): () => void {
     const { bytesRead } = handle;
     owedBytes += Math.max(bytesRead - seen, bytesOfAPiece);
     seen = bytesRead;
-    // The session goes on by itself after each of its answers.
+    // The session continues by itself after each of its answers.
     if (isWaiting) return handle.readStop();
     if (owedBytes < turnBytes) return;
     const owedMs = owedBytes / bytesPerMs;

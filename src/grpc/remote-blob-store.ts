@@ -62,7 +62,7 @@ export function remoteBlobStore(
   };
 }
 
-/** Those blobs that are named by one function: a call cannot be about two. */
+/** Returns the blobs that are named by one function, because a call cannot mix two. */
 function remoteBlobsBy(
   by: DigestFunction,
   channel: GrpcChannel,
@@ -168,7 +168,7 @@ function answered<T>(response: T | undefined, digest: Digest): T {
   throw new Fault("internal", `the server's answer leaves ${digestKey(digest)} out`);
 }
 
-/** No status at all means OK: protobuf leaves out what is empty. */
+/** A missing status means OK: protobuf leaves out empty messages. */
 function faultIn(status: Status | undefined): Fault | undefined {
   return status && faultOf(status);
 }

@@ -38,7 +38,7 @@ export function remoteByteStream(
     const bytes = toBinary(ReadRequestSchema, request);
     const messages = channel.raw(ByteStream.method.read, [bytes], options);
     try {
-      // Only the first answer tells whether the blob is there at all.
+      // Only the first answer shows whether the blob exists.
       const first = await messages.next();
       return dataOf(first, messages);
     } catch (reason) {

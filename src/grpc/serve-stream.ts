@@ -266,7 +266,7 @@ function hushAfterEnd(stream: ServerHttp2Stream): void {
   });
 }
 
-/** The HTTP status for what is not gRPC at all. */
+/** Returns the HTTP status for a request that is not gRPC. */
 function notGrpc(headers: IncomingHttpHeaders): number | undefined {
   if (headers[":method"] !== "POST") return 405;
   return /^application\/grpc($|[+;])/.test(headers["content-type"] ?? "") ? undefined : 415;

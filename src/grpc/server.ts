@@ -27,14 +27,14 @@ export interface GrpcServerOptions {
   readonly maxConcurrentStreams?: number;
   /** The most bytes of one connection's messages that are unfinished, unread or in use. */
   readonly maxHeldBytes?: number;
-  /** The same of all connections together; and once more for answers that nobody reads. */
+  /** The same for all connections together; and once more for answers that are not read. */
   readonly maxSharedBytes?: number;
   /** How long a client may be silent when it has to send or read, in ms. */
   readonly waitLimitMs?: number;
   readonly around?: Around;
   readonly onUnexpected?: (reason: unknown, path: string) => void;
   readonly keepAliveMs?: number;
-  /** How long `stop` waits for calls in hand. */
+  /** How long `stop` waits for running calls. */
   readonly graceMs?: number;
 }
 
@@ -137,7 +137,7 @@ async function stopServer(
   await listening;
 }
 
-/** Ends a session whose peer does little but ping; each costs us an answer. */
+/** Ends a session whose peer sends hardly anything but pings; each costs an answer. */
 function limitPings(session: Http2Session): void {
   session.on("ping", errorRateLimit(session, mostInWindow));
 }

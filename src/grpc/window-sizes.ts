@@ -1,10 +1,10 @@
 import type { Http2Session, Settings } from "node:http2";
 
 /**
- * How much may be under way before the receiver has said "more".
+ * How much may be in flight before the receiver sends an update.
  *
- * HTTP/2's own 64 KiB would bring one stream to a halt 16 times per MiB. The
- * session's window is four streams' worth, so that one upload cannot starve the rest.
+ * HTTP/2's own 64 KiB would stop one stream 16 times per MiB. The session's window is four streams' worth, so that one
+ * upload cannot starve the rest.
  */
 const streamWindowBytes = 4 * 1_048_576;
 const sessionWindowBytes = 4 * streamWindowBytes;

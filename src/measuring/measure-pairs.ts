@@ -17,7 +17,7 @@ interface PairsToMeasure {
   readonly child: PlacedArtifact;
   readonly parent: PlacedArtifact;
   readonly place: WorkPlace;
-  /** How many pairs are stored already; numbers go on after them. */
+  /** How many pairs are stored already; numbers continue after them. */
   readonly from: number;
   /** The figures of those pairs, where they are known: they are judged together with the new ones. */
   readonly stored?: readonly PairFigures[] | undefined;
@@ -26,8 +26,8 @@ interface PairsToMeasure {
   /** How much a metric of this case differs between equal artifacts, as a fraction, where that was measured. */
   readonly noiseOf?: ((metric: string) => number | undefined) | undefined;
   /**
-   * Of the order within pairs. Drawn anew for each run, a confirming one too, and the same when a run is taken up
-   * again: a job's id.
+   * Of the order within pairs: a job's id. It differs for each run, including a confirming one, and stays the same when
+   * a run is resumed.
    */
   readonly seed: string | number;
   /** Awaited before the next pair is begun. */

@@ -146,7 +146,7 @@ async function sizesOf(
   return sizes;
 }
 
-/** Why a command counts as failed: how it ended, its last words, and what it was. */
+/** Returns why a command counts as failed: how it ended, its last output, and the command. */
 function failureOf(
   { exitCode, stdout, stderr }: Pick<EndedProcess, "exitCode" | "stdout" | "stderr">,
   command: readonly string[],

@@ -15,7 +15,7 @@ interface ProcessFigures {
   readonly sizes: ReadonlyMap<string, number>;
 }
 
-/** The metrics of a section that a process of this kind gives: a counted one only what it is for. */
+/** Returns the metrics of a section from a process of this kind: a counted process gives only the counts. */
 export function metricsFrom(
   suite: Suite,
   section: Section,
@@ -64,7 +64,7 @@ function valueOf(take: DefinedMetric["take"], figures: ProcessFigures): number |
   }
 }
 
-/** Of a longer line, no more is looked at: patterns are made for lines, and cost by their length. */
+/** The rest of a longer line is ignored: patterns are made for lines, and their cost grows with the length. */
 const longestLine = 4_096;
 
 function firstMatch(pattern: string, output: string): number | undefined {
@@ -72,7 +72,7 @@ function firstMatch(pattern: string, output: string): number | undefined {
   return found === undefined ? undefined : numberIn(found);
 }
 
-/** What the first line that fits holds in the pattern's first group. */
+/** Returns the text of the pattern's first group in the first line that matches. */
 export function firstFit(pattern: string, output: string): string | undefined {
   const { firstGroup } = compilePattern(pattern);
   for (const line of output.split("\n")) {

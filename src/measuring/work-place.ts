@@ -11,7 +11,7 @@ export interface WorkPlace {
   readonly directory: string;
   readonly tools: MeasuringTools;
   readonly cache: Pick<ArtifactCache, "placeSource" | "release">;
-  /** Tells once what is so for all figures, e.g. that instructions cannot be counted here. */
+  /** Reports once a fact that holds for all figures, e.g. that instructions cannot be counted here. */
   readonly note: (sentence: string) => void;
   close(): Promise<void>;
 }
@@ -20,7 +20,7 @@ export interface WorkPlaceSettings {
   /** Ours alone. */
   readonly directory: string;
   readonly cache: Pick<ArtifactCache, "placeSource" | "release">;
-  /** `auto`, unless told: bubblewrap where it works, else none, which is told. */
+  /** Default `auto`: bubblewrap where it works, else none, which is reported. */
   readonly sandbox?: SandboxRequest | undefined;
   /** Hears each note once. */
   readonly tell?: ((sentence: string) => void) | undefined;

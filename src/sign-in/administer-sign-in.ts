@@ -56,7 +56,7 @@ export async function nameIdentity(
   );
 }
 
-/** Lets another subject have a name; who is signed in under it is so no more. */
+/** Allows another subject to take a name; sessions under it end. */
 export async function freeName(tx: Tx, principal: string, now: Date): Promise<void> {
   await endSessionsByProvider(tx, principal, now);
   if (await deleteIdentity(tx, principal)) return;

@@ -3,7 +3,7 @@ import { removeUsedStates } from "./provider/used-state.store.ts";
 import { forgetCodes } from "./sessions/code.store.ts";
 import { forgetSessions } from "./sessions/session.store.ts";
 
-/** How long a user whose session is over is told so, instead of counting as unknown. In ms. */
+/** How long a user with an ended session gets that message, instead of counting as unknown. In ms. */
 const keepSessionsMs = 7 * 24 * 60 * 60_000;
 
 /** Removes sessions, used states and codes that are over. */

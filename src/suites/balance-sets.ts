@@ -9,11 +9,11 @@ interface Item extends Placed {
 }
 
 /**
- * Spreads the benchmarks of the compile section over sets so that the longest set is nearly as short as can be,
- * by moving as few as possible. Benchmarks that nobody has measured stay where they are.
+ * Spreads the benchmarks of the compile section over sets so that the longest set is nearly as short as possible, by
+ * moving as few as possible. Benchmarks that were never measured stay where they are.
  *
- * `seconds`: how long each takes, all its cases together. `sets`: how many, from 0 on; default: as many as
- * the suite has.
+ * `seconds`: how long each takes, all its cases together. `sets`: how many, from 0 on; default: as many as the suite
+ * has.
  */
 export function balanceSets(
   suite: Suite,

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { Finding } from "./suite-problems.ts";
 
-/** What a schema's issue says, in the words of the definition. */
+/** Converts a schema's issue into a finding in the terms of the definition. */
 export function findingsOf(issue: z.core.$ZodIssue): Finding[] {
   if (issue.code === "unrecognized_keys") {
     return issue.keys.map((key) => ({

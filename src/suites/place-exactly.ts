@@ -9,7 +9,7 @@ export function isSmall(items: readonly Placed[], count: number): boolean {
 }
 
 /**
- * Of all placements whose longest set is as short as can be, to within the tolerance, one that moves fewest
+ * Of all placements whose longest set is as short as possible, within the tolerance, returns one that moves fewest
  * benchmarks; of these, one with the shortest.
  */
 export function placeExactly(

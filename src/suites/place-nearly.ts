@@ -1,12 +1,13 @@
 import { lengthsOf, longest, type Placed, type Placement, tolerance } from "./placement.ts";
 
 /**
- * A placement whose longest set is nearly as short as can be, for more benchmarks than all placements can be tried of.
+ * Returns a placement whose longest set is nearly as short as possible, when there are too many benchmarks to try all
+ * placements.
  *
- * First a bound: what is reached when all are placed anew, the longest first (LPT: at most a third above the best,
- * Graham 1969, https://doi.org/10.1137/0117039). Then single moves and exchanges from how it is now, each the
- * one that helps most, and no more of them than it takes to come near the bound. Where those get stuck above it,
- * the new placement is taken, its sets numbered so that most benchmarks stay.
+ * First a bound: the result of placing all again, the longest first (LPT: at most a third above the best, Graham 1969,
+ * https://doi.org/10.1137/0117039). Then single moves and exchanges from the present placement, each the one that helps
+ * most, until the bound is nearly reached. If they get stuck above it, the new placement is taken, its sets numbered so
+ * that most benchmarks stay.
  */
 export function placeNearly(items: readonly Placed[], count: number, before: Placement): Placement {
   const anew = placedAnew(items, count, before);
@@ -64,7 +65,7 @@ function improvedFrom(
   enough: number,
 ): Placement {
   let now = new Map(before);
-  // Each step makes the sorted lengths less; more steps than benchmarks would be worse than placing anew.
+  // Each step reduces the sorted lengths; more steps than benchmarks would be worse than placing all again.
   for (let step = 0; step < items.length; step++) {
     const lengths = lengthsOf(items, count, now);
     const from = lengths.indexOf(Math.max(...lengths));

@@ -1,7 +1,7 @@
 import type { Section, TestCase } from "#core/test-case.ts";
 import type { Benchmark, Suite, SuiteSection } from "./suite.ts";
 
-/** What a job is about: a slice of a suite. */
+/** The subject of a job: a slice of a suite. */
 export interface JobSlice {
   readonly section: Section;
   readonly target: string;
@@ -44,7 +44,7 @@ export function planCases(suite: Suite, slice: JobSlice): TestCase[] {
     });
 }
 
-/** Those of the section, or the one without a name. */
+/** Returns the profiles of the section, or the one without a name. */
 export function profilesOf(section: SuiteSection): string[] {
   const names = Object.keys(section.profiles).toSorted();
   return names.length === 0 ? [""] : names;

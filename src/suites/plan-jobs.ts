@@ -2,7 +2,7 @@ import type { Section } from "#core/test-case.ts";
 import { type JobSlice, planCases, profilesOf, setOf } from "./plan-cases.ts";
 import type { Suite, SuiteSection } from "./suite.ts";
 
-/** What is asked of an artifact. Empty lists: what the suite usually takes. */
+/** The request for an artifact. Empty lists stand for the suite's usual choice. */
 export interface WhatToMeasure {
   readonly backends: readonly string[];
   readonly profiles: readonly string[];
@@ -13,16 +13,17 @@ export interface WhatToMeasure {
 }
 
 export interface PlannedJob extends JobSlice {
-  /** Holds nobody up. */
+  /** Whether a failure delays nothing. */
   readonly optional: boolean;
 }
 
 const sections: readonly Section[] = ["compile", "runtime", "toolchain"];
 
 /**
- * The jobs that measure what is asked: one for each section, target, backend, profile and set that has a case.
+ * Returns the jobs that measure the requested cases: one for each section, target, backend, profile and set that has a
+ * case.
  *
- * Asking for profiles leaves sections without any as they are: they are about the artifact as a whole.
+ * Requesting profiles does not affect sections without any, because these are about the artifact as a whole.
  */
 export function planJobs(suite: Suite, wanted: WhatToMeasure): PlannedJob[] {
   const targets = chosen(wanted.targets, Object.keys(suite.targets));
@@ -66,7 +67,7 @@ function jobsOfSets(
     .flatMap(([set, names]) => {
       const wanted = names.filter((name) => slice.benchmarks.includes(name)).toSorted();
       if (slice.benchmarks.length > 0 && wanted.length === 0) return [];
-      // All of a set is said in one way only: equal work must look equal.
+      // All of a set is written in only one way: equal work must look equal.
       const benchmarks = wanted.length === names.length ? [] : wanted;
       const job = { ...slice, section, set, benchmarks, optional };
       return planCases(suite, job).length === 0 ? [] : [job];

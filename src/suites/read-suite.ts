@@ -11,10 +11,10 @@ import { readSuiteText, type SuiteText } from "./suite-yaml.ts";
 export { suiteDigest } from "./suite-digest.ts";
 
 /**
- * Reads a definition that nobody vouches for.
+ * Reads an untrusted definition.
  *
- * Throws `SuiteProblems` with all that is wrong; `where` names the definition in their sentences. What it
- * gives, read again, is the same.
+ * Throws `SuiteProblems` with all problems; `where` names the definition in their sentences. Reading the result again
+ * gives the same.
  */
 export function parseSuite(value: unknown, where: string, place?: SuiteText["place"]): Suite {
   const refuse = (findings: readonly Finding[]): never => {

@@ -13,8 +13,8 @@ export const suiteLimits = {
   scenarios: 50,
   patches: 20,
   files: 200,
-  /** Of all targets, backends, profiles and scenarios. rustc-perf has some 5,000. */
+  /** All targets, backends, profiles and scenarios together. rustc-perf has some 5,000. */
   cases: 100_000,
-  /** More problems than anybody reads are left out. */
+  /** More problems than people read are left out. */
   problems: 50,
 } as const;

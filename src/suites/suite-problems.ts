@@ -4,7 +4,7 @@ import { suiteLimits } from "./suite-limits.ts";
 /** One part of a definition that is wrong, and what to do about it. */
 export interface Finding {
   readonly path: readonly PropertyKey[];
-  /** Of a map's entry: whether its name or its value is meant. */
+  /** For a map's entry: whether its name or its value is wrong. */
   readonly of: "key" | "value";
   readonly message: string;
 }
@@ -30,7 +30,7 @@ export class SuiteProblems extends Fault {
   }
 }
 
-/** `FILE:LINE:COLUMN: PART: what is wrong`, the form that editors and terminals make clickable. */
+/** `FILE:LINE:COLUMN: PART: PROBLEM`, the form that editors and terminals make clickable. */
 function problemLine(where: string, { line, column, path, message }: SuiteProblem): string {
   const place = [where, line, column].filter((part) => part !== null).join(":");
   const part = pathText(path);

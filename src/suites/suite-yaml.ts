@@ -21,10 +21,10 @@ export interface SuiteText {
 }
 
 /**
- * Reads YAML that nobody vouches for.
+ * Reads untrusted YAML.
  *
- * Anchors and aliases are refused altogether: a suite can do without, and with them a page of text can
- * stand for more than memory holds.
+ * Anchors and aliases are refused: a suite does not need them, and with them a page of text can expand to more than
+ * memory holds.
  */
 export function readSuiteText(where: string, text: string): SuiteText {
   if (Buffer.byteLength(text) > suiteLimits.bytes)
@@ -71,7 +71,7 @@ function refused(where: string, message: string): SuiteProblems {
   return new SuiteProblems(where, [{ path: [], of: "value", message, line: null, column: null }]);
 }
 
-/** What YAML allows and suites do not. */
+/** Returns the parts that YAML allows and suites do not. */
 function refusedParts(contents: unknown): { readonly node: Node; readonly message: string }[] {
   const found: { node: Node; message: string }[] = [];
   // The parser's own check compares each key with all others.

@@ -47,7 +47,7 @@ export async function httpCall(
   });
 }
 
-/** Answers with the addresses of `HOST:PORT:ADDRESS,ADDRESS`, whatever is asked. */
+/** Answers every lookup with the addresses of `HOST:PORT:ADDRESS,ADDRESS`. */
 function lookupOf(resolved: string): LookupFunction {
   const addresses = resolved
     .replace(/^[^:]*:[^:]*:/, "")

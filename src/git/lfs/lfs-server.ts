@@ -40,9 +40,9 @@ const BatchAnswer = z.object({
 /**
  * Fetches objects of Git LFS into the store; throws `Fault` with the first that cannot be fetched.
  *
- * `repository` is the address of the repository whose files refer to them. Its LFS server is asked for each object,
- * also when the store has it: the store does not know whether this repository may use it. An object is stored only with
- * the SHA-256 and size of its pointer.
+ * `repository` is the address of the repository whose files refer to them. Its LFS server is queried for each object,
+ * even when the store has it, because the store does not know whether this repository may use it. An object is stored
+ * only with the SHA-256 and size of its pointer.
  */
 export async function fetchLfsObjects(
   services: { readonly git: Git; readonly store: BlobStore },

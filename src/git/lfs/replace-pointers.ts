@@ -35,10 +35,10 @@ export async function usesLfs(
 }
 
 /**
- * Puts the files that Git LFS keeps in the place of their pointers; throws a `Fault` that names the files whose
- * content cannot be had. The objects are in the store afterwards.
+ * Replaces pointers by the files that Git LFS keeps; throws a `Fault` that names the files whose content is
+ * unavailable. The objects are in the store afterwards.
  *
- * A pointer names the content by SHA-256 and size, and so the digest by which the job's inputs are known.
+ * A pointer names the content by SHA-256 and size, which are the digest in the job's inputs.
  */
 export async function replacePointers(
   { git, store, namedServer }: LfsServices,

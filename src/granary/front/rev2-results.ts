@@ -35,7 +35,7 @@ export function rev2Results(
   const { requesterOf, requireOwn } = calls;
   const trees = outputTrees(store.blobs);
 
-  /** Fetches blobs of the farm: a tool does not send a blob after it was told that the farm has it. */
+  /** Fetches blobs from the farm, because a tool does not send a blob that the farm has. */
   async function fetchHere(who: Requester, digests: readonly Digest[]): Promise<void> {
     await mapAtMost(fetchedAtOnce, digests, async (digest) => {
       for await (const _ of (await tieredCache.blobs(who).read(digest)) ?? []);

@@ -10,8 +10,8 @@ interface StoredBytes {
 }
 
 /**
- * Stores what a tool sends. A tool is not told of a full disk: some fail the build of their user, and others send no
- * further requests.
+ * Stores data from a tool. A full disk is not reported to the tool: some tools fail the build of their user, and others
+ * send no further requests.
  *
  * Throws errors of receiving the bytes, and for wrong bytes.
  */

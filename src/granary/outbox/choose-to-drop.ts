@@ -5,7 +5,7 @@ interface OutboxLimits {
   readonly mostBytes: number;
 }
 
-/** Results can be made again; what a build asked for is known once. */
+/** Results can be made again; a build's list of requests cannot. */
 const dropOrder: readonly SpooledKind[] = ["results", "report", "index"];
 
 /**

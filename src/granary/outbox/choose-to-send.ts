@@ -43,7 +43,7 @@ type File = Pick<SpoolFile, "kind" | "items">;
  * Returns the oldest files that may be sent now. Adjacent results are sent together; other kinds, and failed files, one
  * file at a time.
  *
- * An index waits for earlier results that are still tried: the farm leaves out of an index what it does not have.
+ * An index waits for earlier results that are being retried, because the farm leaves unknown results out of an index.
  */
 export function whatToSend<Some extends File>(
   files: readonly Some[],
@@ -86,7 +86,7 @@ const names = { results: "results", index: "indexes", report: "reports" } as con
   keyof SetAside
 >;
 
-/** Returns what is only tried each hour; undefined: nothing. */
+/** Returns the files that are only retried each hour; undefined if there are none. */
 export function setAsideOf<Some extends File>(
   files: readonly Some[],
   failingOf: (file: Some) => Failing | undefined,

@@ -28,7 +28,7 @@ export interface OutboxOptions {
   /** The granary's data directory: `outbox` is made in it. */
   readonly directory: string;
   readonly farm: GranaryFarm;
-  /** The store's: what is sent is read from there. */
+  /** The granary's store, from which the sent blobs are read. */
   readonly blobs: Pick<DiskBlobStore, "get" | "read">;
   readonly logger: Logger;
   /** Unlimited when absent. */
@@ -37,7 +37,7 @@ export interface OutboxOptions {
    * The most bytes of waiting results' blobs that are protected from trimming, for example half of the store's limit.
    */
   readonly mostHeldBytes?: number;
-  /** While a build runs, for what it makes to be sent together. */
+  /** The longest wait while a build runs, so that its results are sent together. */
   readonly mostWaitMs?: number;
   readonly mostResults?: number;
   readonly mostBytes?: number;
@@ -92,7 +92,7 @@ export async function openOutbox(options: OutboxOptions): Promise<OpenOutbox> {
     if (sender.stopping.signal.aborted) throw new Fault("unavailable", "the outbox is closed");
     await keep();
     due.added();
-    // A farm that was away is asked when its time has come, not at each result.
+    // A farm that was unreachable is contacted when its next attempt is due, not at each result.
     if (sender.failures === 0 && !gate.isHeld()) awaken(sender);
     await dropTooMany(sender, limits);
   }

@@ -44,7 +44,7 @@ export interface Outbox extends Service {
   addResult(result: GranaryResult): Promise<void>;
   addIndex(index: IndexToPublish): Promise<void>;
   addReport(report: GranaryBuildReport): Promise<void>;
-  /** Of a result that came out otherwise; counted among the reports. */
+  /** Adds a report of a result that differed when it was made again; counted among the reports. */
   addDivergence(project: string, divergence: Divergence): Promise<void>;
   /**
    * While held, during a build, nothing is sent; with "due" only files that have waited long enough or that something

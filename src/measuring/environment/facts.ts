@@ -14,7 +14,7 @@ export function fingerprintOf(facts: EnvironmentFacts): string {
   return createHash("sha256").update(canonicalJson(facts)).digest("hex");
 }
 
-/** Read anew each time: governors and kernels change under a collector that runs for months. */
+/** Read again each time, because governors and kernels change under a collector that runs for months. */
 export function environmentFacts(tools: MeasuringTools): EnvironmentFacts {
   const cpuInfo = read("/proc/cpuinfo");
   const field = (name: string) => valueIn(cpuInfo, name);

@@ -13,8 +13,8 @@ import { join } from "node:path";
 import { Fault } from "#core/fault.ts";
 
 /**
- * Copies a tree, links as links, so that whoever gets the copy may write in it: in the artifact cache, files are read-only.
- * Times stay: programs that build by them must not find everything new.
+ * Copies a tree, with links as links, so that the copy is writable: in the artifact cache, files are read-only. Times
+ * stay the same, so that programs that compare them do not rebuild everything.
  */
 export async function copyTree(from: string, to: string): Promise<void> {
   const entry = await lstat(from);
@@ -32,6 +32,6 @@ export async function copyTree(from: string, to: string): Promise<void> {
       await chmod(target, (mode & 0o777) | 0o600);
       await utimes(target, atime, mtime);
     }
-    // Sockets and devices are nobody's source.
+    // Sockets and devices are not copied.
   }
 }

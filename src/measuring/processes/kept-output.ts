@@ -1,7 +1,7 @@
-/** Of each stream of a process, this much from its beginning and as much from its end. */
+/** For each stream of a process, this much from its beginning and as much from its end. */
 const keptBytes = 512 * 1024;
 
-/** Keeps the beginning and the end of what is written, however much that is. */
+/** Keeps the beginning and the end of the output, however long it is. */
 export class KeptOutput {
   #head: Buffer[] = [];
   #headBytes = 0;

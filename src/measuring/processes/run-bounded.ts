@@ -98,7 +98,7 @@ export async function runBounded(wanted: BoundedProcess): Promise<EndedProcess> 
   }
 }
 
-/** Something that got away may hold the pipes open for ever. */
+/** A process that escaped may hold the pipes open forever. */
 async function closedSoon(closed: Promise<void>, streams: readonly Readable[]): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {

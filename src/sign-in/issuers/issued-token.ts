@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Fault } from "#core/fault.ts";
 
-/** Those of large CIs have two kilobytes; Node's own limit for all headers is 16 KiB. */
+/** Tokens of large CIs have two kilobytes; Node's own limit for all headers is 16 KiB. */
 const longestToken = 8_192;
 
 /**
@@ -22,7 +22,7 @@ export const algorithms = [
   "Ed25519",
 ];
 
-/** The parts of a token that are read before it is verified: whose keys to use. */
+/** The parts of a token that are read before verification, to choose the keys. */
 export interface IssuedToken {
   readonly text: string;
   readonly issuer: string;
@@ -36,12 +36,12 @@ const refusedInHeader = ["jku", "jwk", "x5u", "x5c", "crit", "b64", "enc", "zip"
 
 /** The token of a header when it is no token of ours but a signed one; undefined for all else. */
 export function issuedTokenIn(authorization: string | undefined): string | undefined {
-  // Most are tokens of ours, and this is asked of every call.
+  // Most are the farm's own tokens, and this is checked in every call.
   if (authorization === undefined || authorization.startsWith("Bearer grange_")) return undefined;
   const [scheme = "", credentials = "", ...more] = authorization.split(" ", 3);
   if (more.length > 0) return undefined;
   if (/^bearer$/i.test(scheme)) return credentials.startsWith("eyJ") ? credentials : undefined;
-  // `ZXlK` is what the beginning of a token would be if no user stood before it; one always does.
+  // `ZXlK` would be the beginning of a token without a user before it; there always is one.
   if (!/^basic$/i.test(scheme) || credentials.length > 2 * longestToken) return undefined;
   const text = Buffer.from(credentials, "base64").toString("latin1");
   const password = text.slice(text.indexOf(":") + 1);

@@ -33,7 +33,7 @@ export function issuerKeys(): (issuer: string) => Promise<KeyFinder> {
 async function discover(issuer: string): Promise<KeyFinder> {
   try {
     const response = await fetch(discoveryAddress(issuer), {
-      // A redirect would lead where nobody has agreed to.
+      // A redirect would lead to an address that was not configured.
       redirect: "error",
       signal: AbortSignal.timeout(timeoutMs),
     });

@@ -1,7 +1,7 @@
 import { matchesPattern } from "#access/matches-pattern.ts";
 import type { TrustedIssuer } from "./trusted-issuer.store.ts";
 
-/** The claims that rules are held against, of a token whose signature is good. */
+/** The claims that rules are compared with, from a token with a valid signature. */
 interface CheckedClaims {
   readonly subject: string;
   readonly audiences: readonly string[];

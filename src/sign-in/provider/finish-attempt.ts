@@ -27,10 +27,10 @@ interface BrowserSecrets {
 }
 
 /**
- * Ends an attempt, well or not: a state is accepted once, and only from the browser that began.
+ * Ends an attempt, successfully or not: a state is accepted once, and only from the browser that began.
  *
- * The state is recorded as used before the provider is asked, so that of two callers with one
- * state one is refused. Throws `permission_denied`.
+ * The state is recorded as used before the provider is contacted, so that of two callers with one state one is refused.
+ * Throws `permission_denied`.
  */
 export async function finishAttempt(
   { db, clock, provider, sessions, callback }: FinishingAttempt,

@@ -4,7 +4,7 @@ import { Fault } from "#core/fault.ts";
 /** The claims that identify a user here. */
 export interface ClaimNames {
   readonly principal: string;
-  /** Undefined: groups give nobody anything. */
+  /** Undefined: groups give no rights. */
   readonly groups: string | undefined;
 }
 
@@ -13,7 +13,7 @@ export interface ClaimedIdentity {
   readonly subject: string;
   /** The name in the claim; the first subject with a name holds it. */
   readonly name: string;
-  /** Whether the provider guarantees that nobody else can have the name. */
+  /** Whether the provider guarantees that the name is unique. */
   readonly isVerified: boolean;
   /** Principals whose grants it has in addition. */
   readonly groups: readonly string[];
@@ -21,7 +21,7 @@ export interface ClaimedIdentity {
 
 /** The prefix of principals that stand for groups of a provider; no person may have such a name. */
 const groupPrefix = "group-";
-/** Names of the farm's own principal for a forge, and of people at a forge, whom only the forge identifies. */
+/** Names of the farm's own principal for a forge, and of users of a forge, which only the forge identifies. */
 const ofForges = /^forge$|@git(hub)?$/i;
 const mostGroups = 200;
 const longestSubject = 255;

@@ -30,7 +30,7 @@ export interface IdentityProvider {
   issuer(): Promise<string>;
   /** Returns the address to which the browser is sent. */
   addressFor(attempt: AttemptSecrets, redirectUri: string): Promise<URL>;
-  /** Returns the user who came back; throws `permission_denied` when the answer is not the provider's. */
+  /** Returns the user who came back; throws `permission_denied` when the answer is not from the provider. */
   identityBehind(callback: URL, attempt: AttemptSecrets): Promise<ClaimedIdentity>;
 }
 
@@ -142,7 +142,7 @@ async function lackingClaims(
   return oidc.fetchUserInfo(config, accessToken, String(claims["sub"]));
 }
 
-/** Without what the provider sent: it may hold codes and tokens. */
+/** Without the provider's answer, which may hold codes and tokens. */
 function whyNot(cause: unknown, name: string): Fault {
   if (cause instanceof oidc.AuthorizationResponseError) {
     const errorCode = /^[a-z_]{1,40}$/.test(cause.error) ? cause.error : "an error";

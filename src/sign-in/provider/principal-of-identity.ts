@@ -16,7 +16,7 @@ export async function principalOfIdentity(
 ): Promise<string> {
   const known = await seeIdentity(tx, issuer, subject, now);
   if (known !== undefined) return known.principal;
-  // A name that anybody may choose at the provider must not be that of `root` here.
+  // A name that is freely chosen at the provider must not be that of `root` here.
   if (!isVerified && (await hasTokens(tx, name, now))) {
     throw new Fault(
       "permission_denied",

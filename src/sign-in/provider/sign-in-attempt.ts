@@ -39,7 +39,7 @@ export function attemptOfCookie(text: string): SignInAttempt | undefined {
   return {
     secret,
     expiresAt: new Date(Number(expires)),
-    // Checked again: a browser's owner can write into its cookies what they like.
+    // Checked again, because a user can change the cookies of the browser.
     returnTo: returnAddress(Buffer.from(returnTo, "base64url").toString("utf8")),
   };
 }

@@ -25,11 +25,11 @@ export function changesSomething(method: string): boolean {
 }
 
 /**
- * Why a request that its cookie alone vouches for is not taken: another site may have sent it.
- * Undefined when it is one of our own pages'.
+ * Returns why a request with only a cookie is refused: another site may have sent it. Undefined when it comes from the
+ * farm's own pages.
  *
- * Both are asked for: where it comes from, which old browsers and odd proxies get wrong, and a word
- * that follows from the cookie and that no other site can read.
+ * Two things are checked: the origin, which old browsers and odd proxies get wrong, and a word that is derived from the
+ * cookie and that no other site can read.
  */
 export function whyForged(
   request: RequestOrigin,

@@ -50,8 +50,8 @@ export interface BegunSession {
 export interface SessionService {
   find(secret: string): Promise<FoundSession>;
   /**
-   * Signs a browser in with a new secret, and ends the session that it came with, because somebody else may have
-   * planted its cookie.
+   * Signs a browser in with a new secret, and ends the session that it came with, because an attacker may have planted
+   * its cookie.
    */
   begin(tx: Tx, wanted: NewSignIn): Promise<BegunSession>;
   end(tx: Tx, id: string): Promise<StoredSession | undefined>;

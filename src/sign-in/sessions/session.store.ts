@@ -22,7 +22,7 @@ const columns = sql`
   seen_at as "seenAt", ends_at as "endsAt", ended_at as "endedAt"
 `;
 
-/** What a session is based on. */
+/** The basis of a session. */
 export type Voucher =
   | { readonly kind: "token"; readonly tokenId: string }
   | { readonly kind: "provider"; readonly issuer: string; readonly subject: string };
@@ -53,7 +53,7 @@ export async function storedSession(tx: Tx, id: string): Promise<StoredSession |
   return row;
 }
 
-/** Moves on when it was last used; not when that was told less than a minute ago. */
+/** Updates the time of the last use, if the stored one is more than a minute old. */
 export async function touchSession(tx: Tx, id: string, now: Date): Promise<void> {
   await tx.run(sql`
     update session set seen_at = ${now}
@@ -98,7 +98,7 @@ export function liveSessions(tx: Tx, now: Date, principal?: string): Promise<Sto
   );
 }
 
-/** Forgets what ended before then; answers how many, at most a thousand. */
+/** Deletes sessions that ended before then; returns how many, at most a thousand. */
 export function forgetSessions(tx: Tx, before: Date): Promise<number> {
   return tx.run(sql`
     delete from session where id in (
