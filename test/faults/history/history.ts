@@ -1,0 +1,118 @@
+/**
+ * What clients of a farm saw, in the order in which they saw it. It holds nothing that only the farm knows: no tables,
+ * no leases. Each execution of a job prints a random token at its beginning and its end and writes it into its output,
+ * so that a result that was put together from two executions shows.
+ */
+export type Observation =
+  /** The farm accepted a graph. */
+  | { readonly kind: "submitted"; readonly graph: string }
+  /** A client read a graph: the states of its jobs by name. */
+  | {
+      readonly kind: "read";
+      readonly graph: string;
+      readonly state: string;
+      readonly jobs: Readonly<Record<string, string>>;
+    }
+  /** The farm said that a graph that it had accepted is not there. */
+  | { readonly kind: "not-found"; readonly graph: string }
+  /** After all faults had ended and time enough had passed, a client gave up waiting. */
+  | { readonly kind: "gave-up"; readonly graph: string }
+  /** The log and the output of a job that succeeded; undefined where the farm did not give it. */
+  | {
+      readonly kind: "result";
+      readonly graph: string;
+      readonly job: string;
+      readonly log: string;
+      readonly output: string | undefined;
+    };
+
+/** A promise of the farm that a history breaks, and how. The names are those of the design: P1 to P9. */
+export interface Violation {
+  readonly promise: "P1" | "P2" | "P3" | "P5" | "P6" | "P8";
+  readonly graph: string;
+  readonly what: string;
+}
+
+/** What neither a graph nor a job of it leaves again while nobody asks for another run. */
+const terminal: ReadonlySet<string> = new Set([
+  "succeeded",
+  "failed",
+  "cancelled",
+  "expired",
+  "coalesced",
+]);
+
+/** Returns the promises that a history breaks. A history without violations proves nothing beyond itself. */
+export function checkHistory(history: readonly Observation[]): Violation[] {
+  const violations: Violation[] = [];
+  const accepted = new Set<string>();
+  const answered = new Set<string>();
+  /** By graph and job, the terminal state that was seen first. */
+  const ended = new Map<string, string>();
+  const results = new Map<string, string>();
+  for (const seen of history) {
+    const { graph } = seen;
+    const broken = (promise: Violation["promise"], what: string) =>
+      violations.push({ promise, graph, what });
+    switch (seen.kind) {
+      case "submitted":
+        accepted.add(graph);
+        break;
+      case "not-found":
+        if (accepted.has(graph)) broken("P1", "it was accepted, and is not there");
+        break;
+      case "gave-up":
+        broken("P8", "it did not end after the faults had ended");
+        answered.add(graph);
+        break;
+      case "read":
+        if (terminal.has(seen.state)) answered.add(graph);
+        for (const [job, state] of [
+          ["the graph", seen.state],
+          ...Object.entries(seen.jobs),
+        ] as const) {
+          const key = JSON.stringify([graph, job]);
+          const before = ended.get(key);
+          if (before !== undefined && before !== state)
+            broken("P3", `${job} was ${before}, and ${state} later`);
+          if (before === undefined && terminal.has(state)) ended.set(key, state);
+        }
+        break;
+      case "result": {
+        const problem = problemOfResult(seen);
+        if (problem !== undefined) broken(problem.promise, `${seen.job}: ${problem.what}`);
+        const key = JSON.stringify([graph, seen.job]);
+        const whole = `${seen.log}\0${seen.output}`;
+        const before = results.get(key);
+        if (before !== undefined && before !== whole)
+          broken("P2", `${seen.job} has another result than before`);
+        results.set(key, whole);
+        break;
+      }
+    }
+  }
+  for (const graph of accepted)
+    if (!answered.has(graph))
+      violations.push({ promise: "P1", graph, what: "it was accepted, and nobody saw it end" });
+  return violations;
+}
+
+/** One execution prints `begin TOKEN` and `end TOKEN`, once each, and its output is the token. */
+function problemOfResult({
+  log,
+  output,
+}: Extract<Observation, { kind: "result" }>): Pick<Violation, "promise" | "what"> | undefined {
+  const begun = [...log.matchAll(/^begin (\S+)$/gm)].map(([, token]) => token);
+  const over = [...log.matchAll(/^end (\S+)$/gm)].map(([, token]) => token);
+  if (begun.length !== 1 || over.length !== 1)
+    return {
+      promise: "P2",
+      what: `its log has ${begun.length} beginnings and ${over.length} ends of an execution`,
+    };
+  if (begun[0] !== over[0])
+    return { promise: "P2", what: "its log is put together from two executions" };
+  if (output === undefined) return { promise: "P6", what: "its output cannot be read" };
+  if (output.trim() !== begun[0])
+    return { promise: "P5", what: "its output is not that of the execution in its log" };
+  return undefined;
+}
