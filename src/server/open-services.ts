@@ -149,7 +149,7 @@ export async function openServices(
             labTimes: times,
             sendAlarm: config.alarmWebhook && sendToAlarmWebhook(config.alarmWebhook),
           }),
-          ...retentionTasks({ db: forMaintenance(db), clock, uploads: stores }),
+          ...retentionTasks({ db: forMaintenance(db), clock, logger, uploads: stores }),
         ],
         { logger, idle },
       ),

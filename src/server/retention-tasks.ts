@@ -1,3 +1,4 @@
+import type { Logger } from "pino";
 import { deleteOldAudit } from "#access/audit.store.ts";
 import { dayOf } from "#access/blob-writes/write-quota.ts";
 import { forgetWritten } from "#access/blob-writes/written-bytes.store.ts";
@@ -13,7 +14,7 @@ import { forgetDurations } from "#execution/sizing/expected-duration.store.ts";
 import { forgetOldBuilds, forgetUnusedIndexes } from "#granaries/forget-unused.ts";
 import { forgetApproximations } from "#graphs/approximations/approximation.store.ts";
 import { isProtectedBranch } from "#graphs/catalogs/is-protected-branch.ts";
-import { removeOldGraphs } from "#graphs/retention/remove-old-graphs.ts";
+import { type RetentionRound, removeOldGraphs } from "#graphs/retention/remove-old-graphs.ts";
 import { deleteOldBuilds } from "#invocations/build-events/build.store.ts";
 import { deleteOldInvocations } from "#invocations/invocation.store.ts";
 import { deleteOldAlarms } from "#perf/alarms/lab-alarm.store.ts";
@@ -34,13 +35,21 @@ const keepCommitIndexesMs = 30 * dayMs;
 /** How long the page of savings looks back, in ms. */
 const keepGranaryBuildsMs = 90 * dayMs;
 
+/**
+ * One round over graphs, of ten minutes: the next goes on where it ended. A server that stops waits for it, and a farm whose
+ * kept graphs are many looks at all of them only now and then.
+ */
+const mostOfGraphsMs = 5_000;
+
 /** The tasks that remove old data. */
 export function retentionTasks(parts: {
   readonly db: Db;
   readonly clock: Clock;
+  readonly logger: Logger;
   readonly uploads: Pick<UploadStore, "sweep">;
 }): PeriodicTask[] {
-  const { db, clock, uploads } = parts;
+  const { db, clock, logger, uploads } = parts;
+  let lookedUpTo: RetentionRound["after"];
   const ago = (ms: number) => new Date(clock.now().getTime() - ms);
   /** Deletes a bounded number at a time, so that no transaction is long. */
   const deleteAged = async (kind: RetentionKind, deleteSome: (before: Date) => Promise<number>) => {
@@ -136,16 +145,23 @@ export function retentionTasks(parts: {
     {
       name: "delete old graphs",
       everyMs: 10 * 60_000,
-      run: () =>
-        removeOldGraphs({
-          db,
-          clock,
-          neededElsewhere: graphsOfRunningSearches,
-          async forgetElsewhere(tx, graphs) {
-            await forgetSubjectsOf(tx, graphs);
-            await forgetGraphsOfSearches(tx, graphs);
+      async run() {
+        const goOn = { after: lookedUpTo, mostMs: mostOfGraphsMs };
+        const { removed, after } = await removeOldGraphs(
+          {
+            db,
+            clock,
+            neededElsewhere: graphsOfRunningSearches,
+            async forgetElsewhere(tx, graphs) {
+              await forgetSubjectsOf(tx, graphs);
+              await forgetGraphsOfSearches(tx, graphs);
+            },
           },
-        }),
+          goOn,
+        );
+        lookedUpTo = after;
+        if (removed > 0) logger.info({ removed }, "old graphs were deleted");
+      },
     },
   ];
 }

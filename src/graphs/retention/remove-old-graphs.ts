@@ -24,15 +24,25 @@ export interface RetentionServices {
   readonly forgetElsewhere: (tx: Tx, graphs: readonly string[]) => Promise<void>;
 }
 
+/** What a round has done, and where the next one goes on; from the beginning when `after` is absent. */
+export interface RetentionRound {
+  readonly removed: number;
+  readonly after: EndedGraph | undefined;
+}
+
 /**
- * Deletes graphs that the rules let go; returns how many.
+ * Deletes graphs that the rules let go, the earliest ended first, until all were looked at or the time is over.
  *
  * Each group of graphs that need each other goes in a transaction of its own, which locks nothing but their rows: claims and
  * running graphs never wait for it. What was read before is checked again under the lock, so any number of servers may do this
  * at once, and a label that somebody sets meanwhile counts.
  */
-export async function removeOldGraphs(services: RetentionServices): Promise<number> {
+export async function removeOldGraphs(
+  services: RetentionServices,
+  goOn?: { readonly after: EndedGraph | undefined; readonly mostMs: number },
+): Promise<RetentionRound> {
   const { db, clock } = services;
+  const until = performance.now() + (goOn?.mostMs ?? Number.POSITIVE_INFINITY);
   const now = clock.now();
   const rules = (await retentionRules(db)).map(
     ({ keepMs, most, ...rule }): GraphRule => ({
@@ -42,9 +52,9 @@ export async function removeOldGraphs(services: RetentionServices): Promise<numb
     }),
   );
   const before = earliestEnd(rules, now);
-  if (before === undefined) return 0;
+  if (before === undefined) return { removed: 0, after: undefined };
   let removed = 0;
-  let after: EndedGraph | undefined;
+  let after = goOn?.after;
   for (;;) {
     const page = await graphsEndedBefore(db, before, after, lookedAtOnce);
     const looked = page.map(({ id }) => id);
@@ -53,7 +63,8 @@ export async function removeOldGraphs(services: RetentionServices): Promise<numb
       if (await removeGroup(services, group, rules, now)) removed += group.length;
     }
     after = page.at(-1);
-    if (page.length < lookedAtOnce) return removed;
+    if (page.length < lookedAtOnce) return { removed, after: undefined };
+    if (performance.now() >= until) return { removed, after };
   }
 }
 
