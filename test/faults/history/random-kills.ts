@@ -10,7 +10,7 @@ import { checkHistory, type Observation, type Violation } from "./history.ts";
 const faults = ["server", "worker", "postmaster", "backend", "everything"] as const;
 type Fault = (typeof faults)[number];
 
-export interface RandomKills {
+interface RandomKills {
   readonly violations: readonly Violation[];
   readonly graphs: number;
   readonly jobs: number;
