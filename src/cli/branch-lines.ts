@@ -48,7 +48,7 @@ export function branchLines(branch: Branch, paint: Paint): string[] {
   ];
 }
 
-/** Returns what the next submission will use. */
+/** Describes the definitions of the next submission. */
 function nextRows({ catalog, commit, problem }: Branch["next"], paint: Paint): string[][] {
   if (problem !== null) return [["catalog", paint.red("none"), printableLine(problem)]];
   if (catalog === null) return [];

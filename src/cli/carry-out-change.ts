@@ -10,9 +10,9 @@ export interface ChangeOptions extends CommonOptions {
 }
 
 /**
- * Shows what a change would do, asks the user where possible, and then makes exactly that change.
+ * Shows the effect of a change, asks the user where possible, and then makes exactly that change.
  *
- * The token of the preview is sent with it: when the change would differ by then, the farm refuses it.
+ * The token of the preview is sent with it: if the effect would differ by then, the farm refuses it.
  */
 export async function carryOutChange(
   session: Session,

@@ -23,7 +23,7 @@ export function revisionsOf(range: string): readonly [older: string, newer: stri
   return [older, newer === "" ? "HEAD" : newer];
 }
 
-/** Shows what a search will do, starts it, and waits for its end if requested. */
+/** Shows the effect of a search, starts it, and waits for its end if requested. */
 export async function carryOutSearch(
   session: Session,
   options: SearchOptions,

@@ -13,7 +13,7 @@ export async function uncommittedChanges(root: string): Promise<number> {
   return stdout.split("\n").filter((line) => line !== "").length;
 }
 
-/** The full id of what the user calls a commit; undefined when the repository has no such. */
+/** Returns the full id of a commit in the user's notation; undefined when the repository has none. */
 export async function commitOf(root: string, rev: string): Promise<string | undefined> {
   const { exitCode, stdout } = await git(
     root,

@@ -7,7 +7,7 @@ export const exitCodes = {
   usage: 2,
   /** There is no server where one was looked for. */
   unreachable: 3,
-  /** A collector ended for an update: whoever looks after it starts the new version. */
+  /** A collector ended for an update: the service manager starts the new version. */
   update: 75,
 } as const;
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];

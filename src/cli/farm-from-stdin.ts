@@ -14,7 +14,7 @@ export function farmFromStdin(stdin: NodeJS.ReadableStream = process.stdin): Pro
       const end = text.indexOf("\n");
       if (end < 0) return;
       stdin.off("data", read);
-      // Reading goes on: the end of stdin is the end of the parent.
+      // Reading continues, because the end of stdin is the end of the parent.
       stdin.resume();
       try {
         resolve(FarmOnStdin.parse(JSON.parse(text.slice(0, end))));

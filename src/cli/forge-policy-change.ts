@@ -21,7 +21,7 @@ export interface ForgePolicyOptions {
 
 const usual = "usual";
 
-/** The change that the options ask for; only what was given. Throws `invalid_argument` in words. */
+/** Returns the change in the given options. Throws `invalid_argument` with a sentence. */
 export function policyChangeOf(options: ForgePolicyOptions): ForgePolicyChange {
   const { command, poll, forkPlatform, ...plain } = options;
   const known = Object.keys(ForgePolicyChange.shape);

@@ -11,7 +11,7 @@ export function invocationTitle({
   return printableLine(words.filter((word) => word !== "").join(" "));
 }
 
-/** `120 hits, 3 executed, 1 failed`: what is nought is left out. */
+/** `120 hits, 3 executed, 1 failed`: zeros are left out. */
 export function countsText(counts: InvocationCounts): string {
   const said: readonly (readonly [number, string])[] = [
     [counts.hits, counts.hits === 1 ? "hit" : "hits"],

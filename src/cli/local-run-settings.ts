@@ -43,7 +43,7 @@ export function jobPath(path: string, root: string): string {
     .join(":");
 }
 
-/** Runs `work`; what is wrong with the definitions of the checkout is shown in their own text. */
+/** Runs `work`; problems of the checkout's definitions are shown in their own text. */
 export async function withDefinitionTexts<Answer>(
   root: string,
   work: () => Promise<Answer>,

@@ -17,7 +17,7 @@ const order: readonly PlannedEffect[] = [
   "is left alone",
 ];
 
-/** Returns what a change does to which jobs, and its cost, for the person who confirms it. */
+/** Describes which jobs a change affects and how, and its cost, for the person who confirms it. */
 export function plannedChangeLines(change: PlannedChange, paint: Paint): string[] {
   const { jobs } = change;
   if (jobs.length === 0) return ["No job runs because of this that would not have run anyway."];

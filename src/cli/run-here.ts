@@ -8,7 +8,7 @@ import type { Session } from "./session.ts";
 import { switchesOf } from "./switches.ts";
 import { LinePrefix } from "./terminal/line-prefix.ts";
 
-/** Runs jobs of the checkout on this machine and prints what they print. Answers the exit code. */
+/** Runs jobs of the checkout on this machine and prints their output. Returns the exit code. */
 export async function runHere(
   session: Session,
   names: readonly string[],
@@ -59,7 +59,7 @@ export async function runHere(
   return exitCodeOf(jobs, ends);
 }
 
-/** The exit code of the one job that was asked for; of several, whether all succeeded. */
+/** The exit code of the requested job; for several, whether all succeeded. */
 export function exitCodeOf(
   requested: readonly string[],
   ends: ReadonlyMap<string, JobEnd>,

@@ -58,7 +58,7 @@ export function runProgram(
   });
 }
 
-/** Runs a program that must succeed; answers what it printed. */
+/** Runs a program that must succeed; returns its output. */
 export async function outputOf(
   program: string,
   args: readonly string[],

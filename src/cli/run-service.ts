@@ -14,11 +14,10 @@ interface ServiceOptions {
 type Ending = Service & { readonly over?: Promise<string>; readonly failed?: Promise<string> };
 
 /**
- * Runs a server or a worker until it is told to stop or ends, and ends the process.
+ * Runs a server or a worker until it is stopped or ends, and ends the process.
  *
- * `start` returns the service and the line that says it is ready. The exit code is
- * 1 when it could not start; a line with the reason is then printed instead. An unhandled error ends it, too, and is in
- * its log.
+ * `start` returns the service and the line that announces it. The exit code is 1 when it could not start; a line with
+ * the reason is then printed instead. An unhandled error ends it, too, and is in its log.
  */
 export async function runService<Started extends Ending>(
   options: ServiceOptions,

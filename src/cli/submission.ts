@@ -67,7 +67,7 @@ export async function submissionOf(
   };
 }
 
-/** Submits; what is wrong with the definitions is shown in their own text. */
+/** Submits; problems of the definitions are shown in their own text. */
 export function submit(api: ApiClient, submission: Submission): Promise<SubmittedGraph> {
   return withTexts(submission, async () => {
     const { graphEndpoints } = await import("#api/endpoints/graph-endpoints.ts");

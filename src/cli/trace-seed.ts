@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
 
-/** Of 32 bits, as the simulator's chance takes. */
+/** 32 bits, for the simulator's random numbers. */
 export function traceSeed(text: string): number {
   const seed = Number(text);
   if (/^\d{1,10}$/.test(text) && seed < 2 ** 32) return seed;

@@ -39,7 +39,7 @@ export interface WorkOptions {
   readonly farmFromStdin?: boolean;
 }
 
-/** A child of `grange up` must be gone two seconds after Ctrl-C; others may finish what they do. */
+/** A child of `grange up` must end within two seconds of Ctrl-C; others may finish their work. */
 const hurry = { drainMs: 500, killGraceMs: 1_000 };
 
 /** Adds the options of a worker, wherever it runs. */
@@ -130,7 +130,7 @@ function memorySize(text: string): AmountOrAll {
   throw new InvalidArgumentError('Memory is an amount such as "4G" or "512MiB".');
 }
 
-/** Runs a worker in this process, until it is told to stop. */
+/** Runs a worker in this process, until it is stopped. */
 export async function workHere(given: WorkOptions, version: string): Promise<never> {
   const { callNames, readWorkerConfig } = await import("#worker/config.ts");
   const { readAuthorities } = await import("#grpc/authorities.ts");

@@ -21,6 +21,6 @@ export interface RecognisedProject {
   readonly found: string;
   readonly jobs: readonly StarterJob[];
   readonly tools: readonly NeededTool[];
-  /** What the jobs do not do, and why. */
+  /** Notes about tasks that the jobs leave out, with reasons. */
   readonly notes?: readonly string[];
 }

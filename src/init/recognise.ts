@@ -12,7 +12,7 @@ import { python } from "./kinds/python/python.ts";
 import { baseName, directoryOf, ProjectFiles, type RepositoryFiles } from "./repository-files.ts";
 import type { NeededTool, StarterJob } from "./starter-job.ts";
 
-/** All kinds, in the order of their jobs. Of a group, the first one whose tools are installed is taken. */
+/** All kinds, in the order of their jobs. From a group, the first one with installed tools is taken. */
 const kinds: readonly Kind[] = [node, cargo, go, python, dune, bazel, cmake, maven, gradle, make];
 
 interface Recognised {

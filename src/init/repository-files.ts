@@ -1,6 +1,6 @@
 import type { Submodule } from "./starter-job.ts";
 
-/** What `grange init` knows of a repository: the paths of its files, and the contents of those that describe a build. */
+/** The files of a repository for `grange init`: their paths, and the contents of those that describe a build. */
 export interface RepositoryFiles {
   /** Relative to the repository, with `/` between names. */
   readonly paths: readonly string[];
@@ -50,7 +50,7 @@ export class ProjectFiles {
     return false;
   }
 
-  /** Those of the given paths that exist. */
+  /** Returns those of the given paths that exist. */
   existing(...paths: readonly string[]): string[] {
     return paths.filter((path) => this.has(path));
   }

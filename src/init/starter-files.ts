@@ -5,7 +5,7 @@ import type { LeftOut } from "./workflows/convert-job.ts";
 import { convertWorkflows } from "./workflows/convert-workflows.ts";
 import { definitionsText } from "./write-definitions.ts";
 
-/** What the jobs are made from. `auto`: files; workflows too, switched off where files gave jobs. */
+/** The source of the jobs. `auto`: files; workflows too, switched off where files gave jobs. */
 export type StarterSource = "auto" | "files" | "workflows";
 
 interface StarterFile {
@@ -23,7 +23,7 @@ interface StarterSettings {
 
 export interface Starter {
   readonly files: readonly StarterFile[];
-  /** What was recognised, for people. */
+  /** The recognised parts, for people. */
   readonly found: readonly string[];
   /** Whether the jobs of workflows run only with the parameter `workflows`. */
   readonly workflowsAreOff: boolean;
@@ -34,7 +34,7 @@ export interface Starter {
 
 const placeholder: StarterJob = { name: "hello", commands: ['echo "Hello from the farm"'] };
 
-/** Writes first definitions for a repository: a pure function of its files and of what is installed. */
+/** Writes first definitions for a repository: a pure function of its files and of the installed tools. */
 export function starterFiles(
   repository: RepositoryFiles,
   { source, isInstalled, networkVariables }: StarterSettings,

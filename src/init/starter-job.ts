@@ -1,7 +1,7 @@
 /** A job of the definitions that `grange init` writes. Paths are relative to the project's directory. */
 export interface StarterJob {
   readonly name: string;
-  /** Why the job is as it is, for whoever reads the definitions. */
+  /** Explains the job to readers of the definitions. */
   readonly comment?: string;
   readonly commands: readonly string[];
   /** Patterns of the files that the job reads; absent: all files of the commit. */
@@ -10,7 +10,7 @@ export interface StarterJob {
   readonly needs?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly network?: boolean;
-  /** Such as `30m`. */
+  /** For example `30m`. */
   readonly timeout?: string;
   readonly workingDirectory?: string;
   /** An expression of JSON-e. */

@@ -72,7 +72,7 @@ function jobNode(document: Document, job: StarterJob): YAMLMap {
   return node;
 }
 
-/** What the shell is to see of `${NAME}`; unchanged it would be a hole for the farm to fill. */
+/** Escapes `${NAME}` for the shell; unchanged, the farm would fill it as a hole. */
 function literally(text: string): string {
   return text.replaceAll("${", () => "$${");
 }

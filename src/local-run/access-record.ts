@@ -24,7 +24,7 @@ const modifiedAt = Date.UTC(2010, 0, 1) / 1_000;
 /**
  * Records which files, symlinks and directories below a directory are read from now on.
  *
- * It sets their access times, and later looks which the kernel has changed. That needs no rights, no tracer and no
+ * It sets their access times, and later checks which the kernel has changed. That needs no rights, no tracer and no
  * library in the process, and notices every way to read: read(2), mmap(2), execve(2), readlink(2), getdents(2). It does
  * not notice a check of existence.
  */
@@ -52,7 +52,9 @@ export class AccessRecord {
     lutimesSync(at, accessedAt, modifiedAt);
   }
 
-  /** Returns what was read since. A file that was removed, or written before it was read, is not included. */
+  /**
+   * Returns the files that were read since. A file that was removed, or written before it was read, is not included.
+   */
   accesses(): Accesses {
     const read = new Set<string>();
     const listed = new Set<string>();

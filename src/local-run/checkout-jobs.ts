@@ -125,7 +125,7 @@ export class CheckoutJobs {
     return this.#executor.run({ definition, inputRoot, print, signal }, this.#store);
   }
 
-  /** Keeps what was learnt of files for the next time, and leaves nothing else. */
+  /** Stores learned digests for the next time, and removes everything else. */
   async close(): Promise<void> {
     await this.#digests.save();
     await this.#executor.close();

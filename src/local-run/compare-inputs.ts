@@ -4,7 +4,7 @@ import { selectInputs } from "#graphs/select-inputs.ts";
 import type { Accesses } from "./access-record.ts";
 import { patternsFor } from "./patterns-for.ts";
 
-/** How what a job declares differs from what it read. */
+/** The differences between a job's declared inputs and the files that it read. */
 export interface InputsFound {
   /** Files that it read and does not declare. */
   readonly missing: readonly string[];
@@ -12,13 +12,13 @@ export interface InputsFound {
   readonly listed: readonly string[];
   /** Patterns of `inputs` of which nothing was read. */
   readonly unused: readonly string[];
-  /** Needed jobs whose outputs it did not read. */
+  /** Needed jobs with outputs that it did not read. */
   readonly unusedNeeds: readonly string[];
-  /** The patterns that match what it read: declared ones that are used, and missing ones. */
+  /** Patterns for the read files: the used declared ones, and missing ones. */
   readonly proposal: readonly string[];
 }
 
-/** Compares what a job declares with what it read. `paths` are all files of the checkout. */
+/** Compares a job's declared inputs with the files that it read. `paths` are all files of the checkout. */
 export function compareInputs(
   paths: readonly string[],
   { inputs, needs = {} }: Pick<JobDefinition, "inputs" | "needs">,

@@ -22,7 +22,7 @@ import { trimStore } from "#worker/trim-store.ts";
 /** How a job ended on this machine. */
 export interface LocalEnd {
   readonly succeeded: boolean;
-  /** Of the job's commands; undefined where they did not start or were ended from outside. */
+  /** The exit code of the job's commands; undefined if they did not start or were ended from outside. */
   readonly exitCode: number | undefined;
   /** Why it did not succeed; empty where it did. */
   readonly message: string;
@@ -33,7 +33,7 @@ export interface LocalEnd {
 interface LocalRun {
   readonly definition: JobDefinition;
   readonly inputRoot: Digest;
-  /** Takes what the job prints, as it comes. */
+  /** Receives the job's output as it arrives. */
   readonly print: (bytes: Uint8Array) => void;
   readonly signal: AbortSignal;
 }
@@ -115,7 +115,7 @@ export class LocalExecutor {
     };
   }
 
-  /** Ends what is left of jobs, and now and then brings the kept inputs back under their limit. */
+  /** Removes the remains of jobs, and sometimes brings the kept inputs back under their limit. */
   async close(): Promise<void> {
     await this.#executor.cleared();
     await this.#trimAtTimes();

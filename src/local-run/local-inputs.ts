@@ -54,9 +54,10 @@ export class LocalInputs {
   }
 
   /**
-   * Builds the tree of a job and answers its digest. `outputsOf` says where the outputs of each job that it needs are.
+   * Builds the tree of a job and returns its digest. `outputsOf` gives the place of the outputs of each job that it
+   * needs.
    *
-   * @param every Whether all files of the checkout are laid into the tree, whatever `inputs` says.
+   * @param every Whether all files of the checkout are put into the tree, regardless of `inputs`.
    */
   async rootOf(
     definition: JobDefinition,

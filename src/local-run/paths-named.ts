@@ -6,8 +6,8 @@ const complaint =
 const mostMeant = 5;
 
 /**
- * The paths of a checkout that a log names: what a failing job complains about. `absent` are the files that the job
- * was not given; a directory of such files counts as named by its path.
+ * Returns the paths of a checkout that a log names, because a failing job complains about missing files. `absent` are
+ * the files that the job did not get; a directory of such files counts as named by its path.
  */
 export function pathsNamed(log: string, absent: readonly string[]): string[] {
   const places = new Map<string, string[]>();

@@ -30,8 +30,8 @@ interface LocalRunRequest extends CheckoutSettings {
 }
 
 /**
- * Runs jobs of a checkout on this machine, each with the inputs that it declares and nothing else, after the jobs that
- * it needs. Answers how each ended, in the order in which they ended.
+ * Runs jobs of a checkout on this machine, each with only its declared inputs, after the jobs that it needs. Returns
+ * how each ended, in the order in which they ended.
  */
 export async function runJobs(
   { jobs, parallel, signal, config, ...settings }: LocalRunRequest,
@@ -109,7 +109,7 @@ async function inOrder(
   }
 }
 
-/** Why a job cannot run after what it needs has ended; undefined where it can. */
+/** Returns why a job cannot run after its needed jobs have ended; undefined if it can. */
 function whySkipped(
   definition: JobDefinition,
   ends: ReadonlyMap<string, JobEnd>,

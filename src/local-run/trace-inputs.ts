@@ -37,7 +37,7 @@ export interface InputsTrace extends InputsFound {
   readonly job: string;
   /** Files that it does not read, but asks for: a run without them ended in another way and named them. */
   readonly requested: readonly string[];
-  /** How it ended with the whole checkout visible, and what it printed. */
+  /** How it ended with the whole checkout visible, and its output. */
   readonly end: LocalEnd;
   readonly log: string;
   /** How many files of the checkout it read. */
@@ -57,7 +57,7 @@ interface Attempt {
   readonly log: string;
 }
 
-/** A run that fails names what it lacks, and is repeated with that; so often at most. */
+/** A failed run names its missing files, and is repeated with them; this often at most. */
 const mostConfirmations = 4;
 
 /**
@@ -99,7 +99,7 @@ export async function traceInputs(
     const definition = checkout.definitionOf(job);
     observer.begins("tracing");
     roots?.trace(definition.outputs ?? []);
-    // Without outputs: what is stored of them would be read after the job.
+    // Without outputs: storing them would read files after the job.
     const { outputs: _, ...withoutOutputs } = definition;
     const traced = await attempt(withoutOutputs, true);
     const accesses = await roots?.traced();
@@ -194,7 +194,7 @@ async function placeForTraces(
 }
 
 interface SwitchedRoots extends InputRoots {
-  /** Records what is read of the next root, in which the directories of these outputs exist. */
+  /** Records which files of the next root are read; the directories of these outputs exist in it. */
   trace(outputs: readonly string[]): void;
   traced(): ReturnType<TracedInputRoots["latest"]>;
 }

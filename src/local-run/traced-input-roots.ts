@@ -1,7 +1,7 @@
 import type { InputRoots } from "#worker/input-root/input-root.ts";
 import { type Accesses, AccessRecord } from "./access-record.ts";
 
-/** Input roots of which it is known afterwards what a job has read. */
+/** Input roots that record which files a job has read. */
 export interface TracedInputRoots extends InputRoots {
   /** The files that were read of the latest root, once it is unmounted. */
   readonly latest: () => Promise<Accesses>;

@@ -2,7 +2,7 @@
 export interface MachineCode {
   /** `e_machine` of the ELF header. */
   readonly elfMachine: number;
-  /** Instructions in hexadecimal, as they lie in memory, with what they do. */
+  /** Instructions in hexadecimal, in memory order, with their meanings. */
   readonly code: readonly (readonly [bytes: string, meaning: string])[];
 }
 

@@ -31,7 +31,7 @@ export interface LockTimes {
   readonly beatMs: number;
   /** How long a holder is watched before its lock is taken, in ms, when the kernel has no information about it. */
   readonly silenceMs: number;
-  /** How long another process may take to write into the file what it decided to write, in ms. */
+  /** How long another process may take to complete a write to the file that it has begun, in ms. */
   readonly settleMs: number;
 }
 
@@ -51,9 +51,9 @@ export interface LockOptions {
 /**
  * A lock on disk that ends with its process, also after kill -9. Returns the holder when it is taken.
  *
- * It is the kernel's lock on the open file, so no process is judged by its number, which means nothing in another
+ * It is the kernel's lock on the open file. Process numbers are not used, because they mean nothing in another
  * container. When the last holder ran under another kernel, whose locks may not be visible here, or the file system has
- * no locks, its heartbeat decides: the holder touches the file, and a process that wants the lock watches with its own
+ * no locks, its heartbeat decides: the holder touches the file, and a process that wants the lock checks with its own
  * clock whether that continues. A holder that was wrongly taken for dead, such as a suspended machine, notices it at
  * its next heartbeat (`lost`).
  */
@@ -201,7 +201,7 @@ async function beat(
   }
 }
 
-/** Watches a file for so long; answers true as soon as somebody writes or touches it. */
+/** Watches a file for this long; returns true as soon as a process writes or touches it. */
 async function isBeating(path: string, silenceMs: number): Promise<boolean> {
   const until = performance.now() + silenceMs;
   const first = await lookAt(path);

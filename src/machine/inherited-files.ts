@@ -28,7 +28,7 @@ function isPassedOn(fd: number): boolean {
       /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "utf8")) ?? [];
     return (Number.parseInt(flags, 8) & closeOnExec) === 0;
   } catch {
-    // That of the look itself.
+    // The descriptor of this check itself.
     return false;
   }
 }

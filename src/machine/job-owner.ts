@@ -85,7 +85,7 @@ export function giveTreeToJobs(path: string): void {
   if (entry.isDirectory()) for (const name of readdirSync(path)) giveTreeToJobs(join(path, name));
 }
 
-/** Nobody in particular, but somebody: PostgreSQL, for one, refuses to be root. */
+/** An ordinary user, because some programs, such as PostgreSQL, refuse to run as root. */
 export const jobUser = { name: "grange", uid: 1000, gid: 1000 } as const;
 
 /** The path of util-linux on all distributions; not looked up in the PATH of a job. */

@@ -8,7 +8,7 @@ import { flockProgram } from "./flock-program.ts";
 /** `unsupported`: the file system, this machine or its processor has no such lock. */
 export type KernelLock = "locked" | "held" | "unsupported";
 
-/** Between two attempts to run a program that somebody still has open for writing. */
+/** Between two attempts to run a program that another process still has open for writing. */
 const busyMs = 10;
 const busyAttempts = 20;
 

@@ -22,11 +22,10 @@ export function makeDirectory(path: string, mode = 0o777): void {
 }
 
 /**
- * Makes a directory that only its owner may enter, and takes the access of all others away
- * from one that is there: an earlier version made it for everybody.
+ * Makes a directory that only its owner may enter, and removes the access of others from an existing one, because an
+ * earlier version made it accessible.
  *
- * The files in it have modes of their own, which let everybody read blobs and mirrors of
- * private repositories.
+ * The files in it have modes of their own, with which everybody could read blobs and mirrors of private repositories.
  */
 export function makePrivateDirectory(path: string): void {
   makeDirectory(path, 0o700);

@@ -51,7 +51,7 @@ function lives(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (reason) {
-    // That of another user.
+    // It belongs to another user.
     return (reason as NodeJS.ErrnoException).code === "EPERM";
   }
 }

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 /**
- * The numbers of processes, where /proc is that of another pid namespace than this process's own.
+ * The numbers of processes, when /proc belongs to another pid namespace than this process.
  *
- * A sandbox whose kernel refuses a new /proc shows that of the namespace above. There, `/proc/14` is not the
- * process that kill(2) and fork(2) call 14. Everything that reads /proc uses the numbers of /proc; signals need
- * those of this process's namespace.
+ * A sandbox whose kernel refuses a new /proc shows that of the namespace above. There, `/proc/14` is not the process
+ * that kill(2) and fork(2) call 14. Everything that reads /proc uses the numbers of /proc; signals need those of this
+ * process's namespace.
  */
 interface ProcessNumbers {
   /** Returns the number that kill(2) takes for a process of /proc; undefined when it has none or has ended. */

@@ -32,7 +32,7 @@ export function secretFilesOf(dataDir: string): readonly string[] {
   }
 }
 
-/** Where files are in truth: a job may come to one by any of the links that lead there. */
+/** Returns the real paths of files, because a job may reach a file through any link. */
 export function realPlaces(files: readonly string[]): string[] {
   const real = files.flatMap((file) => {
     try {

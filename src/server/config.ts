@@ -37,9 +37,9 @@ export const ServerConfig = z.object({
   adoptStore: z.boolean().default(false),
   /** A blob is acknowledged when the disk has it, and not when the operating system has. */
   durableBlobs: z.stringbool().or(z.boolean()).default(false),
-  /** How long the server goes on when it was told to stop, while `/readyz` says so: until nobody sends it requests. */
+  /** How long a stopping server continues while `/readyz` reports it, so that no new requests arrive. */
   drainMs: z.coerce.number().int().min(0).max(600_000).default(0),
-  /** How long calls in hand may take after that. */
+  /** How long running calls may take after that. */
   graceMs: z.coerce.number().int().min(0).max(600_000).default(1_500),
   /** Files in PEM: with both, the port speaks TLS only. */
   tlsCert: z.string().min(1).optional(),
@@ -50,7 +50,7 @@ export const ServerConfig = z.object({
   secretsKey: z.string().min(1).optional(),
   /** Sends secrets to workers on other machines without TLS, too. */
   secretsInClear: z.stringbool().or(z.boolean()).default(false),
-  /** Lets the server listen where others can reach it, though nobody has to sign in. */
+  /** Lets the server listen on public addresses although no sign-in is required. */
   allowOpen: z.stringbool().or(z.boolean()).default(false),
   /** Keeps tokens of an owner and of workers in the data directory, for the users of the farm's own machine. */
   ownerToken: z.boolean().default(false),
@@ -87,7 +87,7 @@ export const ServerConfig = z.object({
     .transform((list) => list.split(",").map((host) => host.trim()))
     .transform((hosts) => hosts.filter((host) => host !== ""))
     .optional(),
-  /** Directories below which whoever may submit a repository may name it by its path, with colons between. */
+  /** Directories below which users who may submit a repository may name it by its path, with colons between. */
   localRepositories: z
     .string()
     .transform((list) => list.split(":").map((path) => path.trim()))
@@ -115,7 +115,7 @@ export const ServerConfig = z.object({
     .int()
     .min(1)
     .default(2 * 1024 ** 3),
-  /** How long a build tool's action waits for a worker that does not exist, before its tool is told. */
+  /** How long a build tool's action waits for a worker that does not exist, before it fails. */
   unservedMs: z.coerce.number().int().min(1_000).default(usualUnservedMs),
   /** How large the store of blobs may grow; 0: without a limit. Three quarters of its disk when absent. */
   storeLimitBytes: z
@@ -184,7 +184,7 @@ export function secretFilesIn(config: ServerConfig): (string | undefined)[] {
   ];
 }
 
-/** Reads the configuration from the environment; what the caller knows better goes on top. */
+/** Reads the configuration from the environment; the caller's values take precedence. */
 export function readServerConfig(
   overrides: Partial<z.input<typeof ServerConfig>> = {},
   env: NodeJS.ProcessEnv = process.env,

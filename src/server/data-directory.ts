@@ -15,10 +15,10 @@ export interface DataDirectory {
 }
 
 /**
- * Makes the data directory and holds it: one server at a time, in whatever container or machine it runs.
+ * Makes the data directory and locks it: one server at a time, in any container or machine.
  *
- * `waits` is told when a server of another machine may still have it, and is watched for so long. Blobs lie in it,
- * unless the operator names another directory, which servers share.
+ * `waits` is called when a server of another machine may still have it, with the time to watch it. It contains the
+ * blobs, unless the operator names another directory, which servers share.
  */
 export async function openDataDirectory(
   path: string,
@@ -58,7 +58,7 @@ export async function openDataDirectory(
   }
   const blobs = blobsElsewhere ?? join(path, "blobs");
   const mirrors = join(path, "mirrors");
-  // Of a directory that the operator made, only what the farm itself keeps in it is closed to others.
+  // In a directory that the operator made, only the farm's own parts are closed to others.
   makePrivateDirectory(mirrors);
   if (blobsElsewhere === undefined) makePrivateDirectory(blobs);
   else makeDirectory(blobs, 0o700);

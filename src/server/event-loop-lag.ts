@@ -7,7 +7,7 @@ export interface EventLoopLag {
 }
 
 const spanMs = 10_000;
-/** The monitor's timer fires a hundred times a second, at 0.7 % of a core: it runs only while somebody reads it. */
+/** The monitor's timer fires a hundred times a second, at 0.7 % of a core, so it only runs while its value is read. */
 const unreadForMs = 5 * 60_000;
 /** The resolution of Node's timer in ms; Node includes it in the measured delay. */
 const resolutionMs = 10;

@@ -20,7 +20,7 @@ export interface RunAddress {
   readonly graph: string;
   readonly job: string;
   readonly run: number;
-  /** Of a chunked job's run. */
+  /** For a chunked job's run. */
   readonly batch?: number;
 }
 

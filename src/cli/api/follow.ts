@@ -5,7 +5,7 @@ import { ApiFailure, failureOf, ServerUnreachable } from "./api-failure.ts";
 import { retryDelayMs } from "./retry-delay.ts";
 import { parseServerSentEvents, type ServerSentEvent } from "./server-sent-events.ts";
 
-/** Opens the stream; the headers say where to go on. */
+/** Opens the stream; the headers tell the server where to continue. */
 type Open = (headers: Record<string, string>) => Promise<Response>;
 
 /** A piece of a log, or news that another attempt began and the log with it. */

@@ -1,6 +1,6 @@
 import { Fault } from "#core/fault.ts";
 
-/** Aborts on Ctrl-C or SIGTERM, so that what is half done is cleaned up; a second signal ends the process. */
+/** Aborts on Ctrl-C or SIGTERM, so that unfinished work is cleaned up; a second signal ends the process. */
 export function abortOnSignal(): { readonly signal: AbortSignal; readonly stop: () => void } {
   const aborting = new AbortController();
   const abort = () => aborting.abort(new Fault("cancelled", "stopped by a signal"));

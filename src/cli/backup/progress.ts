@@ -8,7 +8,7 @@ type Step = BackupStep | RestoreStep;
 const lineEveryMs = 10_000;
 const drawEveryMs = 100;
 
-/** What a step of a backup, a restore or a check has come to, in one line. */
+/** Describes the progress of a backup, a restore or a check, in one line. */
 function stepText(step: Step): string {
   switch (step.kind) {
     case "database":

@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 
-/** Where this machine keeps what it measures with, and what it has measured. */
+/** The directories for measuring on this machine, and for its results. */
 export interface BenchPlaces {
   readonly results: string;
   readonly pairs: string;

@@ -14,7 +14,7 @@ import type { LocalComparison } from "./compare-locally.ts";
 import { caseText, changeText, figureText } from "./figure-text.ts";
 
 interface HowToShow {
-  /** The command that would tell whether times changed. */
+  /** The command that would show whether times changed. */
   readonly toKnow: string;
   readonly all: boolean;
   readonly metric: string | undefined;

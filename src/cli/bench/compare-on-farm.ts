@@ -6,7 +6,7 @@ import { comparisonLines } from "./compare-lines.ts";
 import { farmSuite } from "./farm-suite.ts";
 import { pageLine } from "./page-address.ts";
 
-/** Compares what a farm measured of two artifacts, with its history. */
+/** Compares a farm's measurements of two artifacts, with its history. */
 export async function compareOnFarm(
   session: Session,
   before: string,

@@ -41,7 +41,7 @@ function isPath(named: string): boolean {
   );
 }
 
-/** Returns which backend a folder serves: the named one, the only one, or the one whose package it is. */
+/** Returns the backend of a folder: the named one, the only one, or the one with the folder's package. */
 function backendOf(suite: Suite, path: string, requested: readonly string[]): string {
   const names = Object.keys(suite.backends);
   const [only, ...others] = requested.length > 0 ? requested : names;

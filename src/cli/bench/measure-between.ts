@@ -134,7 +134,7 @@ function commonCases(before: Side, after: Side): ResultFile["tests"][number]["ca
   return [...casesOf(after)].flatMap(([key, testCase]) => (other.has(key) ? [testCase] : []));
 }
 
-/** Every sample is kept, also what a comparison was made of once. */
+/** Stores every sample, including those of earlier comparisons. */
 async function keepPairs(
   places: BenchPlaces,
   suite: string,

@@ -13,7 +13,7 @@ const sources: Readonly<Record<LimitSource, string>> = {
   unseen: "its scatter was never seen",
 };
 
-/** Each metric of a case with what was seen of its noise, by kind of machine. */
+/** Lists each metric of a case with its measured noise, by kind of machine. */
 export function noiseLines({ case: testCase, suite, machines }: CaseNoise, paint: Paint): string[] {
   const title = paint.bold(caseText(testCase)) + paint.dim(`  suite ${suite}`);
   if (machines.length === 0) return [title, "Nothing was measured of it yet."];

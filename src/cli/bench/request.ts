@@ -248,7 +248,7 @@ async function keepTarballs(
   return tarballs;
 }
 
-/** Stores a tarball on the farm; answers its name there. */
+/** Stores a tarball on the farm; returns its name there. */
 async function keepTarball(api: ApiClient, bytes: Buffer<ArrayBuffer>): Promise<string> {
   const { benchmarkRequestEndpoints } = await import(
     "#api/endpoints/benchmark-request-endpoints.ts"

@@ -92,7 +92,7 @@ async function durationsIn(file: string): Promise<ReadonlyMap<string, number>> {
   }
 }
 
-/** The farm answers for what was pushed; the file may have been changed since. */
+/** The farm answers for the pushed definition; the file may have been changed since. */
 function stillToMove(suite: Suite, { moves }: SetBalance): SetBalance["moves"] {
   const benchmarks = suite.compile?.benchmarks ?? {};
   return moves.filter(

@@ -20,7 +20,7 @@ export interface RunOptions {
   readonly comparisons?: number;
   readonly updateCommand?: string;
   readonly anyTarget?: boolean;
-  /** Hand back what it has when the pipe on stdin closes: it is a child of `grange up`. */
+  /** Return the work when the pipe on stdin closes: it is a child of `grange up`. */
   readonly endWithParent?: boolean;
   readonly logLevel: string;
 }
@@ -54,8 +54,8 @@ export async function collectorConfig(
 }
 
 /**
- * Runs a collector until it is told to stop or ends by itself, and ends the process. The first signal lets it hand back
- * its work; the second does not wait for that; the third ends the process at once.
+ * Runs a collector until it is stopped or ends by itself, and ends the process. The first signal lets it return its
+ * work; the second does not wait for that; the third ends the process at once.
  */
 export async function runCollector(
   config: CollectorConfig,

@@ -19,7 +19,7 @@ interface AuditOptions extends CommonOptions {
 /** The most that the server answers at once. */
 const mostPerPage = 1_000;
 
-/** `grange audit`: the changes on the farm, by whom and why. */
+/** `grange audit`: the changes on the farm, with authors and reasons. */
 export const describeAudit: Describe = (command) => {
   speaksToServer(command)
     .option("--actor <principal>", "what this one did")

@@ -98,9 +98,7 @@ function describeUnset(command: Command): void {
     );
 }
 
-/**
- * Changes the entry that was read: when somebody else has changed it in between, this fails instead of overwriting it.
- */
+/** Changes the entry that was read: if it was changed in between, this fails instead of overwriting it. */
 async function change(
   session: Session,
   branch: string,

@@ -13,7 +13,7 @@ interface InvocationOptions extends CommonOptions {
   readonly cancel?: boolean;
 }
 
-/** More failures nobody reads in a terminal. */
+/** Nobody reads more failures in a terminal. */
 const mostFailed = 100;
 
 export const describeInvocation: Describe = (command) => {

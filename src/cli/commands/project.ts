@@ -14,7 +14,7 @@ interface ProjectOptions extends CommonOptions {
   readonly withBlobs?: boolean;
 }
 
-/** `grange project`: which projects have blobs of their own, and removing those that nobody needs. */
+/** `grange project`: lists projects with blobs, and removes unused ones. */
 export const describeProject: Describe = (command) => {
   speaksToServer(command)
     .argument("[projects...]", "instance names", oneMoreProject)

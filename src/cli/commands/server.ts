@@ -163,7 +163,7 @@ function oidcOf(
   };
   const set = Object.entries(said).filter(([, value]) => value !== undefined);
   if (set.length === 0) return {};
-  // The schema reports what is missing.
+  // The schema reports missing settings.
   return { oidc: { ...given, ...Object.fromEntries(set) } as { issuer: string; clientId: string } };
 }
 

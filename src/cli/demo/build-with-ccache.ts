@@ -14,8 +14,8 @@ export interface CcacheSummary {
 }
 
 /**
- * Compiles the C library twice with ccache, each time as on a new machine: the cache on the disk is
- * empty and the farm is the only storage. The second build finds what the first one stored.
+ * Compiles the C library twice with ccache, each time as on a new machine: the cache on the disk is empty and the farm
+ * is the only storage. The second build finds the results of the first.
  */
 export async function buildWithCcache(farm: DemoFarm): Promise<CcacheSummary> {
   const folder = await mkdtemp(join(tmpdir(), "grange-ccache-"));

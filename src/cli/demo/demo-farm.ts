@@ -8,7 +8,7 @@ export interface DemoFarm {
   readonly url: string;
   readonly token: string | undefined;
   readonly ca: string | undefined;
-  /** Of this program. */
+  /** The version of this program. */
   readonly version: string;
   /** The directories of programs, as jobs have them. */
   readonly path: string;

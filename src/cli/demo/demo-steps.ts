@@ -6,7 +6,7 @@ export type DemoStep =
   | { readonly kind: "release"; readonly commit: string }
   /** A build through the Remote Execution API, twice. */
   | { readonly kind: "remote-build" }
-  /** A build with ccache, whose storage is the farm. */
+  /** A build with ccache, which uses the farm as its storage. */
   | { readonly kind: "ccache" }
   /** The benchmarks of all commits. */
   | { readonly kind: "benchmarks" };
@@ -16,7 +16,7 @@ export interface DemoTools {
   readonly hasCcache: boolean;
 }
 
-/** Names a step in the record of what is done; a step of another history has another name. */
+/** Names a step in the record of completed steps; a step of another history has another name. */
 export function stepName(step: DemoStep): string {
   return "commit" in step ? `${step.kind} ${step.commit}` : step.kind;
 }

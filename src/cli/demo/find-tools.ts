@@ -5,9 +5,9 @@ import { runProgram } from "../run-program.ts";
 import type { DemoTools } from "./demo-steps.ts";
 
 /**
- * Looks for a C compiler that works, and for ccache from version 4.7 on, whose storage can be a farm.
+ * Looks for a working C compiler, and for ccache from version 4.7 on, which can use a farm as storage.
  *
- * The compiler is tried: some machines have one without the headers of the C library.
+ * The compiler is tried, because some machines have one without the headers of the C library.
  */
 export async function findDemoTools(): Promise<DemoTools> {
   const [hasCompiler, hasCcache] = await Promise.all([compiles(), hasRecentCcache()]);

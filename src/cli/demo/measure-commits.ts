@@ -14,12 +14,12 @@ import type { DemoFarm } from "./demo-farm.ts";
 export const demoCollector = "demo";
 const thisTarget = `${process.platform}-${process.arch}`;
 
-/** Where it keeps what it measures with. */
+/** The collector's folder for measuring. */
 export function collectorFolder(demoFolder: string): string {
   return join(demoFolder, "collector");
 }
 
-/** Between two looks at requests that are under way. */
+/** Between two checks of unfinished requests. */
 const lookMs = 500;
 
 export interface MeasuredSummary {
@@ -35,7 +35,7 @@ export interface MeasuredSummary {
 export async function measureCommits(farm: DemoFarm): Promise<MeasuredSummary> {
   const { api, repository, stopping, folder } = farm;
   const written = await readSuiteFile(join(repository.path, ".grange/bench/concordance.yml"));
-  // This machine alone: jobs for other platforms would wait for ever.
+  // Only this machine: jobs for other platforms would wait forever.
   const suite = {
     ...written,
     targets: { [thisTarget]: written.targets[thisTarget] ?? { optional: false } },
@@ -48,7 +48,7 @@ export async function measureCommits(farm: DemoFarm): Promise<MeasuredSummary> {
   farm.startCollector(demoCollector, collectorFolder(folder));
 
   const tags = repository.commits.map(artifactTag);
-  // Parents that nobody has measured are measured along with it.
+  // Parents that were not measured yet are measured along with it.
   await api.call(benchmarkRequestEndpoints.submitBenchmarkRequest, {
     body: { suite: suite.suite, artifact: tags.at(-1) ?? "" },
   });

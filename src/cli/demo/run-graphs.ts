@@ -38,7 +38,7 @@ export async function runToBreakpoint(
   return latest;
 }
 
-/** Of the jobs of the demo, only the breakpoint waits for anything but other jobs. */
+/** Of the demo's jobs, only the breakpoint waits for anything other than jobs. */
 function isWaiting({ state }: JobSummary): boolean {
   return state === "waiting";
 }

@@ -11,7 +11,7 @@ export async function setCompilerSwitch(
   const known = await api
     .call(catalogEndpoints.branches, { params: { repository } })
     .catch((reason: unknown) => {
-      // Nothing is said of a repository that the farm has never heard of.
+      // A repository that the farm does not know needs no change.
       if (reason instanceof ApiFailure && reason.code === "not_found") return [];
       throw reason;
     });

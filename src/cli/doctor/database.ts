@@ -34,7 +34,7 @@ function embeddedChecks(): Check[] {
       name: "PostgreSQL starts",
       async run() {
         const dir = await mkdtemp(join(tmpdir(), "grange-doctor-db-"));
-        // It may have to run as another user, who must have access to its files.
+        // PostgreSQL may run as another user, who must have access to its files.
         await chmod(dir, 0o755);
         const started = Date.now();
         try {

@@ -2,10 +2,10 @@ import type { Backup } from "#api/backup.ts";
 import { type Finding, ok, warn } from "./check.ts";
 
 const hourMs = 60 * 60_000;
-/** Of a farm that is backed up every day, one backup failed. */
+/** On a farm with daily backups, this means that one failed. */
 const oldAfterMs = 48 * hourMs;
 
-/** What the age of a farm's last backup means. */
+/** Returns the finding for the age of a farm's last backup. */
 export function findingOfBackup(last: Backup | undefined, now: Date): Finding {
   const fix = "Run `grange backup DIRECTORY`, best every night (docs/backup.md)";
   if (last === undefined) return warn("this farm was never backed up", fix);

@@ -12,7 +12,7 @@ const enough = {
   inputs: /^overlay/,
 };
 
-/** Checks of what a worker of this machine would use, as it finds out at its start. */
+/** Checks the facilities that a worker of this machine would use, in the way of its start. */
 export function workerFacilityChecks(): Check[] {
   return [{ name: "a worker here uses", run: probe }];
 }

@@ -14,10 +14,10 @@ import { UsageError } from "../usage-error.ts";
 /** The file with a machine's own token, which only its user can read. */
 const Kept = z.object({
   server: z.string(),
-  /** Which enrolment it was for: with another one, the machine enrols anew. */
+  /** The enrolment of the token: with another one, the machine enrols again. */
   enrolment: z.string(),
   token: z.string(),
-  /** Null until the farm has answered: the token is written down before it is told of. */
+  /** Null until the farm has answered: the token is stored before it is sent. */
   principal: z.string().nullable(),
 });
 type Kept = z.infer<typeof Kept>;

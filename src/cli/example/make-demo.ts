@@ -8,7 +8,7 @@ import { importCommits } from "./import-commits.ts";
 
 export interface DemoRepository {
   readonly path: string;
-  /** The commits of the demo's history, oldest first; without those that somebody put on top. */
+  /** The commits of the demo's history, oldest first; without commits that were added later. */
   readonly commits: readonly string[];
 }
 

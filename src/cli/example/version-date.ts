@@ -1,4 +1,4 @@
-/** The date of versions without one: the same for everybody, so that ids of commits are the same, too. */
+/** The date of versions without one: always the same, so that ids of commits are the same, too. */
 export const undated = new Date("2000-01-01T00:00:00Z");
 
 /**

@@ -1,9 +1,9 @@
 import { setFlagsFromString } from "node:v8";
 
 /**
- * A function is compiled by the optimizing compiler after so many bytes of bytecode, in the place of 66 KiB. A build asks a
- * granary a few thousand things of each kind at the most: compiling for more than that, on the cores that the build wants,
- * was a seventh to a quarter of what a granary cost it (docs/decisions/0037-what-a-granary-costs.md).
+ * A function is optimised after this many bytes of bytecode, instead of 66 KiB. A build sends a granary at most a few
+ * thousand requests of each kind: compiling more than that pays for, on the cores that the build needs, was a seventh
+ * to a quarter of the cost of a granary (docs/decisions/0037-what-a-granary-costs.md).
  */
 export const optimizeLaterFlag = "--interrupt-budget=1000000";
 

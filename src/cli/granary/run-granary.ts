@@ -31,7 +31,7 @@ export interface GranaryOptions {
   readonly endWithParent?: boolean;
 }
 
-/** Enough for some weeks of one project; bounded, as nobody looks after it. */
+/** Enough for some weeks of one project; limited, because nobody administers it. */
 const usualLimitBytes = 10 * 1024 ** 3;
 
 /** Prints one line when it listens, `{"ready":true,"port":…}`; its log goes to stderr. */

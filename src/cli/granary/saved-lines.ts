@@ -4,7 +4,7 @@ import { durationText } from "#core/duration-text.ts";
 import { memorySizeText } from "#core/memory-size.ts";
 import type { EndSummary } from "#granary/protocol/answers.ts";
 
-/** Below it, what was fetched for nothing is not worth a line. */
+/** A smaller amount of unused prefetched data is not worth a line. */
 const worthALineBytes = 1024 * 1024;
 
 /** Returns the line of a build with dune, of which more is known when its results are stored. */
@@ -14,7 +14,7 @@ export function duneLine({ made, used }: { readonly made: number; readonly used:
   return `grange: ${resultsText(made + used)}: ${parts.join(", ")} (\`grange granary why\` tells more)`;
 }
 
-/** Returns what was not stored because of the disk, and what was removed for it. */
+/** Describes the losses because of the disk, and what was removed for space. */
 export function diskCostText({ refusedWrites, removedBytes }: DiskCost): string {
   const parts: string[] = [];
   if (refusedWrites > 0) {
@@ -28,7 +28,7 @@ function resultsText(count: number): string {
   return `${count} ${count === 1 ? "result" : "results"}`;
 }
 
-/** Returns what a build got from its granary, in one to three lines. */
+/** Describes the savings of a build by its granary, in one to three lines. */
 export function savedLines(summary: EndSummary | null): string[] {
   if (summary === null) return [];
   const { asked, local, prefetched, fetched, missed, unreachable, savedMs, waitedMs } = summary;

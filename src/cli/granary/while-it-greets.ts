@@ -6,8 +6,7 @@ import { connectToGranary } from "./granary-client.ts";
 const usual = { betweenMs: 500, greetMs: 2_000 };
 
 /**
- * Waits for an answer of a granary while its keepalives arrive: it may have much to do, but a stopped one would never
- * answer.
+ * Waits for an answer of a granary while its keepalives arrive: it may be busy, but a stopped one would never answer.
  */
 export async function whileItGreets<T>(
   owed: Promise<T>,

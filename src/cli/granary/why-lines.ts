@@ -6,7 +6,7 @@ import { memorySizeText } from "#core/memory-size.ts";
 import type { Answer } from "#granary/protocol/answers.ts";
 import { printableLine } from "../terminal/printable-text.ts";
 
-/** Of each reason so many results are named; `--json` has all that the report has. */
+/** How many results are named for each reason; `--json` has the whole report. */
 const mostNamed = 5;
 
 type Reported = Extract<Answer, { type: "reported" }>;
@@ -114,7 +114,7 @@ function waitedFor(results: readonly RequestedResult[]): number {
   return results.reduce((sum, { waitedMs }) => sum + waitedMs, 0);
 }
 
-/** Returns what a build lost by it, as far as that is known, in ms. */
+/** Returns the loss of a build by it, as far as it is known, in ms. */
 function costOf({ source, waitedMs, savedMs }: RequestedResult): number {
   return waitedMs + (source === "missed" || source === "unreachable" ? (savedMs ?? 0) : 0);
 }

@@ -7,7 +7,7 @@ import { runProgram } from "../run-program.ts";
 /** A tool that a job on this machine would not find, or could not start. */
 export interface MissingTool {
   readonly program: string;
-  /** A sentence for people: what is wrong, and what to do. */
+  /** A sentence for people: the problem and the remedy. */
   readonly advice: string;
 }
 

@@ -4,7 +4,7 @@ import { describesBuild, type RepositoryFiles } from "#init/repository-files.ts"
 import type { Submodule } from "#init/starter-job.ts";
 import { runProgram } from "../run-program.ts";
 
-/** Limits for what is read, because the repository is untrusted. */
+/** Limits for reading, because the repository is untrusted. */
 const mostFiles = 2_000;
 const mostBytesOfFile = 16 * 1024 * 1024;
 

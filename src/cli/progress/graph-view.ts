@@ -1,6 +1,6 @@
 import type { Edge, Graph, GraphDelta, GraphSummary, JobSummary } from "#api/graph.ts";
 
-/** A graph as far as it has been told. */
+/** The known state of a graph. */
 export interface GraphView {
   readonly graph: GraphSummary;
   readonly jobs: ReadonlyMap<string, JobSummary>;

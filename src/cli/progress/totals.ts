@@ -5,7 +5,7 @@ interface Totals {
   readonly jobs: number;
   /** Runs that a worker executed. */
   readonly executed: number;
-  /** Jobs whose result was cached. */
+  /** Jobs with a cached result. */
   readonly hits: number;
   readonly failed: number;
 }

@@ -15,8 +15,8 @@ import { processLogger } from "../process-logger.ts";
 import { isFree } from "../up/port-holder.ts";
 
 /**
- * What a server needs before it can start with a configuration, as checks that change nothing: no migration is
- * applied, no key is made, no store is taken. It may be asked while another server runs with the same settings.
+ * Checks what a server needs to start with a configuration, without changing anything: no migration is applied, no key
+ * is made, no store is taken. It may run while another server runs with the same settings.
  */
 export function serverChecks(config: ServerConfig): Group[] {
   const { databaseUrl } = config;

@@ -134,7 +134,7 @@ function processSection(role: Role, options: ServiceOptions, environmentFile: st
     ["ExecStart", execLine([...grange, ...commandOf(role, options)])],
     ["Restart", "always"],
     ["RestartSec", "2"],
-    // A worker ends what it runs, and a database writes what it has.
+    // A worker ends its jobs, and a database writes its data.
     ["TimeoutStopSec", "60"],
     // A job that takes all memory ends the job, not the worker beside it.
     ...(role === "worker"

@@ -153,7 +153,7 @@ function scopeOf(
   };
 }
 
-/** Services start what is built: sources would be translated at each start, by a package for developers. */
+/** Services start the built program, because starting from sources would need a developer package each time. */
 function builtEntry(entry: string): string {
   if (!entry.endsWith(".ts")) return entry;
   throw new Fault(

@@ -6,7 +6,7 @@ import type { Scope } from "./plan-services.ts";
 
 const run = promisify(execFile);
 
-/** Runs `systemctl` with words; answers what it printed. */
+/** Runs `systemctl` with arguments; returns its output. */
 export type Systemctl = (words: readonly string[]) => Promise<string>;
 
 /** systemd makes it when it is the machine's first process: what `sd_booted` looks for. */

@@ -71,7 +71,7 @@ async function runOne(
   return done;
 }
 
-/** Until Ctrl-C. The workers run on; what they hold is theirs as long as their leases last. */
+/** Until Ctrl-C. The workers continue; they keep their jobs as long as their leases last. */
 async function keepTunnels(opened: readonly Opened[], say: (line: string) => void): Promise<void> {
   say("The tunnel is open until Ctrl-C. A worker runs on without it, and waits for its return.");
   const stop = new AbortController();

@@ -6,8 +6,8 @@
  */
 
 /**
- * Whether somebody else could have written to `directory`, or still could; throws when it does not exist. A link has
- * all rights, but only its owner can change it.
+ * Whether another user could have written to `directory`, or still could; throws when it does not exist. A link has all
+ * rights, but only its owner can change it.
  */
 const isStrange = `
 const fs = require("fs");

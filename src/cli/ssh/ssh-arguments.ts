@@ -11,7 +11,7 @@ export interface SshAccess {
 }
 
 /**
- * ssh asks no question, because nobody may be there to answer; nothing of this machine (agent, display, ports) is
+ * ssh asks no questions, because nobody may be there to answer; nothing of this machine (agent, display, ports) is
  * offered to the other; and a dead connection is noticed within half a minute.
  */
 const always = [

@@ -1,9 +1,9 @@
 import { isIPv6 } from "node:net";
 import { UsageError } from "../usage-error.ts";
 
-/** A machine as ssh is told of it. */
+/** A machine in ssh's terms. */
 export interface SshHost {
-  /** As it was typed, for people. */
+  /** As the user typed it, for people. */
   readonly text: string;
   readonly user: string | undefined;
   /** A host name, an address, or an alias of the user's ssh configuration. */

@@ -8,7 +8,7 @@ import { openTunnel, type Tunnel } from "./tunnel.ts";
 import type { WorkerBundle } from "./worker-bundle.ts";
 import { Pointed, Started, Status, Stopped, type WorkerSettings } from "./worker-settings.ts";
 
-/** A worker on another machine: which one, how it is reached, what it is called. */
+/** A worker on another machine: the machine, the connection, and the name. */
 export interface SshWorker {
   readonly host: SshHost;
   readonly access: SshAccess;
@@ -17,7 +17,7 @@ export interface SshWorker {
   readonly settings: WorkerSettings;
 }
 
-/** What was done, for people and for programs. */
+/** The completed actions, for people and for programs. */
 export interface Done {
   readonly host: string;
   readonly name: string;
@@ -25,7 +25,7 @@ export interface Done {
   readonly data: object;
 }
 
-/** A tunnel that is open, and how the worker is told of the next one. */
+/** An open tunnel, and how the worker learns of the next one. */
 export interface HeldTunnel {
   readonly tunnel: Tunnel;
   /** Whether there is a worker still. */

@@ -7,7 +7,7 @@ export const WorkerSettings = z.object({
   server: z.url({ protocol: /^https?$/ }),
   // A folder is called so, too.
   name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, "a name is letters, digits, . _ -"),
-  /** Whether it comes to the farm through a tunnel: then `server` changes while it runs. */
+  /** Whether it connects through a tunnel: then `server` changes while it runs. */
   tunnel: z.boolean(),
   slots: z.number().int().min(1).optional(),
   sizeClass: z.number().int().min(1).optional(),

@@ -84,7 +84,7 @@ export async function startFarmProcesses(options: FarmOptions): Promise<FarmProc
   const tokenFile = existsSync(workerToken) ? workerToken : undefined;
   for (const worker of early) worker.send(JSON.stringify({ server: url, tokenFile }));
 
-  // Started again it must be where everybody knows it, also when any port was good at first.
+  // After a restart it must have the same address, even if the first port was arbitrary.
   const port = Number(new URL(url).port);
   const server = supervise(
     {
@@ -107,7 +107,7 @@ export async function startFarmProcesses(options: FarmOptions): Promise<FarmProc
     ),
   );
   const collectors = new Map<string, Supervised>();
-  // A collector is asked for by its farm's owner: it needs a right that workers do not have.
+  // The collector uses the owner's token, because it needs a right that workers do not have.
   const ownerToken = join(dataDir, "owner-token");
   return {
     url,
@@ -174,7 +174,7 @@ function flags(options: Record<string, string | number | undefined>): string[] {
   );
 }
 
-/** Waits until a server that was just started listens; answers its address, and how long its database took. */
+/** Waits until a new server listens; returns its address, and how long its database took. */
 async function untilServerReady(
   child: Child,
   logFile: string,

@@ -39,8 +39,7 @@ export async function ownerTokenFor(
 }
 
 /**
- * An address that signs one browser in as the holder of `api`'s token; undefined where nobody needs to, since the
- * farm is open.
+ * Returns an address that signs one browser in with `api`'s token; undefined on an open farm, which needs no sign-in.
  */
 export async function linkToSignIn(api: ApiClient): Promise<string | undefined> {
   const { isOpen } = await api.call(signInEndpoints.session, {});

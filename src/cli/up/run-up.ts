@@ -105,7 +105,8 @@ async function runFarm(
     { hostname: hostname(), cores: availableParallelism(), memoryBytes: usableMemory() },
     options.workers,
   );
-  // The server is our own, whoever signed its certificate; unless the user configured authorities.
+  // The server is this command's own, so its certificate is trusted, whoever signed it; unless the user configured
+  // authorities.
   const ownCertificate = config.ca === undefined ? config.tlsCert : undefined;
   const farm = await startFarmProcesses({
     grange: grangeCommand(program.entry),
@@ -157,7 +158,7 @@ async function runFarm(
       const { version } = program;
       const about = { api, url: farm.url, token, ca, version, path: config.path };
       const demoFarm = { ...demo, ...about, ...farm, stopping: signals.asked };
-      // A signal ends the farm at once; the step under way then fails, and nobody needs to hear of it.
+      // A signal ends the farm at once; the current step then fails, which need not be reported.
       await Promise.race([showTheRest(demoFarm, demo, notes), untilRequested(signals)]);
     }
     if (!signals.asked.aborted) notes.line("The farm stays up. Ctrl-C stops it.");
@@ -178,7 +179,7 @@ function usableMemory(): number {
 function untilRequested({ asked }: StopSignals): Promise<void> {
   return new Promise((resolve) => {
     if (asked.aborted) resolve();
-    // A pending promise keeps nobody awake; the children's pipes do.
+    // A pending promise does not keep a process running; the children's pipes do.
     asked.addEventListener("abort", () => resolve(), { once: true });
   });
 }

@@ -1,6 +1,6 @@
 /**
- * npm passes Ctrl-C on to a process that the terminal has told already. A second
- * signal this soon after the first is that echo, and nobody's impatience.
+ * npm passes Ctrl-C on to a process that has already received it from the terminal. A second signal this soon after the
+ * first is that echo, not the user.
  */
 const echoMs = 500;
 

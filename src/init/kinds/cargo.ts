@@ -44,7 +44,7 @@ function hasDependencies(project: ProjectFiles): boolean {
 }
 
 function fetchJob(project: ProjectFiles): StarterJob {
-  // Cargo refuses a manifest whose targets do not exist.
+  // Cargo refuses a manifest with missing targets.
   const namesTargets = project
     .named("Cargo.toml")
     .some((path) => /^\s*\[(lib|\[(bin|test|bench|example)\])\]/m.test(project.text(path) ?? ""));
@@ -67,7 +67,7 @@ function fetchJob(project: ProjectFiles): StarterJob {
   };
 }
 
-/** One job: tests use most of what the build compiled. */
+/** One job: tests use most of the build's output. */
 function testJob(all: string, locking: "locked" | "fetched" | "free"): StarterJob {
   const flags = { locked: " --locked", fetched: " --locked --offline", free: "" }[locking];
   const run = (name: string) => `cargo ${name}${all}${flags}`;

@@ -22,7 +22,7 @@ export const go: Kind = {
     const fetches = requires && !isVendored;
     const test: StarterJob = {
       name: "go/test",
-      // One job: tests use what the build compiled, the standard library above all.
+      // One job: tests use the build's output, above all the standard library.
       commands: [...(fetches ? [cache] : []), `go build ${packages}`, `go test ${packages}`],
       ...(fetches ? { needs: ["go/modules"] } : {}),
     };

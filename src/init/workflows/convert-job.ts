@@ -12,7 +12,7 @@ import type { Combination } from "./matrix.ts";
 import { stepCommands } from "./step-commands.ts";
 import type { Step, Workflow, WorkflowJob } from "./workflow-file.ts";
 
-/** What was left out of a job, or a whole job: where, and why. */
+/** A part of a job, or a whole job, that was left out: its place, and the reason. */
 export interface LeftOut {
   readonly where: string;
   readonly reason: string;
@@ -231,7 +231,7 @@ function contextOf(
   ]);
 }
 
-/** Variables whose value is known only to GitHub, such as a token, are left out. */
+/** Variables with values that only GitHub knows, such as a token, are left out. */
 function jobEnvironment(
   written: Readonly<Record<string, string>>,
   context: ExpressionContext,

@@ -10,16 +10,19 @@ interface ConvertedWorkflows {
   readonly found: readonly string[];
   readonly jobs: readonly StarterJob[];
   readonly tools: readonly NeededTool[];
-  /** What could not be converted. */
+  /** The parts that could not be converted. */
   readonly leftOut: readonly LeftOut[];
-  /** What is done in another way. */
+  /** The parts that work differently. */
   readonly notes: readonly string[];
 }
 
 /** Events for each of which a farm makes a graph, the usual one first. */
 const events = ["push", "pull_request", "pull_request_target", "merge_group"];
 
-/** Converts the files of .github/workflows, by path, into jobs; and lists what it cannot convert, with the reasons. */
+/**
+ * Converts the files of .github/workflows, by path, into jobs; and lists the parts that it cannot convert, with the
+ * reasons.
+ */
 export function convertWorkflows(texts: ReadonlyMap<string, string>): ConvertedWorkflows {
   const parts = [...texts].map(([path, text]) => convertFile(baseName(path), text));
   const tools = new Map(parts.flatMap((part) => part.tools).map((tool) => [tool.program, tool]));
@@ -158,7 +161,7 @@ function freshName(wanted: string, used: Set<string>): string {
   return name;
 }
 
-/** A job waits for all variants of those that it needs; what was not converted is not waited for. */
+/** A job waits for all variants of those that it needs, except those that were not converted. */
 function resolveNeeds(job: StarterJob, named: readonly NamedJobs[]): StarterJob {
   const needs = (job.needs ?? []).flatMap(
     (id) => named.find((each) => each.id === id)?.names ?? [],

@@ -8,7 +8,7 @@ export type ExpressionContext = ReadonlyMap<string, ExpressionValue>;
 /**
  * Evaluates an expression of GitHub's workflows, without its `${{ }}`.
  *
- * Throws `unimplemented` with the reason when the value cannot be known before the workflow runs. What need not be
+ * Throws `unimplemented` with the reason when the value is only known when the workflow runs. Parts that need not be
  * evaluated may be unknown: `false && secrets.TOKEN` is false.
  */
 export function evaluateExpression(text: string, context: ExpressionContext): ExpressionValue {

@@ -1,6 +1,6 @@
 import type { NeededTool } from "../starter-job.ts";
 
-/** What becomes of a step that uses an action. */
+/** The replacement of a step that uses an action. */
 type KnownAction =
   /** The farm does it by itself. */
   | { readonly kind: "done"; readonly note?: string }

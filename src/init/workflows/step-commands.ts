@@ -1,6 +1,6 @@
 import { readableShellWord, shellWord } from "#core/shell-word.ts";
 
-/** What a job can do with a step's script. */
+/** The commands of a step's script in a job. */
 type StepCommands =
   | {
       readonly kind: "commands";
@@ -15,11 +15,11 @@ interface StepScript {
   readonly shell?: string | undefined;
   readonly workingDirectory?: string | undefined;
   readonly environment: Readonly<Record<string, string>>;
-  /** Whether the job goes on when the script fails. */
+  /** Whether the job continues when the script fails. */
   readonly mayFail: boolean;
 }
 
-/** Returns the commands that do what a `run` step does, in a job without root's rights, containers or Git's history. */
+/** Returns the commands that replace a `run` step, in a job without root's rights, containers or Git's history. */
 export function stepCommands({
   text,
   shell,
@@ -141,6 +141,6 @@ function withoutInstallations(text: string): { lines: string[]; notes: string[] 
       ),
     ];
   });
-  // What was not changed keeps the breaks that its author gave it.
+  // An unchanged script keeps its author's line breaks.
   return { lines: changed.join("\n") === joined.join("\n") ? text.split("\n") : changed, notes };
 }

@@ -4,7 +4,7 @@ import { messageOf } from "#core/fault.ts";
 
 /** Larger files are not workflows that a person wrote. */
 const maxCharacters = 512 * 1024;
-/** What aliases may add up to; GitHub itself knew none for years. */
+/** The limit for the expansion of aliases; GitHub itself supported none for years. */
 const maxAliasCount = 100;
 
 const Scalar = z

@@ -9,7 +9,7 @@ import { statusOfDetached } from "./status-of-detached.ts";
 import { stopDetached } from "./stop-detached.ts";
 import { WorkerFolder } from "./worker-folder.ts";
 
-/** The last line of the answer; what a shell's startup files print comes before it. */
+/** The last line of the answer; a shell's startup files may print lines before it. */
 export const answerMark = "grange-answer:";
 
 /** The commands that `grange worker --ssh` calls on the other machine. Each prints one line of JSON. */

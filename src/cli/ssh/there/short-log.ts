@@ -1,10 +1,10 @@
 import { copyFile, stat, truncate } from "node:fs/promises";
 
-/** Beyond it the log begins anew; the one before it is kept. */
+/** Beyond this size a new log begins; the previous one is kept. */
 const mostLogBytes = 16 * 1024 * 1024;
 const lookEveryMs = 60_000;
 
-/** Keeps the log of this process from filling a machine on which nobody looks for months. */
+/** Limits the log of this process, so that it cannot fill an unattended machine. */
 export function keepLogShort(path: string): void {
   setInterval(() => void shortenLog(path, mostLogBytes).catch(() => {}), lookEveryMs).unref();
 }

@@ -133,7 +133,7 @@ function firstLine(child: ChildProcess): Promise<string> {
 /**
  * Returns why the farm's address does not answer, tried from this machine; null when it does.
  *
- * The worker itself would retry silently, and the caller who gave the address is still there to read the reason.
+ * The worker itself would retry silently, while the user who gave the address is still there to read the reason.
  */
 function whyUnreachable(server: string): Promise<string | null> {
   const { hostname, port, protocol } = new URL(server);

@@ -28,7 +28,7 @@ function tell({ pid }: ProcessIdentity, signal: NodeJS.Signals): void {
   }
 }
 
-/** The system tells only parents of an end, so it is asked. */
+/** The system reports an end only to parents, so this polls. */
 async function endsWithin(running: ProcessIdentity, ms: number): Promise<boolean> {
   const deadline = performance.now() + ms;
   while (isRunning(running)) {

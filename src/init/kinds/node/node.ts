@@ -142,7 +142,10 @@ function scriptJob(
   };
 }
 
-/** The build that a job needs first: packages whose entry files are built, or a script that names a built directory. */
+/**
+ * Returns the build that a job needs first: of packages with built entry files, or of a script that names a built
+ * directory.
+ */
 function buildBefore(project: NodeProject, job: string): ChosenScript | undefined {
   const { files, manifest, members } = project;
   const build = chosenScripts(project).find((each) => each.job === "build");

@@ -5,7 +5,7 @@ import type { PackageJson } from "./package-json.ts";
 /** How a package manager installs and runs scripts. */
 export interface PackageManager {
   readonly name: string;
-  /** What it was recognised by, for people. */
+  /** The file that identified it, for people. */
   readonly found: string;
   /** Absent where there is nothing to install. */
   readonly install?: StarterJob;
@@ -18,7 +18,7 @@ export interface PackageManager {
   readonly notes: readonly string[];
 }
 
-/** What the package managers are chosen from. */
+/** The data from which a package manager is chosen. */
 export interface NodeProject {
   readonly files: ProjectFiles;
   readonly manifest: PackageJson;
@@ -32,7 +32,7 @@ export const installComment =
 /** Where a job keeps the package manager itself, which Node may not bring. */
 export const toolsDirectory = ".grange-tools";
 
-/** The archive in which a workspace's installation passes what it installed. */
+/** The archive in which the installed packages of a workspace are passed on. */
 const archive = ".grange-modules.tar";
 
 interface HandedModules {

@@ -63,7 +63,7 @@ function versionForLock(lock: string): string {
 /**
  * Returns the directories whose packages the lock file lists: they get a node_modules of their own.
  *
- * The section is read by its indentation: lock files are large, and pnpm writes them.
+ * The section is read by its indentation, because lock files are large and always written by pnpm.
  */
 function importersWithPackages(lock: string): string[] {
   const section = /^importers:\n((?:[ \t].*\n|\n)*)/m.exec(`${lock}\n`)?.[1] ?? "";

@@ -5,7 +5,7 @@ import { type PyProject, readPyProject } from "./pyproject.ts";
 
 const tools: readonly NeededTool[] = [{ program: "python3", package: "python3-venv" }];
 
-/** Tests run in a virtual environment that is made anew: one cannot be moved, and links to its interpreter. */
+/** Tests run in a new virtual environment: one cannot be moved, and links to its interpreter. */
 const newEnvironment = [
   'python3 -m venv "$TMPDIR/venv"',
   'export PATH="$TMPDIR/venv/bin:$PATH" PIP_DISABLE_PIP_VERSION_CHECK=1',
