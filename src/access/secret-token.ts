@@ -21,7 +21,7 @@ export function newToken(): string {
   return prefix + randomBytes(32).toString("base64url");
 }
 
-/** A new token that is handed in once, for one of the bearer's own. */
+/** A new token that can be exchanged once for a token of its own. */
 export function newEnrolmentToken(): string {
   return enrolmentPrefix + randomBytes(32).toString("base64url");
 }

@@ -31,7 +31,7 @@ export interface Checked {
     | { readonly kind: "refused"; readonly problem: string };
 }
 
-/** Which of the envelopes are signed by the key (Ed25519, 32 bytes), and speak of the digest. */
+/** Finds the envelopes that the key (Ed25519, 32 bytes) signed and whose statement names the digest. */
 export function checkProvenance(
   { envelopes }: Pick<Provenance, "envelopes">,
   hash: string,

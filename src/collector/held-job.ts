@@ -4,7 +4,7 @@ import type { LabConnection } from "./lab-connection.ts";
 import type { LabContact } from "./lab-contact.ts";
 import { standingOf } from "./standing.ts";
 
-/** Why a job that we had is ours no longer. */
+/** Why the collector no longer has the job. */
 type Gone = "lost" | "cancelled";
 
 /**

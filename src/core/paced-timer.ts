@@ -4,7 +4,7 @@ import { type IdleState, neverIdle, periodMs } from "./idle-state.ts";
  * Calls `run` every `everyMs`, and rarely while the farm is idle: every `idleMs`. Returns the function that ends it.
  *
  * When the farm stops being idle, the next call comes after `everyMs` at the latest. The timer keeps no
- * process alive. `run` must not throw; it is told how long the timer meant to wait.
+ * process alive. `run` must not throw; its argument is the planned waiting time.
  */
 export function startPacedTimer(
   everyMs: number,

@@ -58,7 +58,7 @@ function look(name: string, job: unknown): JobShape {
   return { kind: "texts", texts, when, frame };
 }
 
-/** Returns a checked job with other texts in some places. A single command is a list by now. */
+/** Returns a checked job with other texts in some places. A single command has already become a list. */
 export function withTexts(
   definition: JobDefinition,
   places: readonly TextPlace[],
@@ -80,7 +80,7 @@ export function withTexts(
   return filled as JobDefinition;
 }
 
-/** Finds all texts that have holes; false when something in the job is more than that. */
+/** Finds all texts that have holes; false when the job also has other constructs. */
 function collect(value: unknown, path: readonly (string | number)[], texts: TextPlace[]): boolean {
   if (typeof value === "string") {
     if (!value.includes("${")) return true;
@@ -105,7 +105,7 @@ function whenOf(job: unknown): string | undefined {
   return typeof job.when === "string" ? job.when : undefined;
 }
 
-/** Whether the text at a place can be any, as long as it is not too long. */
+/** Whether any text is valid at a place, if it is not too long. */
 function isFree([key, ...inner]: readonly (string | number)[]): boolean {
   if (key === "description") return true;
   if (key === "commands") return inner.length <= 1;

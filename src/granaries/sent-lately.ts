@@ -7,7 +7,7 @@ import { type RecentlyUsed, recentlyUsed } from "#core/recently-used.ts";
 export type SentLately = RecentlyUsed<Promise<Uint8Array | undefined>>;
 
 const mostBytes = 64 * 1024 * 1024;
-/** About what its name and its place in the map take. */
+/** Approximate memory for a blob's name and its entry in the map. */
 const besideBytes = 300;
 
 export function openSentLately(most = mostBytes): SentLately {

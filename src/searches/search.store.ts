@@ -110,7 +110,7 @@ export async function keepHolding(tx: Tx, id: SearchId, forSeconds: number): Pro
   return kept > 0;
 }
 
-/** Gives the right back: its next turn is when those have had theirs that were free before it. */
+/** Returns the right; searches that became free earlier go first. */
 export async function releaseSearch(tx: Tx, id: SearchId): Promise<void> {
   await tx.run(sql`
     update range_search set held_until = clock_timestamp() where id = ${id} and state = 'running'
@@ -177,7 +177,7 @@ const SearchRow = z.object({
 /** How many of the remaining commits are shown; a list of thousands is of no use. */
 const mostRemaining = 50;
 
-/** Searches as they stand, the newest first. */
+/** Searches with their present state, the newest first. */
 export async function searches(tx: Tx, which: Sql, most: number): Promise<Search[]> {
   const rows = await tx.many(
     SearchRow,

@@ -4,7 +4,7 @@ import type { IdleState } from "#core/idle-state.ts";
 import type { Service } from "#core/service.ts";
 import type { Db } from "#db/db.ts";
 
-/** After the last notification, so long: every loop has looked since then. */
+/** How long after the last notification every loop has certainly looked. */
 const settleMs = 10_000;
 /** How late the farm sees open work when every notification was lost. */
 const checkMs = 2_000;

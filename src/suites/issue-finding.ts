@@ -13,7 +13,7 @@ export function findingsOf(issue: z.core.$ZodIssue): Finding[] {
   if (issue.code === "invalid_key")
     return [{ path: issue.path, of: "key", message: issue.issues[0]?.message ?? issue.message }];
   if (issue.code === "invalid_union") {
-    // Whichever form fits best was meant.
+    // Reports the problems of the form with the best match.
     const [nearest] = issue.errors.toSorted((a, b) => weight(a) - weight(b));
     if (nearest !== undefined && nearest.length > 0)
       return nearest.flatMap((inner) =>

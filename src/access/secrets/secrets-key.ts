@@ -34,7 +34,7 @@ function secretsKeyOf(bytes: Uint8Array): SecretsKey {
 async function read(path: string): Promise<string | undefined> {
   try {
     const text = await readFile(path, "utf8");
-    // A copy that was brought back may have come open.
+    // A restored copy may be readable by others.
     await chmod(path, 0o600).catch(() => {});
     return text;
   } catch (cause) {
@@ -43,7 +43,7 @@ async function read(path: string): Promise<string | undefined> {
   }
 }
 
-/** Linked into place when it is whole: of two servers that make it at once, both use what one of them wrote. */
+/** The complete file is linked into place, so that two servers that make it at the same time use the same key. */
 async function make(path: string): Promise<string> {
   const draft = `${path}.${randomBytes(6).toString("hex")}.new`;
   try {

@@ -129,7 +129,7 @@ export function metricOf(options: SetOptions, before: SetMetric | undefined): Se
   };
 }
 
-/** Without the name, which the metric's address says. */
+/** The settings without the name, which is in the address. */
 function settingsOf({ measure, figure, group, filter, windowSeconds, ofRecord }: SetMetric) {
   return { measure, figure, group, filter, windowSeconds, ofRecord };
 }

@@ -13,7 +13,7 @@ import { sandboxChecks } from "./sandbox.ts";
 import { toolChecks } from "./tools.ts";
 import { workerFacilityChecks } from "./worker-facilities.ts";
 
-/** Asks everything; fails when a check does, not when one only warns. */
+/** Runs all checks; fails when one of them fails, but not on a warning. */
 export async function examine(
   { config, terminal, api }: Session,
   options: CommonOptions,

@@ -101,7 +101,7 @@ function strange({ text }: SshHost, output: string): Fault {
   );
 }
 
-/** Node puts the reason into the line that begins with an error's name; else the last line must do. */
+/** Node puts the reason into the line that begins with an error's name; without one, the last line is used. */
 function reasonIn(text: string): string {
   const lines = text.trim().split("\n");
   const line = lines.find((each) => /^\w*Error\b/.test(each)) ?? lines.at(-1) ?? "";

@@ -3,7 +3,7 @@ import { together } from "#db/together.ts";
 import type { AfterCommit, QueueHooks } from "../queue-hooks.ts";
 import type { FinishedExecution } from "./finished-execution.ts";
 
-/** Whether the action cache may keep what an execution gave. A non-zero exit is never kept. */
+/** Whether the action cache may keep the result of an execution. A non-zero exit is never kept. */
 function isCacheable(finished: FinishedExecution): boolean {
   return (
     finished.outcome === "succeeded" &&

@@ -30,7 +30,7 @@ export interface Trimmed {
  * a miss.
  */
 export interface GranaryStore extends Service {
-  /** Checked when it is read where the disk is not trusted: a rotten blob is removed, and is none. */
+  /** If the disk is not trusted, blobs are verified when they are read; a corrupt one is removed and counts as missing. */
   readonly blobs: DiskBlobStore;
   /** Undefined also when a blob of it is gone; it is then forgotten. Counts as use. */
   find(project: string, key: ResultKey): Promise<GranaryResult | undefined>;

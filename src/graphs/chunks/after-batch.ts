@@ -7,7 +7,7 @@ interface FailedItem {
 
 /** The consequences of a failed batch. */
 interface AfterFailure {
-  /** Tried again, each list by itself and as it is. */
+  /** Items to try again; each list becomes one batch. */
   readonly again: readonly (readonly string[])[];
   /** These items have no retries left; the job fails with them. */
   readonly failed: readonly string[];

@@ -13,16 +13,16 @@ export interface WaitingOfKey {
 }
 
 interface Coalescing<Job extends WaitingOfKey> {
-  /** Whose run answers. */
+  /** The job whose run stands for the others. */
   readonly into: Job;
   readonly older: readonly Job[];
 }
 
 /**
- * Which of the jobs that wait, all of one repository, branch and key, another one answers for.
+ * Decides which of the waiting jobs of one repository, branch and key are coalesced into another one.
  *
- * The newest answers for those that have waited long enough, when these are enough; it goes by its
- * own definition. Jobs of its own graph are no older commit.
+ * The newest stands for those that have waited long enough, if there are enough of them; the limits are those of its
+ * own definition. Jobs of its own graph do not count, because they are of the same commit.
  */
 export function chooseCoalesced<Job extends WaitingOfKey>(
   waiting: readonly Job[],

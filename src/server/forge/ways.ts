@@ -16,7 +16,7 @@ export interface Ways {
   open(place: ForgePlace): Promise<string>;
 }
 
-// No secret of a definition is called so: names of those have no blanks.
+// Secrets of definitions cannot have this name, because their names contain no blanks.
 const about = (slug: string): SealedFor => ({
   name: "way into a repository",
   repository: slug,
@@ -45,7 +45,7 @@ export function openedWays(db: Db, key: SecretsKey): Ways {
   };
 }
 
-/** Seals what an earlier version kept in clear. Any number of servers may. */
+/** Seals credentials that an earlier version stored in clear. Any number of servers may do so. */
 export async function sealOpenWays(db: Db, ways: Ways): Promise<number> {
   return db.transaction(async (tx) => {
     const open = await openWays(tx);

@@ -3,7 +3,7 @@ import { Fault } from "#core/fault.ts";
 import type { WebhookTaker } from "../forge/webhook-taker.ts";
 import { faultToHttp } from "./fault-to-http.ts";
 
-/** After this time other webhooks have been read. A forge that does not send again is read anyway. */
+/** By then the other webhooks have been read. If the forge does not send again, the regular reading finds the change. */
 const retryAfterSeconds = 10;
 
 /**

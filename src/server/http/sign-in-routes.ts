@@ -6,7 +6,7 @@ import { callbackPath } from "#sign-in/provider/identity-provider.ts";
 import type { BrowserSignIn } from "../sign-in/browser-sign-in.ts";
 import { type HandlersFor, serveEndpoints } from "./serve-endpoints.ts";
 
-/** Serves the endpoints of signing in; see `signInEndpoints` why apart. */
+/** Serves the endpoints of signing in; `signInEndpoints` explains why they are separate. */
 export function signInRoutes(farm: BrowserSignIn): Hono {
   const routes = new Hono();
   routes.use("/session/*", async (c, next) => {

@@ -52,7 +52,7 @@ export class FifoPool {
   async takeBlocking(): Promise<Pipe> {
     return this.#open((path, readEnd) => {
       const writeEnd = openSync(path, constants.O_WRONLY);
-      // The one that does not wait has done its service: there is a writer now.
+      // The end that does not wait is no longer needed, because there is a writer now.
       const blocking = openSync(path, constants.O_RDONLY);
       closeSync(readEnd);
       return { readEnd: blocking, writeEnd };
