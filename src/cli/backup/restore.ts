@@ -68,9 +68,8 @@ export async function restore(
           ...filesElsewhere.map(
             (path) => `the server was configured with a file that is not in the backup: ${path}`,
           ),
-          databaseUrl === undefined
-            ? `start it: grange server --data ${dataDir}`
-            : `start it with the same database: GRANGE_DATABASE_URL=… grange server --data ${dataDir}`,
+          `start it: ${databaseUrl === undefined ? "" : "GRANGE_DATABASE_URL=… "}grange server --data ${dataDir}` +
+            (store === undefined ? "" : ` --blobs ${store}`),
         ],
   );
   return isCheck && damaged.length > 0 ? exitCodes.failed : exitCodes.ok;
