@@ -72,7 +72,9 @@ export async function evictYoung(
   );
   const gone = { blobs: 0, bytes: 0 };
   let begunBytes = 0;
-  const before = new Date(now.getTime() - Math.max(untouchableMs, leastMinute * minuteMs));
+  // A millisecond later: a blob that is unused for exactly so long was chosen, and is not to be spared.
+  const leastIdleMs = Math.max(untouchableMs, leastMinute * minuteMs);
+  const before = new Date(now.getTime() - leastIdleMs + 1);
   const remove = async (some: readonly NamespacedBlob[]) => {
     await mapAtMost(removedAtOnce, some, async ({ namespace, digest }) => {
       // Counted before it is waited for: several are removed at once.
