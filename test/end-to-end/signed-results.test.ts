@@ -17,7 +17,7 @@ import {
 import { type FarmHere, startFarmHere } from "../support/farm-here.ts";
 import { freshDatabase } from "../support/fresh-db.ts";
 
-// Servers of one database. Their blobs are not shared, so the results here have none.
+// Servers of one database and one store of blobs.
 const databaseUrl = await freshDatabase();
 const keys = await mkdtemp(join(tmpdir(), "grange-keys-"));
 const farmKey = join(keys, "farm.key");
@@ -26,7 +26,12 @@ let one: FarmHere;
 let other: FarmHere;
 
 async function aServer(key: string) {
-  const farm = await startFarmHere({ databaseUrl, farmKey: key, workers: 0 });
+  const farm = await startFarmHere({
+    databaseUrl,
+    blobs: join(keys, "blobs"),
+    farmKey: key,
+    workers: 0,
+  });
   opened.push(farm);
   return farm;
 }

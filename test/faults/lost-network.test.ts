@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type BreakableProxy, type Breakage, breakableProxy } from "../support/breakable-proxy.ts";
 import { type Farm, startFarm } from "../support/farm.ts";
@@ -21,12 +22,13 @@ const definitions = `
 version: 1
 parameters:
   way: { type: string, default: none }
+  try: { type: string, default: none }
 jobs:
   talking:
     commands: i=1; while [ $i -le ${lines.length} ]; do echo "line $i"; i=$((i + 1)); sleep 0.1; done; echo made > out
     inputs: []
     outputs: [out]
-    environment: { WAY: "\${parameters.way}" }
+    environment: { WAY: "\${parameters.way}", TRY: "\${parameters.try}" }
     platform: { way: "\${parameters.way}" }
 `;
 
@@ -65,7 +67,9 @@ async function beginAndBreak(how: Breakage, length: string) {
   const way = wayOf(how, length);
   const proxy = proxies.get(way);
   if (proxy === undefined) throw new Error(`there is no worker for ${way}`);
-  const { id } = await farm.submit({ repository: repository.path, parameters: { way } });
+  // A second try must run the job, too, and not find its result in the cache.
+  const parameters = { way, try: randomUUID() };
+  const { id } = await farm.submit({ repository: repository.path, parameters });
   await farm.untilLogged(id, "talking", "line 3");
   proxy.break(how);
   return { id, proxy };
