@@ -15,7 +15,7 @@ export const RetentionPlace = z.strictObject({
   repository: Pattern,
   /** A branch, a pattern with `*`, or `@protected` for protected branches. */
   branch: Pattern,
-});
+}).meta({ id: "RetentionPlace" });
 
 /** Sets a rule. */
 export const SetRetentionRule = RetentionPlace.extend({
