@@ -15,7 +15,7 @@ export interface AuditEntry {
   readonly reason?: string | undefined;
 }
 
-/** Records an action in the transaction that carries it out: neither is there without the other. */
+/** Records an action in the transaction that carries it out, so that both are committed or neither is. */
 export async function recordAudit(tx: Tx, entry: AuditEntry): Promise<void> {
   await tx.run(sql`
     insert into audit_entry (actor, verb, graph_id, job, detail, reason)
@@ -24,7 +24,9 @@ export async function recordAudit(tx: Tx, entry: AuditEntry): Promise<void> {
   `);
 }
 
-/** The jobs of a graph that something was done to under a name that is used once; undefined: it was not done. */
+/**
+ * Returns the jobs of a graph that an action with a single-use name changed; undefined when the action was not done.
+ */
 export async function jobsDoneOnce(
   tx: Tx,
   graphId: string,
@@ -130,7 +132,7 @@ export async function latestChangeOfJob(
   return row;
 }
 
-/** Deletes entries from before a time, a bounded number: call it until it answers 0. */
+/** Deletes entries from before a time, a limited number per call: repeat the call until it returns 0. */
 export function deleteOldAudit(tx: Tx, before: Date, most = 1_000): Promise<number> {
   return tx.run(sql`
     delete from audit_entry

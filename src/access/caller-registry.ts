@@ -12,7 +12,7 @@ import { storedToken } from "./token.store.ts";
 import { longestHeader, tokenInHeader } from "./token-in-header.ts";
 
 /**
- * How long an answer of the database is reused, in ms.
+ * How long a result from the database is reused, in ms.
  *
  * A revoked token stays valid on other servers for this time, and a new grant may not be valid yet. The server that
  * made the change applies it at once.
@@ -33,28 +33,28 @@ interface Known {
   readonly caller: Promise<Caller>;
 }
 
-/** The caller that a header was found to name. */
+/** The cached result for one header: the caller that it names. */
 interface Remembered {
   readonly principal: Principal;
-  /** When it is to be read again. */
+  /** When it must be read again. */
   readonly until: Date;
 }
 
 /** Finds principals by the tokens that they send. */
 export interface CallerRegistry {
   /**
-   * The principal behind an `Authorization` header, or, where there is none, behind the certificate that the
-   * client's connection was made with: the name that it was issued to. Throws `unauthenticated`.
+   * Returns the principal behind an `Authorization` header. Without a header, returns the principal to whose name the
+   * client certificate of the connection was issued. Throws `unauthenticated`.
    */
   identify(authorization: string | undefined, certificateOf?: string): Promise<Principal>;
-  /** To be called after rights or tokens have changed. */
+  /** Must be called after rights or tokens have changed. */
   forgetAll(): void;
 }
 
 export function callerRegistry(db: Db, clock: Clock): CallerRegistry {
   let known = recentlyUsed<Known>(mostCallers);
-  // A separate cache: one token fits many headers of Basic, and its holder must not push other callers out of the cache
-  // above.
+  // A separate cache: one token can occur in many Basic headers, and its holder must not evict other callers from the
+  // cache above.
   let headers = recentlyUsed<Remembered>(mostCallers);
 
   const lookUp = async (token: string | undefined): Promise<Caller> => {

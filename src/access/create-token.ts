@@ -7,7 +7,7 @@ import { insertToken } from "./token.store.ts";
 
 interface CreatedToken {
   readonly id: string;
-  /** The token. It is returned only this once: the stored fingerprint does not contain it. */
+  /** The token. It is returned only here, because the stored fingerprint does not contain it. */
   readonly token: string;
   readonly principal: string;
   readonly expiresAt: Date | undefined;
@@ -17,7 +17,7 @@ export async function createToken(
   tx: Tx,
   wanted: {
     readonly principal: string;
-    /** The kind of the principal. When absent, its present kind, or a person. */
+    /** The kind of the principal. When absent, its current kind, or `person`. */
     readonly kind?: PrincipalKind | undefined;
     readonly createdBy: string;
     readonly expiresInMs: number | undefined;

@@ -30,15 +30,15 @@ interface WantedEnrolment {
 
 interface CreatedEnrolment {
   readonly id: string;
-  /** Returned only this once. */
+  /** Returned only here. */
   readonly token: string;
   readonly principal: string;
   readonly expiresAt: Date;
 }
 
 /**
- * Returns the grant of a machine by its kind: serve a pool, measure under its own name, or write to the caches of
- * projects. A granary that names no project gets the default one, because protected builds of a project read its
+ * Returns the grant of a machine by its kind: to serve a pool, to measure under its own name, or to write to the caches
+ * of projects. A granary that names no project gets the default one, because protected builds of a project read its
  * entries.
  */
 export function grantOfMachine(

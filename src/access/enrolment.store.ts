@@ -15,7 +15,10 @@ const StoredEnrolment = z.object({
 });
 export type StoredEnrolment = z.infer<typeof StoredEnrolment>;
 
-/** Looks up by the public part only; held until the transaction ends, so that two cannot both be first. */
+/**
+ * Looks up by the public part only. The row is locked until the transaction ends, so that only one of two calls can be
+ * first.
+ */
 export async function lockEnrolment(tx: Tx, id: string): Promise<StoredEnrolment | undefined> {
   const [row] = await tx.many(
     StoredEnrolment,
@@ -33,7 +36,7 @@ interface NewEnrolment {
   readonly fingerprint: TokenFingerprint;
   readonly createdBy: string;
   readonly expiresAt: Date;
-  /** The expiry of the token that is exchanged for it; undefined: valid until it is revoked. */
+  /** The expiry of the token that the enrolment token is exchanged for; undefined: valid until it is revoked. */
   readonly tokenExpiresAt: Date | undefined;
 }
 
@@ -82,9 +85,7 @@ export function listEnrolments(tx: Tx): Promise<ListedEnrolment[]> {
   );
 }
 
-/**
- * Marks an unused enrolment token as revoked. A token that was revoked before keeps the name of who revoked it first.
- */
+/** Marks an unused enrolment token as revoked. A token that was revoked before keeps the name of its first revoker. */
 export async function markEnrolmentRevoked(
   tx: Tx,
   id: string,

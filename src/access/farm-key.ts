@@ -10,15 +10,15 @@ export interface FarmKey {
   readonly id: string;
   /** The public key, 32 bytes. */
   readonly publicKey: Uint8Array;
-  /** Whether a key is the farm's, now or from before. */
+  /** Returns whether a key is a current or an earlier key of the farm. */
   knows(keyId: string): boolean;
   sign(bytes: Uint8Array): Uint8Array;
-  /** False for a key that is none of the farm's, too. */
+  /** Also false for a key that is not the farm's. */
   verify(keyId: string, bytes: Uint8Array, signature: Uint8Array): boolean;
 }
 
 /**
- * Opens the farm's key, and creates one where there is none.
+ * Opens the farm's key, and creates one when none exists.
  *
  * The key is in the data directory; several servers of one farm share the file that `file` names. The first private key
  * in the file (PEM) signs. Those after it are older keys, whose signatures stay valid.
@@ -33,7 +33,7 @@ export async function openFarmKey(dataDir: string, file?: string): Promise<FarmK
   return farmKeyOf(made, path);
 }
 
-/** A key that lives as long as the process, for farms that are taken down with it. */
+/** A key that exists only in this process, for temporary farms. */
 export function passingFarmKey(): FarmKey {
   return farmKeyOf(newKeyText(), "memory");
 }
@@ -94,7 +94,7 @@ async function makeKeyFile(path: string): Promise<void> {
 async function readKeyFile(path: string): Promise<string | undefined> {
   try {
     const { mode } = await stat(path);
-    // Restored from a copy, it may be open to others: then it is closed, not refused.
+    // A file restored from a copy may be readable by others. Its mode is then corrected; the file is not refused.
     if ((mode & 0o077) !== 0) await chmod(path, 0o600).catch(() => {});
     return await readFile(path, "utf8");
   } catch (cause) {

@@ -61,7 +61,7 @@ export function listGrants(tx: Tx): Promise<GrantRule[]> {
   );
 }
 
-/** Gives a right. Giving it twice is giving it once; false when it was there. */
+/** Grants a right. Granting it twice has no further effect. Returns false when it existed. */
 export async function insertGrant(
   tx: Tx,
   principal: string,
@@ -80,7 +80,7 @@ export async function insertGrant(
   return inserted > 0;
 }
 
-/** Which rules of a principal are meant; a pattern that is not named means every one. */
+/** Selects rules of a principal; an absent pattern selects all. */
 export interface NamedGrants {
   readonly principal: string;
   readonly verb: Grant["verb"];

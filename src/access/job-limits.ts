@@ -4,7 +4,9 @@ import { type Grant, grantsFor, type Principal, type Where } from "./principal.t
 
 type Requested = Readonly<Record<string, string | number | boolean>>;
 
-/** Properties that tell the farm how to run a job, or have a limit of their own: no label names them. */
+/**
+ * Properties that tell the farm how to run a job, or that have their own limit: label patterns do not apply to them.
+ */
 const noLabels: ReadonlySet<string> = new Set([
   "pool",
   "size-class",
@@ -20,8 +22,8 @@ const noLabels: ReadonlySet<string> = new Set([
 const sizeProperties = ["size-class", "min-size-class", "max-size-class"];
 
 /**
- * Returns the grants that restrict the jobs of a principal; undefined where one of its grants does not restrict jobs,
- * as is usual. Also undefined without any grant: the caller is then refused elsewhere.
+ * Returns the grants that restrict the jobs of a principal; undefined when one of its grants does not restrict jobs
+ * (the usual case). Also undefined without any grant: another check then refuses the caller.
  */
 export function jobLimits(
   principal: Principal,
@@ -57,7 +59,7 @@ function beyond(platform: Requested, { pool, label, sizeClassCap }: Grant): stri
     // A value that is no number is refused later, by the code that reads it.
     if (required > (sizeClassCap ?? required)) return `${name} ${required}`;
   }
-  // A property has no comma in what people write; a list of patterns spares a grant for each.
+  // Property values contain no comma in practice, so one grant can list several patterns.
   const patterns = label?.split(",").map((pattern) => pattern.trim());
   for (const [name, value] of patterns === undefined ? [] : Object.entries(platform)) {
     const asked = `${name}=${value}`;
@@ -67,7 +69,7 @@ function beyond(platform: Requested, { pool, label, sizeClassCap }: Grant): stri
   return undefined;
 }
 
-/** How many minutes of workers one graph may be expected to take: the highest of the caps; undefined for any number. */
+/** The expected worker minutes that one graph may need: the highest of the caps; undefined for no limit. */
 export function costCapOf(principal: Principal, verb: Verb, where: Where): number | undefined {
   const grants = grantsFor(principal, [verb], where);
   if (grants.length === 0) return undefined;

@@ -2,7 +2,7 @@ import { Fault } from "#core/fault.ts";
 import { isSameHash, type TokenFingerprint } from "./secret-token.ts";
 import type { StoredToken } from "./token.store.ts";
 
-/** A token that is good now; throws `unauthenticated` for every other. */
+/** Returns a token that is valid now; throws `unauthenticated` for all others. */
 export function judgeToken(
   { id, hash }: TokenFingerprint,
   stored: StoredToken | undefined,

@@ -4,7 +4,7 @@ import { insertSignature, type NewSignature } from "./signature.store.ts";
 import { isSignedBy, type Signer } from "./signed-subject.ts";
 import { findKey } from "./signing-key.store.ts";
 
-/** Keeps a signature of a trusted key that fits its subject; all others are refused with the reason. */
+/** Stores a signature of a trusted key if it is valid for its subject; refuses all others with the reason. */
 export async function keepSignature(tx: Tx, offered: NewSignature, now: Date): Promise<Signer> {
   const key = await findKey(tx, offered.keyId);
   if (key === undefined) {

@@ -22,7 +22,7 @@ const narrows: readonly [keyof Grant, string, readonly (Verb | "*")[]][] = [
   ["costCap", "--cost-cap", makingGraphs],
 ];
 
-/** Verbs that are checked for the whole farm only, because what they change belongs to no repository. */
+/** Verbs that are checked for the whole farm only, because their changes belong to no repository. */
 const ofWholeFarm: readonly (Verb | "*")[] = ["administer", "sign", "benchmark", "forge"];
 
 /**

@@ -16,7 +16,7 @@ export async function keepPrincipal(
   kind: PrincipalKind = "person",
 ): Promise<void> {
   if (await isKnown(tx, name)) return;
-  // Two that come at once under such names wait for each other.
+  // Two transactions with such names wait for each other.
   await tx.run(sql`
     select pg_advisory_xact_lock(hashtext('principal'), hashtext(${name.toLowerCase()}))
   `);
@@ -38,7 +38,7 @@ async function isKnown(tx: Tx, name: string): Promise<boolean> {
   return (await tx.many(Named, sql`select name from principal where name = ${name}`)).length > 0;
 }
 
-/** Another name that is the same but for upper and lower case; undefined when there is none. */
+/** Returns another name that differs only in upper and lower case; undefined when there is none. */
 async function nameSpelledAlike(tx: Tx, name: string): Promise<string | undefined> {
   if (name !== anyone && name.toLowerCase() === anyone) return anyone;
   const [row] = await tx.many(

@@ -2,7 +2,10 @@ import { z } from "zod";
 import { Verb } from "#core/verb.ts";
 import { matchesPattern } from "./matches-pattern.ts";
 
-/** The range of priorities of graphs; higher is sooner. The same as a job's own in its definition. */
+/**
+ * The range of priorities of graphs; jobs with a higher priority start first. The same range as for a job's own
+ * priority in its definition.
+ */
 export const lowestPriority = -1_000;
 export const highestPriority = 1_000;
 
@@ -22,7 +25,7 @@ export type PrincipalKind = z.infer<typeof PrincipalKind>;
 export const MachineKind = PrincipalKind.extract(["worker", "collector", "granary"]);
 export type MachineKind = z.infer<typeof MachineKind>;
 
-/** A pattern of repositories, branches and the like: `*` stands for any characters, or for none. */
+/** A pattern for repositories, branches and the like: `*` stands for any characters, or for none. */
 const GrantPattern = z.string().max(256, "a pattern has at most 256 characters");
 
 /** One right: a verb, where it applies, and its limits. */
@@ -30,17 +33,17 @@ export const Grant = z.object({
   verb: z.union([Verb, z.literal("*")]),
   repository: GrantPattern,
   branch: GrantPattern,
-  /** The highest priority that it allows; null for no cap. */
+  /** The highest priority that the grant allows; null for no cap. */
   priorityCap: z.number().int().min(lowestPriority).max(highestPriority).nullable(),
-  /** Whether it allows the one class that nothing overtakes. */
+  /** Whether the grant allows the top class, which nothing overtakes. */
   top: z.boolean(),
-  /** For workers, the pools that it may serve; for jobs, the pools that they may require. Any pool when absent. */
+  /** For workers, the pools that they may serve; for jobs, the pools that they may require. Any pool when absent. */
   pool: GrantPattern.optional(),
   /** The labels that jobs may require of a worker, as NAME=VALUE. Any label when absent. */
   label: GrantPattern.optional(),
-  /** The greatest size class that jobs may ask for; any when absent. */
+  /** The greatest size class that jobs may request; any when absent. */
   sizeClassCap: z.number().int().min(1).max(1e6).optional(),
-  /** How many minutes of workers one graph may be expected to take; any number when absent. */
+  /** The expected worker minutes that one graph may need; no limit when absent. */
   costCap: z.number().min(0).optional(),
 });
 export type Grant = Readonly<z.infer<typeof Grant>>;
@@ -51,7 +54,7 @@ export interface Principal {
   readonly grants: readonly Grant[];
   /** Absent for callers without a name in the database: `anyone`, and users that only an identity provider knows. */
   readonly kind?: PrincipalKind;
-  /** Why nothing is taken from it as a worker any more; absent for all but a few. */
+  /** Why the farm accepts nothing more from it as a worker; usually absent. */
   readonly quarantine?: string;
 }
 
@@ -66,16 +69,16 @@ export interface Where {
 /** The place of everything that belongs to no repository. Only grants for all repositories and branches apply to it. */
 export const wholeFarm: Where = { repository: "", branch: "" };
 
-/** The name for everybody without a token. */
+/** The name for all callers without a token. */
 export const anyone = "anyone";
 
-/** Whoever calls a farm that has no rules of access. */
+/** The caller on a farm without access rules. */
 export const everybody: Principal = {
   name: anyone,
   grants: [{ verb: "*", repository: "*", branch: "*", priorityCap: null, top: true }],
 };
 
-/** The grants of a principal that hold for a verb at a place. */
+/** Returns the grants of a principal that apply to a verb at a place. */
 export function grantsFor(
   { grants }: Principal,
   verbs: readonly Verb[],

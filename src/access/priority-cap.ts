@@ -2,16 +2,16 @@ import type { Verb } from "#core/verb.ts";
 import { grantsFor, lowestPriority, type Principal, type Where } from "./principal.ts";
 
 interface PriorityCap {
-  /** The highest priority that the principal may ask for; null for no cap. */
+  /** The highest priority that the principal may request; null for no cap. */
   readonly cap: number | null;
   /** Whether the principal may use the class that nothing overtakes. */
   readonly top: boolean;
 }
 
-/** The verbs that give a graph its priority. A cap on cancelling says nothing about them. */
+/** The verbs that give a graph its priority. A cap on cancelling does not apply to them. */
 const prioritising: readonly Verb[] = ["submit", "clone", "prioritise"];
 
-/** The most generous of all grants that hold there; without any, the lowest priority. */
+/** Returns the most generous of all grants that apply there; without any, the lowest priority. */
 export function priorityCapOf(principal: Principal, where: Where): PriorityCap {
   const grants = grantsFor(principal, prioritising, where);
   const caps = grants.flatMap(({ priorityCap }) => priorityCap ?? []);

@@ -3,7 +3,7 @@ import { readableShellWord } from "#core/shell-word.ts";
 import type { Verb } from "#core/verb.ts";
 import { anyone, grantsFor, type Principal, type Where, wholeFarm } from "./principal.ts";
 
-/** Returns whether one of the grants allows the verb. Grants only add rights; no grant takes one away. */
+/** Returns whether one of the grants allows the verb. Grants only add rights; no grant removes one. */
 export function mayDo(principal: Principal, verb: Verb, where: Where): boolean {
   return grantsFor(principal, [verb], where).length > 0;
 }
@@ -17,7 +17,10 @@ export function requireGrant(principal: Principal, verb: Verb, where: Where): vo
   throw refusal(principal, verb, placeOf(where), grantCommand(whom, verb, where));
 }
 
-/** Like `requireGrant` before the place is known: throws only when the principal has none of the verbs anywhere. */
+/**
+ * Like `requireGrant`, for a place that is not yet known: throws only when the principal has none of the verbs
+ * anywhere.
+ */
 export function requireGrantSomewhere(
   principal: Principal,
   ...verbs: readonly [Verb, ...Verb[]]
@@ -44,12 +47,12 @@ function refusal({ name }: Principal, verb: Verb, place: string, command: string
 function placeOf({ repository, branch, pool }: Where): string {
   if (pool !== undefined) return `in the pool ${pool}`;
   if (repository === "") return "on this farm";
-  // Requests of build tools belong to a project and to no branch.
+  // Requests of build tools belong to a project and not to a branch.
   if (branch === "") return `in ${repository}`;
   return `on ${branch} of ${repository}`;
 }
 
-/** The command that grants exactly the missing right. */
+/** Returns the command that grants exactly the missing right. */
 export function grantCommand(
   name: string,
   verb: Verb,

@@ -4,13 +4,13 @@ import { usableGrants } from "./grant.store.ts";
 import { anyone, type Grant, wholeFarm } from "./principal.ts";
 import { mayDo } from "./require-grant.ts";
 
-/** Whether one of the grants lets somebody administer the farm. */
+/** Returns whether one of the grants allows administering the farm. */
 function leavesAnAdministrator(grants: readonly Grant[]): boolean {
   return mayDo({ name: "", grants }, "administer", wholeFarm);
 }
 
 /**
- * Refuses a change of rights after which nobody could administer the farm.
+ * Refuses a change of rights that would leave the farm without an administrator.
  *
  * Call it after the change, with `lockRights` held: otherwise two principals could remove each other's rights at the
  * same time.

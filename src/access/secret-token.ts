@@ -10,18 +10,18 @@ const idLength = 12;
 
 /** The stored part of a token. Only the holder has the token itself. */
 export interface TokenFingerprint {
-  /** The beginning of the hash in hex, by which people and tables name it. */
+  /** The beginning of the hash in hex, which identifies the token in tables and for people. */
   readonly id: string;
   /** SHA-256, 32 bytes. */
   readonly hash: Buffer;
 }
 
-/** A new token: the prefix, by which scanners for leaked secrets know it, and 32 random bytes as base64url. */
+/** Returns a new token: a prefix that scanners for leaked secrets recognise, and 32 random bytes as base64url. */
 export function newToken(): string {
   return prefix + randomBytes(32).toString("base64url");
 }
 
-/** A new token that can be exchanged once for a token of its own. */
+/** Returns a new token that can be exchanged once for a machine's own token. */
 export function newEnrolmentToken(): string {
   return enrolmentPrefix + randomBytes(32).toString("base64url");
 }
@@ -42,12 +42,12 @@ export function fingerprintOf(token: string): TokenFingerprint {
   return { id: hash.toString("hex").slice(0, idLength), hash };
 }
 
-/** Returns the fingerprint of a token of which only the hash in hex is known. */
+/** Returns the fingerprint of a token when only its hash (hex) is known. */
 export function fingerprintOfHash(hash: string): TokenFingerprint {
   return { id: hash.slice(0, idLength), hash: Buffer.from(hash, "hex") };
 }
 
-/** Takes as long for a hash that is nearly right as for one that is not. Both have 32 bytes. */
+/** Takes the same time for nearly equal and for different hashes (no timing leak). Both have 32 bytes. */
 export function isSameHash(one: Uint8Array, other: Uint8Array): boolean {
   return timingSafeEqual(one, other);
 }

@@ -37,7 +37,7 @@ export interface NewSignature {
   readonly signedBy: string;
 }
 
-/** Keeps a signature. Ed25519 gives the same bytes each time: a second one of the same key says nothing new. */
+/** Stores a signature. Ed25519 is deterministic, so a second signature by the same key adds nothing. */
 export async function insertSignature(tx: Tx, each: NewSignature, now: Date): Promise<void> {
   await tx.run(sql`
     insert into signature (kind, digest, key_id, signature, signed_at, signed_by)

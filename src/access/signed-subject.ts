@@ -11,7 +11,7 @@ export interface SignedSubject {
   readonly digest: string;
 }
 
-/** A key that is trusted now, and has signed. */
+/** A currently trusted key that has signed. */
 export interface Signer {
   readonly keyId: string;
   /** The name under which the key is trusted. */
@@ -19,12 +19,12 @@ export interface Signer {
   readonly signedAt: Date;
 }
 
-/** The bytes that a key signs for a subject. */
+/** Returns the bytes that a key signs for a subject. */
 export function signedSubject(kind: SignedKind, digest: string): Uint8Array {
   return new TextEncoder().encode(signedText(kind, digest));
 }
 
-/** Whether the signature of the subject was made with the private half of the key (Ed25519, 32 bytes). */
+/** Returns whether the signature of the subject was made with the private half of the key (Ed25519, 32 bytes). */
 export function isSignedBy(
   publicKey: Uint8Array,
   subject: SignedSubject,

@@ -27,7 +27,7 @@ export async function findKey(tx: Tx, id: string): Promise<SigningKey | undefine
   return row;
 }
 
-/** The key that a name means now, held until the transaction ends. */
+/** Returns the key that a name refers to now, and locks it until the transaction ends. */
 export async function lockKeyNamed(tx: Tx, name: string): Promise<SigningKey | undefined> {
   const [row] = await tx.many(
     SigningKey,
@@ -36,7 +36,7 @@ export async function lockKeyNamed(tx: Tx, name: string): Promise<SigningKey | u
   return row;
 }
 
-/** Keeps a key that is trusted; false when it, or another of its name, is there already. */
+/** Stores a trusted key; returns false when this key, or another one of the same name, exists. */
 export async function insertKey(
   tx: Tx,
   key: { readonly id: string; readonly name: string; readonly publicKey: Uint8Array },

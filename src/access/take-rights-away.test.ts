@@ -32,7 +32,7 @@ beforeEach(() =>
   }),
 );
 
-/** Lets only those named administer the farm, each with a token; answers the tokens' ids. */
+/** Makes only these principals administrators, each with a token; returns the ids of the tokens. */
 function administeredBy(...administrators: readonly string[]): Promise<string[]> {
   return db.transaction(async (tx) => {
     const made: string[] = [];

@@ -1,13 +1,13 @@
 import { Fault } from "#core/fault.ts";
 import { isTokenShaped } from "./secret-token.ts";
 
-/** Far more than a token needs, and a user's name before it. */
+/** Much longer than a token with a user's name before it. */
 export const longestHeader = 512;
 
 /**
- * The token of an `Authorization` header: the bearer, or the password of Basic, whatever the user's name.
+ * Returns the token of an `Authorization` header: the bearer, or the password of Basic, whatever the user's name.
  *
- * Tools that know no more than user and password in a URL are thus known, too.
+ * This also identifies tools that support only user and password in a URL.
  */
 export function tokenInHeader(authorization: string): string {
   const [scheme = "", credentials = "", ...more] = authorization.slice(0, longestHeader).split(" ");

@@ -33,7 +33,7 @@ interface NewToken {
   readonly expiresAt: Date | undefined;
 }
 
-/** Keeps a token's hash; its principal is known from now on. */
+/** Stores a token's hash, and registers its principal. */
 export async function insertToken(tx: Tx, token: NewToken, now: Date): Promise<void> {
   await keepPrincipal(tx, token.principal);
   await tx.run(sql`
@@ -70,7 +70,7 @@ export function listTokens(tx: Tx): Promise<ListedToken[]> {
   );
 }
 
-/** Marks a token as revoked. A token that was revoked before keeps the name of who revoked it first. */
+/** Marks a token as revoked. A token that was revoked before keeps the name of its first revoker. */
 export async function markTokenRevoked(
   tx: Tx,
   id: string,

@@ -9,7 +9,7 @@ import {
   type SigningKey,
 } from "./signing-key.store.ts";
 
-/** A statement about a key: who made it, and when. */
+/** The origin of a statement about a key: who made it, and when. */
 interface Said {
   readonly by: string;
   readonly now: Date;
@@ -48,7 +48,7 @@ export async function trustKey(
   return key;
 }
 
-/** Ends the trust in a key, and with it in all that it has signed. */
+/** Revokes a key, and thus everything that it has signed. */
 export async function revokeKey(tx: Tx, name: string, { by, now }: Said): Promise<SigningKey> {
   const key = await lockKeyNamed(tx, name);
   if (key === undefined) {

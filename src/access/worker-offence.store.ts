@@ -14,7 +14,7 @@ type Offence = z.infer<typeof Offence>;
 
 const columns = sql`principal, count, worker, what, at, quarantined_at as "quarantinedAt"`;
 
-/** Counts an offence of a principal as a worker; from the `most`-th on it is quarantined. */
+/** Counts an offence of a principal as a worker; the `most`-th offence quarantines the principal. */
 export async function noteOffence(
   tx: Tx,
   { principal, worker, what }: Pick<Offence, "principal" | "worker" | "what">,

@@ -20,13 +20,13 @@ const inProtected = TrustDomain.parse("protected");
 const inPr7 = TrustDomain.parse("pr/7");
 const inPr8 = TrustDomain.parse("pr/8");
 
-/** A new action for each test, so that tests share the table and nothing else. */
+/** Returns a new action for each test: tests share only the table. */
 function newAction(domain: TrustDomain = inProtected) {
   const actionDigest = digestOf(Buffer.from(randomUUID()));
   return { project: "p", domain, actionDigest, executionId: randomUUID(), attempt: 1 };
 }
 
-/** The store without some of its blobs. */
+/** Returns the store without some of its blobs. */
 function without(store: BlobStore, ...gone: readonly Digest[]): BlobStore {
   const isGone = (digest: Digest) => gone.some((d) => digestKey(d) === digestKey(digest));
   return {

@@ -21,22 +21,22 @@ import { type ResultOrigin, type ResultSeals, unsealed } from "./result-seals.ts
 /** A result that can be used instead of executing the action. All its blobs were present a moment ago. */
 interface ActionHit {
   readonly result: ActionResult;
-  /** The domain that it was found in. */
+  /** The domain in which it was found. */
   readonly domain: TrustDomain;
   /** Who made the result. */
   readonly origin: ResultOrigin;
   readonly createdAt: Date;
 }
 
-/** Whose results count: only those of this farm's workers, or also those that clients wrote. */
+/** Which results are accepted: only those of this farm's workers, or also those that clients wrote. */
 type Trust = "workers" | "clients too";
 
 /**
  * Looks for a result of an action that a run in the key's domain may read.
  *
  * A result with a missing blob or an unreadable Tree, or without a valid signature of the farm, is no hit: the next
- * domain is tried, and at last the action is executed again. A client's result is no hit for a caller that wants
- * workers' results: a graph claims that its jobs ran here.
+ * domain is tried, and at last the action is executed again. A client's result is no hit for a caller that accepts only
+ * workers' results, because a graph states that its jobs ran here.
  */
 export async function lookUpActionResult(
   tx: Tx,
@@ -91,7 +91,7 @@ export async function recordActionResult(
   return "recorded";
 }
 
-/** The result, when all its blobs are there and none of it is illegal. */
+/** Returns the result when all its blobs exist and all its parts are legal. */
 export async function completeResult(
   trees: OutputTrees,
   bytes: Uint8Array,

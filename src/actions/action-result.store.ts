@@ -5,7 +5,7 @@ import type { Tx } from "#db/db.ts";
 import { type Sql, sql } from "#db/sql.ts";
 import type { ResultOrigin, Seal, SealedStatement } from "./result-seals.ts";
 
-/** Which result: an action's, in a project and a domain. */
+/** The key of a result: an action in a project and a domain. */
 export interface ActionResultKey {
   readonly project: string;
   readonly domain: TrustDomain;
@@ -60,7 +60,7 @@ const StoredActionResult = SealedRow.extend({ created_at: z.date() }).transform(
 }));
 type StoredActionResult = z.infer<typeof StoredActionResult>;
 
-/** The results of an action in these domains, in the order of the domains. */
+/** Returns the results of an action in these domains, in the order of the domains. */
 export function actionResultsIn(
   tx: Tx,
   project: string,
@@ -129,8 +129,8 @@ interface ClientResult extends ActionResultKey {
 /**
  * Stores a result that a client reported and replaces what clients reported before.
  *
- * Keeps a worker's result, unless it is `useless`: the one that was just found incomplete or without a valid signature.
- * Returns false when it was kept.
+ * An existing worker's result stays, unless it is the `useless` one that was just found incomplete or without a valid
+ * signature. Returns false when it stays.
  */
 export async function saveClientResult(
   tx: Tx,
@@ -163,7 +163,7 @@ export async function saveClientResult(
   return written > 0;
 }
 
-/** Whether no result of the action is in quarantine, in any domain and with any size of the digest. */
+/** Returns whether the action has no quarantined result, in any domain and with any size of the digest. */
 function isUndoubted({ project, actionDigest }: ActionResultKey) {
   return sql`not exists (
     select from action_result as doubted
@@ -173,7 +173,7 @@ function isUndoubted({ project, actionDigest }: ActionResultKey) {
   )`;
 }
 
-/** Notes that a result was used. Within an hour once is enough; eviction thinks in days. */
+/** Notes that a result was used. Once an hour is enough, because eviction works with days. */
 export async function touchActionResult(tx: Tx, key: ActionResultKey): Promise<void> {
   await tx.run(sql`
     update action_result

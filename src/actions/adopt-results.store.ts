@@ -5,7 +5,7 @@ import { sql } from "#db/sql.ts";
 import { SealedRow, sealedColumns, sealedStatementOf } from "./action-result.store.ts";
 import type { ResultStatement, Seal } from "./result-seals.ts";
 
-/** Any number; the same for all servers of a database. */
+/** An arbitrary number; the same for all servers of a database. */
 const adoptionLock = 4_027_029;
 
 const Adoption = z.object({
@@ -34,7 +34,7 @@ export async function lockAdoption(tx: Tx): Promise<z.infer<typeof Adoption> | u
   return row;
 }
 
-/** Unsigned results by name, those after `after`. */
+/** Returns unsigned results in the order of their names, starting behind `after`. */
 export async function unsignedResults(
   tx: Tx,
   before: string,
@@ -55,7 +55,7 @@ export async function unsignedResults(
   return rows.map(sealedStatementOf);
 }
 
-/** Keeps signatures of results as they were read, and that these are adopted. */
+/** Stores signatures of results that are unchanged since they were read, and marks these results as adopted. */
 export async function saveAdopted(
   tx: Tx,
   adopted: readonly { readonly statement: ResultStatement; readonly seal: Seal }[],

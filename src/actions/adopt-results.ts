@@ -2,21 +2,24 @@ import type { Db } from "#db/db.ts";
 import { endAdoption, lockAdoption, saveAdopted, unsignedResults } from "./adopt-results.store.ts";
 import type { ResultSeals, ResultStatement } from "./result-seals.ts";
 
-/** Some 40 ms of signing. */
+/** Signing so many takes about 40 ms. */
 const usuallyAtOnce = 1_000;
 
 /** The outcome of adopting the results from before the farm signed. */
 type AdoptionEnd =
   | { readonly kind: "adopted"; readonly results: number }
-  /** Done permanently; results without a signature have been ignored since then. */
+  /** The adoption was finished earlier; since then, results without a signature are ignored. */
   | { readonly kind: "done before"; readonly keyId: string | undefined }
-  /** Somebody has set it back: the farm has signed results already, and will not sign for a stranger. */
+  /**
+   * The adoption was reset although the farm has already signed results. It is refused, because unsigned results may
+   * now be foreign.
+   */
   | { readonly kind: "refused" };
 
 /**
  * Signs the `protected` results from before the farm had a key, once, and marks each as adopted.
  *
- * All in one transaction: when the server dies meanwhile, nothing was adopted, and the next server begins again.
+ * All in one transaction, so that after a crash nothing is adopted and the next server starts again.
  */
 export function adoptResults(
   db: Db,

@@ -24,8 +24,8 @@ export type ClientResultEnd =
 /**
  * Stores the result of an action that a client ran itself, for other clients.
  *
- * The action itself is not read: some tools use the digest of another text. Throws `invalid_argument` when a path, a
- * digest or a Tree of the result is illegal.
+ * The action itself is not read: some tools use the digest of a different text. Throws `invalid_argument` when a path,
+ * a digest or a Tree of the result is illegal.
  */
 export async function keepClientResult(
   db: Tx,
@@ -38,7 +38,7 @@ export async function keepClientResult(
   }: ActionResultKey & {
     readonly result: ActionResult;
     readonly principal: string;
-    /** The message as it was written, where others know it by the digest of just these bytes. */
+    /** The original encoding of the message, when others refer to it by the digest of exactly these bytes. */
     readonly as?: Uint8Array;
   },
 ): Promise<ClientResultEnd> {

@@ -68,7 +68,7 @@ test.each([
   { letter: '"', what: "escaped in JSON" },
   { letter: "\u2028\u007F\0", what: "for nobody's eyes" },
 ])("the longest findings there can be are kept, with letters $what", async ({ letter }) => {
-  // In decimals, as jsonb has it, no number is longer than one that is nearly nothing.
+  // The smallest numbers have the longest decimal form in jsonb.
   const tiny = -1.2345678901234567e-308;
   const message = create(FindingsSchema, {
     failureClass: "c".repeat(64),

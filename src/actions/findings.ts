@@ -10,11 +10,11 @@ import { boundedResources } from "./resource-metadata.ts";
 
 /** The findings of an action's rules in its log. */
 interface Findings {
-  /** The class of failures that the run is in, when it is in one. */
+  /** The failure class of the run, if any. */
   readonly failureClass: string | undefined;
   /** `line` counts from 1. */
   readonly errorLines: readonly { readonly line: number; readonly text: string }[];
-  /** By name, as defined by the rules. */
+  /** Keyed by the names that the rules define. */
   readonly numbers: Readonly<Record<string, FoundNumber>>;
 }
 
@@ -30,7 +30,7 @@ const longestErrorLine = 500;
 /**
  * Returns the legal findings of a result and drops the rest.
  *
- * A worker may be broken or foreign, and its findings are shown on pages and stored in the database.
+ * A worker may be faulty or malicious, and its findings are shown on pages and stored in the database.
  */
 export function findingsOf(result: ActionResult): Findings {
   const message = unpacked(result);
@@ -53,8 +53,8 @@ export function findingsOf(result: ActionResult): Findings {
 }
 
 /**
- * Removes everything from a result except its outputs, legal findings and resources, because everybody may see a stored
- * result.
+ * Removes everything from a result except its outputs, legal findings and resources, because all callers may read a
+ * stored result.
  */
 export function boundFindings(result: ActionResult): void {
   const { executionMetadata } = result;
@@ -84,13 +84,13 @@ function unpacked(result: ActionResult): FindingsMessage | undefined {
       const message = anyUnpack(any, FindingsSchema);
       if (message !== undefined) return message;
     } catch {
-      // Bytes that are no message: there is nothing in them.
+      // Bytes that do not parse as a message contain no findings.
     }
   }
   return undefined;
 }
 
-/** JSON in PostgreSQL knows neither NUL nor half a surrogate pair, and pages no control characters. */
+/** PostgreSQL's JSON accepts neither NUL nor an unpaired surrogate, and pages accept no control characters. */
 function plainText(text: string): string {
   return text
     .replace(/\t/g, "    ")

@@ -13,8 +13,8 @@ const FoundResult = SealedRow.extend({ last_used_at: z.date() }).transform((row)
 export type FoundResult = z.infer<typeof FoundResult>;
 
 /**
- * The results of many actions in these domains, workers' and clients'; of each action in the order of the
- * domains. Whether their signatures hold is for `ResultSeals` to say.
+ * Returns the results of many actions in these domains, workers' and clients'; those of one action in the order of the
+ * domains. `ResultSeals` verifies their signatures.
  */
 export function resultsOfActions(
   tx: Tx,
@@ -37,7 +37,7 @@ export function resultsOfActions(
   );
 }
 
-/** Notes that results were used, within an hour once. */
+/** Records that results were used, at most once an hour. */
 export async function touchResultsOf(
   tx: Tx,
   project: string,
@@ -57,7 +57,7 @@ export async function touchResultsOf(
 
 const Key = z.object({ action_digest: z.string() });
 
-/** Actions that have results there, by name, the next ones after `after`. */
+/** Returns actions that have results there, in the order of their names, starting behind `after`. */
 export async function actionsWithResults(
   tx: Tx,
   project: string,

@@ -14,9 +14,9 @@ import { fetchTree, treeDigestOf } from "./output-tree.ts";
 import { outputSymlinksOf } from "./result-paths.ts";
 
 /**
- * Returns the entries of a tree with what a result has at a path, placed at `at`: a file, a symlink, a directory, or an
- * entry inside an output directory. Returns undefined when there is nothing. The result is one of a job of a graph, so
- * its digests are SHA-256.
+ * Returns the content of a result at a path as tree entries placed at `at`: a file, a symlink, a directory, or an entry
+ * inside an output directory. Returns undefined when there is nothing. The result is one of a job of a graph, so its
+ * digests are SHA-256.
  *
  * Throws `failed_precondition` when the Tree of the directory is not in the store.
  */
@@ -46,8 +46,8 @@ export async function outputOf(
 }
 
 /**
- * Returns the output directory at a path, when no other output of the result lies there: `outputOf` then returns its
- * whole Tree.
+ * Returns the output directory at a path, when the path contains no other output of the result: `outputOf` then returns
+ * its whole Tree.
  */
 export function wholeDirectoryAt(result: ActionResult, path: string): OutputDirectory | undefined {
   const directories = result.outputDirectories.filter(
@@ -66,14 +66,14 @@ async function entriesOf(store: BlobStore, directory: OutputDirectory): Promise<
   throw new Fault("failed_precondition", `tree ${digestKey(digest)} is not in the store`);
 }
 
-/** Where a path lies seen from a directory: "" for itself, undefined when it is elsewhere. */
+/** Returns a path relative to a directory: "" for the directory itself, undefined when the path is outside. */
 function pathWithin(directory: string, path: string): string | undefined {
   if (directory === "") return path;
   if (path === directory) return "";
   return path.startsWith(`${directory}/`) ? path.slice(directory.length + 1) : undefined;
 }
 
-/** The part of a tree at a path, with paths seen from there; the thing itself has the path "". */
+/** Returns the part of a tree at a path, with paths relative to it; the entry at the path itself has the path "". */
 function insideOf(entries: readonly TreeEntry[], inside: string): TreeEntry[] | undefined {
   if (inside === "") {
     return entries.length > 0 ? [...entries] : [{ kind: "directory", path: "" }];

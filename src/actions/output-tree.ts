@@ -10,14 +10,14 @@ import type {
   Tree,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 
-/** Room for half a million files. */
+/** Enough for half a million files. */
 const maxTreeBytes = 64 * 1024 * 1024;
 
-/** Decoded, a tree may be many times as large: of large ones a few are read at a time. */
+/** A decoded tree may be many times larger, so only a few large trees are read at the same time. */
 const largeTreeBytes = 1_048_576;
 const largeTrees = new FairGate(2);
 
-/** The digest of an output directory's Tree, by the function of the action. */
+/** Returns the digest of an output directory's Tree, by the function of the action. */
 export function treeDigestOf(
   { path, treeDigest }: OutputDirectory,
   by: DigestFunction = "sha256",

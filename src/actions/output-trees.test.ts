@@ -21,7 +21,7 @@ const file = (path: string): TreeEntry => ({
   executable: false,
 });
 
-/** A store that counts how often a whole blob is read, and from which blobs can be taken. */
+/** A store that counts how often a whole blob is read, and from which a test can remove blobs. */
 function watchedStore() {
   const base = memoryBlobStore();
   const gone = new Set<string>();

@@ -17,11 +17,14 @@ interface TreeContent {
   readonly files: readonly Digest[];
   /** The digests of its Directories, the root first. */
   readonly directories: readonly [root: Digest, ...below: Digest[]];
-  /** The path with the most bytes: where it may be put, all may. "" when there is none. */
+  /** The path with the most bytes: if it is within the length limit, all paths are. "" when there is none. */
   readonly longestPath: string;
-  /** How many directories above its own root its symlinks lead at most; it may lie only where the input root is no nearer. */
+  /**
+   * The highest number of levels that its symlinks lead above its own root; its place must be at least so deep below
+   * the input root.
+   */
   readonly levelsAbove: number;
-  /** Whether reading it and building it again gives the same Directories. */
+  /** Whether decoding and encoding it again gives the same Directories. */
   readonly isPlain: boolean;
 }
 
@@ -40,13 +43,13 @@ export interface OutputTrees {
   readonly store: BlobStore;
   /** Verifies the signatures of results, which are checked besides their blobs. */
   readonly seals: ResultSeals;
-  /** Undefined when the Tree is not in the store; whether its blobs are is not asked. */
+  /** Undefined when the Tree is not in the store; its blobs are not checked. */
   contentOf(tree: Digest): Promise<TreeContent | undefined>;
-  /** Undefined when the Tree is not in the store, or says more than we keep. */
+  /** Undefined when the Tree is not in the store, or has content that we do not store. */
   storeDirectories(tree: Digest): Promise<StoredDirectories | undefined>;
 }
 
-/** Digests remembered in all; about 200 bytes of memory each. */
+/** The limit for all cached digests; each takes about 200 bytes of memory. */
 const rememberedDigests = 400_000;
 
 export const contentsKept = () =>

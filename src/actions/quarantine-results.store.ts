@@ -21,7 +21,7 @@ const Result = z
   }));
 type ResultInDoubt = z.infer<typeof Result>;
 
-/** The results of an action, by its hash and size, in all domains: nothing changes them until the transaction is over. */
+/** Returns and locks the results of an action, by its hash and size, in all domains, until the transaction ends. */
 export function resultsInDoubt(tx: Tx, project: string, action: string): Promise<ResultInDoubt[]> {
   return tx.many(
     Result,
@@ -36,9 +36,9 @@ export function resultsInDoubt(tx: Tx, project: string, action: string): Promise
 }
 
 /**
- * Puts all results of an action, named by its hash, into quarantine: no result is returned, and none can replace them.
+ * Puts all results of an action, named by its hash, into quarantine: none is returned, and none can be replaced.
  *
- * Where there is no result, a row without bytes is stored. `saveActionResult` and `saveClientResult` compare the hash
+ * When there is no result, a row without bytes is stored. `saveActionResult` and `saveClientResult` compare the hash
  * only, because clients over HTTP do not state the size of the action.
  */
 export async function quarantineResults(
@@ -60,7 +60,7 @@ export async function quarantineResults(
   `);
 }
 
-/** Forgets results that are in quarantine, so that they are made again. */
+/** Deletes quarantined results, so that the action is executed again. */
 export function releaseResults(tx: Tx, project: string, hash: string): Promise<number> {
   return tx.run(sql`
     delete from action_result

@@ -26,11 +26,11 @@ function bounded<Schema extends DescMessage>(
     try {
       const message = anyUnpack(any, schema);
       if (message === undefined) continue;
-      // Fields that we do not know may hold anything.
+      // Unknown fields may contain anything.
       const { $unknown: _, ...known } = message;
       if (isLegal(message)) return [anyPack(schema, create(schema, known as never))];
     } catch {
-      // Bytes that are no message: there is nothing in them.
+      // Bytes that do not parse as a message are dropped.
     }
   }
   return [];

@@ -14,7 +14,7 @@ import type { OutputTrees } from "./output-trees.ts";
 /** Trees read at once; each may be large. */
 const treesAtOnce = 4;
 
-/** Blobs asked for at once: more would hold up the event loop. */
+/** Blobs checked in one call: more would block the event loop. */
 const requestedAtOnce = 4_096;
 
 /**
@@ -81,7 +81,7 @@ async function blobsOfDirectory(
   return [digest, root, ...content.directories, ...content.files];
 }
 
-/** Whether all blobs of a result are there, and its Trees can be read. */
+/** Returns whether all blobs of a result exist, and its Trees can be read. */
 export async function isComplete(
   trees: OutputTrees,
   result: ActionResult,
@@ -95,5 +95,5 @@ export async function isComplete(
   }
 }
 
-/** Faults that are about the blobs. Others, such as a store that does not answer, are the caller's. */
+/** Faults that concern the blobs. The caller handles others, such as a store that does not respond. */
 const losses: ReadonlySet<Fault["code"]> = new Set(["data_loss", "invalid_argument"]);

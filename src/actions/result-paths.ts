@@ -4,14 +4,14 @@ import type {
   OutputSymlink,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 
-/** The symlinks of a result, those in the fields of older clients too, each path once. */
+/** Returns the symlinks of a result, also those in the fields of older clients, each path once. */
 export function outputSymlinksOf(result: ActionResult): OutputSymlink[] {
   const all = [
     ...result.outputSymlinks,
     ...result.outputFileSymlinks,
     ...result.outputDirectorySymlinks,
   ];
-  // A client that serves old and new readers writes one link into two fields.
+  // Clients that support old and new readers write a link into two fields.
   return [...new Map(all.map((link) => [`${link.path}\0${link.target}`, link])).values()];
 }
 

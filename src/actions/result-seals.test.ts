@@ -9,7 +9,7 @@ import {
   type SealingKey,
 } from "./result-seals.ts";
 
-/** A key, and how often it was asked. */
+/** Returns a key, and the number of calls to it. */
 function aKey(id = "k") {
   const { privateKey, publicKey } = generateKeyPairSync("ed25519");
   const asked = { verified: 0 };
@@ -73,7 +73,7 @@ test("no word of a sealed result can be another", () => {
     { seal: { keyId: "other", signature: row.seal?.signature ?? new Uint8Array() } },
     { seal: { keyId: "k", signature: new Uint8Array(64) } },
     { seal: { keyId: "k", signature: new Uint8Array() } },
-    // As if the result's first byte were the signature's last.
+    // The result's first byte is moved to the end of the signature.
     {
       result: row.result.subarray(1),
       seal: {
@@ -83,7 +83,7 @@ test("no word of a sealed result can be another", () => {
     },
   ];
 
-  // What was verified before must not vouch for it either.
+  // The earlier verification must not apply to this row.
   expect(seals.holds(row)).toBe(true);
   expect(changes.map((change) => seals.holds({ ...row, ...change }))).toEqual(
     changes.map(() => false),
@@ -159,7 +159,7 @@ test("many results hold nobody up for long", async () => {
   await resultSeals(key, () => {}).thatHold(rows);
   isOver = true;
 
-  // 400 times 75 µs, by turns of half a millisecond.
+  // 400 verifications of 75 µs, in slices of half a millisecond.
   expect(turns).toBeGreaterThan(15);
 });
 

@@ -12,7 +12,7 @@ export interface ResultStatement {
   /** An REv2 ActionResult, binary. */
   readonly result: Uint8Array;
   readonly origin: ResultOrigin;
-  /** Whether the result is from before the farm had a key, and was signed later. */
+  /** Whether the result was made before the farm had a key, and signed later. */
   readonly isAdopted: boolean;
 }
 
@@ -22,7 +22,7 @@ export type ResultOrigin =
       readonly kind: "execution";
       readonly executionId: string;
       readonly attempt: number;
-      /** Null where it was not yet written down. */
+      /** Null for results from before it was recorded. */
       readonly worker: string | null;
     }
   | { readonly kind: "client"; readonly principal: string };
@@ -37,28 +37,28 @@ export interface SealedStatement extends ResultStatement {
   readonly seal: Seal | undefined;
 }
 
-/** The farm's key, as results need it. */
+/** The farm's key, reduced to the functions that results need. */
 export interface SealingKey {
   readonly id: string;
   sign(bytes: Uint8Array): Uint8Array;
   verify(keyId: string, bytes: Uint8Array, signature: Uint8Array): boolean;
 }
 
-/** Signs the farm's own results and verifies them, so that a result that somebody wrote into the table is found. */
+/** Signs the farm's own results and verifies them, to detect results that were written into the table by others. */
 export interface ResultSeals {
   /** Undefined for domains whose results are not signed. */
   sealOf(statement: ResultStatement): Seal | undefined;
   holds(sealed: SealedStatement): boolean;
-  /** Returns the statements whose signatures are valid, in the same order. Lets other work run in between. */
+  /** Returns the statements whose signatures are valid, in the same order. Yields to the event loop in between. */
   thatHold<Each extends SealedStatement>(sealed: readonly Each[]): Promise<Each[]>;
   readonly counts: SealCounts;
 }
 
 export interface SealCounts {
-  /** How many signatures were verified, and how many of the asked were known from before. */
+  /** How many signatures were verified, and how many were already known. */
   verified: number;
   remembered: number;
-  /** Without a signature, or with one that does not hold: each time it was met. */
+  /** Results without a valid signature; each read counts. */
   refused: number;
 }
 
@@ -71,8 +71,8 @@ const usuallyRemembered = 100_000;
 /**
  * Signs results of `protected`, and refuses results there without a valid signature.
  *
- * Other domains are read only by their writers and are not signed. `refuse` is called for each invalid result, each
- * time.
+ * Other domains are read only by their writers and are not signed. `refuse` is called for each invalid result, at each
+ * read.
  */
 export function resultSeals(
   key: SealingKey,
@@ -127,7 +127,7 @@ export function resultSeals(
   };
 }
 
-/** For stores that nobody else can write: signs nothing and accepts everything. */
+/** For private stores that no other process can write: signs nothing and accepts everything. */
 export const unsealed: ResultSeals = {
   counts: { verified: 0, remembered: 0, refused: 0 },
   sealOf: () => undefined,
@@ -139,7 +139,7 @@ function isSealed(domain: TrustDomain): boolean {
   return domain === protectedDomain;
 }
 
-/** All of a statement but its result, as JSON: no name runs into the next. */
+/** Returns all of a statement except its result, as JSON, so that adjacent names cannot be confused. */
 function wordsOf({ project, domain, action, origin, isAdopted }: ResultStatement): string {
   const by =
     origin.kind === "client"
@@ -155,7 +155,7 @@ function statementBytes(words: string, { result }: ResultStatement): Uint8Array 
 }
 
 /**
- * Returns the cache key of a statement with its signature: a verified signature says nothing about other bytes.
+ * Returns the cache key of a statement with its signature: a signature is verified only for exactly these bytes.
  *
  * One hash covers all, as hashing is most of the cost. The length of the signature separates it from the result.
  */

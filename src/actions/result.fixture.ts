@@ -21,7 +21,7 @@ async function putText(store: BlobStore, text: string): Promise<Digest> {
   return digestOf(bytes);
 }
 
-/** A result with a file, a directory of two files and a link, a symlink, stdout; all stored. */
+/** Returns a result with a file, a directory of two files and a link, a symlink, and stdout; all are stored. */
 export async function storedResult(store: BlobStore) {
   const blobs = {
     file: await putText(store, "file"),

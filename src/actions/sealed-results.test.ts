@@ -40,7 +40,7 @@ const { result } = await storedResult(store);
 const protectedOnes = TrustDomain.parse("protected");
 const inPull = TrustDomain.parse("pr/7@a/b");
 
-/** What one server of a farm keeps results with; each remembers by itself. */
+/** The parts of one server that store results; each server has its own cache. */
 function aServer(with_: SealingKey = key) {
   const refused: string[] = [];
   const seals = resultSeals(with_, ({ action }) => refused.push(action));
@@ -187,7 +187,7 @@ describe("results from before the farm signed", () => {
   const adopt = (atOnce?: number) =>
     adoptResults(db, { ...aServer().seals, keyId: key.id }, new Date(), atOnce);
 
-  /** As an older version kept it. */
+  /** Stores a result as an older version did. */
   async function old(domain = protectedOnes) {
     const action = { ...newAction(domain), executionId: randomUUID(), attempt: 1 };
     await recordActionResult(db, { ...action, result });

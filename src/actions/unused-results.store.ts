@@ -4,7 +4,9 @@ import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 
 const UnusedResult = z.object({
-  /** Its row's place in the order of last use. Times are text: PostgreSQL's are finer than JavaScript's. */
+  /**
+   * The position of its row in the order of last use. Times are text, because PostgreSQL's are finer than JavaScript's.
+   */
   usedAt: z.string(),
   project: z.string(),
   domain: z.string(),
@@ -15,7 +17,7 @@ const UnusedResult = z.object({
 });
 export type UnusedResult = z.infer<typeof UnusedResult>;
 
-/** Results that were not used since, from the least recently used on; those behind `after`. */
+/** Returns results that were not used since then, the least recently used first, starting behind `after`. */
 export function unusedResults(
   tx: Tx,
   before: Date,
@@ -59,7 +61,7 @@ export function forgetResults(tx: Tx, results: readonly UnusedResult[]): Promise
   `);
 }
 
-/** Results that were used since, the most recently used last; those behind `after`. */
+/** Returns results that were used since then, the most recently used last, starting behind `after`. */
 export function resultsUsedSince(
   tx: Tx,
   since: Date,

@@ -15,7 +15,7 @@ export const Token = z
     principal: z.string(),
     /** The kind of the principal. */
     kind: PrincipalKind,
-    /** `enrolment`: to be handed in once, by a machine, for a token of its own. */
+    /** `enrolment`: a machine exchanges it once for its own token. */
     use: z.enum(["calls", "enrolment"]),
     createdAt: Time,
     createdBy: z.string(),
@@ -23,7 +23,7 @@ export const Token = z
     expiresAt: Time.nullable(),
     revokedAt: Time.nullable(),
     revokedBy: z.string().nullable(),
-    /** When an enrolment was handed in. */
+    /** When an enrolment was used. */
     usedAt: Time.nullable(),
   })
   .meta({ id: "Token" });
@@ -51,7 +51,7 @@ export const CreatedToken = z
     id: z.string(),
     principal: z.string(),
     expiresAt: Time.nullable(),
-    /** Returned only this once. */
+    /** Returned only here. */
     token: z.string(),
   })
   .meta({ id: "CreatedToken" });
@@ -61,15 +61,15 @@ const GrantedVerb = z.union([Verb, z.literal("*")], {
   error: `must be * or one of ${Verb.options.join(", ")}`,
 });
 
-/** Further restrictions of a grant; absent where there is none. */
+/** Further restrictions of a grant; absent for no restriction. */
 const narrowed = {
-  /** A pattern of pools: of workers, which they may serve; of jobs, which they may ask for. */
+  /** A pattern of pools: for workers, those that they may serve; for jobs, those that they may require. */
   pool: z.string().optional(),
   /** A pattern of NAME=VALUE: the labels that jobs may require of a worker. */
   label: z.string().optional(),
-  /** The greatest size class that jobs may ask for. */
+  /** The greatest size class that jobs may request. */
   sizeClassCap: z.number().int().optional(),
-  /** How many minutes of workers one graph may be expected to take. */
+  /** The expected worker minutes that one graph may need. */
   costCap: z.number().optional(),
 };
 
@@ -82,7 +82,7 @@ export const GrantRule = z
     branch: z.string(),
     /** Null: no cap. */
     priorityCap: z.number().int().nullable(),
-    /** May use the class that nothing overtakes. */
+    /** May use the top class, which nothing overtakes. */
     top: z.boolean(),
     ...narrowed,
     createdAt: Time,
@@ -104,7 +104,7 @@ export const AddGrant = z
   .meta({ id: "AddGrant" });
 export type AddGrant = z.output<typeof AddGrant>;
 
-/** Without a pattern, the principal's rules of that verb for all patterns are meant. */
+/** Without a pattern, all of the principal's rules with this verb are removed. */
 export const RemoveGrants = z
   .strictObject({
     principal: z.string(),
@@ -134,13 +134,13 @@ export const PrincipalRights = z
     name: z.string(),
     /** Null for an unknown name. */
     kind: PrincipalKind.nullable(),
-    /** Why nothing is taken from it as a worker any more; null for all but a few. */
+    /** Why the farm accepts nothing more from it as a worker; usually null. */
     quarantine: z.string().nullable(),
-    /** Valid tokens, and until when. Null for callers that may not administer the farm. */
+    /** Valid tokens with their expiry. Null for callers that may not administer the farm. */
     tokens: z.array(Token.pick({ id: true, use: true, expiresAt: true })).nullable(),
-    /** Its own grants first, then those of `anyone`, which it has by sending no token. */
+    /** Its own grants first, then those of `anyone`, which it has without a token. */
     grants: z.array(GrantRule),
-    /** The verbs that it may do somewhere. */
+    /** The verbs that it may use somewhere. */
     verbs: z.array(Verb),
   })
   .meta({ id: "PrincipalRights" });
@@ -180,7 +180,7 @@ export const CatalogSignatures = z
     catalog: z.string(),
     /** The signed digest: of the catalog without priorities, deadlines and preferred workers. */
     signedDigest: z.string(),
-    /** Keys that are trusted now, each signature verified just now. */
+    /** Currently trusted keys; each signature was verified for this answer. */
     signers: z.array(Signer),
   })
   .meta({ id: "CatalogSignatures" });

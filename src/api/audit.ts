@@ -3,13 +3,13 @@ import { AuditRecord } from "./job-origin.ts";
 
 /** A recorded change, anywhere on the farm. */
 export const AuditLogRecord = AuditRecord.extend({
-  /** The graph that it was done to; null for all that belongs to none. */
+  /** The changed graph; null for changes that belong to no graph. */
   graph: z.string().nullable(),
 });
 export type AuditLogRecord = z.infer<typeof AuditLogRecord>;
 
 export const AuditQuery = z.strictObject({
-  /** Only entries before this one, by `seq`: how the next page is read. */
+  /** Only entries before this one, by `seq`, to read the next page. */
   before: z.coerce.number().int().positive().optional(),
   actor: z.string().max(128).optional(),
   verb: z.string().max(64).optional(),

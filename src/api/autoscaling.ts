@@ -3,28 +3,28 @@ import { Platform } from "#core/platform.ts";
 
 const Count = z.number().int().nonnegative();
 
-/** How a size class of a platform stands, and how many workers it should have. */
+/** The current state of a size class of a platform, and how many workers it should have. */
 export const ScaledClass = z.object({
   platform: Platform,
   sizeClass: Count,
-  /** Whether it was declared; otherwise it exists because of its workers. */
+  /** True when it was declared; false when it exists only because of its workers. */
   isDeclared: z.boolean(),
-  /** As declared; null for any number. */
+  /** As declared; null for no limit. */
   leastWorkers: Count,
   mostWorkers: Count.nullable(),
   desired: Count,
-  /** Workers that take work now. */
+  /** Workers that accept work now. */
   now: Count,
-  /** Further workers, which are drained and end their executions. */
+  /** Further workers that are drained and finish their executions. */
   draining: Count,
-  /** The slots of workers that take executions. */
+  /** The slots of workers that accept executions. */
   slots: Count,
   busySlots: Count,
-  /** Executions that wait and that this class is the least one to run. */
+  /** Queued executions for which this is the smallest suitable class. */
   queued: Count,
-  /** Why so many, in a sentence. */
+  /** The reason for the number, in a sentence. */
   reason: z.string(),
-  /** Workers that may go, the first one first: as many as there are too many. */
+  /** The surplus workers that may be stopped, the first one first. */
   drain: z.array(z.string()),
 });
 export type ScaledClass = z.infer<typeof ScaledClass>;
@@ -34,7 +34,7 @@ export const Autoscaling = z
   .object({
     at: z.iso.datetime(),
     classes: z.array(ScaledClass),
-    /** Executions that wait and that no class could run, there or declared. */
+    /** Queued executions that no existing or declared class could run. */
     unserved: Count,
   })
   .meta({ id: "Autoscaling" });

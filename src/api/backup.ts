@@ -7,7 +7,7 @@ export const Backup = z
   .object({
     startedAt: z.iso.datetime(),
     finishedAt: z.iso.datetime(),
-    /** As `grange backup` was given it, on `host`. */
+    /** The path that `grange backup` got, on `host`. */
     directory: z.string(),
     host: z.string(),
     /** The size of the rows, compressed. */

@@ -4,13 +4,13 @@ import { TestCase } from "#core/test-case.ts";
 
 const Time = z.iso.datetime();
 
-/** 1 very small … 5 very large, as rustc-perf counts them; 0 where nothing changed. */
+/** 1 very small … 5 very large, as rustc-perf counts them; 0 for no change. */
 const Magnitude = z.int().min(0).max(5);
 type Magnitude = z.infer<typeof Magnitude>;
 
 /**
  * The verdict on a case. `undecided` needs more runs: a missing verdict never means `no-change`. `unlike-machines`:
- * both are measured, but never on machines that can be compared.
+ * both were measured, but never on comparable machines.
  */
 export const Verdict = z.enum([
   "regressed",
@@ -24,15 +24,15 @@ export type Verdict = z.infer<typeof Verdict>;
 /** How a fence judged a deterministic or exact metric. */
 export const FenceEvidence = z.object({
   by: z.literal("fence"),
-  /** |relative change| from which one is significant. */
+  /** A |relative change| of at least this is significant. */
   threshold: z.number(),
-  /** Values of predecessors that it rests on; 0: the fixed threshold. */
+  /** The number of predecessors' values that the threshold is based on; 0: the fixed threshold. */
   history: z.number().int(),
   factor: z.number(),
-  /** Both are the same number. */
+  /** Both values are equal. */
   exact: z.boolean(),
   /**
-   * How far runs of one artifact lay apart, of the earlier and of the later one, and equal artifacts in self-tests, as
+   * The variation between runs of the earlier artifact, of the later one, and of equal artifacts in self-tests, as
    * fractions; null: not measured. Only for deterministic metrics; older reports lack it.
    */
   scatter: z
@@ -50,7 +50,7 @@ const MeasuredByPairs = {
   pairs: z.number().int(),
   /** Relative change. */
   effect: z.number(),
-  /** Its interval; it leaves out zero exactly when `p` is at most 1 - `level`. */
+  /** Its interval; zero is outside exactly when `p` is at most 1 - `level`. */
   low: z.number(),
   high: z.number(),
 };
@@ -62,17 +62,17 @@ export const PairsEvidence = z.object({
   /** Exact, two-sided: Wilcoxon's signed-rank test. */
   p: z.number().nullable(),
   /**
-   * The confidence level of the interval, from 0 to 1. Older reports lack it: theirs were 99 %, and p was that of
+   * The confidence level of the interval, from 0 to 1. Older reports lack it: their level was 99 %, and p was from
    * another test.
    */
   level: z.number().optional(),
   /** Adjusted by Benjamini and Hochberg over the comparison. */
   adjustedP: z.number().nullable(),
-  /** Changes below it do not matter. */
+  /** Smaller changes are irrelevant. */
   limit: z.number(),
-  /** Null: none was needed, or none is there yet. */
+  /** Null: no confirmation was needed, or none is finished yet. */
   confirmed: z.boolean().nullable(),
-  /** The rerun that confirmed it, or did not. Reports of before do not have it. */
+  /** The rerun that confirmed or refuted it. Older reports lack it. */
   again: z
     .object({ ...MeasuredByPairs, p: z.number(), level: z.number() })
     .nullable()
@@ -80,7 +80,7 @@ export const PairsEvidence = z.object({
 });
 export type PairsEvidence = z.infer<typeof PairsEvidence>;
 
-/** A noisy metric of which only the least values are known: a hint, and no verdict. */
+/** A noisy metric with only its lowest values known: a hint, not a verdict. */
 const HintEvidence = z.object({ by: z.literal("hint") });
 type HintEvidence = z.infer<typeof HintEvidence>;
 
@@ -93,7 +93,7 @@ export const CaseComparison = z.object({
   metric: z.string(),
   before: z.number(),
   after: z.number(),
-  /** (after - before) / before; null where before is 0 and after is not. */
+  /** (after - before) / before; null when before is 0 and after is not. */
   change: z.number().nullable(),
   significant: z.boolean(),
   magnitude: Magnitude,
@@ -103,7 +103,7 @@ export const CaseComparison = z.object({
   evidence: Evidence,
   fingerprint: z.string().nullable(),
   collectors: z.object({ before: z.string(), after: z.string() }),
-  /** Each makes the verdict weaker, none stronger. */
+  /** A warning makes the verdict weaker, never stronger. */
   warnings: z.array(z.string()),
 });
 export type CaseComparison = z.infer<typeof CaseComparison>;
@@ -111,7 +111,7 @@ export type CaseComparison = z.infer<typeof CaseComparison>;
 export const Tally = z.object({
   count: z.number().int(),
   benchmarks: z.number().int(),
-  /** The mean of the relative changes; null where there are none. */
+  /** The mean of the relative changes; null when there are none. */
   arithmeticMean: z.number().nullable(),
   geometricMean: z.number().nullable(),
   least: z.number().nullable(),
@@ -136,24 +136,24 @@ export const MetricSummary = z.object({
   secondary: CategorySummary,
   direction: Direction,
   deservesAttention: z.boolean(),
-  /** Sum of after over sum of before, less one, over all cases. */
+  /** The sum of after divided by the sum of before, minus 1, over all cases. */
   accumulated: z.number().nullable(),
   undecided: z.number().int(),
   unlikeMachines: z.number().int(),
-  /** Cases of which no verdict is given, for want of interleaved processes. Reports of before do not say. */
+  /** Cases without a verdict, because interleaved processes are missing. Older reports lack it. */
   hints: z.number().int().optional(),
 });
 export type MetricSummary = z.infer<typeof MetricSummary>;
 
 export const MissingCase = z.object({
   case: TestCase,
-  /** Which of the two has no figure. */
+  /** The side without a figure. */
   missing: z.enum(["before", "after"]),
   error: z.string().nullable(),
 });
 export type MissingCase = z.infer<typeof MissingCase>;
 
-/** Two artifacts compared. */
+/** The comparison of two artifacts. */
 export const Comparison = z
   .object({
     suite: z.string(),
@@ -176,7 +176,7 @@ export const Comparison = z
   .meta({ id: "Comparison" });
 export type Comparison = z.infer<typeof Comparison>;
 
-/** A request's report, for its pull request. Made once. */
+/** A request's report for its pull request. It is made once. */
 export const Report = z
   .object({
     requestId: z.uuid(),
@@ -188,11 +188,11 @@ export const Report = z
     verdict: z.string(),
     direction: Direction,
     summaries: z.array(MetricSummary),
-    /** Relevant ones, the greatest first, over all metrics that decide. */
+    /** Relevant changes, the greatest first, over all deciding metrics. */
     changes: z.array(CaseComparison),
     missing: z.array(MissingCase),
     newlyBroken: Comparison.shape.newlyBroken,
-    /** How to see the same by hand. */
+    /** How to reproduce the comparison by hand. */
     reproduce: z.string(),
     markdown: z.string(),
   })

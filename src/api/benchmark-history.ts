@@ -17,7 +17,7 @@ export const SuiteView = z.object({
   backends: z.array(z.string()),
   targets: z.array(z.string()),
   sections: z.array(Section),
-  /** For each section: the words that the selection lists are made of. */
+  /** For each section: the words of the selection lists. */
   benchmarks: z.array(z.object({ section: z.string(), name: z.string(), set: z.number().int() })),
   profiles: z.array(z.string()),
   scenarios: z.array(z.string()),
@@ -94,7 +94,7 @@ const SeriesPoint = z.object({
   artifact: z.string(),
   datedAt: Time,
   value: z.number(),
-  /** All values of its iterations, the first first. */
+  /** All values of its iterations, in their order. */
   samples: z.array(z.number()).optional(),
   collector: z.string(),
   fingerprint: z.string(),
@@ -113,7 +113,7 @@ export const Series = z
   .meta({ id: "Series" });
 export type Series = z.infer<typeof Series>;
 
-/** Many series at once, for the page of graphs: values by the artifacts' order, null where none was measured. */
+/** Many series at once, for the page of graphs: values by the artifacts' order, null when not measured. */
 export const SeriesGrid = z
   .object({
     suite: z.string(),
@@ -128,7 +128,7 @@ export const SeriesGrid = z
         steps: z.array(z.object({ artifact: z.string(), change: z.number() })).optional(),
       }),
     ),
-    /** More were there than are sent. */
+    /** The number of series that are not sent. */
     leftOut: z.number().int(),
   })
   .meta({ id: "SeriesGrid" });
@@ -143,20 +143,20 @@ export const QueuedRequest = z.object({
 });
 export type QueuedRequest = z.infer<typeof QueuedRequest>;
 
-/** The status page: requests in progress and waiting, those that ended last, and the collectors. */
+/** The status page: requests in progress and waiting, recently ended ones, and the collectors. */
 export const BenchmarkStatus = z
   .object({
     at: Time,
     queue: z.array(QueuedRequest),
     recent: z.array(RequestSummary),
     collectors: z.array(CollectorView),
-    /** Problems that need attention: a silent collector, a queue that does not move. */
+    /** Problems that need attention: a silent collector, a stalled queue. */
     alarms: z.array(z.string()),
   })
   .meta({ id: "BenchmarkStatus" });
 export type BenchmarkStatus = z.infer<typeof BenchmarkStatus>;
 
-/** Look along the main line for where a series stepped. */
+/** Searches along the main line for steps of a series. */
 export const StartBenchmarkSearch = z
   .strictObject({
     suite: SuiteWord,
@@ -168,7 +168,7 @@ export const StartBenchmarkSearch = z
     to: ArtifactTag,
     /** For a scan: measure every nth artifact, default all; or `month`, `week`: the first of each. */
     every: z.union([z.int().min(1).max(10_000), z.enum(["week", "month"])]).optional(),
-    /** Relative change below which nothing is a step; default 0.01. */
+    /** The smallest relative change that counts as a step; default 0.01. */
     least: z.number().min(0.000_1).max(10).default(0.01),
   })
   .meta({ id: "StartBenchmarkSearch" });
@@ -185,11 +185,11 @@ export const BenchmarkSearchView = z
     to: z.string(),
     least: z.number(),
     state: z.enum(["running", "found", "nothing", "failed", "cancelled"]),
-    /** The present result, in a sentence. */
+    /** The current result, in a sentence. */
     sentence: z.string(),
     /** How many artifacts of the main line are between the two ends. */
     artifacts: z.number().int(),
-    /** Artifacts that had to be measured for it. */
+    /** Artifacts that had to be measured for the search. */
     measured: z.number().int(),
     steps: z.array(
       z.object({
@@ -211,7 +211,7 @@ export const BenchmarkSearches = z
   .meta({ id: "BenchmarkSearches" });
 export type BenchmarkSearches = z.infer<typeof BenchmarkSearches>;
 
-/** How benchmarks would be spread over sets so that all take about as long. */
+/** A distribution of the benchmarks over sets so that all sets take about the same time. */
 export const SetBalance = z
   .object({
     suite: z.string(),
@@ -227,7 +227,7 @@ export const SetBalance = z
     moves: z.array(
       z.object({ benchmark: z.string(), from: z.number().int(), to: z.number().int() }),
     ),
-    /** Benchmarks that were never measured: they stay where they are. */
+    /** Benchmarks that were never measured; they stay in their set. */
     unknown: z.array(z.string()),
   })
   .meta({ id: "SetBalance" });

@@ -20,20 +20,23 @@ export type RequestState = z.infer<typeof RequestState>;
 export const JobState = z.enum(["queued", "in-progress", "success", "failure", "cancelled"]);
 export type BenchmarkJobState = z.infer<typeof JobState>;
 
-/** Why a job is there: the request's own, its parent's that were missing, pairs for noisy metrics, an independent rerun of doubts. */
+/**
+ * Why a job exists: measuring the request itself, missing parents, pairs for noisy metrics, or an independent rerun of
+ * doubtful cases.
+ */
 export const JobPurpose = z.enum(["own", "backfill", "paired", "confirm"]);
 export type JobPurpose = z.infer<typeof JobPurpose>;
 
-/** A word of people's: a version, a nightly's day, a commit. */
+/** A readable name: a version, a nightly's day, a commit. */
 export const ArtifactTag = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._+/-]{0,119}$/, {
   error: "letters, digits and . _ + / -, at most 120",
 });
 export type ArtifactTag = z.infer<typeof ArtifactTag>;
 
-/** The limit of a suite for the runs of a case. */
+/** The limit for the runs of a case in a suite. */
 export const mostRuns = 50;
 
-/** Ask for an artifact to be measured. */
+/** Requests the measurement of an artifact. */
 export const SubmitBenchmarkRequest = z
   .strictObject({
     suite: SuiteWord,
@@ -43,7 +46,7 @@ export const SubmitBenchmarkRequest = z
     /** Wait until the artifact is announced. */
     waitForArtifacts: z.boolean().default(false),
     kind: RequestKind.optional(),
-    /** The artifact to compare with; default: the one that it follows. */
+    /** The artifact to compare with; default: its predecessor. */
     parent: ArtifactTag.optional(),
     pr: z.int().min(0).optional(),
     backends: z.array(SuiteWord).max(50).default([]),
@@ -51,7 +54,10 @@ export const SubmitBenchmarkRequest = z
     targets: z.array(SuiteWord).max(50).default([]),
     benchmarks: z.array(SuiteWord).max(500).default([]),
     paired: z.boolean().optional(),
-    /** How often each case is run, in both ways; default: as the suite says. Never less often: figures would not compare. */
+    /**
+     * How often each case is run, in both ways; default: as in the suite. Never fewer, because figures would not be
+     * comparable.
+     */
     runs: z.int().min(1).max(mostRuns).optional(),
     /**
      * `missing`: also request parents that were not measured. `none`: do not, but measure what the comparison with the
@@ -81,7 +87,7 @@ export const Artifacts = z
   .meta({ id: "Artifacts" });
 export type Artifacts = z.infer<typeof Artifacts>;
 
-/** When something should begin and end, from what earlier ones took; `least` and `most` hold for nine in ten. */
+/** The expected begin and end, from earlier durations; `least` and `most` are correct in nine of ten cases. */
 export const Estimate = z.object({
   startsAt: Time.nullable(),
   endsAt: Time.nullable(),
@@ -103,7 +109,7 @@ export const RequestSummary = z.object({
   targets: z.array(z.string()),
   benchmarks: z.array(z.string()),
   paired: z.boolean(),
-  /** Null: as often as the suite says. */
+  /** Null: as in the suite. */
   runs: z.number().int().nullable(),
   requestedBy: z.string(),
   because: z.string(),
@@ -127,7 +133,7 @@ export const BenchmarkJobView = z.object({
   profile: z.string(),
   set: z.number().int(),
   benchmarks: z.array(z.string()),
-  /** Null: as often as the suite says. */
+  /** Null: as in the suite. */
   runs: z.number().int().nullable(),
   optional: z.boolean(),
   state: JobState,
@@ -156,34 +162,34 @@ export type BenchmarkErrorView = z.infer<typeof BenchmarkErrorView>;
 export const RequestDetail = RequestSummary.extend({
   jobList: z.array(BenchmarkJobView),
   errorList: z.array(BenchmarkErrorView),
-  /** Its place in the queue, from 1, while it waits; and why it is there. */
+  /** Its position in the queue, from 1, while it waits, and the reason for it. */
   place: z.number().int().nullable(),
   placeBecause: z.string().nullable(),
   estimate: Estimate,
   hasReport: z.boolean(),
-  /** Its jobs that no collector in duty may take: a sentence for each target and set, with what to do. */
+  /** Its jobs that no active collector may run: a sentence with advice for each target and set. */
   unserved: z.array(z.string()),
 }).meta({ id: "RequestDetail" });
 export type RequestDetail = z.infer<typeof RequestDetail>;
 
-/** The artifacts of a request exist; for unknown ones, where. */
+/** States that the artifacts of a request exist; for unknown artifacts, also where. */
 export const ArtifactsReady = z
   .strictObject({
     tarballs: SubmitBenchmarkRequest.shape.tarballs,
   })
   .meta({ id: "ArtifactsReady" });
 
-/** A tarball in the farm's store, as `tarballs` of a request name it: `HASH/SIZE`. */
+/** A tarball in the farm's store, in the form that `tarballs` of a request uses: `HASH/SIZE`. */
 export const KeptTarball = z.object({ digest: z.string() }).meta({ id: "KeptTarball" });
 
 /** The result of a request. */
 export const SubmittedRequest = z
   .object({
     request: RequestSummary,
-    /** `added`: to a request in progress; `nothing-missing`: that one already has everything. */
+    /** `added`: to a request in progress; `nothing-missing`: that request already contains everything. */
     outcome: z.enum(["created", "added", "nothing-missing"]),
     sentence: z.string(),
-    /** Parents that were requested with it. */
+    /** Parents that were requested together with it. */
     parents: z.array(z.string()),
   })
   .meta({ id: "SubmittedRequest" });

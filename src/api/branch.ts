@@ -9,9 +9,9 @@ export const BranchBody = z.strictObject({
   parameters: z.record(z.string(), z.json()).optional(),
   /** The highest priority of its graphs; null for no cap. */
   priorityCap: z.number().int().min(-1_000).max(1_000).nullable().optional(),
-  /** Only signed and uncustomised definitions run there. */
+  /** Only signed and uncustomised definitions may run on it. */
   protected: z.boolean().optional(),
-  /** Whether jobs may be customised there. Default: where it is not protected. */
+  /** Whether jobs may be customised there. Default: only when it is not protected. */
   customisable: z.boolean().optional(),
   source: DefinitionsSource.optional(),
 });
@@ -28,7 +28,7 @@ export const ResolvedBranch = z.object({
 });
 export type ResolvedBranch = z.infer<typeof ResolvedBranch>;
 
-/** A change of a branch's definition; without a body, it was taken back. */
+/** A change of a branch's definition; without a body, the entry was removed. */
 export const BranchChange = z.object({
   number: z.number().int(),
   body: BranchBody.nullable(),
@@ -42,27 +42,27 @@ export type BranchChange = z.infer<typeof BranchChange>;
 export const BranchCatalog = z.object({
   branch: z.string(),
   catalog: z.string(),
-  /** The commit that brought it; null when it was pushed. */
+  /** The commit that contained it; null when it was pushed. */
   commit: z.string().nullable(),
   setBy: z.string(),
   since: Time,
 });
 export type BranchCatalog = z.infer<typeof BranchCatalog>;
 
-/** The definitions that the next submission for a branch uses, from wherever their source is now. */
+/** The definitions that the next submission for a branch uses, from their current source. */
 export const NextDefinitions = z.object({
-  /** Null where they cannot be had, or are not known without looking at a commit. */
+  /** Null when they cannot be read, or are unknown without a commit. */
   catalog: z.string().nullable(),
-  /** The commit that they stand in, of the repository that is their source; null where they are no commit's. */
+  /** The commit of the source repository that contains them; null when they come from no commit. */
   commit: z.string().nullable(),
-  /** For people: why they cannot be had. */
+  /** For people: why they cannot be read. */
   problem: z.string().nullable(),
 });
 export type NextDefinitions = z.infer<typeof NextDefinitions>;
 
 /** Changes that the farm noticed in the repository that is the source of a branch's definitions. */
 export const NoticedDefinitions = z.object({
-  /** The newest commit that was read, its catalog, and since when. Null until one was. */
+  /** The newest commit that was read, its catalog, and since when. Null before the first. */
   commit: z.string().nullable(),
   catalog: z.string().nullable(),
   since: Time.nullable(),
@@ -81,10 +81,10 @@ export const Branch = z
     resolved: ResolvedBranch,
     /** The newest first. */
     history: z.array(BranchChange),
-    /** The definitions of its last graph, or those that were pushed for it since. */
+    /** The definitions of its last graph, or newer ones that were pushed for it. */
     catalog: BranchCatalog.nullable(),
     next: NextDefinitions,
-    /** Null where its source is no other repository at a revision that may move, or was not looked at yet. */
+    /** Null when its source is not another repository at a movable revision, or was not read yet. */
     noticed: NoticedDefinitions.nullable(),
   })
   .meta({ id: "Branch" });
@@ -95,7 +95,7 @@ export const SetBranch = z
     /** Null removes the entry. */
     body: BranchBody.nullable(),
     why: z.string().max(4_096).optional(),
-    /** The number of the change that this one builds upon: refused when there is a later one. */
+    /** The number of the change that this one is based on: refused when there is a later one. */
     after: z.number().int().optional(),
     dryRun: z.boolean().default(false),
   })

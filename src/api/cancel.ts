@@ -9,7 +9,7 @@ export type UnconfirmedRun = z.infer<typeof UnconfirmedRun>;
 const UnconfirmedExecution = z.object({ execution: z.string(), worker: z.string() });
 type UnconfirmedExecution = z.infer<typeof UnconfirmedExecution>;
 
-/** If `unconfirmed` is empty, no cancelled process starts after this answer. */
+/** If `unconfirmed` is empty, no cancelled process can still start. */
 export const CancelledGraph = GraphSummary.extend({
   unconfirmed: z.array(UnconfirmedRun).default([]),
 }).meta({ id: "CancelledGraph" });

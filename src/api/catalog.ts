@@ -19,7 +19,7 @@ export type PushCatalog = z.input<typeof PushCatalog>;
 export const PushedCatalog = z
   .object({
     digest: z.string(),
-    /** False when a catalog of this digest was there already: nothing has changed. */
+    /** False when a catalog of this digest existed already, so that nothing changed. */
     isNew: z.boolean(),
     entries: z.number().int(),
     /** States that the branch does not use pushed definitions, and how to change that. */
@@ -41,7 +41,7 @@ export const CatalogSummary = z
 export type CatalogSummary = z.infer<typeof CatalogSummary>;
 
 export const CatalogDetail = CatalogSummary.extend({
-  /** Definitions as they were written, with their holes; or the jobs of a graph, where every hole is filled. */
+  /** Templates with placeholders, as written; or the jobs of a graph, with all placeholders filled. */
   holds: z.enum(["templates", "jobs"]),
   entries: z.array(
     z.object({
@@ -54,7 +54,7 @@ export const CatalogDetail = CatalogSummary.extend({
 }).meta({ id: "CatalogDetail" });
 export type CatalogDetail = z.infer<typeof CatalogDetail>;
 
-/** A value that differs, and where: `commands.0`, `tags.kind`. Undefined on a side that lacks it. */
+/** A differing value and its path: `commands.0`, `tags.kind`. Undefined on a side that lacks it. */
 export const ChangedPart = z.object({
   path: z.string(),
   before: z.unknown().optional(),
@@ -87,17 +87,17 @@ export const CatalogDiff = z
     parameters: Changes,
     switches: Changes,
     graphs: Changes,
-    /** Where the needs of jobs are written plainly. */
+    /** Only when the needs of jobs are written without placeholders. */
     edges: z.array(
       z.object({
         job: z.string(),
         on: z.string(),
-        /** How the other job must end: a condition, or a text with holes. Null where there is no edge. */
+        /** How the other job must end: a condition, or a text with placeholders. Null without an edge. */
         before: z.string().nullable(),
         after: z.string().nullable(),
       }),
     ),
-    /** Between two branches: switches that have another value there. */
+    /** Between two branches: switches whose values differ. */
     switchValues: z.array(
       z.object({ name: z.string(), before: SwitchValue.nullable(), after: SwitchValue.nullable() }),
     ),

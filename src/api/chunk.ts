@@ -6,11 +6,11 @@ const Time = z.iso.datetime();
 /** A batch of a chunked job's items: one execution on one worker. */
 export const Batch = z.object({
   number: z.number().int(),
-  /** `planned`: its action is being made. */
+  /** `planned`: its action is being prepared. */
   state: z.enum(["planned", "queued", "running", "finished"]),
   items: z.number().int(),
   outcome: RunOutcome.nullable(),
-  /** For people: why it ended so. */
+  /** For people: why it ended in this way. */
   message: z.string().nullable(),
   /** Its result was known; nothing was executed. */
   cached: z.boolean(),
@@ -21,7 +21,7 @@ export const Batch = z.object({
 });
 export type Batch = z.infer<typeof Batch>;
 
-/** How far the latest run of a chunked job has come. */
+/** The progress of the latest run of a chunked job. */
 export const ChunkProgress = z.object({
   run: z.number().int(),
   items: z.number().int(),

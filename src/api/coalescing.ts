@@ -10,16 +10,16 @@ const JobOfCommit = z.object({
   state: JobState,
 });
 
-/** How a job stands to others of its key on other commits. */
+/** How a job relates to jobs with its key on other commits. */
 export const JobCoalescing = z
   .object({
-    /** The job whose run finally stands for it, which was not coalesced itself. Null: its own run. */
+    /** The job whose run is finally used for it, and which was not coalesced itself. Null: its own run. */
     into: JobOfCommit.extend({ outcome: RunOutcome.nullable() }).nullable(),
-    /** For which older jobs it answers, the newest first; at most 200. Each can be activated. */
+    /** The older jobs that use its run, the newest first; at most 200. Each can be activated. */
     answersFor: z.array(JobOfCommit),
     /**
-     * When it failed and answers for others: the first bad commit is one of them or its own. The range to bisect. Null
-     * also when no good run is known before them.
+     * The range to bisect, when it failed and its run is used for other jobs: the first bad commit is one of theirs or
+     * its own. Null also when no good run is known before them.
      */
     bisect: z
       .object({

@@ -10,7 +10,7 @@ export const CollectorName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,59}$/, {
 });
 export type CollectorName = z.infer<typeof CollectorName>;
 
-/** Register a collector. */
+/** Registers a collector. */
 export const AddCollector = z
   .strictObject({
     name: CollectorName,
@@ -29,7 +29,7 @@ export const ChangeCollector = z
     active: z.boolean().optional(),
     set: z.int().min(0).max(99).nullable().optional(),
     mayTakeOver: z.array(z.int().min(0).max(99)).max(100).optional(),
-    /** Null: back in duty. */
+    /** Null: active again. */
     outOfDuty: z.string().min(1).max(500).nullable().optional(),
   })
   .meta({ id: "ChangeCollector" });
@@ -39,7 +39,9 @@ export type ChangeCollector = z.infer<typeof ChangeCollector>;
 export const EnvironmentFacts = z.record(z.string().max(80), z.string().max(500));
 export type EnvironmentFacts = z.infer<typeof EnvironmentFacts>;
 
-/** `inactive` and `out-of-duty` by decision; `offline` by silence; `never-seen`: it has not said hello yet. */
+/**
+ * `inactive` and `out-of-duty`: set by a person; `offline`: no messages arrive; `never-seen`: it has not connected yet.
+ */
 export const CollectorState = z.enum([
   "never-seen",
   "offline",
@@ -88,7 +90,7 @@ export const RemovedCollector = z.object({}).meta({ id: "RemovedCollector" });
 
 // The messages between a collector and its server. Every call is independent and safe to repeat.
 
-/** A process begins to speak for a collector; the previous process is refused from now on. */
+/** Starts the session of a process for a collector; the previous process is refused from then on. */
 export const CollectorHello = z
   .strictObject({
     incarnation: z.uuid(),
@@ -102,7 +104,7 @@ export const CollectorWelcome = z
     fingerprint: z.string(),
     /** The target that it is registered for. */
     target: z.string(),
-    /** The server's own version: a collector of another one updates itself between requests. */
+    /** The server's own version. A collector with a different version updates itself between requests. */
     serverVersion: z.string(),
     heartbeatMs: z.number().int(),
   })
@@ -118,7 +120,7 @@ export const ClaimBenchmarkJob = z
   .meta({ id: "ClaimBenchmarkJob" });
 export type ClaimBenchmarkJob = z.infer<typeof ClaimBenchmarkJob>;
 
-/** A case in doubt, for a confirming job: which metrics looked changed, and which way. */
+/** A case in doubt, for a confirming job: the metrics that seem changed, and their directions. */
 export const Doubt = z.object({
   case: TestCase,
   metric: z.string(),
@@ -126,7 +128,7 @@ export const Doubt = z.object({
 });
 export type Doubt = z.infer<typeof Doubt>;
 
-/** An artifact as a collector needs it: what serves the job's backend. Parsed by artifacts/component.ts. */
+/** An artifact for a collector: the component for the job's backend. Parsed by artifacts/component.ts. */
 const ArtifactToGet = z.object({ tag: z.string(), component: z.unknown() });
 
 export const ClaimedBenchmarkJob = z.object({
@@ -146,7 +148,7 @@ export const ClaimedBenchmarkJob = z.object({
     z.object({
       case: TestCase,
       storedPairs: z.number().int(),
-      /** The number of iterations, numbered from the one after this; when absent, as in the suite. */
+      /** The number of iterations, and the number of the last earlier one; when absent, as in the suite. */
       iterations: z.object({ after: z.number().int(), count: z.number().int() }).optional(),
     }),
   ),
@@ -161,15 +163,15 @@ export const ClaimAnswer = z
     because: z.string().nullable(),
     serverVersion: z.string(),
     /**
-     * Whether it should compare an artifact with itself before its next claim, or after the present job. Also for a
-     * collector out of duty.
+     * Whether it should compare an artifact with itself before its next claim, or after the present job. Also applies
+     * to a collector that is out of duty.
      */
     selfTestDue: z.boolean().default(false),
   })
   .meta({ id: "ClaimAnswer" });
 export type ClaimAnswer = z.infer<typeof ClaimAnswer>;
 
-/** The holder of a job: a call of another one is refused with `aborted`, and the collector drops the job. */
+/** The holder of a job: calls of other holders are refused with `aborted`, and that collector drops the job. */
 export const JobHolder = z.strictObject({
   collector: CollectorName,
   incarnation: z.uuid(),
@@ -212,7 +214,10 @@ export const ReportTest = z
   .meta({ id: "ReportTest" });
 export type ReportTest = z.input<typeof ReportTest>;
 
-/** `transient`: taken up again after a while. `handed-back`: the collector goes (an update, a machine shut down); no attempt is burnt. */
+/**
+ * `transient`: retried later. `handed-back`: the collector stops (an update, a shutdown of its machine); this does not
+ * count as an attempt.
+ */
 export const JobEnd = z.discriminatedUnion("outcome", [
   z.strictObject({ outcome: z.literal("success") }),
   z.strictObject({ outcome: z.literal("transient"), error: z.string().max(20_000) }),
@@ -224,10 +229,10 @@ export const EndBenchmarkJob = z
   .strictObject({ holder: JobHolder, end: JobEnd })
   .meta({ id: "EndBenchmarkJob" });
 export type EndBenchmarkJob = z.infer<typeof EndBenchmarkJob>;
-/** The new state of the job: `queued` when it will be taken again. */
+/** The new state of the job: `queued` when it will be retried. */
 export const EndedBenchmarkJob = z.object({ state: JobState }).meta({ id: "EndedBenchmarkJob" });
 export type EndedBenchmarkJob = z.infer<typeof EndedBenchmarkJob>;
-/** How much of a report was new; repeated parts are stored once. */
+/** The number of new parts in a report; repeated parts are stored once. */
 export const ReportedTest = z
   .object({
     iterations: z.number().int(),
@@ -260,7 +265,7 @@ export type ReportSelfTest = z.input<typeof ReportSelfTest>;
 export const ReportedSelfTest = z
   .object({
     passed: z.boolean(),
-    /** Why the collector gets no work from now on; null: it does. */
+    /** Why the collector gets no more work; null while it does. */
     outOfDuty: z.string().nullable(),
   })
   .meta({ id: "ReportedSelfTest" });

@@ -1,6 +1,6 @@
 import type { JobState } from "./job-state.ts";
 
-/** A job as far as the path goes; a `JobSummary` is one. Times are ISO 8601 text. */
+/** The part of a job that the path needs; a `JobSummary` has it. Times are ISO 8601 text. */
 interface TimedJob {
   readonly name: string;
   readonly state: JobState;
@@ -12,20 +12,20 @@ interface TimedJob {
 interface PathStep {
   readonly job: string;
   /**
-   * The time from when nothing prevented it any more until its end, in ms. For a running job, until `now`. For a job
-   * that was run again later, from that request on: the time in between is in no step.
+   * The time from when it was no longer blocked until its end, in ms. For a running job, until `now`. For a job that
+   * was run again later, from that request on: the time before the request belongs to no step.
    */
   readonly ms: number;
-  /** How much of it was running. */
+  /** The running time within it. */
   readonly runMs: number;
 }
 
 /**
  * Returns the chain of jobs that a graph's end had to wait for, or is waiting for, first to last.
  *
- * It goes back from the job that ended last (a running job counts as later than all ended ones): a job was held back by
+ * It starts at the job that ended last (a running job counts as later than all ended ones) and follows, for each job,
  * the dependency that ended last. Shortening any other job would not have ended the graph sooner. The steps add up to
- * the graph's length, except for the farm's own time before each job, and for the time that people took.
+ * the graph's length, except for the farm's own time before each job, and for waiting times for people.
  */
 export function criticalPath(
   jobs: Iterable<TimedJob>,
@@ -87,7 +87,7 @@ function latestOf(names: Iterable<string>, spans: ReadonlyMap<string, Span>): Sp
   return latest;
 }
 
-/** Among those that run, the one that began first has kept us longest. */
+/** Of running jobs, the one that began first has delayed the graph longest. */
 function isLater(one: Span, other: Span): boolean {
   if (one.isRunning && other.isRunning) return one.begin < other.begin;
   if (one.isRunning !== other.isRunning) return one.isRunning;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Platform, requirementsOf } from "#core/platform.ts";
 
-/** Properties that workers of a class offer: none of those that tell the farm how to run something. */
+/** Properties that workers of a class offer, except those that tell the farm how to run an action. */
 const OfferedPlatform = Platform.refine(
   (platform) => Object.keys(requirementsOf(platform)).length === Object.keys(platform).length,
   "properties such as size-class, cpus or network are what actions ask for; name what workers offer, such as OSFamily",
@@ -10,12 +10,12 @@ const OfferedPlatform = Platform.refine(
 const SizeClass = z.number().int().min(1).max(1_000_000);
 const Workers = z.number().int().min(0).max(100_000);
 
-/** Declares a size class, whether or not there are workers of it. */
+/** Declares a size class, with or without workers. */
 export const DeclareClass = z
   .strictObject({
     platform: OfferedPlatform,
     sizeClass: SizeClass,
-    /** The CPUs that one action gets; null: not declared. */
+    /** The CPUs of one action; null: not declared. */
     cpus: z.number().positive().max(1_000_000).nullable().default(null),
     memoryBytes: z
       .number()
@@ -27,7 +27,8 @@ export const DeclareClass = z
     /** The price of a second of one slot, in any unit; null: the number of the class. */
     price: z.number().nonnegative().max(1e12).nullable().default(null),
     /**
-     * The number of workers that an autoscaler may start; with 0 at most, only workers that come by themselves count.
+     * The number of workers that an autoscaler may start; with 0 at most, only workers that are started by others
+     * count.
      */
     leastWorkers: Workers.default(0),
     mostWorkers: Workers.nullable().default(null),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** A worker's name, or a pattern of names in which `*` stands for any characters, or for none. */
+/** A worker's name, or a pattern of names in which `*` stands for any charactersor none. */
 const DrainPattern = z
   .string()
   .regex(
@@ -19,7 +19,7 @@ export type AddDrain = z.input<typeof AddDrain>;
 export const RemoveDrain = z.object({ pattern: DrainPattern }).meta({ id: "RemoveDrain" });
 export type RemoveDrain = z.infer<typeof RemoveDrain>;
 
-/** A wish that workers take nothing new, those to come included. */
+/** A request that workers, present and future ones, accept nothing new. */
 export const Drain = z
   .object({
     pattern: z.string(),

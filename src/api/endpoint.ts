@@ -6,21 +6,21 @@ import type { Verb } from "#core/verb.ts";
  * One HTTP endpoint, as an entry of the table of endpoints (`endpoints/`).
  *
  * The server's route and checks, the typed calls of command line and pages, the OpenAPI document, and docs/http-api.md
- * are derived from it. Its handler has the same name in `src/server/handlers/`.
+ * are derived from the entry. Its handler has the same name in `src/server/handlers/`.
  */
 export interface Endpoint {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
-  /** Below `/api/v1`. A parameter is `:name`; the last one may be `:name{.+}`, which takes slashes, too. */
+  /** Below `/api/v1`. A parameter is `:name`; the last one may be `:name{.+}`, which also matches slashes. */
   readonly path: `/${string}`;
   /** Checked before the query and the body are read, and before the handler runs. */
   readonly right: Right;
   /** A description in Markdown: for docs/http-api.md and OpenAPI. */
   readonly summary: string;
-  /** Shapes of parameters of the path that are not any text. */
+  /** Shapes of path parameters that may not be arbitrary text. */
   readonly params?: z.ZodObject;
-  /** A parameter that this does not name is refused. No shape: the endpoint has no parameters. */
+  /** Parameters that are not named here are refused. No shape: the endpoint has no parameters. */
   readonly query?: z.ZodObject;
-  /** Keys that this does not name are refused, at any depth. No shape: no body, or `{}`. */
+  /** Keys that are not named here are refused, at any depth. No shape: no body, or `{}`. */
   readonly body?: z.ZodType | OtherBody;
   /** For bodies that may be larger than 64 KiB. */
   readonly largeBody?: LargeBody;
@@ -43,7 +43,7 @@ export type Answer =
   | {
       readonly kind: "json";
       readonly shape: z.ZodType;
-      /** 201: `always`, or when the handler says that what it answers is new; else 200. */
+      /** 201: `always`, or when the handler reports a new object; else 200. */
       readonly created?: "always" | "when new";
     }
   /** Server-sent events; their data has this shape. */
@@ -51,7 +51,7 @@ export type Answer =
   /** Bytes of this type. */
   | { readonly kind: "bytes"; readonly contentType: string };
 
-/** Keeps the exact types of an entry, from which those of handlers and calls follow. */
+/** Keeps the exact types of an entry; the types of handlers and calls are derived from them. */
 export function endpoint<const E extends Endpoint>(entry: E): E {
   return entry;
 }
@@ -146,7 +146,7 @@ type QueryInput<Q extends z.ZodObject> = {
 };
 type QueryValue<In, Out> = (unknown extends In ? Out : In) | undefined;
 
-/** The path with each of its parameters written as `write` says. `takesSlashes` is true for `:name{.+}`. */
+/** Returns the path with each parameter replaced by the result of `write`. `takesSlashes` is true for `:name{.+}`. */
 export function withParameters(
   path: string,
   write: (name: string, takesSlashes: boolean) => string,
@@ -156,7 +156,7 @@ export function withParameters(
   );
 }
 
-/** The path of a call below `/api/v1`, with its query. */
+/** Returns the path of a call below `/api/v1`, with its query. */
 export function pathOfCall(
   { path }: Pick<Endpoint, "path">,
   params: Readonly<Record<string, string>> = {},

@@ -3,27 +3,27 @@ import { z } from "zod";
 const Time = z.iso.datetime();
 const aDayMs = 24 * 3_600_000;
 
-/** The kinds of machines that get a token of their own. */
+/** The kinds of machines that get their own token. */
 export const EnrolledKind = z.enum(["worker", "collector", "granary"]);
 
-/** Asks for a token that a machine hands in once, for one of its own. */
+/** Requests an enrolment token, which a machine exchanges once for its own token. */
 export const CreateEnrolment = z
   .strictObject({
-    /** The name of the machine, also in grants. */
+    /** The name of the machine, which grants use, too. */
     principal: z.string(),
     kind: EnrolledKind,
     /** For a worker: the pools that it may serve, as a pattern; all when absent. */
     pool: z.string().max(256).optional(),
     /** For a granary: the projects to whose caches it may write, as a pattern; only `default` when absent. */
     repository: z.string().max(256).optional(),
-    /** Until when it is to be handed in: a minute to 30 days from now. */
+    /** The expiry of the enrolment token: a minute to 30 days from now. */
     expiresInMs: z
       .number()
       .int()
       .min(60_000)
       .max(30 * aDayMs)
       .default(3_600_000),
-    /** How long the machine's own token is good; until it is revoked when absent. */
+    /** The lifetime of the machine's own token; valid until it is revoked when absent. */
     tokenExpiresInMs: z
       .number()
       .int()
@@ -34,11 +34,11 @@ export const CreateEnrolment = z
   .meta({ id: "CreateEnrolment" });
 export type CreateEnrolment = z.input<typeof CreateEnrolment>;
 
-/** A machine hands an enrolment token in. Its own token stays with it: the farm gets the hash. */
+/** Exchanges an enrolment token. The machine's own token stays on the machine; the farm gets its hash. */
 export const Enrol = z
   .strictObject({
     enrolment: z.string().max(128),
-    /** The kind of the machine; when the enrolment is for another kind, it is refused and the token stays usable. */
+    /** The kind of the machine; an enrolment for another kind is refused, and the token stays usable. */
     kind: EnrolledKind.optional(),
     /** SHA-256 of the token that it made: `grange_` and 32 random bytes as base64url. In hex. */
     tokenHash: z.string().regex(/^[0-9a-f]{64}$/, "must be a SHA-256 in hex"),
@@ -60,7 +60,7 @@ export type Enrolled = z.infer<typeof Enrolled>;
 export const Quarantined = z
   .object({
     principal: z.string(),
-    /** Which of its workers did the last thing. */
+    /** The worker that caused the last offence. */
     worker: z.string(),
     count: z.number().int(),
     what: z.string(),
@@ -69,5 +69,5 @@ export const Quarantined = z
   .meta({ id: "Quarantined" });
 export type Quarantined = z.infer<typeof Quarantined>;
 
-/** Whose machine works again. */
+/** The principal whose machine may work again. */
 export const ReleasedWorker = z.object({ principal: z.string() }).meta({ id: "ReleasedWorker" });

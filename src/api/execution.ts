@@ -18,7 +18,7 @@ export const ExecutionOutput = z.discriminatedUnion("kind", [
 ]);
 export type ExecutionOutput = z.infer<typeof ExecutionOutput>;
 
-/** An execution with all that is known of it, for its page. */
+/** An execution with all known facts, for its page. */
 export const ExecutionDetail = z
   .object({
     id: z.uuid(),
@@ -40,7 +40,7 @@ export const ExecutionDetail = z
     outcome: z.string().nullable(),
     exitCode: z.number().int().nullable(),
     message: z.string(),
-    /** Null when its blobs are gone. */
+    /** Null when its blobs no longer exist. */
     command: z
       .object({
         arguments: z.array(z.string()),
@@ -52,7 +52,7 @@ export const ExecutionDetail = z
     usage: z
       .object({ userMs: Count, systemMs: Count, peakMemoryBytes: Count, measuredBy: z.string() })
       .nullable(),
-    /** The first of them, by path. */
+    /** The first outputs, by path. */
     outputs: z.array(ExecutionOutput),
     /** The number of further outputs. */
     moreOutputs: Count,

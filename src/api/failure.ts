@@ -1,12 +1,12 @@
 import { z } from "zod";
 
-/** The body of every answer that is not 2xx. */
+/** The body of every answer with a status other than 2xx. */
 export const Failure = z
   .object({
     error: z.object({
       code: z.string(),
       message: z.string(),
-      /** The problems in the user's own files, where they are known. Lines and columns count from 1. */
+      /** The problems in the user's own files, if known. Lines and columns count from 1. */
       problems: z
         .array(
           z.object({

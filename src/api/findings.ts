@@ -2,9 +2,9 @@ import { z } from "zod";
 
 /** A line of a log that the job's definition counts as an error. */
 export const ErrorLine = z.object({
-  /** From 1, as the log's page counts. */
+  /** From 1, as on the log's page. */
   line: z.number().int(),
-  /** Its first 500 characters, as a terminal shows it. */
+  /** Its first 500 characters, as shown in a terminal. */
   text: z.string(),
 });
 export type ErrorLine = z.infer<typeof ErrorLine>;
@@ -19,11 +19,11 @@ export type FoundNumber = z.infer<typeof FoundNumber>;
 
 /** The findings of a job's rules in the log of a run. */
 export const Findings = z.object({
-  /** Which class of failures the run is in, of those that the definition names. */
+  /** The failure class of the run, from the classes in the definition. */
   failureClass: z.string().nullable(),
   /** In the order of the log; the first 50. */
   errorLines: z.array(ErrorLine),
-  /** By the names that the definition gives them. */
+  /** Keyed by the names in the definition. */
   numbers: z.record(z.string(), FoundNumber),
 });
 export type Findings = z.infer<typeof Findings>;

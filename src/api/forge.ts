@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { SuiteWord } from "#core/test-case.ts";
 
-/** The permission at the forge that a right here requires, from the least to the most. */
+/** The permission at the forge that a farm's right requires, from the least to the most. */
 export const NeededPermission = z.enum(["read", "triage", "write", "maintain", "admin", "nobody"]);
 export type NeededPermission = z.infer<typeof NeededPermission>;
 
-/** Property → patterns with `*`. */
+/** From property to patterns with `*`. */
 const ForkPlatform = z.record(z.string().min(1).max(256), z.array(z.string().max(1_024)).max(100));
 
 const pollLimits = { error: "at least a second, at most a day" };
@@ -13,24 +13,24 @@ const PollMs = z.number().int().min(1_000, pollLimits).max(86_400_000, pollLimit
 
 /** What the farm does with a repository's commits and pull requests, and who may use which comment commands. */
 export const ForgePolicy = z.strictObject({
-  /** The named graph that is made; of all jobs when absent. */
+  /** The named graph to make; all jobs when absent. */
   graph: z.string().min(1).max(200).optional(),
   /** Which tags get a graph: a pattern with `*`. */
   tags: z.string().min(1).max(200).default("*"),
-  /** Graphs of commits of the default branch and of tags; of pull requests. */
+  /** Whether to make graphs for commits of the default branch and of tags; and for pull requests. */
   branchGraphs: z.boolean().default(true),
   pullGraphs: z.boolean().default(true),
   /** For pull requests from forks: after approval of that exact commit, at once, or never. */
   forkGraphs: z.enum(["approved", "always", "never"]).default("approved"),
   forkBench: z.enum(["approved", "never"]).default("approved"),
-  /** The named graph of pull requests from forks; the same as of others when absent. */
+  /** The named graph of pull requests from forks; the same as for other pull requests when absent. */
   forkGraph: z.string().min(1).max(200).optional(),
   /** The limits for their definitions: network access, and properties of platforms by patterns of their values. */
   forkNetwork: z.boolean().default(false),
   forkPlatform: ForkPlatform.default({ OSFamily: ["*"], ISA: ["*"] }),
-  /** The suite by which commits are measured; nothing is when absent. */
+  /** The suite that measures commits; no measurements when absent. */
   suite: SuiteWord.optional(),
-  /** Measure each head of the default branch, each tag. */
+  /** Whether to measure each head of the default branch, each tag. */
   benchMaster: z.boolean().default(true),
   benchReleases: z.boolean().default(true),
   /** The permission at the forge that a user needs for a command. */
@@ -43,7 +43,7 @@ export const ForgePolicy = z.strictObject({
       approve: NeededPermission.default("write"),
     })
     .prefault({}),
-  /** How often all is compared with the forge; the server's usual when absent. */
+  /** The interval of full comparisons with the forge; the server's default when absent. */
   pollMs: PollMs.optional(),
 });
 export type ForgePolicy = z.infer<typeof ForgePolicy>;
@@ -70,7 +70,7 @@ export const ForgePolicyChange = z.strictObject({
 export type ForgePolicyChange = z.infer<typeof ForgePolicyChange>;
 
 const Time = z.iso.datetime();
-/** The name of a kind of forge; the server knows which there are. */
+/** The name of a kind of forge; the server has the list of kinds. */
 const Kind = z
   .string()
   .regex(/^[a-z][a-z0-9-]{0,31}$/, "the name of a kind of forge, such as github or git");
@@ -80,7 +80,7 @@ const Place = z.string().min(1).max(4_096);
 export const AddForgeRepository = z
   .strictObject({
     kind: Kind,
-    /** `OWNER/NAME` at GitHub; for a plain Git repository, what Git fetches. */
+    /** `OWNER/NAME` at GitHub; for a plain Git repository, its URL. */
     slug: Place,
     policy: ForgePolicyChange.optional(),
   })
@@ -100,7 +100,7 @@ export const ApprovePull = z
   .strictObject({
     repository: Place,
     number: z.int().min(1),
-    // The full id: an attacker can make another commit whose id begins in the same way.
+    // The full id, because an attacker can make a commit whose id has the same beginning.
     head: z
       .string()
       .regex(/^[0-9a-f]{40}$/, "name the commit that you looked at in full: 40 hex digits"),
@@ -116,7 +116,7 @@ export const RemovedForgeRepository = z
 
 export const ForgeRepository = z
   .object({
-    /** The name in graphs. */
+    /** The name that graphs use. */
     name: z.string(),
     kind: Kind,
     /** Without credentials. */
@@ -125,10 +125,10 @@ export const ForgeRepository = z
     policy: ForgePolicy,
     addedBy: z.string(),
     addedAt: Time,
-    /** When all of it was last compared with the forge, and when it is again. */
+    /** The times of the last and the next full comparison with the forge. */
     reconciledAt: Time.nullable(),
     nextAt: Time,
-    /** Why that failed, when it did. */
+    /** Why the comparison failed, if it did. */
     error: z.string().nullable(),
     /** Whether the forge has pull requests, and how many are open. */
     hasPulls: z.boolean(),
@@ -147,7 +147,7 @@ export const ForgePull = z.object({
   state: z.enum(["open", "closed", "merged"]),
   head: z.string(),
   isFork: z.boolean(),
-  /** Whether its commit waits for an approval. */
+  /** Whether its commit waits for approval. */
   isHeld: z.boolean(),
   approvedBy: z.string().nullable(),
   problem: z.string().nullable(),
@@ -177,7 +177,7 @@ export const ForgeDeliveries = z
   .object({ deliveries: z.array(ForgeDeliveryView) })
   .meta({ id: "ForgeDeliveries" });
 
-/** A report that could not be written to the forge yet, or never will be. */
+/** A report that was not yet written to the forge, or was given up. */
 export const ForgeUnsent = z.object({
   repository: z.string(),
   key: z.string(),

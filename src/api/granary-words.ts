@@ -1,6 +1,6 @@
 import type { LateBecause, UsedIndex } from "./granary.ts";
 
-/** Why a result was not here in time, for people: on pages and in terminals. */
+/** Why a result was not available in time, for people: on pages and in terminals. */
 export const becauseWords: Readonly<Record<LateBecause, string>> = {
   "not-indexed": "no index named it",
   overtaken: "the build was faster than the line",

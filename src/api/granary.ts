@@ -5,36 +5,36 @@ const Bytes = z.number().int().nonnegative();
 const Time = z.iso.datetime();
 const ShortText = z.string().max(1_024);
 
-/** A commit's whole id, by SHA-1 or SHA-256. */
+/** A commit's full id, SHA-1 or SHA-256. */
 export const CommitId = z.string().regex(/^[0-9a-f]{40}([0-9a-f]{24})?$/, "a commit's whole id");
-/** Of a build environment. */
+/** The name of a build environment. */
 export const EnvironmentName = z
   .string()
   .regex(/^[A-Za-z0-9._-]{1,128}$/, "an environment's digest, or a word");
 
 /**
- * The source of a requested result: present from earlier builds; prefetched in time; waited for; not existing; or
- * unknown, because the farm could not be reached.
+ * The source of a requested result: present from earlier builds; prefetched in time; fetched while the build waited;
+ * not existing; or unknown, because the farm could not be reached.
  */
 export const ResultSource = z.enum(["local", "prefetched", "fetched", "missed", "unreachable"]);
 export type ResultSource = z.infer<typeof ResultSource>;
 
-/** Why a result had to be waited for, or was not to be had. */
+/** Why the build had to wait for a result, or could not get it. */
 export const LateBecause = z.enum([
-  // No index named it.
+  // No index contained it.
   "not-indexed",
-  // An index did, and the build was faster than the line.
+  // An index contained it, but the build requested it before the transfer was finished.
   "overtaken",
-  // It was left out of the transfer: too large, too late, or over the limits.
+  // It was left out of the transfer: too large, too late, or above the limits.
   "over-budget",
-  // Nobody had made it.
+  // No build had made it.
   "never-made",
-  // The farm has lost blobs of it.
+  // The farm has lost some of its blobs.
   "incomplete",
   "quarantined",
-  // The farm did not answer, or not in time.
+  // The farm did not respond, or not in time.
   "farm-away",
-  // A share of hits is made again on purpose.
+  // A share of hits is deliberately made again for comparison.
   "cross-check",
 ]);
 export type LateBecause = z.infer<typeof LateBecause>;
@@ -44,7 +44,7 @@ export const RequestedResult = z.object({
   key: ShortText,
   source: ResultSource,
   because: LateBecause.nullable(),
-  /** From the build's start. */
+  /** Measured from the build's start. */
   atMs: Count,
   bytes: Bytes,
   /** How long it was present before the request; null unless it was prefetched. */
@@ -61,21 +61,21 @@ export const UsedIndex = z.object({
   distance: Count,
   complete: z.boolean(),
   entries: Count,
-  /** Entries that were left out because a file that they were made from has changed. */
+  /** Entries that were left out because one of their input files has changed. */
   dropped: Count.optional(),
 });
 export type UsedIndex = z.infer<typeof UsedIndex>;
 
-/** The losses because of a full or unwritable disk. */
+/** The losses caused by a full or unwritable disk. */
 export const DiskCost = z.object({
-  /** New or fetched results and blobs that were not stored. */
+  /** New or fetched results and blobs that could not be stored. */
   refusedWrites: Count,
   /** Present results and blobs that were removed to make room. */
   removedBytes: Bytes,
 });
 export type DiskCost = z.infer<typeof DiskCost>;
 
-/** The report of a granary about a build, once it has ended: which results came from where. */
+/** A granary's report about an ended build: the sources of its results. */
 export const GranaryBuildReport = z
   .object({
     id: z.uuid(),
@@ -83,7 +83,7 @@ export const GranaryBuildReport = z
     repository: z.string().max(200),
     commit: CommitId.nullable(),
     branch: z.string().max(255),
-    /** Whether the tree had changes that the commit does not. Nothing of it is indexed under the commit then. */
+    /** Whether the working tree had uncommitted changes. Its results are then not indexed under the commit. */
     dirty: z.boolean(),
     environment: EnvironmentName,
     machine: z.string().max(200),
@@ -94,8 +94,8 @@ export const GranaryBuildReport = z
     exitCode: z.number().int().nullable(),
     indexes: z.array(UsedIndex).max(3),
     /**
-     * Why nothing was prefetched: the build requested that, or more than half of the prefetched data for the last
-     * builds of its command was not used.
+     * Why nothing was prefetched: the build disabled it, or the last builds with this command did not use more than
+     * half of the prefetched data.
      */
     notAhead: z.enum(["not-wished", "wasteful"]).optional(),
     /** The requested results by their source. */
@@ -110,22 +110,22 @@ export const GranaryBuildReport = z
       local: Bytes,
       prefetched: Bytes,
       fetched: Bytes,
-      /** Came over the line ahead of being asked for, asked for or not. */
+      /** Bytes that were prefetched, whether the build requested them or not. */
       transferred: Bytes,
       /** Of these, the bytes that the build never requested. */
       wasted: Bytes,
       uploaded: Bytes,
     }),
-    /** Prefetched results: how long before their request they arrived. */
+    /** Prefetched results: the time between their arrival and their request. */
     lead: z.object({ medianMs: Count, leastMs: Count }).nullable(),
-    /** Time in which the build waited for this granary or the farm, all waits together. */
+    /** Time in which the build waited for this granary or the farm, in total. */
     waitedMs: Count,
-    /** How long making all hits had taken, as far as it is known. */
+    /** The total time that making the hits had taken, as far as known. */
     savedMs: Count,
     diskTrouble: DiskCost.optional(),
-    /** The lists that were cut, and so are incomplete. */
+    /** The lists that were truncated. */
     truncated: z.array(z.enum(["asked", "index", "prefetch-bytes", "prefetch-results"])).max(4),
-    /** The first of each kind, at most 2,000 in all; misses and late ones go before hits. */
+    /** The first of each kind, at most 2,000 in all; misses and late results come before hits. */
     asked: z.array(RequestedResult).max(2_000),
   })
   .meta({ id: "GranaryBuildReport" });
@@ -191,29 +191,29 @@ export const IndexedResult = z.object({
   blobs: Count,
   firstMs: Count,
   savedMs: Count.nullable(),
-  /** Whether the farm still has it, whole. */
+  /** Whether the farm still has the complete result. */
   here: z.boolean(),
 });
 
-/** One index with a page of its entries, in order of first use. */
+/** An index with a page of its entries, in order of first use. */
 export const CommitIndexPage = z
   .object({
     index: CommitIndexSummary,
     results: z.array(IndexedResult),
-    /** Where to continue. */
+    /** The position of the next page. */
     next: Count.nullable(),
   })
   .meta({ id: "CommitIndexPage" });
 export type CommitIndexPage = z.infer<typeof CommitIndexPage>;
 
-/** A result that came out otherwise when it was made once more. */
+/** A result that differed when it was made again. */
 export const Divergence = z.object({
   namespace: z.string().max(32),
   key: ShortText,
-  /** `hash/size` of the stored value, and of the new one. */
+  /** `hash/size` of the stored and of the new value. */
   kept: z.string().max(200),
   madeNow: z.string().max(200),
-  /** Which files differ, for people. */
+  /** The differing files, for people. */
   differs: z.array(ShortText).max(100),
   machine: z.string().max(200),
   build: z.uuid().nullable(),
@@ -229,11 +229,11 @@ export const QuarantinedResult = z.object({
   foundBy: z.string(),
   releasedAt: Time.nullable(),
   releasedBy: z.string().nullable(),
-  /** Builds that were given it, the newest first. */
+  /** Builds that received it, the newest first. */
   givenTo: z.array(
     z.object({ build: z.uuid(), machine: z.string(), commit: z.string(), at: Time }),
   ),
-  /** Results that those builds made afterwards and published: by their own index. */
+  /** Results that those builds made and published afterwards, according to their own index. */
   madeFrom: Count,
   /** How many of these are in quarantine as well, by a person's decision. */
   alsoInQuarantine: Count.default(0),
@@ -246,8 +246,8 @@ export const Quarantine = z
 export type Quarantine = z.infer<typeof Quarantine>;
 
 /**
- * A result in quarantine: release it (it is deleted, and made again when it is requested), or quarantine the results
- * that were made from it, too.
+ * Releases a quarantined result (deletes it, so that it is made again on request), or also quarantines the results that
+ * were made from it.
  */
 export const ReleaseResult = z
   .object({

@@ -4,7 +4,7 @@ import { z } from "zod";
 export const SwitchValue = z.union([z.boolean(), z.string().max(4_096)]);
 export type SwitchValue = z.infer<typeof SwitchValue>;
 
-/** Switches and their values. The texts `on` and `off` set a switch that is on or off. */
+/** Switches and their values. The texts `on` and `off` set a boolean switch. */
 export const SwitchValues = z.record(z.string().min(1).max(64), SwitchValue);
 export type SwitchValues = z.infer<typeof SwitchValues>;
 
@@ -12,7 +12,7 @@ export type SwitchValues = z.infer<typeof SwitchValues>;
 export const DefinitionsSource = z.discriminatedUnion("kind", [
   /** The commit itself: its `.grange/`. */
   z.strictObject({ kind: z.literal("commit") }),
-  /** Another repository's `.grange/`, at a revision. */
+  /** The `.grange/` of another repository, at a revision. */
   z.strictObject({
     kind: z.literal("repository"),
     repository: z.string().min(1).max(4_096),
@@ -25,19 +25,19 @@ export const DefinitionsSource = z.discriminatedUnion("kind", [
 ]);
 export type DefinitionsSource = z.infer<typeof DefinitionsSource>;
 
-/** Which graph is meant: of which definitions, with which values, and how much of it. */
+/** Selects a graph: its definitions, its values, and its jobs. */
 export const GraphChoice = z.object({
-  /** A catalog by its digest, instead of the definitions that the commit or branch has. */
+  /** A catalog by its digest, instead of the definitions of the commit or branch. */
   catalog: z.string().max(128).optional(),
-  /** Definitions from elsewhere than the branch's own source. */
+  /** Definitions from a source other than the branch's own. */
   definitionsFrom: DefinitionsSource.optional(),
   /** A graph that the definitions name; without one, all jobs. */
   graph: z.string().min(1).max(128).optional(),
   parameters: z.record(z.string(), z.json()).default({}),
   switches: SwitchValues.default({}),
-  /** Only these jobs, and those that they need: a selection. */
+  /** Only these jobs, and their dependencies: a selection. */
   select: z.string().optional(),
-  /** For which branch; by default the one that the revision names. */
+  /** The branch; by default, the branch that the revision names. */
   branch: z.string().max(512).optional(),
   /** Definitions that are sent along: file name → text. */
   definitions: z.record(z.string(), z.string()).optional(),

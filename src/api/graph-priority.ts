@@ -1,12 +1,12 @@
 import { z } from "zod";
 
-/** Requests another priority of a graph; fields that are absent stay. Higher is sooner. */
+/** Changes the priority of a graph; absent fields stay unchanged. Jobs with a higher priority start first. */
 export const SetGraphPriority = z
   .strictObject({
-    /** For this job alone: its own priority, which is added to that of the graph. */
+    /** Only for this job: its own priority, which is added to the priority of the graph. */
     job: z.string().min(1).max(1_024).optional(),
     priority: z.number().int().min(-1_000).max(1_000).optional(),
-    /** The one class that nothing overtakes. */
+    /** The top class, which nothing overtakes. */
     top: z.boolean().optional(),
     reason: z.string().max(2_000).optional(),
   })
@@ -22,13 +22,13 @@ export type SetGraphPriority = z.infer<typeof SetGraphPriority>;
 export const GraphPriority = z
   .object({
     id: z.string(),
-    /** The job with this priority of its own; null for that of the graph. */
+    /** The job whose own priority this is; null for the priority of the graph. */
     job: z.string().nullable(),
     priority: z.number().int(),
     top: z.boolean(),
-    /** States that the priority was lowered, and why. */
+    /** A notice that the priority was lowered, and why. */
     notice: z.string().nullable(),
-    /** How many jobs in the queue got another place. */
+    /** The number of queued jobs whose position changed. */
     moved: z.number().int(),
   })
   .meta({ id: "GraphPriority" });

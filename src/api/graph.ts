@@ -9,14 +9,14 @@ import { WaitingReason } from "./waiting.ts";
 
 export { RunOutcome } from "./run-outcome.ts";
 
-/** Times travel as ISO 8601 text. */
+/** A time as ISO 8601 text. */
 const Time = z.iso.datetime();
 
 /**
  * Why a run exists.
  *
- * `auto-retry`: the one before failed, and the job's own budget allows another. `retrigger`: a person requested it.
- * `revive`: the job that made it unreachable has run again, or was waived. `downstream`: a job that it depends on was
+ * `auto-retry`: the previous run failed, and the job's retry budget allows another. `retrigger`: a person requested it.
+ * `revive`: the job that had made it unreachable ran again or was waived. `downstream`: a job that it depends on was
  * retriggered together with its dependents. `activate`: it was inactive, expired or coalesced, and was requested.
  * `backfill`, `bisect`: a search over commits requested it.
  */
@@ -34,7 +34,7 @@ export type RunCause = z.infer<typeof RunCause>;
 
 /**
  * The kinds of jobs. `command` runs on a worker; so does `graph`, whose output is a graph of its own. The others need
- * no worker: `join` gathers jobs under one name, `breakpoint` waits for a person, `timer` for a time, `notify` sends a
+ * no worker: `join` groups jobs under one name, `breakpoint` waits for a person, `timer` for a time, `notify` sends a
  * message, `dummy` ends as defined.
  */
 export const JobKind = z.enum([
@@ -49,8 +49,8 @@ export const JobKind = z.enum([
 export type JobKind = z.infer<typeof JobKind>;
 
 /**
- * When an edge is met: the job it depends on ended well, ended badly, or ended; or with
- * an outcome by name (`timed_out`), or in a class of failures that its definition names.
+ * The condition of an edge: the dependency succeeded, failed, or ended; or ended with a named outcome (`timed_out`), or
+ * in a failure class of its definition.
  */
 export const EdgeCondition = z.union([
   z.enum(["success", "failure", "end"]),
@@ -58,27 +58,27 @@ export const EdgeCondition = z.union([
 ]);
 export type EdgeCondition = z.infer<typeof EdgeCondition>;
 
-/** Who serves a run: a worker, the farm itself, a machine outside, or workers that share a chunked job's items. */
+/** The executor of a run: a worker, the farm itself, a machine outside, or workers that share a chunked job's items. */
 export const RunServer = z.enum(["execution", "farm", "outside", "items"]);
 export type RunServer = z.infer<typeof RunServer>;
 
 export const Run = z.object({
   number: z.number().int(),
   cause: RunCause,
-  /** Who requested it, in words: `alice retriggered build`. Null for automatic runs. */
+  /** The requester, in words: `alice retriggered build`. Null for automatic runs. */
   requestedBy: z.string().nullable(),
   why: z.string().nullable(),
   servedBy: RunServer,
   state: z.enum(["queued", "waiting", "running", "finished"]),
   outcome: RunOutcome.nullable(),
   exitCode: z.number().int().nullable(),
-  /** For people: why it ended so, when the log does not show it. */
+  /** For people: the reason for this end, when the log does not show it. */
   message: z.string().nullable(),
   /** `<hash>/<size>` of the REv2 action. */
   actionDigest: z.string(),
-  /** The execution that served it; null for a cache hit. */
+  /** Its execution; null for a cache hit. */
   executionId: z.string().nullable(),
-  /** For a hit: which job's run made the result, and when. */
+  /** For a hit: the job whose run made the result, and the time. */
   cachedFrom: z
     .object({ graphId: z.string().nullable(), job: z.string().nullable(), at: Time })
     .nullable(),
@@ -107,7 +107,7 @@ export const Run = z.object({
 });
 export type Run = z.infer<typeof Run>;
 
-/** A job as a graph's page needs it: small, for there may be ten thousand. */
+/** A job for a graph's page: small, because a graph may have ten thousand. */
 export const JobSummary = z.object({
   name: z.string(),
   kind: JobKind,
@@ -116,11 +116,11 @@ export const JobSummary = z.object({
   version: z.number().int(),
   tags: z.record(z.string(), z.string()),
   runs: z.number().int(),
-  /** The latest run came from the action cache. */
+  /** The result of the latest run came from the action cache. */
   cached: z.boolean(),
-  /** Whether it has run with inputs that an earlier job no longer gives. */
+  /** Whether its run used inputs that an earlier job has replaced since. */
   stale: z.boolean(),
-  /** Somebody changed its definition for this graph alone. */
+  /** A person changed its definition for this graph alone. */
   customised: z.boolean(),
   /** For people: `skipped because lint failed`, `waits for build`. */
   reason: z.string().nullable(),
@@ -152,25 +152,25 @@ export const GraphSummary = z
     subject: z.string(),
     author: z.string(),
     committedAt: Time,
-    /** The digest of its jobs, after filling. */
+    /** The digest of its jobs, with all placeholders filled. */
     catalog: z.string(),
-    /** The digest of the definitions that it was made from; null when it was made from another graph's jobs. */
+    /** The digest of the definitions from which it was made; null when it was made from another graph's jobs. */
     templates: z.string().nullable(),
-    /** The graph after which its set is named; its own id when it is alone. */
+    /** The graph after which its set is named; its own id when it is in no larger set. */
     set: z.string(),
     /** The name that was given to the set; null when it has none. */
     setName: z.string().nullable(),
-    /** Where it comes from, when it is not a first submission. */
+    /** Its origin, when it is not a first submission. */
     parent: z
       .object({
         id: z.string(),
         kind: z.enum(["clone", "backfill", "bisect", "subgraph"]),
-        /** For a subgraph: the job whose output it is. */
+        /** For a subgraph: the job that made it as output. */
         job: z.string().nullable(),
       })
       .nullable(),
     branch: z.string(),
-    /** Higher is sooner. */
+    /** Jobs with a higher priority start first. */
     priority: z.number().int(),
     /** Whether it is in the top class, which nothing overtakes. */
     top: z.boolean(),
@@ -183,7 +183,7 @@ export const GraphSummary = z
     counts: z.partialRecord(JobState, z.number().int()),
     createdAt: Time,
     finishedAt: Time.nullable(),
-    /** How long it was over before it continued, in ms: not part of its duration. */
+    /** The time between its end and its continuation, in ms; not part of its duration. */
     idleMs: z.number().int(),
   })
   .meta({ id: "GraphSummary" });
@@ -208,7 +208,8 @@ export const JobDetail = z
     /** The definition that runs: the template with customisations for this graph. */
     definition: z.unknown(),
     /**
-     * Its own priority, added to that of the graph: from the definition, or as changed by a person. Higher is sooner.
+     * Its own priority, added to that of the graph: from the definitionor changed by a person. Jobs with a higher
+     * priority start first.
      */
     priority: z.number().int(),
     origin: JobOrigin,
@@ -221,7 +222,7 @@ export const JobDetail = z
     notifications: z.array(Notification),
     /** For a graph job: the graphs that its runs made. */
     madeGraphs: z.array(MadeGraph),
-    /** Why it does not run; null when it does, or is over. */
+    /** Why it does not run; null when it runs or has ended. */
     waiting: WaitingReason.nullable(),
   })
   .meta({ id: "JobDetail" });
@@ -232,7 +233,7 @@ export const SubmittedGraph = z
     id: z.string(),
     url: z.string(),
     graph: GraphSummary,
-    /** States that the priority was lowered, and why. */
+    /** A notice that the priority was lowered, and why. */
     notice: z.string().optional(),
   })
   .meta({ id: "SubmittedGraph" });

@@ -9,8 +9,8 @@ const BlobKey = z.string();
 /**
  * The state of an invocation.
  *
- * Only tools that send build events report their end: when one breaks off, it is `silent`. For others it is only known
- * that they neither call nor wait any more: `over`.
+ * Only tools that send build events report their end: without a reported end, the state is `silent`. Other tools are
+ * `over` when they neither call nor wait any more.
  */
 export const InvocationState = z.enum([
   "running",
@@ -35,7 +35,7 @@ export const InvocationCounts = z.object({
 });
 export type InvocationCounts = z.infer<typeof InvocationCounts>;
 
-/** One go of a build tool, as a row among others. */
+/** One run of a build tool, as a row in a list. */
 export const InvocationSummary = z.object({
   project: z.string(),
   id: z.string(),
@@ -43,7 +43,7 @@ export const InvocationSummary = z.object({
   tool: z.object({ name: z.string(), version: z.string() }),
   principal: z.string(),
   startedAt: Time,
-  /** When it was last seen, until it is over. */
+  /** The time of the last activity, until it is over. */
   endedAt: Time,
   counts: InvocationCounts,
   /** The content of its build events; null when it sent none. */
@@ -67,7 +67,7 @@ export type InvocationSummary = z.infer<typeof InvocationSummary>;
 export const InvocationList = z
   .object({
     invocations: z.array(InvocationSummary),
-    /** Give it as `before` to get those that are older; null after the last. */
+    /** Pass it as `before` to get older ones; null on the last page. */
     next: z.string().nullable(),
   })
   .meta({ id: "InvocationList" });
@@ -75,9 +75,9 @@ export type InvocationList = z.infer<typeof InvocationList>;
 
 const NamedBlob = z.object({
   name: z.string(),
-  /** Null when the file is not in the farm's store: then only the tool knows where it is. */
+  /** Null when the file is not in the farm's store; then only the tool knows its location. */
   blob: BlobKey.nullable(),
-  /** Whose store that is. */
+  /** The project whose store contains the file. */
   project: z.string().nullable(),
   uri: z.string(),
 });
@@ -98,11 +98,11 @@ export type InvocationTest = z.infer<typeof InvocationTest>;
 export const InvocationTarget = z.object({
   label: z.string(),
   kind: z.string(),
-  /** Null while it is being built, and when it was left out: then `aborted` says why. */
+  /** Null while it is being builtand when it was left out; then `aborted` contains the reason. */
   success: z.boolean().nullable(),
-  /** Why the tool gave it up, such as `SKIPPED: …`; null when it did not. */
+  /** Why the tool aborted it, such as `SKIPPED: …`; null when it did not abort it. */
   aborted: z.string().nullable(),
-  /** The whole of its tests, when it is one. */
+  /** The overall status of its tests, when it is a test. */
   testStatus: z.string().nullable(),
   durationMs: Count.nullable(),
   tests: z.array(InvocationTest),
@@ -111,13 +111,13 @@ export const InvocationTarget = z.object({
 export type InvocationTarget = z.infer<typeof InvocationTarget>;
 
 export const InvocationDetail = InvocationSummary.extend({
-  /** An id chosen by the tool; the same for several invocations that belong together. */
+  /** An id chosen by the tool; related invocations have the same one. */
   correlatedId: z.string(),
   /** One sentence on why nothing of it runs; null when something does, or nothing waits. */
   waiting: z.string().nullable(),
   events: z
     .object({
-      /** All came, in order, the last one included. */
+      /** All events arrived, in order, including the last one. */
       complete: z.boolean(),
       options: z.array(z.string()),
       metadata: z.record(z.string(), z.string()),
@@ -127,11 +127,11 @@ export const InvocationDetail = InvocationSummary.extend({
       logBytes: Count,
       profile: NamedBlob.nullable(),
       targets: z.array(InvocationTarget),
-      /** There are more targets than listed. */
+      /** Whether there are more targets than listed. */
       moreTargets: z.boolean(),
-      /** Events that were taken and told nothing that could be read. */
+      /** Events that were accepted but had no readable content. */
       unreadableEvents: Count.default(0),
-      /** Numbers of the tool about itself, such as the wall time in ms. */
+      /** The tool's own metrics, such as the wall time in ms. */
       metrics: z.record(z.string(), z.number()),
     })
     .nullable(),
@@ -155,7 +155,7 @@ export const InvocationAction = z.object({
   mnemonic: z.string(),
   configuration: z.string(),
   state: InvocationActionState,
-  /** The execution that serves it; null for a hit. */
+  /** Its execution; null for a hit. */
   executionId: z.uuid().nullable(),
   /** Another invocation had requested it before. */
   joined: z.boolean(),

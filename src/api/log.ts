@@ -6,7 +6,7 @@ export const logPositionQuery = {
   offset: z.string().optional(),
 };
 
-/** Data of the events `log` and `restart` of a log that is followed; `end` ends it. */
+/** Data of the events `log` and `restart` of a followed log; `end` ends it. */
 export const LogEvent = z
   .union([
     /** `log` */

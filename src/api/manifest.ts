@@ -7,7 +7,7 @@ const Time = z.iso.datetime();
 /**
  * The description of a run and its outputs, for programs that store or publish it: one self-contained JSON text.
  *
- * `format` is incremented when a reader of the earlier one would misread it; new keys alone do not change it.
+ * `format` is incremented when a reader of the earlier one would misread it; adding keys does not change it.
  */
 export const RunManifest = z
   .object({
@@ -20,14 +20,14 @@ export const RunManifest = z
     kind: JobKind,
     run: z.number().int(),
     cause: RunCause,
-    /** `outside`: another machine reported it, and the farm answers for nothing in it. */
+    /** `outside`: another machine reported it, and the farm does not guarantee any of it. */
     servedBy: RunServer,
     worker: z.string().nullable(),
     /** `<hash>/<size>` of the REv2 action; null when the farm made none. */
     action: z.string().nullable(),
-    /** Nothing was executed: another run's result was taken. */
+    /** Nothing was executed: another run's result was used. */
     cached: z.boolean(),
-    /** Somebody changed the job's definition for this graph alone. */
+    /** A person changed the job's definition for this graph alone. */
     customised: z.boolean(),
     outcome: RunOutcome,
     exitCode: z.number().int().nullable(),
@@ -40,19 +40,19 @@ export const RunManifest = z
         /** `<hash>/<size>`: of a file's bytes, or of a directory's REv2 Tree. */
         digest: z.string().nullable(),
         sizeBytes: z.number().nullable(),
-        /** Where a file can be had, below the farm's address. */
+        /** The address of a file, relative to the farm's address. */
         url: z.string().nullable(),
       }),
     ),
     log: z.object({
       url: z.string(),
-      /** `<hash>/<size>`; null where it is not a blob. */
+      /** `<hash>/<size>`; null when it is not a blob. */
       digest: z.string().nullable(),
     }),
     findings: Findings,
-    /** The job's own part: its output `manifest.json`, when it makes one of at most 64 KiB. */
+    /** The job's own part: its output `manifest.json`, if it exists and has at most 64 KiB. */
     extra: z.json().nullable(),
-    /** Why `extra` is missing though the job made such a file. */
+    /** Why `extra` is missing although the job made the file. */
     extraProblem: z.string().nullable(),
   })
   .meta({ id: "RunManifest" });

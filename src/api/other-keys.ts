@@ -1,6 +1,6 @@
 import type { GranaryBuildReport } from "./granary.ts";
 
-/** Fewer say nothing of a build. */
+/** With fewer requests, no conclusion is possible. */
 const leastRequested = 8;
 /** Some results that are made again equal the present ones, and so count as requested. */
 const nearlyAll = 0.9;
@@ -28,7 +28,7 @@ export function otherKeys(
   return asked.some(({ namespace }) => namespace === "ccache") ? "ccache" : "other";
 }
 
-/** The possible cause, and what to do. */
+/** The possible cause, and advice. */
 export const otherKeysWords: Readonly<Record<OtherKeys, string>> = {
   ccache:
     "what others made of these sources was here, and this build asked for other keys: ccache puts the directory into them where it compiles with -g or is given absolute paths (docs/caches.md says how to leave it out: -fdebug-prefix-map, CCACHE_NOHASHDIR, CCACHE_BASEDIR), and other options change them, too",

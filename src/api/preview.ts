@@ -5,7 +5,7 @@ import { JobState } from "./job-state.ts";
 
 export const PreviewGraph = GraphChoice.extend({
   repository: z.string().min(1).max(4_096).optional(),
-  /** Left out, the catalog of the branch is looked at, for no commit. */
+  /** When absent, the catalog of the branch is used, for no specific commit. */
   rev: z.string().min(1).max(512).optional(),
   /** Changes of jobs' definitions for that graph alone: job → JSON merge patch. */
   patches: z.record(z.string(), z.record(z.string(), z.json())).optional(),
@@ -18,9 +18,9 @@ export const PreviewedJob = z.object({
   state: JobState,
   tags: z.record(z.string(), z.string()),
   definition: z.string(),
-  /** The median of past runs; null where there was none. */
+  /** The median of past runs; null without past runs. */
   expectedMs: z.number().nullable(),
-  /** Whether the action cache has its result; null where that is not known before it runs. */
+  /** Whether the action cache has its result; null when that is unknown before it runs. */
   hasResult: z.boolean().nullable(),
 });
 export type PreviewedJob = z.infer<typeof PreviewedJob>;
@@ -32,13 +32,13 @@ export const GraphPreview = z
     commit: z.string().nullable(),
     /** The id of the templates. */
     catalog: z.string(),
-    /** The digest of the jobs that they become. */
+    /** The digest of the jobs made from the templates. */
     rendered: z.string(),
     parameters: z.record(z.string(), z.unknown()),
     switches: SwitchValues,
     jobs: z.array(PreviewedJob),
     edges: z.array(z.object({ job: z.string(), on: z.string(), condition: EdgeCondition })),
-    /** For the jobs that run and whose duration is known: the sum, and the longest path. */
+    /** The sum and the longest path, for the jobs that run and have a known duration. */
     expectedMs: z.number(),
     criticalPathMs: z.number(),
   })

@@ -1,12 +1,12 @@
 import { z } from "zod";
 
-/** A project (instance name) that has blobs of its own. */
+/** A project (instance name) that has its own blobs. */
 export const Project = z
   .object({
-    /** Null for one that began before names were kept: its directory says how its name begins. */
+    /** Null for a project from before names were stored; its directory contains the beginning of its name. */
     name: z.string().nullable(),
     directory: z.string(),
-    /** Who was the first to write into it; null where that was not kept. */
+    /** The first principal that wrote into it; null when that was not recorded. */
     begunBy: z.string().nullable(),
     begunAt: z.iso.datetime().nullable(),
     blobs: z.number().int(),
@@ -19,9 +19,9 @@ export const RemoveProjects = z
   .strictObject({
     /** Projects by their names. */
     names: z.array(z.string().min(1).max(128)).max(1_000).default([]),
-    /** All that have no blobs. */
+    /** Selects all projects without blobs. */
     empty: z.boolean().default(false),
-    /** Also removes the blobs of named projects, unless they were used within some 3 hours. */
+    /** Also removes the blobs of named projects, unless they were used within about the last 3 hours. */
     withBlobs: z.boolean().default(false),
   })
   .refine(({ names, empty }) => names.length > 0 || empty, "name projects, or say empty")
@@ -30,7 +30,7 @@ export type RemoveProjects = z.input<typeof RemoveProjects>;
 
 export const RemovedProjects = z
   .object({
-    /** By name; by directory where no name is known. */
+    /** By name; by directory when the name is unknown. */
     removed: z.array(z.string()),
     kept: z.array(z.object({ project: z.string(), why: z.string() })),
   })

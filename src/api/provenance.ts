@@ -6,7 +6,8 @@ export const Provenance = z
   .object({
     digest: z.string(),
     /**
-     * The key that verifies the signatures (Ed25519), as the farm states it: compare it with one from another source.
+     * The key that verifies the signatures (Ed25519), as the farm states it. Compare it with a copy from another
+     * source..
      */
     key: z.object({ id: z.string(), publicKey: PublicKeyText }),
     envelopes: z.array(

@@ -4,23 +4,23 @@ import { RunOutcome } from "./graph.ts";
 /** Another machine's report about a job that it runs, with `outside: true` in its definition. */
 export const ReportRun = z
   .object({
-    /** Chosen by the reporter: sending it again changes nothing. */
+    /** Chosen by the reporter; sending the same id again changes nothing. */
     id: z.string().min(1).max(128),
-    /** `finished` for a run without a reported start counts as both. */
+    /** `finished` for a run without a reported start also counts as its start. */
     state: z.enum(["started", "finished"]),
-    /** The run; when absent, the latest or else the next. A run that has ended takes no report. */
+    /** The run; when absent, the latest or else the next. An ended run accepts no report. */
     run: z.number().int().min(1).optional(),
     /** For a finished run. */
     outcome: RunOutcome.optional(),
     exitCode: z.number().int().min(0).max(255).optional(),
     /** For people. */
     message: z.string().max(4_096).optional(),
-    /** Numbers that it told, by name. */
+    /** Numbers that the machine reported, by name. */
     numbers: z
       .record(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/), z.number())
       .refine((numbers) => Object.keys(numbers).length <= 100, "at most 100 numbers")
       .optional(),
-    /** Files that it made, and that are in the farm's store: `<hash>/<size>`. */
+    /** Files that it made and that are in the farm's store: `<hash>/<size>`. */
     outputs: z
       .array(
         z.object({
@@ -30,7 +30,7 @@ export const ReportRun = z
       )
       .max(1_000)
       .optional(),
-    /** Which machine it was. */
+    /** The reporting machine. */
     reporter: z.string().max(256).optional(),
   })
   .meta({ id: "ReportRun" });
@@ -40,7 +40,7 @@ export const ReportedRun = z
   .object({
     run: z.number().int(),
     state: z.enum(["started", "finished"]),
-    /** This very report had been taken before. */
+    /** The same report had been accepted before. */
     known: z.boolean(),
   })
   .meta({ id: "ReportedRun" });

@@ -5,10 +5,10 @@ import { JobState } from "./job-state.ts";
 import { maxSelectionLength } from "./selection/parse-selection.ts";
 import { ChosenGraphId } from "./submit-graph.ts";
 
-/** For people who later want to know why it was done. */
+/** For people who later ask for the reason. */
 const Reason = z.string().min(1).max(2_000);
 
-/** Far more than any name that a definition may have. */
+/** Much longer than any name that a definition may have. */
 const JobName = z.string().max(1_024);
 const Selection = z.string().max(maxSelectionLength);
 
@@ -16,14 +16,14 @@ const Selection = z.string().max(maxSelectionLength);
 const Asking = {
   /** Returns the effect, and changes nothing. */
   dryRun: z.boolean().default(false),
-  /** From the answer to a dry run: refuse if the effect would differ now. */
+  /** From the answer to a dry run: the request is refused if the effect would differ now. */
   token: z.string().max(100_000).optional(),
   reason: Reason.optional(),
 };
 
-/** Which jobs are meant: by name, or by a selection such as `platform:win32 & pgo & talos`. */
+/** Selects jobs: by name, or by a selection such as `platform:win32 & pgo & talos`. */
 const Target = {
-  /** All graphs of the set, not the one that is named alone. */
+  /** Applies to all graphs of the set, not only to the named one. */
   wholeSet: z.boolean().default(false),
   selection: Selection.optional(),
   jobs: z.array(JobName).max(10_000).optional(),
@@ -33,7 +33,7 @@ const Target = {
  * The extent of a retrigger.
  *
  * `alone`: only these jobs; jobs that were skipped because of them are set inactive. `revive`: jobs that were skipped
- * because of them run, too. `downstream`: everything that depends on them runs again, in order.
+ * because of them run, too. `downstream`: all jobs that depend on them run again, in order.
  */
 export const RerunMode = z.enum(["alone", "revive", "downstream"]);
 export type RerunMode = z.infer<typeof RerunMode>;
@@ -44,17 +44,17 @@ export const Retrigger = z
     ...Target,
     ...Asking,
     mode: RerunMode.default("revive"),
-    /** Not these jobs, but the stale ones among them and among the jobs that depend on them. */
+    /** Only the stale jobs among these and among the jobs that depend on them. */
     onlyStale: z.boolean().default(false),
-    /** So many runs one after the other, whatever comes of them. */
+    /** The number of consecutive runs, independent of their results. */
     times: z.number().int().min(1).max(100).default(1),
-    /** For queued or running jobs: further runs after the present one. Without it they are left alone. */
+    /** For queued or running jobs: further runs after the current one. Without it they are not changed. */
     another: z.boolean().default(false),
   })
   .meta({ id: "Retrigger" });
 export type Retrigger = z.input<typeof Retrigger>;
 
-/** `POST /graphs/ID/activate`: inactive, expired, coalesced jobs, with those that they need. */
+/** `POST /graphs/ID/activate`: inactive, expired, coalesced jobs, with their dependencies. */
 export const Activate = z
   .strictObject({
     ...Target,
@@ -69,20 +69,20 @@ export type Activate = z.input<typeof Activate>;
 export const Deactivate = z.strictObject({ ...Target, ...Asking }).meta({ id: "Deactivate" });
 export type Deactivate = z.input<typeof Deactivate>;
 
-/** `POST /graphs/ID/waive`: the job continues without the other. */
+/** `POST /graphs/ID/waive`: the job continues without the dependency. */
 export const Waive = z
   .strictObject({
     ...Asking,
     job: JobName,
     on: JobName,
     reason: Reason,
-    /** Takes a waiver back, before the job starts or when it is over. */
+    /** Removes a waiver, before the job starts or after its end. */
     undo: z.boolean().default(false),
   })
   .meta({ id: "Waive" });
 export type Waive = z.input<typeof Waive>;
 
-/** `POST /graphs/ID/release`: ends a breakpoint's waiting. */
+/** `POST /graphs/ID/release`: lets a breakpoint continue. */
 export const Release = z
   .strictObject({
     job: JobName,
@@ -93,17 +93,17 @@ export const Release = z
   .meta({ id: "Release" });
 export type Release = z.input<typeof Release>;
 
-/** `POST /graphs/ID/customise`: a JSON merge patch (RFC 7396) over the job's definition; null takes it back. */
+/** `POST /graphs/ID/customise`: a JSON merge patch (RFC 7396) over the job's definition; null removes the patch. */
 export const Customise = z
   .strictObject({
     job: JobName,
     patch: z.record(z.string(), z.json()).nullable(),
     /**
-     * The job's `origin.revision` that this change builds upon: refused (409) when there is a later one.
-     * Without it, a patch is refused when the job is customised differently already.
+     * The job's `origin.revision` that this change is based on: refused (409) when there is a later one. Without it, a
+     * patch is refused when the job is customised differently already.
      */
     after: z.number().int().min(0).optional(),
-    /** Runs the job again with it; needed when it has started. */
+    /** Runs the job again with the change; required when the job has started. */
     retrigger: z.boolean().default(false),
     reason: Reason.optional(),
     dryRun: z.boolean().default(false),
@@ -114,8 +114,8 @@ export type Customise = z.input<typeof Customise>;
 /**
  * `POST /graphs/ID/clone`
  *
- * `as-it-ran`: with the definitions that it had, changes by people included. `uncustomised`: without
- * those changes. `today`: as the definitions say now. Runs and results are never cloned.
+ * `as-it-ran`: with its original definitions, including changes by people. `uncustomised`: without those changes.
+ * `today`: with the current definitions. Runs and results are never cloned.
  */
 export const CloneMode = z.enum(["as-it-ran", "uncustomised", "today"]);
 export type CloneMode = z.infer<typeof CloneMode>;
@@ -123,14 +123,14 @@ export type CloneMode = z.infer<typeof CloneMode>;
 export const Clone = z
   .strictObject({
     mode: CloneMode.default("as-it-ran"),
-    /** The selected jobs, with the jobs that they need; all by default. */
+    /** The selected jobs, with their dependencies; all by default. */
     selection: Selection.optional(),
     jobs: z.array(JobName).max(10_000).optional(),
-    /** Leave the set of the original. */
+    /** The clone does not join the set of the original. */
     ownSet: z.boolean().default(false),
     reason: Reason.optional(),
     dryRun: z.boolean().default(false),
-    /** Name the clone yourself, and asking twice makes one. */
+    /** An id chosen by the client, so that a repeated request makes only one clone. */
     id: ChosenGraphId.optional(),
   })
   .meta({ id: "Clone" });
@@ -138,15 +138,15 @@ export type Clone = z.input<typeof Clone>;
 
 /** The effect of a change on one job. Jobs that are not listed continue as before. */
 export const PlannedEffect = z.enum([
-  /** It was requested. */
+  /** The job was requested. */
   "runs",
   /** A job that it depends on runs again, and its dependents were requested, too. */
   "runs because downstream",
   /** A requested job needs it. */
   "runs because needed",
-  /** It was skipped, and the reason for that disappears if all goes well. */
+  /** It was skipped, and the reason disappears if the runs succeed. */
   "is revived",
-  /** It would have run, and does not if all goes well: it was for a failure. */
+  /** It would have run after a failure, and is skipped if the runs succeed. */
   "is skipped",
   "is set inactive",
   /** It was requested, but is not possible; `why` gives the reason. */
@@ -163,9 +163,9 @@ export const PlannedJob = z.object({
   /** The cause of the run; null when there is no run. */
   cause: RunCause.nullable(),
   why: z.string().nullable(),
-  /** Which others of this list end first. */
+  /** The other jobs of this list that must end before. */
   waitsFor: z.array(z.string()),
-  /** Runs one after the other. */
+  /** The number of consecutive runs. */
   times: z.number().int(),
   /** The duration of one run, from earlier runs; null when it has never run. */
   expectedMs: z.number().nullable(),
@@ -177,14 +177,14 @@ export const PlannedChange = z
   .object({
     /** False for a dry run. */
     applied: z.boolean(),
-    /** Names exactly this list: to be sent along when it is to be done, and nothing else. */
+    /** Identifies exactly this list: send it to apply exactly this change. */
     token: z.string(),
     jobs: z.array(PlannedJob),
     totals: z.partialRecord(PlannedEffect, z.number().int()),
     expected: z.object({
-      /** Runs to come, further ones of the same job included. */
+      /** The number of planned runs, including repeated runs of a job. */
       runs: z.number().int(),
-      /** The longest chain among the listed jobs, without waiting for workers. */
+      /** The longest chain among the listed jobs, without waiting times for workers. */
       endToEndMs: z.number(),
       /** The sum of all their runs. */
       workerMs: z.number(),
@@ -204,9 +204,9 @@ export const CustomisedJob = z
     applied: z.boolean(),
     graph: z.string(),
     job: z.string(),
-    /** All that differs from the template now; null when nothing does. */
+    /** All differences from the template; null when there are none. */
     patch: z.record(z.string(), z.json()).nullable(),
-    /** The `after` of a change that builds upon this one. */
+    /** The value of `after` for a change based on this one. */
     revision: z.number().int(),
     changes: z.array(DefinitionChange),
     definition: z.unknown(),
@@ -216,15 +216,15 @@ export const CustomisedJob = z
   .meta({ id: "CustomisedJob" });
 export type CustomisedJob = z.infer<typeof CustomisedJob>;
 
-/** A job of a clone-to-be, in its three forms; null where it would not exist. */
+/** A job of a planned clone, in its three forms; null when the job would not exist in that form. */
 export const ClonedJobForms = z.object({
   job: z.string(),
   asItRan: z.string().nullable(),
   uncustomised: z.string().nullable(),
   today: z.string().nullable(),
-  /** From uncustomised to as it ran: the customisations. */
+  /** From `uncustomised` to `as-it-ran`: the customisations. */
   customisations: z.array(DefinitionChange),
-  /** From uncustomised to today: the changes of the definitions. */
+  /** From `uncustomised` to `today`: the changes of the definitions. */
   changesSince: z.array(DefinitionChange),
 });
 export type ClonedJobForms = z.infer<typeof ClonedJobForms>;
@@ -237,7 +237,7 @@ export const ClonedGraph = z
     jobs: z.array(z.string()),
     /** Jobs that differ between the three forms. */
     differences: z.array(ClonedJobForms),
-    /** Why there is no present form, when there is none. */
+    /** Why the form `today` is missing, if it is. */
     todayProblem: z.string().nullable(),
   })
   .meta({ id: "ClonedGraph" });

@@ -9,7 +9,7 @@ const Label = z
     "a label has up to 64 letters, digits, dots, hyphens and underscores, and begins with a letter or a digit",
   );
 
-/** Which graphs a rule is for. */
+/** The graphs that a rule applies to. */
 export const RetentionPlace = z.strictObject({
   /** A repository's name, or `*` for all. */
   repository: Pattern,
@@ -19,11 +19,11 @@ export const RetentionPlace = z.strictObject({
 
 /** Sets a rule. */
 export const SetRetentionRule = RetentionPlace.extend({
-  /** In milliseconds after a graph's end; null: for ever. */
+  /** In milliseconds after a graph's end; null: never deleted. */
   keepMs: KeepMs.nullable(),
-  /** So many of each branch are kept, however old. */
+  /** The number of newest graphs per branch that are kept regardless of age. */
   keepNewest: z.number().int().min(0).max(100_000).default(0),
-  /** Those beyond the newest so many of a branch go, however young; null: any number is kept. */
+  /** The highest number of graphs per branch; older ones beyond it are deleted regardless of age. Null: no limit. */
   most: z.number().int().min(1).max(1_000_000).nullable().default(null),
 })
   .refine(({ keepNewest, most }) => most === null || most >= keepNewest, {
@@ -45,14 +45,14 @@ const RetentionRule = z
   })
   .meta({ id: "RetentionRule" });
 
-/** What is kept for a time that is the same for the whole farm. */
+/** The kinds of data whose retention time is the same for the whole farm. */
 export const retentionKinds = ["executions", "invocations", "audit"] as const;
 export type RetentionKind = (typeof retentionKinds)[number];
 
 export const SetRetentionAge = z
   .strictObject({
     kind: z.enum(retentionKinds),
-    /** In milliseconds; null: for ever. */
+    /** In milliseconds; null: never deleted. */
     keepMs: KeepMs.nullable(),
   })
   .meta({ id: "SetRetentionAge" });
@@ -61,13 +61,13 @@ const RetentionAge = z
   .object({
     kind: z.enum(retentionKinds),
     keepMs: KeepMs.nullable(),
-    /** Null where it is as Grange has it from the start. */
+    /** Null for Grange's default. */
     setBy: z.string().nullable(),
   })
   .meta({ id: "RetentionAge" });
 export type RetentionAge = z.infer<typeof RetentionAge>;
 
-/** A label that keeps a graph, whatever the rules say. */
+/** A label that keeps a graph, regardless of the rules. */
 const RetentionHold = z
   .object({
     graph: z.uuid(),
@@ -84,7 +84,7 @@ export const HoldGraph = z
 
 export const ReleaseHold = z.strictObject({ label: Label }).meta({ id: "ReleaseHold" });
 
-/** What is kept, and for how long. */
+/** All retention rules, times and holds. */
 export const Retention = z
   .object({
     rules: z.array(RetentionRule),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** How a run ended, as the queue tells it; `cached` means that nothing was executed. */
+/** How a run ended, as reported by the queue; `cached` means that nothing was executed. */
 export const RunOutcome = z.enum([
   "succeeded",
   "failed",

@@ -3,22 +3,22 @@ import { z } from "zod";
 const Time = z.iso.datetime();
 
 const common = {
-  /** Its name on the farm, or what `SubmitGraph.repository` takes. */
+  /** Its name on the farm, or any value that `SubmitGraph.repository` accepts. */
   repository: z.string().min(1).max(4_096),
-  /** Which jobs, such as `kind:test & linux`; not by state. */
+  /** A selection of jobs, such as `kind:test & linux`; it cannot test the state. */
   selection: z.string().min(1).max(16_384),
-  /** Returns what it would do, and starts nothing. */
+  /** Returns the planned work and starts nothing. */
   dryRun: z.boolean().default(false),
   reason: z.string().max(1_000).optional(),
 };
 const Revision = z.string().min(1).max(512);
 
 /**
- * Asks for jobs on a range of commits, along first parents: `from` is not in it, `to` is.
+ * Requests jobs on a range of commits, along first parents: `from` is not in it, `to` is.
  *
- * `backfill` runs them on every commit, or on every `step`-th back from `to`. `bisect` looks for
- * the first bad commit after one that is known to be good: `parallel` probes at once, and
- * `sameResults` equal results before it believes one.
+ * `backfill` runs them on every commit, or on every `step`-th back from `to`. `bisect` looks for the first bad commit
+ * after one that is known to be good. It runs `parallel` probes at once, and accepts a result after `sameResults` equal
+ * ones.
  */
 export const StartSearch = z
   .discriminatedUnion("kind", [
@@ -43,20 +43,20 @@ export type StartSearch = z.input<typeof StartSearch>;
 
 /** A search's expected work. Durations are those of the newest commit's jobs, from recent runs. */
 export const SearchForecast = z.object({
-  /** In the range. */
+  /** The number of commits in the range. */
   commits: z.number().int(),
-  /** Of these, the ones with a known result. */
+  /** The number of these with a known result. */
   known: z.number().int(),
-  /** For a bisection: how often it has to wait for results, at most, when every commit can be tested. */
+  /** For a bisection: the highest number of rounds of probes, if every commit can be tested. */
   rounds: z.number().int().nullable(),
-  /** Commits that will be run, at the most. */
+  /** The highest number of commits that will be run. */
   probes: z.number().int(),
   jobsPerCommit: z.number().int(),
   jobs: z.number().int(),
-  /** For one commit from beginning to end, without waiting; jobs that never ran count as zero. */
+  /** The duration of one commit from beginning to end, without waiting times; jobs that never ran count as zero. */
   commitMs: z.number(),
   workerMs: z.number(),
-  /** In whatever the farm's owner counts; null for a farm that counts nothing. */
+  /** In the unit that the farm's owner chose; null when the farm has no price. */
   cost: z.number().nullable(),
   /** Jobs of a commit that never ran, so that their duration is unknown. */
   unknownJobs: z.number().int(),
@@ -71,7 +71,7 @@ export const CommitStanding = z.enum(["unknown", "asked", "good", "bad", "skippe
 export type CommitStanding = z.infer<typeof CommitStanding>;
 
 export const SearchCommit = z.object({
-  /** From 1, the oldest. */
+  /** The position in the range; the oldest commit has 1. */
   position: z.number().int(),
   commit: z.string(),
   standing: CommitStanding,
@@ -88,7 +88,7 @@ export const Search = z
     repository: z.string(),
     branch: z.string(),
     selection: z.string(),
-    /** Commits: the one before the range (of a bisection, the good one), and its last (the bad one). */
+    /** The commit before the range (for a bisection, the good one) and the last commit of the range (the bad one). */
     after: z.string(),
     last: z.string(),
     step: z.number().int(),
@@ -101,7 +101,7 @@ export const Search = z
     set: z.string().nullable(),
     commits: z.number().int(),
     counts: z.partialRecord(CommitStanding, z.number().int()),
-    /** The result of a bisection: the first bad commit, when `remaining` holds only it. */
+    /** The result of a bisection: the first bad commit, when `remaining` contains only that one. */
     remaining: z.array(SearchCommit),
     /** For people: the result, or the problem. */
     message: z.string().nullable(),
@@ -114,7 +114,7 @@ export type Search = z.infer<typeof Search>;
 /** A search with some of its commits, the newest first. */
 export const SearchDetail = Search.extend({
   commitList: z.array(SearchCommit),
-  /** Where to continue, as `before`; null at the end. */
+  /** The `before` of the next page; null at the end. */
   next: z.number().int().nullable(),
 }).meta({ id: "SearchDetail" });
 export type SearchDetail = z.infer<typeof SearchDetail>;

@@ -21,14 +21,14 @@ export type Secret = z.infer<typeof Secret>;
 const Place = {
   name: SecretName,
   repository: Pattern.min(1, "say which repositories; * stands for any letters"),
-  /** Patterns reach commits of no branch only when they are `*`. */
+  /** Only the pattern `*` matches commits without a branch. */
   branch: Pattern.min(1, "say which branches; * stands for any letters"),
 };
 
 export const SetSecret = z
   .strictObject({
     ...Place,
-    /** The principals whose own runs get the secret, also on branches that are not protected. */
+    /** The principals whose own runs also get the secret on branches that are not protected. */
     users: Pattern.min(1).nullable().default(null),
     /** Base64: a value may be any bytes. */
     value: z.base64({ error: "the value must be in base64" }).max(64 * 1024),

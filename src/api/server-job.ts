@@ -1,15 +1,15 @@
 import { z } from "zod";
 
-/** Something that a notify job told, or tried to tell, one place. */
+/** A message of a notify job to one place, delivered or not. */
 export const Notification = z.object({
-  /** Names it to the place, which may hear it twice. */
+  /** Identifies the message for the place, which may receive it twice. */
   id: z.string(),
   run: z.number().int(),
   url: z.string(),
-  /** `kept`: the server does not allow the place; it is only shown. */
+  /** `kept`: the server does not allow this place, so the message is only shown. */
   state: z.enum(["pending", "delivered", "kept", "failed"]),
   attempts: z.number().int(),
-  /** For people: why it was not delivered yet, or will not be. */
+  /** For people: why it is not delivered yet, or never will be. */
   problem: z.string().nullable(),
   deliveredAt: z.iso.datetime().nullable(),
 });

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 const Time = z.iso.datetime();
 
-/** Who a browser is signed in as, and how to sign in. */
+/** The browser's signed-in user, and how to sign in. */
 export const SessionStanding = z
   .object({
     /** Null: not signed in. */
@@ -10,7 +10,7 @@ export const SessionStanding = z
       .object({
         id: z.string(),
         principal: z.string(),
-        /** The basis of the session: a token by its id, or an identity provider by its address. */
+        /** The basis of the session: a token (its id) or an identity provider (its address). */
         by: z.union([
           z.object({ kind: z.literal("token"), id: z.string() }),
           z.object({ kind: z.literal("provider"), issuer: z.string() }),
@@ -19,13 +19,13 @@ export const SessionStanding = z
         endsAt: Time,
       })
       .nullable(),
-    /** Why a session has ended. */
+    /** Why a session ended. */
     over: z.object({ principal: z.string(), why: z.string() }).nullable(),
-    /** Why the last sign-in at the provider came to nothing; told once. */
+    /** Why the last sign-in at the provider failed; returned only once. */
     problem: z.string().nullable(),
-    /** To be sent as `X-Grange-Csrf` with all that changes something; null when not signed in. */
+    /** To be sent as `X-Grange-Csrf` with every request that changes something; null when not signed in. */
     csrf: z.string().nullable(),
-    /** The name of the identity provider; null where there is none. */
+    /** The name of the identity provider; null when there is none. */
     provider: z.string().nullable(),
     /** Whether callers without a sign-in may do everything. */
     isOpen: z.boolean(),
@@ -45,7 +45,7 @@ export const BeginSignIn = z
 /** Where to send the browser. */
 export const SignInAddress = z.object({ url: z.url() }).meta({ id: "SignInAddress" });
 export const SignedIn = z.object({ principal: z.string() }).meta({ id: "SignedIn" });
-/** The browser is signed out; its cookies are gone with this answer. */
+/** The browser is signed out; this response deletes its cookies. */
 export const SignedOut = z.object({}).meta({ id: "SignedOut" });
 /** An address that signs its first visitor in. */
 export const SignInLink = z.object({ url: z.url(), expiresAt: Time }).meta({ id: "SignInLink" });
@@ -66,7 +66,7 @@ export const ListedSession = z
   .meta({ id: "ListedSession" });
 export type ListedSession = z.infer<typeof ListedSession>;
 
-/** The principals of users: a subject of an identity provider, and its principal here. */
+/** The principals of users: a subject of an identity provider, and its principal on the farm. */
 export const ListedIdentity = z
   .object({
     issuer: z.string(),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Whether a text is the beginning of a graph's id, or `latest`: it then means the set of that graph. */
+/** Returns whether a text is the beginning of a graph's id, or `latest`: it then means the set of that graph. */
 export function meansGraph(text: string): boolean {
   return text === "latest" || /^[0-9a-f]{4,8}$|^[0-9a-f]{8}-[0-9a-f-]*$/i.test(text);
 }

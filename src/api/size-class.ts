@@ -7,24 +7,24 @@ const Class = z.number().int().positive();
 /** The estimate for one class. */
 export const SizeClassAlternative = z.object({
   sizeClass: Class,
-  /** How long it would run; null where nothing was known. */
+  /** The expected running time; null when unknown. */
   expectedMs: z.number().nullable(),
-  /** One in ten is faster than the one, one in ten slower than the other. */
+  /** 10 % of runs are faster than `fastMs`, and 10 % are slower than `slowMs`. */
   band: z.object({ fastMs: z.number(), slowMs: z.number() }).nullable(),
   waitMs: z.number(),
   /** The cost of its time, the delay, and possible retries, in the farm's unit: the value that strategies compare. */
   cost: z.number().nullable(),
-  /** The probability that it does not end well there. From 0 to 1. */
+  /** The probability of a failure there, from 0 to 1. */
   risk: z.number().nullable(),
-  /** With which it was drawn, where the strategy draws. */
+  /** The probability with which it was drawn, for strategies that draw. */
   probability: z.number().nullable(),
   remark: z.string().nullable(),
 });
 export type SizeClassAlternative = z.infer<typeof SizeClassAlternative>;
 
-/** One attempt, as it bears on size classes. */
+/** One attempt, with the facts that size classes need. */
 export const SizeClassRun = z.object({
-  /** Another one than the decision's where it is a second run beside the first. */
+  /** A different one than the decision's when this is a parallel second run. */
   executionId: z.uuid(),
   attempt: Count,
   sizeClass: Class,
@@ -44,7 +44,7 @@ export type SizeClassRun = z.infer<typeof SizeClassRun>;
 
 const sizeClassLevels = ["action", "target", "mnemonic", "platform"] as const;
 
-/** Under which an execution is remembered. */
+/** The key under which past runs of an execution are stored. */
 const KeyAddress = z.object({
   project: z.string(),
   domain: z.string(),
@@ -54,7 +54,7 @@ const KeyAddress = z.object({
   title: z.string(),
 });
 
-/** A choice of a class, with the known facts, the alternatives, and the outcome. */
+/** A choice of a class, with its known facts, alternatives and outcome. */
 export const SizeClassDecision = KeyAddress.extend({
   executionId: z.uuid(),
   number: Count,
@@ -62,7 +62,7 @@ export const SizeClassDecision = KeyAddress.extend({
   strategy: z.string(),
   decidedAt: Time,
   sizeClass: Class,
-  /** Whether only this class would do; otherwise a greater one with nothing of its own may have taken it. */
+  /** Whether only this class was allowed; otherwise an idle worker of a greater class may have run it. */
   isExact: z.boolean(),
   expectedMs: z.number(),
   timeoutMs: z.number(),
@@ -71,20 +71,20 @@ export const SizeClassDecision = KeyAddress.extend({
   reason: z.object({ kind: z.string(), text: z.string() }),
   alternatives: z.array(SizeClassAlternative),
   runs: z.array(SizeClassRun),
-  /** The whole decision in plain words. */
+  /** The complete decision as sentences. */
   sentences: z.array(z.string()),
 });
 export type SizeClassDecision = z.infer<typeof SizeClassDecision>;
 
-/** Why an execution runs on the size class that it runs on. */
+/** Why an execution runs on its size class. */
 export const ExecutionSizeClass = z
   .object({
     executionId: z.uuid(),
-    /** The original execution of a second run, which the decisions are about. */
+    /** The original execution, when this is a second run; the decisions belong to the original. */
     secondRunOf: z.uuid().nullable(),
     state: z.enum(["queued", "leased", "finished"]),
     sizeClass: Class,
-    /** The requested least class. */
+    /** The requested smallest class. */
     leastSizeClass: Class,
     mostSizeClass: Class.nullable(),
     /** One sentence: the choice, or the reason why there was none. */
@@ -94,7 +94,7 @@ export const ExecutionSizeClass = z
   .meta({ id: "ExecutionSizeClass" });
 export type ExecutionSizeClass = z.infer<typeof ExecutionSizeClass>;
 
-/** Against always taking the greatest class that could be chosen. An estimate. */
+/** The estimated saving compared with always choosing the greatest possible class. */
 export const SizeClassSaved = z.object({
   /** In the farm's unit; may be negative. */
   amount: z.number(),
@@ -115,30 +115,30 @@ export const SizeClassNow = z.object({
   slots: Count,
   busy: Count,
   queued: Count,
-  /** The expected wait of a new execution for a slot; null when it is unknown, or there is none. */
+  /** The expected wait of a new execution for a slot; null when it is unknownor there is no slot. */
   expectedWaitMs: z.number().nonnegative().nullable(),
   cpus: z.number().nullable(),
   memoryBytes: z.number().nullable(),
-  /** For one second of one slot. */
+  /** The price of one second of one slot. */
   price: z.number(),
   runs: Count,
-  /** The executions that ended there. */
+  /** The executions that ended on this class. */
   executions: Count,
-  /** The share among those of the platform; null where there are none. */
+  /** The share of the platform's executions; null without executions. */
   share: z.number().nullable(),
   busySeconds: z.number().nonnegative(),
   cost: z.number(),
-  /** The saving by choosing this one. */
+  /** The saving from choosing this class. */
   saved: SizeClassSaved,
 });
 export type SizeClassNow = z.infer<typeof SizeClassNow>;
 
-/** The recent period: 24 hours, or the number of executions that are read. */
+/** The recent period: 24 hours, or the limit of executions that are read. */
 export const SizeClassWindow = z.object({ since: Time, executions: Count, isCut: z.boolean() });
 export type SizeClassWindow = z.infer<typeof SizeClassWindow>;
 
 export const SizeClassPlatform = z.object({
-  /** Its properties in one line; names it in addresses. */
+  /** Its properties in one line, which identify it in addresses. */
   name: z.string(),
   platform: z.record(z.string(), z.string()),
   classes: z.array(SizeClassNow),
@@ -181,17 +181,17 @@ export const SizeClassDetail = z
     /** The other classes of the platform. */
     others: z.array(Class),
     class: SizeClassNow,
-    /** Oldest first; hours without anything are there, too. */
+    /** Oldest first, including hours without executions. */
     hours: z.array(
       z.object({ from: Time, runs: Count, busySeconds: z.number(), cost: z.number() }),
     ),
-    /** The dearest. */
+    /** The most expensive keys. */
     keys: z.array(SizeClassKeySummary),
   })
   .meta({ id: "SizeClassDetail" });
 export type SizeClassDetail = z.infer<typeof SizeClassDetail>;
 
-/** A run as it is remembered. */
+/** A stored past run. */
 export const SizeClassPastRun = z.object({
   end: z.enum(["succeeded", "failed", "timed_out", "out_of_memory"]),
   durationMs: z.number().nonnegative(),
@@ -202,7 +202,7 @@ export const SizeClassPastRun = z.object({
 });
 export type SizeClassPastRun = z.infer<typeof SizeClassPastRun>;
 
-/** All that is remembered under a key. */
+/** Everything that is stored under a key. */
 export const SizeClassKeyDetail = KeyAddress.extend({
   lastSeenAt: Time,
   lastFailureAt: Time.nullable(),
@@ -212,7 +212,7 @@ export const SizeClassKeyDetail = KeyAddress.extend({
       sizeClass: Class,
       /** Oldest first, the last 32. */
       runs: z.array(SizeClassPastRun),
-      /** From the latest decision that had one. */
+      /** From the latest decision with an estimate. */
       estimate: SizeClassAlternative.nullable(),
     }),
   ),
@@ -223,7 +223,7 @@ export type SizeClassKeyDetail = z.infer<typeof SizeClassKeyDetail>;
 
 export const sizeClassStrategies = ["smallest", "largest", "adr", "pagerank", "grange"] as const;
 
-/** How size classes are chosen; the same as `src/size-classes/settings.ts`, for those outside. */
+/** How size classes are chosen; the same as `src/size-classes/settings.ts`, for API clients. */
 const Settings = z.strictObject({
   strategy: z.enum(sizeClassStrategies),
   priceOfDelay: z.number().nonnegative(),
@@ -253,7 +253,7 @@ export const SizeClassSettingsNow = z
   .meta({ id: "SizeClassSettingsNow" });
 export type SizeClassSettingsNow = z.infer<typeof SizeClassSettingsNow>;
 
-/** The values to change; null: the default. Absent values stay. */
+/** The values to change; null restores the default. Absent values stay unchanged. */
 export const SetSizeClassSettings = z
   .strictObject({
     strategy: Settings.shape.strategy.nullish(),

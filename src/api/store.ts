@@ -3,44 +3,44 @@ import { z } from "zod";
 const Count = z.number().int().nonnegative();
 const Bytes = z.number().int().nonnegative();
 
-/** The farm's store of blobs, as it was when it was last looked at. */
+/** The farm's store of blobs, as of the last look. */
 export const StoreStanding = z
   .object({
-    /** Null where the store may grow as large as the disk. */
+    /** Null when the store may grow as large as the disk. */
     limitBytes: Bytes.nullable(),
-    /** Null until it was counted once: some minutes after the server's start. */
+    /** Null until the first count, some minutes after the server's start. */
     counted: z
       .object({
         at: z.iso.datetime(),
         blobs: Count,
         bytes: Bytes,
-        /** Used within the last 3 hours: removed only when the disk fills up, and if nothing names it. */
+        /** Used within the last 3 hours; removed only when the disk fills up and nothing refers to it. */
         youngBytes: Bytes,
         /** Older blobs that unfinished work needs. */
         heldBytes: Bytes,
-        /** Above the limit, though all went that may. */
+        /** The bytes above the limit after everything removable was removed. */
         overBytes: Bytes,
       })
       .nullable(),
-    /** The last time that something was removed. */
+    /** The last time that eviction removed something. */
     evicted: z
       .object({
         at: z.iso.datetime(),
         blobs: Count,
         bytes: Bytes,
-        /** Results of actions, and entries of caches, that named what went. */
+        /** Results of actions, and entries of caches, that referred to removed blobs. */
         names: Count,
       })
       .nullable(),
-    /** In all, since the store is counted. */
+    /** In total, since counting began. */
     evictedInAll: z.object({ blobs: Count, bytes: Bytes, names: Count }),
-    /** The last time that every blob was compared with its digest; null until that was done once. */
+    /** The last time that every blob was compared with its digest; null before the first time. */
     scrubbed: z
       .object({
         at: z.iso.datetime(),
         blobs: Count,
         bytes: Bytes,
-        /** Blobs that were not as their digest says, and were removed. */
+        /** Blobs that did not match their digest and were removed. */
         corrupt: Count,
       })
       .nullable(),

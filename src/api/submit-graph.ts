@@ -4,14 +4,14 @@ import { GraphChoice } from "./graph-choice.ts";
 import { SetReference } from "./set-name.ts";
 
 /**
- * A client's id for a graph. The farm derives version 8 from commits: a client that took such an id would replace the
- * graph of its forge.
+ * A client's id for a graph. The farm derives ids of version 8 from commits: a client with such an id could replace the
+ * graph of a forge's commit.
  */
 export const ChosenGraphId = z
   .uuid()
   .refine((id) => id[14] !== "8", "an id of version 8 is the farm's own; take a random one");
 
-/** Asks for the graph of a commit. */
+/** Requests the graph of a commit. */
 export const SubmitGraph = z
   .object({
     /** A path on the server's machine, or a URL that its git can fetch. */
@@ -19,20 +19,22 @@ export const SubmitGraph = z
     rev: z.string().min(1).max(512).default("HEAD"),
     ...GraphChoice.shape,
     branch: BranchName.optional(),
-    /** Name the graph yourself, and submitting it twice is submitting it once. */
+    /** An id chosen by the client, so that a repeated submission makes only one graph. */
     id: ChosenGraphId.optional(),
     /**
-     * The set that the graph joins, whatever its repository: by name, or by a graph of it. A name that is new begins a
-     * set. Needs the right to submit wherever the set has graphs.
+     * The set that the graph joins, independent of its repository: by name, or by one of its graphs. A new name begins
+     * a set. Needs the right to submit wherever the set has graphs.
      */
     set: SetReference.optional(),
     /** Run even if the action cache has the result. */
     skipCache: z.boolean().default(false),
-    /** Higher is sooner; not given, it is usual. Caps of the branch and of the submitter hold. */
+    /**
+     * Jobs with a higher priority start first; the default when absent. Caps of the branch and of the submitter apply.
+     */
     priority: z.number().int().min(-1_000).max(1_000).optional(),
-    /** The one class that nothing overtakes; needs a grant that has it. */
+    /** The top class, which nothing overtakes; needs a grant for it. */
     top: z.boolean().optional(),
-    /** How long any of its jobs may wait for its start, such as `2h`; a job's own definition may say less. */
+    /** How long each of its jobs may wait for its start, such as `2h`; a job's own definition may set less. */
     ttl: z.string().max(64).optional(),
     /** Changes of jobs' definitions for this graph alone: job → JSON merge patch. Needs the grant to customise. */
     patches: z.record(z.string(), z.record(z.string(), z.json())).optional(),

@@ -1,10 +1,10 @@
 import { z } from "zod";
 
-/** The groups of times. */
+/** The criteria for grouping times. */
 export const TimesGrouping = z.enum(["branch", "pool", "kind"]);
 export type TimesGrouping = z.infer<typeof TimesGrouping>;
 
-/** Statistics of durations, in ms; null where nothing was measured. Percentiles are interpolated. */
+/** Statistics of durations, in ms; null when nothing was measured. Percentiles are interpolated. */
 export const Durations = z.object({
   count: z.number().int(),
   meanMs: z.number().nullable(),
@@ -19,18 +19,18 @@ export type Durations = z.infer<typeof Durations>;
 /**
  * The times of a group of runs.
  *
- * A run waits from when nothing prevents it any more until its process starts, or until it is cancelled or expires; a
- * run that still waits has waited until now. Blocked time does not count, and a cache hit does not wait. Only workers
- * let runs wait. It runs from the start to the end of its last attempt.
+ * The waiting time of a run begins when it is no longer blocked, and ends when its process starts, or when it is
+ * cancelled or expires; for a waiting run, it ends now. Cache hits do not wait. Only runs on workers have waiting
+ * times. The running time is from the start to the end of its last attempt.
  */
 export const GroupTimes = z.object({
-  /** A branch, a pool (`OSFamily=linux`) or a kind; empty for all together, and for no branch. */
+  /** A branch, a pool (`OSFamily=linux`) or a kind; empty for all together and for "no branch". */
   name: z.string(),
   wait: Durations,
   run: Durations,
   /**
-   * The share of runs that waited no longer than the goal, from 0 to 1; null when there were none. Runs that still
-   * wait, and not longer than that, do not count.
+   * The share of runs that waited no longer than the goal, from 0 to 1; null when there were none. Waiting runs that
+   * are still within the goal do not count.
    */
   withinGoal: z.number().nullable(),
 });
@@ -43,10 +43,10 @@ export type GroupTimes = z.infer<typeof GroupTimes>;
  * for the farm.
  */
 export const GraphTimes = z.object({
-  /** A branch; empty for all together, and for no branch. */
+  /** A branch; empty for all together and for "no branch". */
   name: z.string(),
   endToEnd: Durations,
-  /** From the graph's beginning to its first bad run. */
+  /** From the graph's beginning to its first failed run. */
   firstFailure: Durations,
   criticalPath: Durations,
 });
@@ -61,7 +61,7 @@ export const MetricMeasure = z.enum([
 ]);
 export type MetricMeasure = z.infer<typeof MetricMeasure>;
 
-/** The figure of the measure that is the metric's value: a percentile in ms, or the share within a time. */
+/** The statistic that is the metric's value: a percentile in ms, or the share within a time. */
 const MetricFigure = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("percentile"), percentile: z.number().min(0).max(100) }),
   z.object({
@@ -77,13 +77,13 @@ export const MetricName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, "a metric's name has small letters, digits and dashes");
 
-/** Sets a metric. All of it is computed from runs, so that it holds for the past, too. */
+/** Sets a metric. It is computed from runs, so that it also covers the past. */
 export const SetMetric = z
   .object({
     measure: MetricMeasure,
     figure: MetricFigure,
     group: TimesGrouping.nullable().default(null),
-    /** A selection of jobs such as `kind:test & !windows`; empty for all. Times of graphs have none. */
+    /** A selection of jobs such as `kind:test & !windows`; empty for all. Metrics of graph times have no filter. */
     filter: z.string().max(16_384).default(""),
     windowSeconds: z
       .number()
@@ -91,7 +91,7 @@ export const SetMetric = z
       .min(60)
       .max(366 * 86_400)
       .default(7 * 86_400),
-    /** Makes it the one by which the farm is measured, in place of the one before. */
+    /** Makes it the farm's metric of record, in place of the previous one. */
     ofRecord: z.boolean().default(false),
   })
   .meta({ id: "SetMetric" });
@@ -107,12 +107,12 @@ export const MetricValue = z
     metric: MetricDefinition,
     /** In ms for a percentile, from 0 to 1 for a share; null when nothing was measured. */
     value: z.number().nullable(),
-    /** Runs, or graphs, that it is made of. */
+    /** The number of runs or graphs behind the value. */
     count: z.number().int(),
     groups: z.array(
       z.object({ name: z.string(), value: z.number().nullable(), count: z.number().int() }),
     ),
-    /** Whether its goal is met; null when it has none, or nothing was measured. */
+    /** Whether its goal is met; null without a goal or without measurements. */
     goalMet: z.boolean().nullable(),
   })
   .meta({ id: "MetricValue" });
@@ -128,13 +128,13 @@ export const Times = z
       seconds: z.number().int(),
     }),
     group: TimesGrouping,
-    /** How soon a run is to start: 95 % within 15 minutes. */
+    /** The goal for the start of runs, such as 95 % within 15 minutes. */
     goal: z.object({ withinSeconds: z.number(), share: z.number() }),
     all: GroupTimes,
-    /** The groups with most runs first; at most 200. */
+    /** The groups, those with most runs first; at most 200. */
     groups: z.array(GroupTimes),
     graphs: GraphTimes,
-    /** By branch; empty when grouped by something that a graph has several of. */
+    /** By branch; empty when a graph may belong to several groups. */
     graphGroups: z.array(GraphTimes),
     /** The farm's metric of record, over all repositories and its own window. */
     record: MetricValue.nullable(),

@@ -3,7 +3,8 @@ import { z } from "zod";
 const Count = z.number().int().nonnegative();
 
 /**
- * The tools whose caches are served over HTTP, each in its own way. `results`: build systems that speak a granary's own protocol.
+ * The tools whose caches are served over HTTP, each with its own protocol. `results`: build systems that use the
+ * granary's protocol.
  */
 export const CacheTool = z.enum([
   "bazel",
@@ -23,7 +24,7 @@ export const ToolCache = z.object({
   tool: CacheTool,
   entries: Count,
   bytes: Count,
-  /** Since this server started. */
+  /** Hits since this server started. */
   hits: Count,
   misses: Count,
   writes: Count,

@@ -18,7 +18,7 @@ export const TreeListing = z
         z.object({ kind: z.literal("symlink"), path: z.string(), target: z.string() }),
       ]),
     ),
-    /** The total number: of large trees only the first entries are listed. */
+    /** The total number; of large trees, only the first entries are listed. */
     count: Count,
   })
   .meta({ id: "TreeListing" });

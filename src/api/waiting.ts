@@ -7,9 +7,9 @@ const Count = z.number().int().nonnegative();
 const JobStanding = z.object({ name: z.string(), state: JobState });
 
 const common = {
-  /** For people, whole. */
+  /** The complete sentence, for people. */
   sentence: z.string(),
-  /** How to shorten the wait; null when it is only possible to wait. */
+  /** How to shorten the wait; null when that is not possible. */
   advice: z.string().nullable(),
 };
 
@@ -18,9 +18,9 @@ export const WaitingReason = z.discriminatedUnion("kind", [
   z.object({
     ...common,
     kind: z.literal("dependency"),
-    /** The one that moves first: it waits for no other job. */
+    /** The first job of the chain, which waits for no other job. */
     root: JobStanding.nullable(),
-    /** Some of the jobs that it waits for itself, and how many there are. */
+    /** Some of the jobs that it directly waits for, and their total number. */
     jobs: z.array(JobStanding),
     count: Count,
   }),
@@ -28,20 +28,20 @@ export const WaitingReason = z.discriminatedUnion("kind", [
     ...common,
     kind: z.literal("person"),
     breakpoint: z.string(),
-    /** Names, or patterns of them; empty when everybody with the grant may. */
+    /** Names, or patterns of them; empty when every principal with the grant may. */
     mayRelease: z.array(z.string()),
-    /** The results to look at before the release. */
+    /** The results to check before the release. */
     message: z.string().nullable(),
-    /** When it continues without a person. */
+    /** The time when it continues without a person. */
     until: Time.nullable(),
   }),
   z.object({ ...common, kind: z.literal("time"), until: Time.nullable() }),
-  /** Its result is to be reported by a machine that the farm does not know. */
+  /** A machine outside the farm must report its result. */
   z.object({ ...common, kind: z.literal("outside") }),
   z.object({
     ...common,
     kind: z.literal("preparing"),
-    /** Some trouble of the farm's; it is tried again. */
+    /** A problem of the farm; the farm retries. */
     trouble: z.string().nullable(),
     until: Time.nullable(),
     /** Jobs that are prepared first. */
@@ -50,11 +50,11 @@ export const WaitingReason = z.discriminatedUnion("kind", [
   z.object({
     ...common,
     kind: z.literal("capacity-none"),
-    /** The property that it requires and no worker offers, with the offered values; null when there are no workers. */
+    /** The required property that no worker offers, with the offered values; null when there are no workers. */
     missing: z
       .object({ property: z.string(), asked: z.string(), offered: z.array(z.string()) })
       .nullable(),
-    /** Workers that could run it, but are not heard of, or take nothing new. */
+    /** Workers that could run it, but are silent or accept nothing new. */
     silent: Count,
     draining: Count,
     lastSeenAt: Time.nullable(),
@@ -62,7 +62,7 @@ export const WaitingReason = z.discriminatedUnion("kind", [
   z.object({
     ...common,
     kind: z.literal("capacity-size"),
-    /** The smallest size class that may run it, and the greatest that is there. */
+    /** The smallest size class that may run it, and the greatest existing one. */
     asked: Count,
     greatest: Count,
     workers: Count,
@@ -70,7 +70,7 @@ export const WaitingReason = z.discriminatedUnion("kind", [
   z.object({
     ...common,
     kind: z.literal("capacity-busy"),
-    /** How many could run it; all are busy. */
+    /** The number of workers that could run it; all are busy. */
     workers: Count,
     freeAt: Time.nullable(),
   }),
@@ -78,23 +78,23 @@ export const WaitingReason = z.discriminatedUnion("kind", [
     ...common,
     kind: z.literal("limit"),
     limit: z.string(),
-    /** How many at once. */
+    /** The limit for simultaneous ones. */
     most: Count,
   }),
   z.object({
     ...common,
     kind: z.literal("priority"),
-    /** About how many go first. `isMore`: at least so many. */
+    /** About how many jobs start before it. `isMore`: the numbers are lower bounds. */
     ahead: z.object({ top: Count, sameGraph: Count, others: Count, isMore: z.boolean() }),
     workers: Count,
-    /** The part of these workers that the job's graph may expect now. */
+    /** The share of these workers that the job's graph may currently expect. */
     share: z.number(),
   }),
   z.object({ ...common, kind: z.literal("starting"), worker: z.string().nullable() }),
 ]);
 export type WaitingReason = z.infer<typeof WaitingReason>;
 
-/** Null: it waits for nothing, since it runs or is over. */
+/** Null: it does not wait, because it runs or has ended. */
 export const JobWaiting = z
   .object({ waiting: WaitingReason.nullable() })
   .meta({ id: "JobWaiting" });

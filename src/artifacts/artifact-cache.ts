@@ -11,24 +11,24 @@ import { getPackage } from "./get-package.ts";
 import { toolOf } from "./tool-of.ts";
 import { unpackTarball } from "./unpack-tarball.ts";
 
-/** A folder in the cache. Nobody may write into it. */
+/** A folder in the cache. It is read-only. */
 export interface PlacedFolder {
   readonly directory: string;
 }
 
 /** An artifact's component in a folder of this machine. It stays until it is released. */
 export interface PlacedArtifact extends PlacedFolder {
-  /** The backend's command, its holes filled. */
+  /** The backend's command, with its placeholders filled. */
   readonly tool: readonly string[];
-  /** The backend's environment, its holes filled. */
+  /** The backend's environment, with its placeholders filled. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Components and sources, got once and kept within a limit. Several processes may share its folder. */
+/** Components and sources, fetched once and kept within a size limit. Several processes may share its folder. */
 export interface ArtifactCache {
   /**
-   * `unavailable` and `deadline_exceeded` may go away; `not_found`, `data_loss`, `invalid_argument` and
-   * `failed_precondition` will not by themselves.
+   * `unavailable` and `deadline_exceeded` may be temporary; `not_found`, `data_loss`, `invalid_argument` and
+   * `failed_precondition` are permanent.
    */
   place(
     suite: Suite,
@@ -49,17 +49,17 @@ export interface CacheOptions {
   readonly limitBytes: number;
   /** The private addresses that Git may contact; any when absent. */
   readonly privateHosts?: PrivateHosts | undefined;
-  /** From the farm's store, by `HASH/SIZE`. */
+  /** Fetches a blob from the farm's store, by `HASH/SIZE`. */
   readonly fetchBlob?: (digest: string, signal: AbortSignal) => AsyncIterable<Uint8Array>;
 }
 
-/** The content that is wanted, and how it is made. Equal keys mean equal folders. */
+/** The wanted content, and how to make it. Equal keys mean equal folders. */
 interface Wanted {
   readonly key: unknown;
   readonly make: (folder: string) => Promise<void>;
 }
 
-/** More than a toolchain packed; it is held in memory while it is unpacked. */
+/** Larger than a packed toolchain; the tarball is in memory while it is unpacked. */
 const mostTarballBytes = 512 * 2 ** 20;
 
 export async function openArtifactCache({
@@ -152,7 +152,7 @@ async function pathWanted(path: string): Promise<Wanted> {
   };
 }
 
-/** The wanted package, without its integrity: a package that was fetched for one hash must not pass for another. */
+/** The key for a package with its integrity: a package that was fetched for one hash must not be used for another. */
 function packageWanted(
   { npm, version, integrity }: { npm: string; version: string; integrity?: string | undefined },
   signal: AbortSignal,

@@ -21,9 +21,9 @@ export interface HeldFolder {
   letGo(): Promise<void>;
 }
 
-/** Folders by key, made once, kept within a limit. Several processes may share it. */
+/** Folders by key, each made once; their total size is limited. Several processes may share it. */
 interface CacheFolder {
-  /** `make` fills an empty folder; it is called when the key is not there, by one process at a time. */
+  /** `make` fills an empty folder; it is called when the key does not exist, by one process at a time. */
   hold(
     key: string,
     make: (folder: string) => Promise<void>,
@@ -34,9 +34,9 @@ interface CacheFolder {
 /**
  * ```
  * kept/KEY/        content, and `bytes`, whose time is that of last use
- * making/OWNER…/   what a process is filling: rubbish once that process is gone
- * held/KEY/OWNER…  who holds it; of a process that is gone, nobody
- * locks/           `cache` for a moment each, KEY while it is made
+ * making/OWNER…/   a folder that a process is filling: garbage after the end of that process
+ * held/KEY/OWNER…  a holder of the folder; invalid after the end of its process
+ * locks/           `cache` is held briefly, KEY while its folder is made
  * ```
  */
 export async function openCacheFolder(directory: string, limitBytes: number): Promise<CacheFolder> {
@@ -56,7 +56,7 @@ export async function openCacheFolder(directory: string, limitBytes: number): Pr
         const held = await alone(signal, () => holdIfKept(key));
         if (held !== undefined) return held;
         const made = await holdingLock(at("locks", key), signal, async () => {
-          // The process that held the lock before may have made it.
+          // The previous holder of the lock may have made it.
           if (await exists(at("kept", key))) return undefined;
           return makeAndHold(key, make, signal);
         });
@@ -88,7 +88,7 @@ export async function openCacheFolder(directory: string, limitBytes: number): Pr
     }
   }
 
-  /** Under the lock of the cache: nothing goes away between the look and the mark. */
+  /** Requires the lock of the cache, so that no folder is removed between the check and the mark. */
   async function holdIfKept(key: string): Promise<HeldFolder | undefined> {
     if (!(await exists(at("kept", key)))) return undefined;
     const mark = at("held", key, `${own}-${count++}`);
@@ -111,8 +111,8 @@ export async function openCacheFolder(directory: string, limitBytes: number): Pr
   }
 
   /**
-   * Removes the least recently used folders above the limit; held folders stay, whatever the limit. The lock of the
-   * cache is held.
+   * Removes the least recently used folders above the limit; held folders stay, regardless of the limit. Requires the
+   * lock of the cache.
    */
   async function keepWithinLimit(): Promise<void> {
     const kept = await Promise.all(
@@ -127,7 +127,7 @@ export async function openCacheFolder(directory: string, limitBytes: number): Pr
       if (total <= limitBytes) return;
       if (await isHeld(at("held", key))) continue;
       total -= bytes;
-      // Moved away at once, to the folders of this process, so that no other process finds a part of it.
+      // Renamed in one step into the folders of this process, so that no other process finds an incomplete folder.
       const away = at("making", `${own}-${count++}`);
       await rename(at("kept", key), away);
       await rm(away, { recursive: true, force: true });
@@ -136,7 +136,7 @@ export async function openCacheFolder(directory: string, limitBytes: number): Pr
   }
 }
 
-/** Returns whether a process that still runs holds the key; removes the marks of all others. */
+/** Returns whether a running process holds the key; removes the marks of all others. */
 async function isHeld(marksOfKey: string): Promise<boolean> {
   const marks = await readdir(marksOfKey).catch(() => []);
   const dead = marks.filter((mark) => !isAlive(mark));
@@ -144,12 +144,12 @@ async function isHeld(marksOfKey: string): Promise<boolean> {
   return dead.length < marks.length;
 }
 
-/** Removes what processes left behind that no longer run: half-filled folders and requests for locks. */
+/** Removes files of ended processes: incomplete folders and requests for locks. */
 async function removeRubbish(directory: string): Promise<void> {
   const making = join(directory, "making");
   const locks = join(directory, "locks");
   const made = (await readdir(making)).filter((name) => !isAlive(name));
-  // A process that waits for a lock has a file of its own beside it: LOCK.OWNER….
+  // A process that waits for a lock has its own file beside the lock: LOCK.OWNER….
   const waiting = (await readdir(locks)).filter(
     (name) => name.includes(".") && !isAlive(name.slice(name.indexOf(".") + 1)),
   );
@@ -166,7 +166,7 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-/** The sum of all files' sizes below a folder; links are not followed. */
+/** Returns the sum of the sizes of all files below a folder; links are not followed. */
 async function bytesBelow(folder: string): Promise<number> {
   let bytes = 0;
   for (const entry of await readdir(folder, { withFileTypes: true })) {

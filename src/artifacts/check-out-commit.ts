@@ -11,7 +11,7 @@ import { buildEnvironment } from "./config.ts";
 export interface WantedCommit {
   readonly repository: string;
   readonly commit: string;
-  /** Run in the checked-out folder, one after the other. */
+  /** Commands that run in the checked-out folder, one after the other. */
   readonly build: readonly (readonly string[])[];
   /** The private addresses that Git may contact; any when absent. */
   readonly privateHosts?: PrivateHosts | undefined;
@@ -56,7 +56,7 @@ async function checkOut(
     ["fetch", "--quiet", "--no-tags", "--depth=1", "--end-of-options", access.url, commit],
     options,
   );
-  // A server may only serve named branches and tags: then all of it has to be fetched.
+  // Some servers serve only named branches and tags: then the whole repository is fetched.
   if (alone.exitCode !== 0)
     await must([
       "fetch",
@@ -109,7 +109,7 @@ function build(
       try {
         if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, "SIGKILL");
       } catch {
-        // It has ended by itself.
+        // It has already ended.
       }
     };
     const onAbort = () => end(new Fault("cancelled", `building ${commit} was cancelled`));

@@ -18,13 +18,13 @@ interface FindOptions {
   readonly privateHosts?: PrivateHosts | undefined;
 }
 
-/** The present content of a suite's source, as far as one look shows. */
+/** The current content of a suite's source, as one query shows it. */
 export interface FoundArtifacts {
   /** The main line and the releases, each oldest first. */
   readonly artifacts: readonly KnownArtifact[];
   /**
-   * The artifact of a tag of any kind: of the main line, a release, or any exact version or commit (then a try).
-   * A commit's tag is shorter than its id. Throws `not_found` with the tags that are near.
+   * Returns the artifact of a tag of any kind: of the main line, a release, or any exact version or commit (then a try
+   * artifact). A commit's tag is shorter than its id. Throws `not_found` with similar tags.
    */
   resolve(tag: string): KnownArtifact;
 }

@@ -12,7 +12,7 @@ interface WantedPackage {
   readonly integrity?: string | undefined;
 }
 
-/** Gets a package as it was published, holds its bytes to their hash, and unpacks it into a folder. */
+/** Downloads a published package, verifies its hash, and unpacks it into a folder. */
 export async function getPackage(
   wanted: WantedPackage,
   folder: string,
@@ -20,7 +20,7 @@ export async function getPackage(
 ): Promise<void> {
   const name = `${wanted.npm}@${wanted.version}`;
   const integrity = wanted.integrity ?? (await registryIntegrity(name, signal));
-  // Beside the folder, so that it is known for rubbish when we are killed.
+  // Beside the folder, where it is recognised as garbage if this process is killed.
   const place = await mkdtemp(`${folder}-`);
   try {
     await runNpm(["pack", name, "--pack-destination", place, "--ignore-scripts"], name, { signal });
@@ -35,7 +35,7 @@ export async function getPackage(
   }
 }
 
-/** Undefined for packages from before registries kept it (2017); npm checks their older hash. */
+/** Undefined for packages from before registries stored it (2017); npm checks their older hash. */
 async function registryIntegrity(name: string, signal: AbortSignal): Promise<string | undefined> {
   const text = (await runNpm(["view", name, "dist.integrity"], name, { signal })).trim();
   return /^"?(sha512-[A-Za-z0-9+/=]+)"?$/.exec(text)?.[1];

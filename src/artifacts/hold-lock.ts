@@ -2,10 +2,10 @@ import { Fault } from "#core/fault.ts";
 import { rest } from "#core/resting.ts";
 import { type HeldLock, takeLock } from "#machine/holder-lock.ts";
 
-/** Between two looks at a lock that another holds: processes of other programs tell us nothing. */
+/** The polling interval for a lock of another process: other processes send no notification. */
 const lookEveryMs = 100;
 
-/** Does the work while no other holds the lock, in this process or another one of this machine. */
+/** Runs the work while no other call holds the lock, in this or another process of this machine. */
 export async function holdingLock<T>(
   file: string,
   signal: AbortSignal,

@@ -4,21 +4,21 @@ import { type SuitePattern, suitePattern } from "#suites/suite-pattern.ts";
 import type { Component, Components } from "./component.ts";
 import { dateOfDay } from "./date-of-day.ts";
 
-/** The registry's information about a package. */
+/** The registry's data about a package. */
 export interface PublishedPackage {
   readonly package: string;
   readonly versions: readonly string[];
-  /** When each was uploaded; ISO texts. */
+  /** The upload time of each version; ISO texts. */
   readonly time: Readonly<Record<string, string>>;
 }
 
-/** An artifact that exists, with what serves each backend. */
+/** An artifact that exists, with the component of each backend. */
 export interface KnownArtifact {
   readonly tag: string;
   readonly kind: "master" | "release" | "try";
   /** For a day's artifact, the day in its name; for a release, the time of its upload. */
   readonly datedAt: Date;
-  /** The tag of the nearest before it that shares a backend with it. */
+  /** The tag of the nearest earlier artifact that shares a backend with it. */
   readonly parent: string | null;
   readonly components: Components;
   readonly commit: string | null;
@@ -32,7 +32,7 @@ export interface ServingVersion {
   readonly uploadedAt: Date | undefined;
 }
 
-/** All artifacts of a suite from npm: the main line, oldest day first, and releases, in semver's order. */
+/** Returns all artifacts of a suite from npm: the main line, oldest day first, and releases, in semver's order. */
 export function knownArtifacts(
   suite: Suite,
   published: readonly PublishedPackage[],
@@ -47,7 +47,7 @@ export function knownArtifacts(
   ];
 }
 
-/** Each backend's versions; where two packages have one, the first that the suite names counts. */
+/** Returns each backend's versions; when two packages have the same one, the first that the suite names counts. */
 export function servingVersions(
   suite: Suite,
   published: readonly PublishedPackage[],
@@ -67,7 +67,7 @@ export function servingVersions(
   );
 }
 
-/** The day in a version's name; undefined when it names none. */
+/** Returns the day in a version's name; undefined when there is none. */
 export function dayOf(days: SuitePattern | undefined, version: string): string | undefined {
   const date = days?.match(version)?.["date"];
   return date !== undefined && dateOfDay(date) !== undefined ? date : undefined;
@@ -85,7 +85,7 @@ function masters(
     const backends = byDay.get(day) ?? new Map<string, ServingVersion>();
     byDay.set(day, backends);
     const other = backends.get(version.backend);
-    // A day may be published again, as `….2`; of two packages, the first is the suite's choice.
+    // A day may be published again, as `….2`; of two packages, the first in the suite is used.
     if (other === undefined || (samePackage(other, version) && isLater(version, other)))
       backends.set(version.backend, version);
   }
@@ -129,7 +129,7 @@ function releases(
   );
 }
 
-/** For releases that a registry has no time of. */
+/** For releases without a time in the registry. */
 export const undated = new Date("2000-01-01T00:00:00Z");
 
 export function componentsOf(versions: Iterable<ServingVersion>): Components {

@@ -6,10 +6,10 @@ import type { KnownArtifact } from "./known-artifacts.ts";
 import type { ListedCommits } from "./list-commits.ts";
 import { nearTags } from "./near-tags.ts";
 
-/** As short as people can bear, and far from being two commits'. */
+/** Short enough for people, and long enough to be unique. */
 const tagLength = 12;
 
-/** The artifacts of a suite from Git: each commit of the branch, oldest first, then releases, oldest first. */
+/** Returns the artifacts of a suite from Git: each commit of the branch, oldest first, then releases, oldest first. */
 export function knownCommits(suite: Suite, { line, tags }: ListedCommits): KnownArtifact[] {
   let last: KnownArtifact | undefined;
   const masters = line.toReversed().map(({ sha, committedAt }): KnownArtifact => {
@@ -40,7 +40,10 @@ export function knownCommits(suite: Suite, { line, tags }: ListedCommits): Known
   return [...masters, ...releases];
 }
 
-/** The artifact of a tag, of a beginning of a commit's id, or of any whole id: that is a try on top of the branch. */
+/**
+ * Returns the artifact of a tag, of a beginning of a commit's id, or of any whole id; the last is a try artifact on top
+ * of the branch.
+ */
 export function resolveCommit(
   suite: Suite,
   known: readonly KnownArtifact[],

@@ -23,14 +23,14 @@ interface WhichCommits {
   readonly isRelease: (tag: string) => boolean;
 }
 
-/** More than a cron ever asks for; a search further back names its commits. */
+/** More than a cron entry ever requests; a search further back uses commit ids. */
 const mostCommits = 2_000;
-/** The newest by their names. */
+/** The limit for tags; the newest by name. */
 const mostTags = 100;
 
 /**
- * Returns the commits of a branch and of tags. Of a remote repository only commits are fetched and no files, where its
- * server supports that; `folder` is temporary and private. Throws `permission_denied` for a host that Git may not
+ * Returns the commits of a branch and of tags. From a remote repository, only commits and no files are fetched, if its
+ * server supports that; `folder` is temporary and private. Throws `permission_denied` for a host that Git must not
  * contact.
  */
 export async function listCommits(
@@ -109,7 +109,7 @@ export async function listCommits(
   };
 }
 
-/** Names to ids; of annotated tags the commit's, which follows as `NAME^{}`. */
+/** Returns a map from names to ids; for annotated tags, the id of the commit, which follows as `NAME^{}`. */
 function parseRefs(text: string): Map<string, CommitSha> {
   const refs = new Map<string, CommitSha>();
   for (const line of text.split("\n")) {

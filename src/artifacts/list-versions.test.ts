@@ -5,7 +5,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { listVersions } from "./list-versions.ts";
 import { testRegistry, useRegistry } from "./registry.fixture.ts";
 
-// npm itself, which takes a second to start, on a machine that may be busy.
+// Runs npm itself, which takes a second to start, on a possibly busy machine.
 
 test("npm tells versions with their times, also when there is one", async () => {
   await testRegistry([
@@ -33,7 +33,7 @@ test("a package that is not there is not found", async () => {
 
 test("a registry that cannot be reached may be reached later", async () => {
   onTestFinished(() => void vi.unstubAllEnvs());
-  // The port of discarded mail: nobody listens there.
+  // The port of discarded mail: no process listens there.
   useRegistry("http://127.0.0.1:9", mkdtempSync(join(tmpdir(), "grange-npm-")));
 
   await expect(listVersions("none")).rejects.toMatchObject({

@@ -3,11 +3,11 @@ import { Fault } from "#core/fault.ts";
 import type { PublishedPackage } from "./known-artifacts.ts";
 import { type NpmOptions, runNpm } from "./run-npm.ts";
 
-/** npm writes a list of one as the one. */
+/** For a list with one item, npm writes only the item. */
 const Versions = z.union([z.array(z.string()), z.string().transform((one) => [one])]);
 const View = z.object({ versions: Versions, time: z.record(z.string(), z.string()).default({}) });
 
-/** Asks the registry that npm is set to. A look at a package, not a guarantee that any of it can be had. */
+/** Queries the registry that npm is configured for. It does not guarantee that a version can be downloaded. */
 export async function listVersions(
   name: string,
   options: NpmOptions = {},

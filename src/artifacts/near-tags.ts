@@ -1,12 +1,9 @@
-/**
- * Returns tags that may have been meant, at most four: the neighbours of the unknown one, in the order in which people
- * read tags (numbers as numbers).
- */
+/** Returns at most four similar tags: the neighbours of the unknown one, in natural order (numbers as numbers). */
 export function nearTags(wanted: string, tags: readonly string[]): string[] {
   const order = new Intl.Collator("en", { numeric: true }).compare;
   const begins = (tag: string) => commonStart(tag, wanted);
   const most = Math.max(0, ...tags.map(begins));
-  // Nothing in common with any: the newest say at least how they look.
+  // No tag is similar: the newest ones at least show the format.
   if (most === 0) return tags.slice(-3);
   const alike = tags.filter((tag) => begins(tag) === most || begins(tag) >= 4).toSorted(order);
   const after = alike.findIndex((tag) => order(tag, wanted) > 0);

@@ -3,7 +3,7 @@ import { gunzip } from "node:zlib";
 import { Fault } from "#core/fault.ts";
 
 interface TarFile {
-  /** Relative, normal, with `/`; nothing in it leads out. */
+  /** Relative, normal, with `/`; it does not leave the folder. */
   readonly path: string;
   readonly isExecutable: boolean;
   readonly bytes: Uint8Array;
@@ -14,7 +14,7 @@ export interface TarLimits {
   readonly files: number;
 }
 
-/** Well above every package that anyone would type-check, far below what fills a disk. */
+/** Larger than every realistic package, and small enough not to fill a disk. */
 const packageLimits: TarLimits = { bytes: 256 * 2 ** 20, files: 50_000 };
 
 const block = 512;
@@ -22,8 +22,8 @@ const block = 512;
 /**
  * Reads an untrusted gzipped tar, without its first folder (`package/`).
  *
- * Accepts regular files only. Links, devices and paths that lead out are refused and not skipped: a package with them
- * is broken or malicious. Format: POSIX.1-2017 pax, and GNU's long names.
+ * Accepts regular files only. Links, devices and paths outside the folder are refused and not skipped: a package with
+ * them is broken or malicious. Format: POSIX.1-2017 pax, and GNU's long names.
  */
 export async function readTarball(
   compressed: Uint8Array,
@@ -73,7 +73,7 @@ async function unzip(compressed: Uint8Array, limits: TarLimits): Promise<Buffer>
   }
 }
 
-/** The sum of the header's bytes, with blanks in place of the sum itself. */
+/** Verifies the sum of the header's bytes, with blanks in place of the sum itself. */
 function checkSum(header: Uint8Array): void {
   let sum = 0;
   header.forEach((byte, index) => {
@@ -108,7 +108,7 @@ function safePath(path: string): string {
   const leadsOut =
     path.startsWith("/") || /^[A-Za-z]:|\\|\p{Cc}/u.test(path) || parts.includes("..");
   const inside = parts.slice(1);
-  // Git's own folder would be a repository within the repository.
+  // A `.git` folder would be a repository within the repository.
   if (leadsOut || inside.length === 0 || inside.some((part) => part.toLowerCase() === ".git")) {
     throw refused(`the path ${JSON.stringify(path)} leads somewhere else`);
   }
@@ -121,7 +121,7 @@ function octal(header: Uint8Array, start: number, length: number): number {
   return Number.parseInt(digits || "0", 8);
 }
 
-/** Up to the first NUL. */
+/** Returns the text up to the first NUL. */
 function text(bytes: Uint8Array, start: number, length: number): string {
   const field = bytes.subarray(start, start + length);
   const end = field.indexOf(0);

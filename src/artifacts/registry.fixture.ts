@@ -12,9 +12,9 @@ interface Published {
   readonly package: string;
   readonly version: string;
   readonly time?: string;
-  /** What its files say; default: one file with the name. */
+  /** The contents of its files; default: one file with the name. */
   readonly files?: Readonly<Record<string, string>>;
-  /** What the registry gives in place of what it promised. */
+  /** The bytes that the registry serves instead of the announced ones. */
   readonly served?: Buffer;
 }
 
@@ -25,7 +25,7 @@ interface TestRegistry {
   readonly downloads: ReadonlyMap<string, number>;
 }
 
-/** A registry on this machine, which npm is set to until the test is over; nothing of the user's settings counts. */
+/** A registry on this machine, which npm uses until the test ends; the user's settings do not apply. */
 export async function testRegistry(published: readonly Published[]): Promise<TestRegistry> {
   const downloads = new Map<string, number>();
   const bytesOf = new Map(
@@ -99,7 +99,7 @@ export async function testRegistry(published: readonly Published[]): Promise<Tes
   return { url, integrityOf, downloads };
 }
 
-/** npm asks this one, in one attempt, and keeps what it keeps in `home`. */
+/** Configures npm to use this registry, in one attempt, with its cache in `home`. */
 export function useRegistry(url: string, home: string): void {
   vi.stubEnv("npm_config_registry", `${url}/`);
   vi.stubEnv("npm_config_cache", join(home, "cache"));

@@ -15,10 +15,11 @@ import {
 import { nearTags } from "./near-tags.ts";
 
 /**
- * The artifact of a tag: of the main line, a release, or any exact version of a package, which is then a try.
+ * Returns the artifact of a tag: of the main line, a release, or any exact version of a package, which is then a try
+ * artifact.
  *
- * A version between two days follows the day before it; any other, the release before it.
- * Throws `not_found` with the tags that are near.
+ * A version between two days follows the day before it; any other, the release before it. Throws `not_found` with
+ * similar tags.
  */
 export function resolveTag(
   suite: Suite,

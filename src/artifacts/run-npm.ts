@@ -7,7 +7,7 @@ export interface NpmOptions {
 }
 
 const usualTimeoutMs = 5 * 60_000;
-/** A package with 3,500 versions has 300 KB of them, with their times. */
+/** A package with 3,500 versions has 300 KB of version data with times. */
 const mostOutputBytes = 32 * 1024 * 1024;
 
 /** The meaning of npm's error codes. All others are `failed_precondition`. */

@@ -7,7 +7,7 @@ export interface TarEntry {
   readonly mode?: number;
 }
 
-/** A gzipped tar of whatever entries, good or bad. */
+/** Returns a gzipped tar of any entries, good or bad. */
 export function tarballOf(...entries: TarEntry[]): Buffer {
   const parts = entries.flatMap((entry) => {
     const data = Buffer.from(entry.text ?? "");

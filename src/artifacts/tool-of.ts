@@ -3,7 +3,7 @@ import type { Suite } from "#suites/suite.ts";
 import { suitePattern } from "#suites/suite-pattern.ts";
 import type { Component } from "./component.ts";
 
-/** How a suite calls a component that lies in a folder. */
+/** Returns the suite's command for a component in a folder. */
 export function toolOf(
   suite: Suite,
   backend: string,
@@ -19,7 +19,7 @@ export function toolOf(
       npm === component.package &&
       (versions === undefined || suitePattern(versions).match(component.version) !== undefined),
   );
-  // A tarball or a folder may have the layout of any of the packages; the first was tested.
+  // A tarball or a folder may have the layout of any of the packages. The first layout was tested.
   const tool = own?.tool ?? defined.tool ?? defined.packages[0]?.tool;
   if (tool === undefined)
     throw new Fault(

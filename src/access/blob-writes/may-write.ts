@@ -2,7 +2,7 @@ import type { Verb } from "#core/verb.ts";
 import type { Principal } from "../principal.ts";
 import { mayDo, requireGrant } from "../require-grant.ts";
 
-/** Each of these has bytes to send: inputs, entries of caches, build events, outputs. */
+/** Each of these verbs uploads bytes: inputs, cache entries, build events, outputs. */
 const writingVerbs: readonly Verb[] = ["execute", "cache", "report", "work"];
 
 /**

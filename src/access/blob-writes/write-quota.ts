@@ -16,8 +16,8 @@ export interface WriteQuota extends Service {
 }
 
 /**
- * How long bytes are counted in memory before they are stored, in ms. The quota may be exceeded by what other servers
- * count in this time, and by what a crash loses.
+ * How long bytes are counted in memory before they are stored, in ms. The quota may be exceeded bythe bytes that other
+ * servers count in this time, and by the bytes that a crash loses.
  */
 const storeAfterMs = 1_000;
 /** Above this number of keys, keys without recent writes are dropped and read again from the table when needed. */
@@ -31,7 +31,7 @@ interface Count {
   added: number;
 }
 
-/** Counts in memory, and stores the sums about once a second: a small blob costs no statement. */
+/** Counts in memory, and stores the sums about once a second, so that a small blob needs no SQL statement. */
 export function openWriteQuota(parts: {
   readonly db: Db;
   readonly clock: Clock;

@@ -10,13 +10,13 @@ export interface WrittenKey {
 }
 
 interface Written extends WrittenKey {
-  /** Below 0 when more was given back than added. */
+  /** Below 0 when more bytes were subtracted than added. */
   readonly bytes: number;
 }
 
 const Total = z.object({ n: z.number(), bytes: z.number() });
 
-/** Adds bytes to the counts. Returns the new counts in the same order. Each key may be given once. */
+/** Adds bytes to the counts. Returns the new counts in the same order. Each key may occur only once. */
 export async function addWritten(tx: Tx, all: readonly Written[]): Promise<number[]> {
   const principals = all.map((each) => each.principal);
   const projects = all.map((each) => each.project);
@@ -46,7 +46,7 @@ export async function addWritten(tx: Tx, all: readonly Written[]): Promise<numbe
   return all.map((_, index) => totals.get(index + 1) ?? 0);
 }
 
-/** Forgets the days before the given one. */
+/** Deletes the days before the given one. */
 export function forgetWritten(tx: Tx, day: string): Promise<number> {
   return tx.run(sql`delete from written_bytes where day < ${day}::date`);
 }

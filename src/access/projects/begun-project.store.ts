@@ -5,7 +5,7 @@ import { sql } from "#db/sql.ts";
 const BegunProject = z.object({ name: z.string(), begunBy: z.string(), begunAt: z.date() });
 type BegunProject = z.infer<typeof BegunProject>;
 
-/** Makes transactions in which one principal begins projects wait for each other, on all servers. */
+/** Serialises the transactions in which one principal begins projects, on all servers. */
 export async function lockBeginner(tx: Tx, principal: string): Promise<void> {
   await tx.run(sql`
     select pg_advisory_xact_lock(hashtext('begun_project'), hashtext(${principal}))

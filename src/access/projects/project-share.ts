@@ -6,7 +6,7 @@ import { type Principal, wholeFarm } from "../principal.ts";
 import { mayDo } from "../require-grant.ts";
 import { addBegun, countBegunBy, isBegun, lockBeginner } from "./begun-project.store.ts";
 
-/** How many projects each principal may begin: the farm has room for few. */
+/** Limits how many projects each principal may begin, because the farm supports only a small number. */
 export interface ProjectShare {
   /**
    * Records that a principal is about to write into a project, if the project is new.
@@ -16,17 +16,17 @@ export interface ProjectShare {
   begin(by: Principal, project: string): Promise<void>;
 }
 
-/** How long a project is believed to exist without a look into the database, in ms: an operator may remove it. */
+/** How long a project is assumed to exist without a database query, in ms: an operator may remove it. */
 const knownForMs = 60_000;
 
-/** An eighth of the projects that a farm has at most: one principal does not take those of all. */
+/** An eighth of the projects that a farm has at most, so that one principal cannot use up all of them. */
 export const usualProjectsEach = 32;
 
-/** Who administers the farm has no share: they may remove projects, too. */
+/** Administrators have no limit, because they may also remove projects. */
 export function openProjectShare(parts: {
   readonly db: Db;
   readonly clock: Clock;
-  /** Whether a project has blobs already: those of earlier versions are in no table. */
+  /** Whether a project has blobs already; projects of earlier versions are in no table. */
   readonly isThere: (project: string) => Promise<boolean>;
   readonly mostEach: number;
 }): ProjectShare {

@@ -3,7 +3,7 @@ import type { Db } from "#db/db.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { addSubjects, lockMark, type Subject, setMark } from "./subject.store.ts";
 
-/** A run that ended well, executed by a worker of the farm for a protected graph. */
+/** A successful run, executed by a worker of the farm for a protected graph. */
 interface FinishedRun {
   readonly graphId: string;
   readonly job: string;
@@ -12,7 +12,7 @@ interface FinishedRun {
   readonly result: Uint8Array;
 }
 
-/** Some of those that ended at this time or later, in the order of their ends. */
+/** Returns at most `most` runs that ended at this time or later, in the order of their ends. */
 type FinishedSince = (since: Date, most: number) => Promise<readonly FinishedRun[]>;
 
 const mostAtOnce = 2_000;
@@ -22,8 +22,8 @@ const overlapMs = 10 * 60_000;
 /**
  * Records the outputs of runs since the last call.
  *
- * Called when provenance is requested, which is rare: runs do no work for it. In batches, so that the first call, after
- * a year, blocks nothing.
+ * Called when provenance is requested, which is rare, so runs do no work for it. It works in batches, so that a first
+ * call after a year blocks nothing.
  */
 export async function catchUp(db: Db, finishedSince: FinishedSince): Promise<void> {
   let from: Date | undefined;
@@ -37,7 +37,7 @@ export async function catchUp(db: Db, finishedSince: FinishedSince): Promise<voi
       if (last === undefined) return undefined;
       await addSubjects(tx, runs.flatMap(subjectsOf));
       if (mark === undefined || last > mark) await setMark(tx, last);
-      // More runs may have the time of the last one; the time is increased when all had the same.
+      // More runs may have the time of the last one; when all had the same time, the time is increased.
       if (runs.length < mostAtOnce) return undefined;
       return last > since ? last : new Date(last.getTime() + 1);
     });

@@ -3,7 +3,7 @@ import type { FarmKey } from "../farm-key.ts";
 
 const inTotoType = "application/vnd.in-toto+json";
 
-/** A DSSE envelope (github.com/secure-systems-lab/dsse, protocol 1): what is signed, and by which keys. */
+/** A DSSE envelope (github.com/secure-systems-lab/dsse, protocol 1): the signed content and the keys that signed it. */
 const Envelope = z.object({
   payloadType: z.string(),
   payload: z.base64(),
@@ -11,7 +11,7 @@ const Envelope = z.object({
 });
 type Envelope = z.infer<typeof Envelope>;
 
-/** Returns the bytes that are signed: type and body with their lengths, so that they can be read in one way only. */
+/** Returns the bytes that are signed: type and body with their lengths, so that only one reading is possible. */
 function preAuthEncoding(type: string, body: Uint8Array): Uint8Array {
   const typeBytes = Buffer.from(type);
   return Buffer.concat([
@@ -43,6 +43,6 @@ export function openEnvelope(
   const isSigned = signatures.some(({ keyid, sig }) =>
     verify(keyid, signed, Buffer.from(sig, "base64")),
   );
-  // Parsed only now: unsigned bytes are not trusted.
+  // Parsed only after verification: unsigned bytes are not trusted.
   return isSigned ? (JSON.parse(body.toString()) as unknown) : undefined;
 }

@@ -1,4 +1,4 @@
-/** All that the farm knows of a run that made something, from its own books. */
+/** Everything that the farm has recorded about a run that made an artifact. */
 export interface AttestedRun {
   readonly farm: { readonly keyId: string; readonly version: string };
   readonly graph: {
@@ -31,7 +31,7 @@ export interface AttestedRun {
 
 const statementType = "https://in-toto.io/Statement/v1";
 const predicateType = "https://slsa.dev/provenance/v1";
-/** Says how the fields below are to be read; docs/provenance.md is its description. */
+/** Defines the meaning of the fields below; described in docs/provenance.md. */
 const buildType = "https://grange.invalid/provenance/job/v1";
 
 /**

@@ -10,7 +10,7 @@ export interface Subject {
   readonly finishedAt: Date;
 }
 
-/** Returns the time up to which runs were read, and locks it against other readers; undefined at first. */
+/** Returns the time up to which runs were read, and locks it against other readers; undefined before the first read. */
 export async function lockMark(tx: Tx): Promise<Date | undefined> {
   await tx.run(sql`lock table provenance_mark in exclusive mode`);
   const [row] = await tx.many(
@@ -40,7 +40,7 @@ export async function addSubjects(tx: Tx, subjects: readonly Subject[]): Promise
 
 const Named = z.object({ graphId: z.string(), job: z.string(), run: z.number() });
 
-/** The latest runs that made it. */
+/** Returns the latest runs that made the output. */
 export function runsThatMade(tx: Tx, hash: string, most: number): Promise<z.infer<typeof Named>[]> {
   return tx.many(
     Named,
@@ -51,7 +51,7 @@ export function runsThatMade(tx: Tx, hash: string, most: number): Promise<z.infe
   );
 }
 
-/** Forgets which outputs runs of graphs made: the graphs are being deleted. */
+/** Deletes the records of outputs of these graphs, because the graphs are being deleted. */
 export async function forgetSubjectsOf(tx: Tx, graphs: readonly string[]): Promise<void> {
   await tx.run(sql`delete from provenance_subject where graph_id = any(${graphs}::uuid[])`);
 }

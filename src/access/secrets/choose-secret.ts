@@ -1,15 +1,15 @@
 import { isOfPullRequest, protectedDomain, type TrustDomain } from "#core/trust-domain.ts";
 import { matchesPattern } from "../matches-pattern.ts";
 
-/** Where a run belongs. */
+/** The repository, branch and domain of a run. */
 export interface RunPlace {
   readonly repository: string;
-  /** Empty for a commit of no branch. */
+  /** Empty for a commit without a branch. */
   readonly branch: string;
   readonly domain: TrustDomain;
 }
 
-/** Where a secret is given. */
+/** A secret with the place where runs may use it. */
 interface GrantedSecret {
   readonly repository: string;
   readonly branch: string;
@@ -55,7 +55,7 @@ export function whyNotInDomain(
   return `not given to what ${user} runs in a domain of their own`;
 }
 
-/** More letters that are no stars say more; of two that say as much, the one that is first in the alphabet. */
+/** Orders patterns by the number of literal characters, more first; then alphabetically. */
 function bySaying(one: string, other: string): number {
   const letters = (pattern: string) => pattern.replaceAll("*", "").length;
   const exact = (pattern: string) => (pattern.includes("*") ? 0 : 1);

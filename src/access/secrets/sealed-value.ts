@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import type { SecretsKey } from "./secrets-key.ts";
 
-/** The owner of a sealed value; the value cannot be opened for another one. */
+/** The owner of a sealed value; decryption fails for any other owner. */
 export interface SealedFor {
   readonly name: string;
   readonly repository: string;
@@ -10,11 +10,11 @@ export interface SealedFor {
   readonly version: number;
 }
 
-// NIST SP 800-38D: 96 bits are what GCM is made for. At random they serve for 2^32 values under one key.
+// NIST SP 800-38D: GCM is designed for 96 bits. Random nonces are safe for 2^32 values under one key.
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** Nonce, tag and ciphertext. */
+/** Returns nonce, tag and ciphertext. */
 export function seal(key: SecretsKey, about: SealedFor, value: Uint8Array): Buffer {
   const nonce = randomBytes(nonceBytes);
   const cipher = createCipheriv("aes-256-gcm", key.bytes, nonce).setAAD(aboutBytes(about));
@@ -22,7 +22,7 @@ export function seal(key: SecretsKey, about: SealedFor, value: Uint8Array): Buff
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
 }
 
-/** Undefined when it was sealed with another key, for something else, or was altered. */
+/** Undefined when the value was sealed with another key or for another owner, or was altered. */
 export function unseal(
   key: SecretsKey,
   about: SealedFor,

@@ -21,7 +21,7 @@ import {
 } from "./secret.store.ts";
 import type { SecretsKey } from "./secrets-key.ts";
 
-/** Shorter ones cannot be hidden in logs: too much would look like them. */
+/** Shorter values cannot be masked in logs: too much other text would match. */
 const leastSecretBytes = 8;
 const mostSecretBytes = 32 * 1024;
 const mostSecrets = 1_000;
@@ -42,13 +42,13 @@ interface ShownSecret extends SecretPlace {
 }
 
 interface NewSecret extends SecretPlace {
-  /** The principals whose own runs get the secret, too, also on branches that are not protected. */
+  /** The principals whose own runs also get the secret, even on branches that are not protected. */
   readonly users: string | null;
   /** In base64. */
   readonly value: string;
 }
 
-/** Keeps secrets, and says which run is given which. No call answers a value but `valuesOf`. */
+/** Stores secrets and decides which run gets which. Only `valuesOf` returns values. */
 export interface SecretService {
   set(request: NewSecret, by: Principal): Promise<ShownSecret>;
   list(by: Principal): Promise<ShownSecret[]>;

@@ -12,7 +12,7 @@ const Known = z.object({
   setAt: z.date(),
   setBy: z.string(),
 });
-/** All that may be shown of a secret. */
+/** The fields of a secret that may be shown. */
 export type KnownSecret = z.infer<typeof Known>;
 
 const Kept = Known.extend({ keyId: z.string(), sealed: z.instanceof(Uint8Array) });
@@ -83,7 +83,7 @@ export async function putSecret(
   `);
 }
 
-/** Returns whether it existed. */
+/** Returns whether the secret existed. */
 export async function deleteSecret(tx: Tx, at: SecretPlace): Promise<boolean> {
   const removed = await tx.run(sql`
     delete from secret

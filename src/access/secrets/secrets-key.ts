@@ -7,12 +7,14 @@ const keyBytes = 32;
 
 /** The key that encrypts secrets in the database. The key is never in the database or in a backup of it. */
 export interface SecretsKey {
-  /** The beginning of its SHA-256, by which rows name it. */
+  /** The beginning of the key's SHA-256, by which rows refer to the key. */
   readonly id: string;
   readonly bytes: Uint8Array;
 }
 
-/** Opens the key in the data directory, or in the file that several servers share; makes it where there is none. */
+/**
+ * Opens the key in the data directory, or in the file that several servers share; creates it when it does not exist.
+ */
 export async function openSecretsKey(dataDir: string, file?: string): Promise<SecretsKey> {
   const path = file ?? join(dataDir, "secrets.key");
   const text = (await read(path)) ?? (await make(path));
@@ -22,7 +24,7 @@ export async function openSecretsKey(dataDir: string, file?: string): Promise<Se
   return secretsKeyOf(bytes);
 }
 
-/** For farms that are taken down with their process. */
+/** For temporary farms, which end with their process. */
 export function passingSecretsKey(): SecretsKey {
   return secretsKeyOf(randomBytes(keyBytes));
 }

@@ -5,12 +5,12 @@ import { anyone, type Principal, wholeFarm } from "../principal.ts";
 import { mayDo } from "../require-grant.ts";
 import { pullOfRef } from "./pull-of-ref.ts";
 
-/** A longer name of a repository goes by its hash. */
+/** A longer repository name is replaced by its hash. */
 const longestName = 200;
 
-/** The facts that the server knows about a commit that is to be built. */
+/** The facts that the server knows about a commit to build. */
 export interface CommitStanding {
-  /** The repository by the name that the farm gave it. */
+  /** The repository by its name on the farm. */
   readonly repository: string;
   /** The branch that it is built for; "" for none. */
   readonly branch: string;
@@ -19,7 +19,7 @@ export interface CommitStanding {
    * was given.
    */
   readonly ref?: string | undefined;
-  /** Whether the server saw the commit on that branch; "nobody watches" where no forge is asked. */
+  /** Whether the server saw the commit on that branch; "nobody watches" when no forge is connected. */
   readonly onBranch: "seen" | "not seen" | "nobody watches";
   readonly by: Principal;
 }

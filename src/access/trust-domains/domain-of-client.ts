@@ -7,8 +7,8 @@ import { domainOfUser } from "./domain-for.ts";
 /**
  * Returns the trust domain in which a build tool, a cache client or a granary reads and writes.
  *
- * The holder of `cache` for the project writes into `protected`, which all read. Other callers have a domain of their
- * own and read both.
+ * The holder of `cache` for the project writes into `protected`, which all read. Each other caller has its own domain,
+ * and reads its own and `protected`.
  */
 export function domainOfClient(by: Principal, project: string): TrustDomain {
   return mayDo(by, "cache", { repository: project, branch: "" })

@@ -14,7 +14,7 @@ import {
 import { AuditPage, AuditQuery } from "../audit.ts";
 import { created, endpoint, json } from "../endpoint.ts";
 
-/** Tokens, grants, and the recorded changes of them. */
+/** Tokens, grants, and their recorded changes. */
 export const accessEndpoints = {
   caller: endpoint({
     method: "GET",

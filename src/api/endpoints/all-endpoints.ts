@@ -61,7 +61,7 @@ export const endpointGroups: readonly {
   { title: "Forges", endpoints: forgeEndpoints },
 ];
 
-/** Every endpoint of the HTTP API, by name, but for signing in (`signInEndpoints`). */
+/** Every endpoint of the HTTP API, by name, except those for signing in (`signInEndpoints`). */
 export const allEndpoints = {
   ...serverEndpoints,
   ...graphEndpoints,

@@ -28,7 +28,7 @@ const jobParams = z.object({
 });
 
 /**
- * Machines that measure: their register, and the calls by which they get jobs and report results.
+ * Collectors: their register, and the calls for getting jobs and reporting results.
  *
  * A grant of `measure` names collectors where other grants name repositories.
  */

@@ -16,7 +16,7 @@ import { endpoint, json } from "../endpoint.ts";
 const Kind = z.enum(["master", "release"]).default("master");
 const MetricName = z.string().max(40).optional();
 const CaseKey = z.string().max(600);
-/** Several with commas between them; none: all. */
+/** Several are separated by commas; empty: all. */
 const Words = z.string().max(4_000).default("");
 
 /** Comparisons and histories of benchmarks. */

@@ -13,7 +13,7 @@ import {
 import { Artifacts, ArtifactTag, RequestKind } from "../benchmark-request.ts";
 import { endpoint, json } from "../endpoint.ts";
 
-/** Definitions of benchmark suites, and the artifacts that they measure. */
+/** Definitions of benchmark suites, and the artifacts that the suites measure. */
 export const benchmarkSuiteEndpoints = {
   benchmarkSuites: endpoint({
     method: "GET",

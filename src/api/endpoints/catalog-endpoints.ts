@@ -12,7 +12,7 @@ import { createdWhenNew, endpoint, json } from "../endpoint.ts";
 import { GraphPreview, PreviewGraph } from "../preview.ts";
 import { definitionsAlong } from "./graph-endpoints.ts";
 
-/** Catalogs of definitions, branches that use them, and what would become of them. */
+/** Catalogs of definitions, branches that use them, and previews of graphs. */
 export const catalogEndpoints = {
   catalogs: endpoint({
     method: "GET",

@@ -5,7 +5,7 @@ import { ExecutionDetail } from "../execution.ts";
 import { LogEvent, logPositionQuery } from "../log.ts";
 import { TreeListing } from "../tree-listing.ts";
 
-/** While it runs, a worker that does not tell them apart sends one. */
+/** While it runs, a worker that does not separate them sends one combined stream. */
 const stream = z.enum(["stdout", "stderr"]).default("stdout");
 
 /** Executions of all clients, and blobs. */

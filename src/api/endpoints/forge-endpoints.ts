@@ -15,7 +15,7 @@ import {
   RemovedForgeRepository,
 } from "../forge.ts";
 
-/** Repositories that are watched at forges. One is named as graphs call it, or as its forge does. */
+/** Repositories that are watched at forges. One is named as in graphs or as at its forge. */
 export const forgeEndpoints = {
   forgeRepositories: endpoint({
     method: "GET",

@@ -5,7 +5,7 @@ import { createdWhenNew, endpoint, events, json } from "../endpoint.ts";
 import { Graph, GraphDelta, GraphSummary, Repository, SubmittedGraph } from "../graph.ts";
 import { SubmitGraph } from "../submit-graph.ts";
 
-/** Requests may bring definition files along: all of those of a large repository. */
+/** Requests may bring definition files along; a large repository has many. */
 export const definitionsAlong = { bytes: 48 * 1024 * 1024, verb: "submit" } as const;
 
 /** Repositories, and the graphs of their commits. */

@@ -16,10 +16,7 @@ import {
   Waive,
 } from "../rerun.ts";
 
-/**
- * Changes that people make to jobs and edges of graphs, and to sets of graphs. A dry run returns the effect of a
- * change.
- */
+/** Changes by people to jobs and edges of graphs, and to sets of graphs. A dry run returns the effect of a change. */
 export const rerunEndpoints = {
   retrigger: endpoint({
     method: "POST",

@@ -4,7 +4,7 @@ import { JobCoalescing } from "../coalescing.ts";
 import { createdWhenNew, endpoint, json } from "../endpoint.ts";
 import { Search, SearchDetail, StartedSearch, StartSearch } from "../search.ts";
 
-/** Backfills and bisections over ranges of commits, and jobs that answer for those of other commits. */
+/** Backfills and bisections over ranges of commits, and jobs whose runs are used for other commits. */
 export const searchEndpoints = {
   startSearch: endpoint({
     method: "POST",

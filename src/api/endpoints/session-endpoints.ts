@@ -10,7 +10,7 @@ import {
   SignedOut,
 } from "../session.ts";
 
-/** Sessions of browsers, identities at the provider, and issuers of tokens. How one signs in is no part of the table. */
+/** Sessions of browsers, identities at the provider, and issuers of tokens. Signing in is not part of the table. */
 export const sessionEndpoints = {
   signOut: endpoint({
     method: "POST",

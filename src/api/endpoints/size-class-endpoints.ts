@@ -13,7 +13,7 @@ import {
 
 const longestName = 1_024;
 
-/** Which size classes there are, which was chosen and why, and how choices are made. */
+/** The existing size classes, the choices with their reasons, and the rules of choice. */
 export const sizeClassEndpoints = {
   executionSizeClass: endpoint({
     method: "GET",

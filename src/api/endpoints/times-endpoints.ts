@@ -10,7 +10,7 @@ import {
   TimesGrouping,
 } from "../times.ts";
 
-/** How long people wait, and the metrics of the farm. */
+/** Waiting times, and the metrics of the farm. */
 export const timesEndpoints = {
   times: endpoint({
     method: "GET",

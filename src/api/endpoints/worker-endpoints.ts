@@ -4,7 +4,7 @@ import { AddDrain, Drain, RemoveDrain } from "../drain.ts";
 import { endpoint, events, json } from "../endpoint.ts";
 import { Worker } from "../worker.ts";
 
-/** Workers, and which of them are to take nothing new. */
+/** Workersand drains. */
 export const workerEndpoints = {
   workers: endpoint({
     method: "GET",

@@ -1,12 +1,12 @@
 import type { Selection, WordPattern } from "./selection.ts";
 import { isOperatorWord } from "./selection-tokens.ts";
 
-/** A selection as text: parsed again, it is the same one. */
+/** Returns a selection as text; parsing the text gives an equal selection. */
 export function formatSelection(selection: Selection): string {
   return formatted(selection, 0);
 }
 
-/** `around`: how strongly the surrounding operator binds; 0 nothing, 1 `|`, 2 `&`, 3 `!`. */
+/** `around`: how strongly the surrounding operator binds; 0 none, 1 `|`, 2 `&`, 3 `!`. */
 function formatted(selection: Selection, around: 0 | 1 | 2 | 3): string {
   switch (selection.op) {
     case "or": {

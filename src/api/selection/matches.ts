@@ -7,11 +7,11 @@ export interface SelectableJob {
   readonly tags: Readonly<Record<string, string>>;
   /** The kind of the job: `command`, `join` … */
   readonly kind: string;
-  /** Empty for a job of definitions, which has no state yet. */
+  /** Empty for a job in definitions, which has no state yet. */
   readonly state: string;
 }
 
-/** Whether a job is one of those that a selection means. */
+/** Returns whether a job matches a selection. */
 export function matches(selection: Selection, job: SelectableJob): boolean {
   switch (selection.op) {
     case "and":
@@ -36,7 +36,7 @@ function matchesWord(pattern: WordPattern, { name, tags }: SelectableJob): boole
   );
 }
 
-/** People tag jobs with kinds of their own (`kind: b2g`), which say more than the farm's. */
+/** Users tag jobs with their own kinds (`kind: b2g`), which are more specific than the farm's. */
 function valueOf(key: string, { name, tags, kind, state }: SelectableJob): string | undefined {
   const tag = Object.hasOwn(tags, key) ? tags[key] : undefined;
   switch (key) {

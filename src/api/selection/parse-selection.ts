@@ -4,10 +4,10 @@ import { allOf, anyOf, not, type Selection } from "./selection.ts";
 import { SelectionProblem } from "./selection-problem.ts";
 import { type SelectionToken, selectionTokens } from "./selection-tokens.ts";
 
-/** A page that selects by hand names its jobs one by one: room for some hundred names. */
+/** The page lists individually selected jobs by name: this has room for some hundred names. */
 export const maxSelectionLength = 16_384;
 
-/** Brackets and exclamation marks within each other. Reading and matching recurse. */
+/** The limit for nested brackets and exclamation marks, because parsing and matching are recursive. */
 const maxDepth = 100;
 
 /**
@@ -17,7 +17,7 @@ const maxDepth = 100;
  * that is `true`. `*` stands for any text. `!` binds strongest, then `&` (which may be left out), then `|`. `not`,
  * `and` and `or` without quotes mean the same.
  *
- * Throws `SelectionProblem`, and nothing else whatever the text.
+ * Throws `SelectionProblem`and no other error, for any text.
  */
 export function parseSelection(text: string): Selection {
   if (text.length > maxSelectionLength) {
@@ -33,7 +33,7 @@ export function parseSelection(text: string): Selection {
   return selection;
 }
 
-/** One method for each level of binding, loosest first. */
+/** A recursive-descent parser with one method for each operator precedence, lowest first. */
 class Reader {
   readonly #tokens: readonly SelectionToken[];
   readonly #endColumn: number;

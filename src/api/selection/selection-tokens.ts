@@ -22,7 +22,7 @@ const operatorWords: ReadonlyMap<string, "&" | "|" | "!"> = new Map([
   ["not", "!"],
 ]);
 
-/** Whether a text without quotes would be read as an operator. */
+/** Returns whether a text without quotes would be read as an operator. */
 export function isOperatorWord(text: string): boolean {
   return operatorWords.has(text.toLowerCase());
 }
@@ -37,7 +37,7 @@ export function* selectionTokens(text: string): Generator<SelectionToken, void, 
       at += 1;
     } else if (isOperator(sign)) {
       yield { kind: sign, column };
-      // Who programs writes && and ||.
+      // Programmers tend to write && and ||.
       at += (sign === "&" || sign === "|") && text.charAt(at + 1) === sign ? 2 : 1;
     } else {
       const { end, ...word } = readWord(text, at);
@@ -75,7 +75,7 @@ function readWord(text: string, start: number): Word {
       pattern[pattern.length - 1] += quoted.content;
       at = quoted.end - 1;
     } else if (sign === "*") {
-      // Two stars mean what one means.
+      // Consecutive stars mean the same as one.
       if (pattern.length === 1 || pattern.at(-1) !== "" || text.charAt(at - 1) !== "*")
         pattern.push("");
     } else if (sign === ":" && key === undefined) {
@@ -111,7 +111,7 @@ function keyOf(pattern: WordPattern, column: number): string {
   return key;
 }
 
-/** Within quotes all is meant literally; a backslash lets the next sign be a quote or a backslash. */
+/** Within quotes all text is literal; a backslash escapes a quote or a backslash. */
 function readQuoted(text: string, start: number): { content: string; end: number } {
   const quote = text.charAt(start);
   let content = "";

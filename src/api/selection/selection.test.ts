@@ -80,7 +80,7 @@ const pattern: fc.Arbitrary<WordPattern> = fc
     minLength: 1,
     maxLength: 4,
   })
-  // Two stars side by side are one.
+  // Consecutive stars are one.
   .map((parts) => parts.filter((part, i) => part !== "" || i === 0 || i === parts.length - 1))
   .map(([first = "", ...others]): WordPattern => [first, ...others]);
 const { any } = fc.letrec<{ any: Selection }>((tie) => ({

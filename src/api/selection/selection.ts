@@ -1,8 +1,8 @@
 /**
- * Which jobs are meant: the tree of a text such as `platform:win32 & pgo & talos`.
+ * A selection of jobs: the syntax tree of a text such as `platform:win32 & pgo & talos`.
  *
- * `and` and `or` hold two parts or more, and never one of their own kind: each
- * meaning of brackets has one tree, so that trees can be compared and printed.
+ * `and` and `or` have at least two parts, and no part of the same kind: texts with equivalent brackets have the same
+ * tree, so that trees can be compared and printed.
  */
 export type Selection =
   | { readonly op: "and"; readonly parts: readonly Selection[] }
@@ -28,7 +28,7 @@ export function not(part: Selection): Selection {
   return { op: "not", part };
 }
 
-/** Whether a selection asks about this key somewhere; `state` has no meaning before a graph exists. */
+/** Returns whether a selection tests this key anywhere; `state` has no meaning before a graph exists. */
 export function asksAbout(selection: Selection, key: string): boolean {
   switch (selection.op) {
     case "and":
