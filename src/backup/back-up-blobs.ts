@@ -27,8 +27,8 @@ export interface BlobProgress {
 /**
  * Copies every blob of a store that the directory of backups lacks, and writes the list of all of them.
  *
- * Runs after the database was read, so every blob that a row names was in the store by then. The caller keeps eviction
- * from removing any meanwhile; a blob that goes all the same is counted as removed.
+ * Runs after the database was read, so every blob that a row refers to was already in the store. The caller pauses
+ * eviction; a blob that disappears anyway is counted as removed.
  */
 export async function backUpBlobs(
   store: string,

@@ -17,7 +17,7 @@ const BackupRow = z.object({
 /** A backup that was completed. Sizes are in bytes. */
 export type BackupRow = z.infer<typeof BackupRow>;
 
-/** Keeps a completed backup in mind. */
+/** Records a completed backup. */
 export async function insertBackup(tx: Tx, backup: BackupRow): Promise<void> {
   await tx.run(sql`
     insert into backup (id, started_at, finished_at, directory, host, database_bytes, blobs, blob_bytes, copied_bytes, damaged_blobs)
@@ -27,7 +27,7 @@ export async function insertBackup(tx: Tx, backup: BackupRow): Promise<void> {
   `);
 }
 
-/** The newest completed backups, the latest first. */
+/** Returns the newest completed backups, the latest first. */
 export function latestBackups(tx: Tx, most: number): Promise<BackupRow[]> {
   return tx.many(
     BackupRow,
@@ -39,7 +39,7 @@ export function latestBackups(tx: Tx, most: number): Promise<BackupRow[]> {
   );
 }
 
-/** Deletes all but the newest records, which describe backups that were made, not those that exist. */
+/** Deletes all but the newest records. They describe backups that were made, not those that still exist. */
 export function forgetBackups(tx: Tx, keep: number): Promise<number> {
   return tx.run(sql`
     delete from backup where id not in (select id from backup order by finished_at desc, id limit ${keep})

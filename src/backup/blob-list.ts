@@ -6,21 +6,24 @@ import { Namespace } from "#cas/namespaces/namespace.ts";
 import { Digest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 
-/** A blob of a store, as a backup names it. */
+/** A blob of a store, as listed in a backup. */
 export interface ListedBlob {
   readonly namespace: Namespace;
   readonly digest: Digest;
-  /** In whole seconds. Eviction goes by it, so a restored store has the same order. */
+  /** In whole seconds. Eviction uses it, so a restored store has the same eviction order. */
   readonly lastUsedAt: Date;
 }
 
-/** One line of the list: hash, size in bytes, last use in seconds since 1970, and the namespace, which may be empty. */
+/**
+ * Returns one line of the list: hash, size in bytes, last use in seconds since 1970, and the namespace, which may be
+ * empty.
+ */
 export function blobLine({ namespace, digest, lastUsedAt }: ListedBlob): string {
   const seconds = Math.floor(lastUsedAt.getTime() / 1_000);
   return `${digest.hash} ${digest.sizeBytes} ${seconds} ${namespace}\n`;
 }
 
-/** A namespace becomes part of a path: none may leave the store, whatever the list contains. */
+/** A namespace becomes part of a path, so it must not lead out of the store, even if the list was altered. */
 const SafeNamespace = z
   .string()
   .regex(/^(?:projects\/[a-z0-9-]+)?$/)
@@ -40,7 +43,7 @@ export function parseBlobLine(line: string): ListedBlob {
   return { namespace: place.data, digest: digest.data, lastUsedAt };
 }
 
-/** Reads a list line by line: of a million blobs, some hundred are in memory. */
+/** Reads a list line by line; of a million blobs, only some hundred are in memory. */
 export async function* readBlobList(path: string): AsyncGenerator<ListedBlob, void, undefined> {
   const unpacked = createGunzip().setEncoding("utf8");
   // The loop below throws its errors.

@@ -9,17 +9,18 @@ const chunkBytes = 1024 * 1024;
 
 type Copied = "copied" | "present" | "missing" | "damaged";
 
-/** Times that the copy gets; without them it has those of its making. */
+/** The times for the copy; when absent, the time of copying. */
 interface FileTimes {
   readonly accessed: Date;
   readonly modified: Date;
 }
 
 /**
- * Copies a blob into another directory, unless a file of its size is there already under its name.
+ * Copies a blob into another directory, unless a file with its name and size already exists.
  *
- * The copy is hashed on the way, and gets its name only when its bytes are right and on the disk. It is never a link: what
- * damages one file then leaves the other alone. Reading counts as no use of the blob (O_NOATIME).
+ * The copy is hashed while it is written, and gets its name only when its bytes are correct and on the disk. It is
+ * never a link, so that
+ * damage to one file does not affect the other. Reading does not count as a use of the blob (O_NOATIME).
  *
  * @param to the copy's path; its directory is created when it is missing
  * @param temp a directory of the same file system for the unfinished copy
@@ -81,7 +82,7 @@ async function copyBytes(
   digest: Digest,
 ): Promise<boolean> {
   const running = startDigest(functionOf(digest));
-  // One byte more than there should be, to see that there are no more.
+  // One byte more than expected, to detect extra bytes.
   const buffer = Buffer.allocUnsafe(Math.min(chunkBytes, digest.sizeBytes + 1));
   for (let at = 0; ; ) {
     const { bytesRead } = await source.read(buffer, 0, buffer.byteLength, at);
@@ -95,7 +96,10 @@ async function copyBytes(
   return running.sizeBytes === digest.sizeBytes && running.digest().hash === digest.hash;
 }
 
-/** Undefined when there is no such file. Only its owner may read a file without noting it; others note it. */
+/**
+ * Undefined when there is no such file. Only its owner may read a file without changing its access time; for others the
+ * time changes.
+ */
 async function openUnnoticed(path: string): Promise<FileHandle | undefined> {
   try {
     return await open(path, constants.O_RDONLY | (constants.O_NOATIME ?? 0));

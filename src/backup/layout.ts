@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { type Digest, hexOf } from "#core/digest.ts";
 
 /**
- * What lies where in a directory of backups:
+ * The layout of a directory of backups:
  *
  *     blobs/2c/2cf24dba…          blobs of all backups, each once, named by its hash
  *     temp/…                      a blob that is being written; renamed when it is whole
@@ -18,7 +18,7 @@ export interface BackupLayout {
   readonly lock: string;
   readonly temp: string;
   readonly blobs: string;
-  /** The shard of the pool that holds a blob. */
+  /** The path of a shard in the pool of blobs. */
   readonly shard: (shard: string) => string;
   readonly blob: (digest: Digest) => string;
   readonly backups: string;
@@ -40,7 +40,7 @@ export function backupLayout(directory: string): BackupLayout {
 
 /** The files of one backup. */
 export interface OneBackup {
-  /** When it began, so that names sort by age. */
+  /** The time of its beginning, so that names sort by age. */
   readonly name: string;
   readonly directory: string;
   readonly manifest: string;
@@ -64,17 +64,17 @@ export function oneBackup(layout: BackupLayout, name: string): OneBackup {
   };
 }
 
-/** Colons are no good in names of files on some file systems. */
+/** Some file systems do not allow colons in file names. */
 export function backupName(startedAt: Date): string {
   return startedAt.toISOString().replaceAll(":", "-");
 }
 
-/** Whether a name is one that `backupName` makes: nothing else in the directory is ours to remove. */
+/** Returns whether a name was made by `backupName`: nothing else in the directory may be removed. */
 export function isBackupName(name: string): boolean {
   return /^\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}\.\d{3}Z$/.test(name);
 }
 
-/** Two hex digits, as the store itself divides its blobs. */
+/** Returns two hex digits; the store itself divides its blobs in the same way. */
 export function shardOf(digest: Digest): string {
   return hexOf(digest).slice(0, 2);
 }
@@ -84,5 +84,5 @@ export const shards: readonly string[] = Array.from({ length: 256 }, (_, n) =>
   n.toString(16).padStart(2, "0"),
 );
 
-/** Keys and tokens that lie in a data directory. A farm may have some of them elsewhere, or none. */
+/** Files with keys and tokens in a data directory. A farm may have some of them elsewhere, or none. */
 export const secretFiles = ["farm.key", "secrets.key", "owner-token", "worker-token"] as const;

@@ -6,7 +6,7 @@ import { DumpedSchema, DumpedTable } from "#db/table-copy.ts";
 import { secretFiles } from "./layout.ts";
 import { writeDurably } from "./write-durably.ts";
 
-/** Counts up when a version of Grange writes what an older one cannot restore. */
+/** Is incremented when a version of Grange writes backups that an older version cannot restore. */
 export const backupFormat = 1;
 
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -20,7 +20,7 @@ export type CheckedFile = z.infer<typeof CheckedFile>;
 export const Manifest = z.object({
   format: z.literal(backupFormat),
   grangeVersion: z.string(),
-  /** The database is as it was a moment after this. */
+  /** The state of the database is from shortly after this time. */
   startedAt: z.iso.datetime(),
   finishedAt: z.iso.datetime(),
   schema: DumpedSchema,
@@ -37,7 +37,7 @@ export const Manifest = z.object({
     /** Blobs that were removed from the store while they were copied. */
     removed: Count,
   }),
-  /** The id of the farm, as the store carried it. */
+  /** The id of the farm, as recorded in the store. */
   storeOwner: z.uuid().nullable(),
   secretFiles: z.array(z.object({ name: z.enum(secretFiles), file: CheckedFile })),
   /** Paths of further secret files that the server was configured with. They are not in the backup. */

@@ -12,7 +12,7 @@ interface FarmDatabase extends Service {
 
 /**
  * Opens the database of a farm for a backup: the one that the URL names, that of the server that runs in the data
- * directory, or, if none runs, the embedded PostgreSQL, started for this and kept from servers until `stop`.
+ * directory, or, if none runs, the embedded PostgreSQL, which is started for this and reserved until `stop`.
  *
  * @throws Fault `failed_precondition` when a server runs whose PostgreSQL cannot be reached from here
  */
@@ -47,10 +47,10 @@ export async function openFarmDatabase(
 }
 
 /**
- * The address of the PostgreSQL that a running server has started.
+ * Returns the address of the PostgreSQL that a running server has started.
  *
- * Its socket lies in the temporary directory of the server's process, which systemd may hide from others
- * (`PrivateTmp`): then it is reached through /proc, which root and the server's user may.
+ * Its socket is in the temporary directory of the server's process, which systemd may hide from others (`PrivateTmp`):
+ * then it is reached through /proc, which root and the server's user may.
  */
 async function urlOfRunning(dataDir: string): Promise<string> {
   const lines = (

@@ -6,7 +6,7 @@ import { type BackupLayout, isBackupName, oneBackup, shardOf, shards } from "./l
 import { readManifest } from "./manifest.ts";
 import { type FoundBackup, whichToRemove } from "./which-to-remove.ts";
 
-/** The backups of a directory, the oldest first. */
+/** Returns the backups of a directory, the oldest first. */
 async function findBackups(layout: BackupLayout): Promise<FoundBackup[]> {
   const names = (await readdir(layout.backups)).filter(isBackupName).toSorted();
   return Promise.all(names.map(async (name) => ({ name, state: await stateOf(layout, name) })));
@@ -28,10 +28,10 @@ export interface Removed {
 }
 
 /**
- * Removes backups beyond the newest `keep`, and blobs that none of the rest has.
+ * Removes backups beyond the newest `keep`, and blobs that no remaining backup contains.
  *
- * The manifest of a backup goes first, so one that is removed in part is incomplete. The caller holds the directory's lock.
- * No blob is removed while a list cannot be read in full: it may be needed.
+ * The manifest of a backup is removed first, so a partly removed backup is incomplete. The caller holds the directory's
+ * lock. No blob is removed while a list cannot be read in full: it may be needed.
  */
 export async function removeOldBackups(layout: BackupLayout, keep: number): Promise<Removed> {
   const found = await findBackups(layout);
@@ -62,7 +62,7 @@ export async function removeOldBackups(layout: BackupLayout, keep: number): Prom
   return { backups: old.length, blobs };
 }
 
-/** Reads a list shard by shard: the list is sorted by them, and so are the calls. */
+/** Reads a list shard by shard: the list and the calls are sorted by shard. */
 function shardReader(path: string) {
   const lines = readBlobList(path);
   let ahead: ListedBlob | undefined;

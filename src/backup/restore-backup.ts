@@ -33,7 +33,7 @@ import {
 import { type Manifest, readManifest } from "./manifest.ts";
 import { writeDurably } from "./write-durably.ts";
 
-/** Which backup of a directory is meant. */
+/** Selects a backup of a directory. */
 interface ChosenBackup {
   readonly directory: string;
   /** The newest complete one when absent. */
@@ -41,13 +41,13 @@ interface ChosenBackup {
 }
 
 interface RestoreRequest extends ChosenBackup {
-  /** The data directory that is filled: new or empty. */
+  /** The data directory to fill: new or empty. */
   readonly dataDir: string;
-  /** The store of blobs where it is not in the data directory: new or empty. */
+  /** The store of blobs when it is not in the data directory: new or empty. */
   readonly blobs: string | undefined;
   /** An empty database; the embedded PostgreSQL of the data directory when absent. */
   readonly databaseUrl: string | undefined;
-  /** Restores although blobs of the backup are missing or damaged: without them. */
+  /** Whether to restore although blobs of the backup are missing or damaged; these are then left out. */
   readonly skipDamaged: boolean;
 }
 
@@ -66,7 +66,7 @@ interface CheckedBackup {
 
 const atOnce = 8;
 const listedAtOnce = 256;
-/** Names of damaged blobs that a message has. */
+/** The highest number of damaged blobs that a message names. */
 const mostNamed = 10;
 
 /**
@@ -91,11 +91,11 @@ export async function checkBackup(
 /**
  * Makes a farm from a backup: blobs first, then the keys, then the database in one transaction.
  *
- * Until the end, a file in the data directory marks it as unfinished: no server starts there, and the same command may
- * be repeated. It continues where it stopped.
+ * Until the end, a file in the data directory marks it as unfinished, and no server starts there. The same command may
+ * be repeated; it then resumes.
  *
- * @throws Fault `failed_precondition` when there is a farm already, or the backup is of a newer version; `data_loss`
- * when the backup is damaged, with the names of the damaged parts
+ * @throws Fault `failed_precondition` when a farm already exists, or the backup is of a newer version; `data_loss` when
+ * the backup is damaged, with the names of the damaged parts
  */
 export async function restoreBackup(
   request: RestoreRequest,
@@ -145,7 +145,7 @@ export async function restoreBackup(
   }
 }
 
-/** The named backup, or the newest complete one. */
+/** Returns the named backup, or the newest complete one. */
 async function findComplete(
   layout: BackupLayout,
   name: string | undefined,
@@ -174,7 +174,7 @@ async function findComplete(
   );
 }
 
-/** All files but the blobs, of which a farm can do without some. */
+/** Checks all files except the blobs: a farm can work without some blobs. */
 async function checkFiles(
   backup: OneBackup,
   manifest: Manifest,
@@ -213,7 +213,7 @@ async function restoreBlobs(
   });
 }
 
-/** Does something with each blob of a backup; returns the names of those with which it failed. */
+/** Calls a function for each blob of a backup; returns the names of the blobs for which it failed. */
 async function eachBlob(
   backup: OneBackup,
   manifest: Manifest,
@@ -252,7 +252,7 @@ async function restoreDatabase(
   onStep: (step: RestoreStep) => void,
 ): Promise<void> {
   const { dataDir, databaseUrl } = request;
-  // Left by an earlier attempt in this directory, which the caller knows to be unfinished.
+  // An earlier attempt left it in this directory; the caller has checked that the attempt is unfinished.
   if (databaseUrl === undefined)
     await rm(join(dataDir, "pgdata"), { recursive: true, force: true });
   const embedded = databaseUrl === undefined ? await startEmbeddedPostgres({ dataDir }) : undefined;
@@ -295,7 +295,7 @@ async function restoreDatabase(
   }
 }
 
-/** Refuses a data directory with a farm in it, unless an earlier restore left it unfinished. */
+/** Refuses a data directory that contains a farm, unless an earlier restore left it unfinished. */
 function requireNoFarm(dataDir: string, store: string): void {
   if (isRestoreUnfinished(dataDir)) return;
   const marks = ["pgdata", ...secretFiles].map((name) => join(dataDir, name));

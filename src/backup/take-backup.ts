@@ -32,19 +32,21 @@ import { type Removed, removeOldBackups } from "./remove-old-backups.ts";
 import { syncDirectory, writeDurably } from "./write-durably.ts";
 
 interface BackupRequest {
-  /** Where backups lie; created when it is missing. */
+  /** The directory of backups; created when it is missing. */
   readonly directory: string;
   /** The farm's data directory. */
   readonly dataDir: string;
-  /** The store of blobs where it is not in the data directory. */
+  /** The store of blobs when it is not in the data directory. */
   readonly blobs: string | undefined;
-  /** The id of the database's farm, which the store of blobs carries, too; undefined before a server has started. */
+  /**
+   * The id of the database's farm, which is also recorded in the store of blobs; undefined before a server has started.
+   */
   readonly farmOf: (db: Db) => Promise<string | undefined>;
-  /** The farm's database where it is not the embedded one. */
+  /** The farm's database when it is not the embedded one. */
   readonly databaseUrl: string | undefined;
-  /** How many complete backups the directory keeps, this one among them; at least 1. */
+  /** How many complete backups the directory keeps, including this one; at least 1. */
   readonly keep: number;
-  /** Files of keys that do not lie in the data directory: `farm.key` and `secrets.key` by their settings. */
+  /** Key files outside the data directory: `farm.key` and `secrets.key` by their settings. */
   readonly keyFiles: {
     readonly farmKey: string | undefined;
     readonly secretsKey: string | undefined;
@@ -74,16 +76,16 @@ export interface TakenBackup {
 /** A round of eviction looks at a million blobs in a minute. */
 const evictionEndsWithinMs = 15 * 60_000;
 const askAgainAfterMs = 500;
-/** A holder of eviction's lock under this name is a backup and no round of eviction. */
+/** This holder name in eviction's lock means a backup, not a round of eviction. */
 const evictionHolder = "grange backup";
-/** Records of backups in the database. */
+/** The number of records of backups in the database. */
 const recordsKept = 100;
 
 /**
  * Backs a farm up while it runs.
  *
- * The order makes it consistent: eviction is paused, the database is read as of one moment, then the blobs are copied,
- * so each blob that a row names exists. The manifest is written last.
+ * The order makes it consistent: eviction is paused, the database is read in one snapshot, then the blobs are copied,
+ * so each blob that a row refers to exists. The manifest is written last.
  *
  * @throws Fault `failed_precondition` when another backup of the farm, or into the directory, is running
  */
@@ -236,7 +238,7 @@ async function backUpSecretFiles(
   return kept;
 }
 
-/** A backup of the wrong directory of blobs would be found out when it is restored. */
+/** A backup of the wrong directory of blobs would only be noticed at its restore. */
 async function requireStoreOfFarm(
   store: string,
   url: string,
@@ -257,7 +259,7 @@ async function requireStoreOfFarm(
   );
 }
 
-/** For `grange doctor` and /metrics. */
+/** Records the backup for `grange doctor` and /metrics. */
 async function recordBackup(
   url: string,
   backup: OneBackup,
@@ -307,9 +309,7 @@ async function openDirectory(layout: BackupLayout): Promise<HeldLock> {
   return taken.lock;
 }
 
-/**
- * Keeps eviction from removing blobs between the reading of the database and the copying of the blobs.
- */
+/** Pauses eviction between the reading of the database and the copying of the blobs. */
 async function holdEviction(store: string, signal: AbortSignal): Promise<HeldLock> {
   const until = performance.now() + evictionEndsWithinMs;
   for (;;) {
@@ -333,7 +333,7 @@ async function holdEviction(store: string, signal: AbortSignal): Promise<HeldLoc
   }
 }
 
-/** Whoever deletes one deletes no part of the other. */
+/** Deleting one of the two directories must not delete a part of the other. */
 function requireApart(directory: string, dataDir: string): void {
   const isWithin = (inner: string, outer: string) => !relative(outer, inner).startsWith("..");
   const real = (path: string) => (existsSync(path) ? realpathSync(path) : path);

@@ -1,16 +1,16 @@
 /** A backup in a directory, with the facts that decide its removal. */
 export interface FoundBackup {
-  /** Names sort by age. */
+  /** The name; names sort by age. */
   readonly name: string;
   readonly state: "complete" | "incomplete" | "damaged";
 }
 
 /**
- * Chooses which backups of a directory are removed, so that the newest `keep` complete ones are left.
+ * Chooses which backups of a directory are removed, so that the newest `keep` complete ones remain.
  *
- * Incomplete ones are removed: the caller holds the directory's lock, so no process writes them any more. One with a
- * damaged manifest stays while it would be among the newest, because its files may help a repair by hand, but it is not
- * counted.
+ * Incomplete ones are removed: the caller holds the directory's lock, so no process still writes them. A backup with a
+ * damaged manifest stays while its age is among the newest, because its files may help in a manual repair, but it does
+ * not count.
  */
 export function whichToRemove(found: readonly FoundBackup[], keep: number): string[] {
   const complete = found

@@ -3,8 +3,8 @@ import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
- * Writes a file that only its owner may read. After a crash it is whole or absent: the bytes are on the disk before the
- * file has its name, and the name is when this resolves.
+ * Writes a file that only its owner may read. After a crash it is complete or absent: the bytes are on the disk before
+ * the file gets its name. The name is durable when this resolves.
  */
 export async function writeDurably(path: string, bytes: Uint8Array | string): Promise<void> {
   const aside = `${path}.${randomUUID()}`;
@@ -24,13 +24,13 @@ export async function writeDurably(path: string, bytes: Uint8Array | string): Pr
   await syncDirectory(dirname(path));
 }
 
-/** Makes names of files in a directory outlive a power failure. */
+/** Makes the names of files in a directory durable (fsync of the directory). */
 export async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, "r");
   try {
     await directory.sync();
   } catch (reason) {
-    // Some network file systems cannot, and write names at once.
+    // Some network file systems do not support this, and write names at once.
     if (!["EINVAL", "ENOTSUP"].includes((reason as NodeJS.ErrnoException).code ?? "")) throw reason;
   } finally {
     await directory.close();

@@ -8,7 +8,7 @@ export const resultKey = (hash: string) => `ac/${hash}`;
 /**
  * Bazel's `--remote_cache=http://…`: `/cas/` by the SHA-256 of the bytes, `/ac/` by that of the action.
  *
- * Bazel writes without checking first, the same blob many times over.
+ * Bazel uploads without checking first, often the same blob many times.
  */
 export const bazelRules: ToolRules = {
   ...plainRules,

@@ -3,12 +3,12 @@ import type { Digest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import type { Value, ValueLookup } from "./caches.ts";
 
-/** A value of so many bytes is read as one, and is right or no hit. */
+/** A value of at most so many bytes is read in one piece; it is verified before it is sent, or it is a miss. */
 export const inOnePiece = 256 * 1024;
 
 const noBytes = new Uint8Array();
 
-/** A blob as it is wished for; undefined when it is gone, or rotten. */
+/** Returns the requested part of a blob; undefined when the blob is missing or corrupt. */
 export async function blobValue(
   blobs: BlobStore,
   digest: Digest,
@@ -24,7 +24,7 @@ export async function blobValue(
       return bytes && { kind: "bytes", digest, bytes };
     }
     if (lookup.certain && digest.sizeBytes > 0) {
-      // Reading a part checks the whole.
+      // Reading a part verifies the whole blob.
       const first = await blobs.read(digest, { offset: 0, limit: 1 });
       if (first === undefined) return undefined;
       for await (const _ of first);

@@ -1,9 +1,9 @@
 import { CacheTool } from "#api/tool-cache.ts";
 import { Fault } from "#core/fault.ts";
 
-/** Where a request goes: `/cache/PROJECT/TOOL/…`. */
+/** The address of a request: `/cache/PROJECT/TOOL/…`. */
 interface CacheAddress {
-  /** As it was written; not yet checked to be a project's name. */
+  /** As in the URL; not yet checked to be a project name. */
   readonly project: string;
   readonly tool: CacheTool;
   readonly rawPath: string;
@@ -18,10 +18,10 @@ export const cachePrefix = "/cache/";
 const longestPath = 1_024;
 
 /**
- * Takes a URL apart; throws `invalid_argument` for one that is none of ours.
+ * Parses a URL; throws `invalid_argument` for other URLs.
  *
- * A project's name may have slashes: it ends before the first tool's name. One with a tool's name
- * inside writes its slashes as %2F.
+ * A project's name may have slashes: it ends before the first tool's name. A project name that contains a tool's name
+ * needs %2F for its slashes.
  */
 export function cacheAddressOf(url: string): CacheAddress {
   const question = url.indexOf("?");
@@ -47,7 +47,7 @@ export function cacheAddressOf(url: string): CacheAddress {
   };
 }
 
-/** No key of any tool has other characters, nor a part that a file system reads otherwise. */
+/** Keys of tools have no other characters, and no part with a special meaning in a file system. */
 function fileName(part: string): string {
   const name = decoded(part);
   if (/^[A-Za-z0-9._@+=,~:-]{1,255}$/.test(name) && name !== "." && name !== "..") return name;

@@ -11,7 +11,7 @@ export interface CountedCache extends Readonly<CacheCounts> {
   readonly tool: CacheTool;
 }
 
-/** Anybody may read under any project's name: beyond so many, nothing is counted for new ones. */
+/** Any caller may read under any project name: above this number, new names are not counted. */
 const mostCaches = 1_000;
 
 /** Counts the results of requests since this server started, by project and tool. */

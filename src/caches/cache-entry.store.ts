@@ -27,7 +27,7 @@ const StoredEntry = z
     }),
   );
 
-/** The entries of these names that there are, in no order. */
+/** Returns the existing entries with these names, in no order. */
 export function entriesNamed(tx: Tx, names: readonly EntryName[]): Promise<CacheEntry[]> {
   return tx.many(
     StoredEntry,
@@ -40,9 +40,9 @@ export function entriesNamed(tx: Tx, names: readonly EntryName[]): Promise<Cache
 }
 
 /**
- * Stores entries; each replaces an older one, except one in quarantine. No two of them may have one name.
+ * Stores entries; each replaces an older one, except one in quarantine. All names must be different.
  *
- * An entry that exists with the same bytes is only marked as used.
+ * An existing entry with the same bytes is only marked as used.
  */
 export async function replaceEntries(tx: Tx, entries: readonly NewCacheEntry[]): Promise<void> {
   await tx.run(sql`
@@ -81,7 +81,7 @@ export async function removeEntry(tx: Tx, { project, tool, key }: EntryName): Pr
   return removed > 0;
 }
 
-/** Removes an entry as it was read; one with other bytes since stays. Returns whether it did. */
+/** Removes an entry if it still has the bytes that were read. Returns whether it was removed. */
 export async function removeAsRead(tx: Tx, entry: CacheEntry): Promise<boolean> {
   const removed = await tx.run(sql`
     delete from cache_entry
@@ -93,7 +93,7 @@ export async function removeAsRead(tx: Tx, entry: CacheEntry): Promise<boolean> 
   return removed > 0;
 }
 
-/** Notes that entries were used. Within an hour once is enough; forgetting thinks in days. */
+/** Records that entries were used. Once an hour is enough, because deletion works with days. */
 export async function touchEntries(tx: Tx, names: readonly EntryName[]): Promise<void> {
   await tx.run(sql`
     update cache_entry
@@ -131,7 +131,7 @@ const StoredTotals = z
   .transform(({ last_used_at, ...row }) => ({ ...row, lastUsedAt: last_used_at }));
 export type CacheTotals = z.infer<typeof StoredTotals>;
 
-/** The totals by project and tool. Reads every entry: for a page, not for a loop. */
+/** Returns the totals by project and tool. Reads every entry, so it is for a page and not for a loop. */
 export function cacheTotals(tx: Tx): Promise<CacheTotals[]> {
   return tx.many(
     StoredTotals,

@@ -17,25 +17,25 @@ export type Value =
 
 export interface ValueLookup {
   readonly range?: ByteRange;
-  /** Only whether it is there. */
+  /** Only whether the value exists. */
   readonly headOnly?: boolean;
-  /** A stream, too, begins only when all of it is known to be right. */
+  /** A stream also begins only after the whole value was verified. */
   readonly certain?: boolean;
 }
 
-/** The caches of build tools, by name, each among the blobs of its project. */
+/** The caches of build tools, by name; their bytes are among the blobs of the project. */
 export interface Caches extends Service {
   readonly counter: CacheCounter;
   find(name: EntryName): Promise<CacheEntry | undefined>;
   findMany(names: readonly EntryName[]): Promise<CacheEntry[]>;
-  /** An entry's bytes; undefined when they are gone, and then it is an entry no more. */
+  /** Returns an entry's bytes; undefined when they are missing, and then the entry is deleted. */
   valueOf(entry: CacheEntry, lookup: ValueLookup): Promise<Value | undefined>;
-  /** Returns a blob of the project by its hash, whoever wrote it. */
+  /** Returns a blob of the project by its hash, from any writer. */
   blobWith(project: string, hash: string): Promise<Digest | undefined>;
   blobValue(project: string, digest: Digest, lookup: ValueLookup): Promise<Value | undefined>;
   /**
-   * Returns an ActionResult all of whose blobs exist, whoever made it; or the data that was stored in its place.
-   * `domain` is the reader's; `protected` when absent.
+   * Returns an ActionResult from any writer if all its blobs exist; or the data that was stored in its place. `domain`
+   * is the reader's; `protected` when absent.
    */
   actionResult(
     name: EntryName,
@@ -45,11 +45,11 @@ export interface Caches extends Service {
   ): Promise<Value | undefined>;
   /** Returns the result of an action that was written over HTTP, for clients of gRPC. */
   resultPutFor(project: string, action: Digest): Promise<ActionResult | undefined>;
-  /** Takes in bytes. They are kept, but nothing names them yet. */
+  /** Stores bytes to which no entry refers yet. */
   take(project: string, chunks: AsyncIterable<Uint8Array>): Promise<Digest>;
-  /** The same with a known digest: the store need not write existing bytes. */
+  /** Like `take`, with a known digest: the store need not write existing bytes. */
   takeAs(project: string, digest: Digest, chunks: AsyncIterable<Uint8Array>): Promise<void>;
-  /** Durable when it resolves. "refused" when there is one, and `again` is "refuse". */
+  /** Durable when it resolves. "refused" when an entry exists and `again` is "refuse". */
   keep(entry: NewCacheEntry, again: "replace" | "refuse"): Promise<"kept" | "refused">;
   remove(name: EntryName): Promise<boolean>;
 }

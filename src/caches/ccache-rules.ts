@@ -3,10 +3,10 @@ import { plainLookup, plainRules } from "./plain-rules.ts";
 import type { CacheRequest, Lookup, ToolRules } from "./tool-rules.ts";
 
 /**
- * ccache over HTTP. Its layouts differ in where slashes are: `KEY`, `ab/cdef…` and `ac/64-hex-digits`.
- * A key stays what its path was, and a value is ccache's own business, in the Bazel layout too.
+ * ccache over HTTP. Its layouts differ in the position of slashes: `KEY`, `ab/cdef…` and `ac/64-hex-digits`. The path
+ * is used as the key without changes, and values are opaque, also in the Bazel layout.
  *
- * ccache asks for an entry to be deleted when it finds it corrupt.
+ * ccache deletes an entry when it finds it corrupt.
  */
 export const ccacheRules: ToolRules = {
   ...plainRules,

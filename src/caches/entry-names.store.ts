@@ -6,7 +6,7 @@ import { sql } from "#db/sql.ts";
 const Name = z.object({ tool: CacheTool, key: z.string() });
 type NameInProject = z.infer<typeof Name>;
 
-/** The names of a project's entries, in order, the next ones after `after`. */
+/** Returns the names of a project's entries, in order, starting behind `after`. */
 export function entryNames(
   tx: Tx,
   project: string,
@@ -24,7 +24,7 @@ export function entryNames(
   );
 }
 
-/** Names of entries that were made or used within the last seconds; at most so many. */
+/** Returns names of entries that were made or used within the last seconds; at most so many. */
 export function entryNamesUsedWithin(
   tx: Tx,
   project: string,

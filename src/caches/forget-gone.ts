@@ -5,11 +5,11 @@ import { removeAsRead } from "./cache-entry.store.ts";
 import type { CacheEntry } from "./tool-rules.ts";
 
 /**
- * Deletes an entry whose blob is gone.
+ * Deletes an entry whose blob is missing.
  *
- * Since it was found gone, another client may have written the same bytes again, which leaves the entry as it was.
- * Writers store the blob before the entry: this code either sees the blob now, or the entry is written afterwards,
- * because it waits for this transaction.
+ * Meanwhile, another client may have written the same bytes again, which does not change the entry. Writers store the
+ * blob before the entry: this code either sees the blob now, or the entry is written afterwards, because its writer
+ * waits for this transaction.
  */
 export async function forgetGone(
   db: Db,

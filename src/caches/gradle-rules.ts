@@ -2,7 +2,7 @@ import { Fault } from "#core/fault.ts";
 import { plainLookup, plainRules } from "./plain-rules.ts";
 import type { CacheRequest, Lookup, ToolRules } from "./tool-rules.ts";
 
-/** Gradle's HttpBuildCache. It takes 413 for "too large, carry on", and other failures for a broken cache. */
+/** Gradle's HttpBuildCache. It interprets 413 as "too large, continue", and other failures as a broken cache. */
 export const gradleRules: ToolRules = {
   ...plainRules,
   lookupOf({ method, path, isFolder }: CacheRequest): Lookup {

@@ -2,7 +2,7 @@ import type { ToolCache } from "#api/tool-cache.ts";
 import type { CountedCache } from "./cache-counts.ts";
 import type { CacheTotals } from "./cache-entry.store.ts";
 
-/** Caches that keep something, and those that were only asked, in the order of their names. */
+/** Returns caches with entries, and caches that only got requests, ordered by name. */
 export function listCaches(
   totals: readonly CacheTotals[],
   counted: readonly CountedCache[],

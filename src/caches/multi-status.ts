@@ -1,7 +1,7 @@
 import { textAnswer } from "./plain-rules.ts";
 import type { Answer, CacheEntry } from "./tool-rules.ts";
 
-/** WebDAV's answer about a folder (RFC 4918, section 9.1). Ours have no age. */
+/** WebDAV's answer about a folder (RFC 4918, section 9.1). Our folders have no modification time. */
 export function davOfFolder(path: string): Answer {
   const href = path.endsWith("/") ? path : `${path}/`;
   return multiStatus(href, "<D:resourcetype><D:collection/></D:resourcetype>", new Date(0));

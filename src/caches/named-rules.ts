@@ -2,7 +2,7 @@ import { Fault } from "#core/fault.ts";
 import { plainLookup, plainRules } from "./plain-rules.ts";
 import type { CacheRequest, Lookup, ToolRules } from "./tool-rules.ts";
 
-/** Names of a granary's own making: of dune's rules (`v4/KEY`), and of build systems that speak its protocol. */
+/** Names that a granary makes itself: for dune's rules (`v4/KEY`), and for build systems that use its protocol. */
 export const namedRules: ToolRules = {
   ...plainRules,
   lookupOf({ method, path, isFolder }: CacheRequest): Lookup {
@@ -14,7 +14,7 @@ export const namedRules: ToolRules = {
   },
 };
 
-/** A key may become a path in a store: none of its parts may lead elsewhere. */
+/** A key may become a path in a store, so none of its parts may leave its folder. */
 function isWord(part: string): boolean {
   return /^[A-Za-z0-9._=+-]{1,200}$/.test(part) && part !== "." && part !== "..";
 }

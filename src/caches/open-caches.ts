@@ -20,14 +20,14 @@ import { resultPutFor } from "./result-put-for.ts";
 import { resultUnder } from "./result-under.ts";
 import type { CacheEntry, EntryName, NewCacheEntry } from "./tool-rules.ts";
 
-/** An entry that was used is marked at most so often. */
+/** An entry is marked as used at most once in this time. */
 const touchAfterMs = 60 * 60_000;
 
 const nameKey = ({ project, tool, key }: EntryName) => `${tool}/${key}/${project}`;
 
 export function openCaches(parts: {
   readonly db: Db;
-  /** Who writes into the caches of a project may. */
+  /** A caller that writes into the caches of a project may write to its store. */
   readonly storeOf: (project: string) => Pick<ProjectStore, "blobs" | "unnamed">;
   readonly treesOf: (project: string) => OutputTrees;
   readonly clock: Clock;
@@ -42,7 +42,7 @@ export function openCaches(parts: {
   });
 
   const keeping = coalescer<NewCacheEntry, void>(async (entries) => {
-    // Of two entries that arrived together the last counts.
+    // Of two entries with the same name in a batch, the last one is stored.
     await replaceEntries(db, [...new Map(entries.map((each) => [nameKey(each), each])).values()]);
     return entries.map(() => undefined);
   });
@@ -76,7 +76,7 @@ export function openCaches(parts: {
     const value = await blobValue(blobs, entry.digest, lookup);
     if (value === undefined) forget(entry);
     else if (clock.now().getTime() - entry.lastUsedAt.getTime() > touchAfterMs) {
-      // The blob, too: reading it does not extend its life.
+      // Also marks the blob as used, because reading it does not do that.
       Promise.all([touching.add(entry), blobs.findMissing([entry.digest])]).catch((err: unknown) =>
         logger.warn({ err }, "the use of an entry was not noted"),
       );
@@ -137,7 +137,7 @@ async function addOnce(
   return (await addEntry(db, entry)) ? "kept" : "refused";
 }
 
-/** All of the chunks in one piece when they are few bytes; otherwise a stream of the same. */
+/** Returns all chunks in one piece when they are small, otherwise as a stream. */
 async function upTo(
   most: number,
   chunks: AsyncIterable<Uint8Array>,

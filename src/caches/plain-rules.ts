@@ -1,6 +1,6 @@
 import type { Answer, Lookup, ToolRules } from "./tool-rules.ts";
 
-/** Without a charset: Nx compares the type letter by letter. So the text keeps to ASCII where we write it. */
+/** Without a charset: Nx compares the type letter by letter. So our own texts are ASCII only. */
 export function textAnswer(status: number, text: string): Answer {
   return {
     status,
@@ -22,7 +22,7 @@ export function notAllowed(method: string, allowed: string): Answer {
   return { ...rest, headers: { ...headers, allow: allowed } };
 }
 
-/** Returns the meaning of a method for a key that may be written again, among the tool's methods. */
+/** Returns the meaning of a method for a key that may be overwritten, among the tool's methods. */
 export function plainLookup(method: string, key: string, allowed: readonly string[]): Lookup {
   if (allowed.includes(method)) {
     if (method === "GET" || method === "HEAD") return { kind: "read", key };
@@ -32,7 +32,7 @@ export function plainLookup(method: string, key: string, allowed: readonly strin
   return { kind: "answer", answer: notAllowed(method, allowed.join(", ")) };
 }
 
-/** The common rules of tools that look at statuses only. */
+/** The common rules of tools that only check the status. */
 export const plainRules: Omit<ToolRules, "lookupOf"> = {
   hitHeaders: () => ({}),
   written: () => textAnswer(200, ""),

@@ -8,7 +8,7 @@ const Entry = z
   .object({ digest: z.string(), principal: z.string(), quarantined: z.boolean() })
   .transform(({ quarantined, ...row }) => ({ ...row, isQuarantined: quarantined }));
 
-/** An entry, in quarantine or not: nothing changes it until the transaction is over. */
+/** Returns and locks an entry, in quarantine or not, until the transaction ends. */
 export async function entryInDoubt(
   tx: Tx,
   { project, tool, key }: EntryName,
@@ -25,7 +25,7 @@ export async function entryInDoubt(
   return row;
 }
 
-/** From now on no entry of that name is returned or replaced, even if there was none. */
+/** Quarantines a name: from now on no entry of that name is returned or replaced, even if none existed. */
 export async function quarantineEntry(
   tx: Tx,
   { project, tool, key }: EntryName,
@@ -40,7 +40,7 @@ export async function quarantineEntry(
   `);
 }
 
-/** Forgets an entry that is in quarantine, so that it is made again. */
+/** Deletes a quarantined entry, so that it is made again. */
 export function releaseEntry(tx: Tx, { project, tool, key }: EntryName): Promise<number> {
   return tx.run(sql`
     delete from cache_entry

@@ -10,8 +10,8 @@ import type { EntriesWithResults } from "./result-under.ts";
 /**
  * Returns a result that a client wrote over HTTP, for clients of gRPC.
  *
- * HTTP accepts any bytes as a result; here, only those that a client could have written over gRPC. Text that happens to
- * parse as a message names no output that is in the store.
+ * HTTP accepts any bytes as a result; here, only those that a client could have written over gRPC. A text that
+ * accidentally parses as a message refers to no output in the store.
  */
 export async function resultPutFor(
   { treesOf, mostResultBytes, find, valueOf }: EntriesWithResults,

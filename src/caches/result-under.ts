@@ -13,7 +13,7 @@ import type { CacheEntry, EntryName } from "./tool-rules.ts";
 /** The entries that were stored in place of results. */
 export interface EntriesWithResults {
   readonly treesOf: (project: string) => OutputTrees;
-  /** The size limit for reading one as a result. */
+  /** The size limit for parsing an entry as a result. */
   readonly mostResultBytes: number;
   readonly find: (name: EntryName) => Promise<CacheEntry | undefined>;
   readonly valueOf: (entry: CacheEntry, lookup: ValueLookup) => Promise<Value | undefined>;
@@ -23,7 +23,7 @@ export interface EntriesWithResults {
  * Returns the content of `/ac/HASH`: an entry that was written over HTTP, or else the result of a worker or a gRPC
  * client.
  *
- * A result with a missing blob counts as absent: Bazel would accept it, and fail on the blob later.
+ * A result with a missing blob counts as absent: Bazel would accept it and fail later on the missing blob.
  */
 export async function resultUnder(
   parts: EntriesWithResults & { readonly db: Db },

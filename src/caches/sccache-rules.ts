@@ -6,14 +6,12 @@ import type { CacheRequest, Lookup, Refusal, ToolRules } from "./tool-rules.ts";
 const methods = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "PROPFIND", "MKCOL"];
 
 /**
- * WebDAV, as much of it as sccache speaks.
+ * The part of WebDAV that sccache uses.
  *
- * sccache reads one entry when it starts, and without an answer to that does not compile at all: a read
- * that fails, even over a wrong token, finds nothing. Whether it may write it finds out next, and goes on
- * reading when it may not.
+ * sccache reads one entry when it starts, and does not compile at all if that fails. So a failed read, even with a
+ * wrong token, returns a miss. Then sccache checks whether it may write, and continues read-only if it may not.
  *
- * All folders are there from the beginning, as names only: sccache then asks once for the nearest, and
- * makes none.
+ * All folders seem to exist from the beginning: sccache then checks only the nearest one and creates none.
  */
 export const sccacheRules: ToolRules = {
   ...plainRules,
@@ -39,7 +37,7 @@ export const sccacheRules: ToolRules = {
       return { kind: "answer", answer: textAnswer(405, "that folder is there already") };
     }
     if (isFolder) {
-      // A folder is nothing that could be read or removed.
+      // A folder can be neither read nor removed.
       const answer = method === "DELETE" ? { status: 204 } : notAllowed(method, methods.join(", "));
       return { kind: "answer", answer };
     }

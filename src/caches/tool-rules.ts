@@ -1,14 +1,14 @@
 import type { CacheTool } from "#api/tool-cache.ts";
 import type { Digest } from "#core/digest.ts";
 
-/** A request as a tool's rules see it: nothing of it has been believed but its form. */
+/** A request for a tool's rules: only its form was checked. */
 export interface CacheRequest {
   readonly method: string;
-  /** The path as it came, for answers that repeat it. */
+  /** The path as received, for responses that repeat it. */
   readonly rawPath: string;
-  /** What follows the tool's name; each a plain file name. */
+  /** The segments after the tool's name; each is a plain file name. */
   readonly path: readonly string[];
-  /** Whether the path ends in a slash, or names nothing. */
+  /** Whether the path ends in a slash, or is empty. */
   readonly isFolder: boolean;
   readonly query: URLSearchParams;
   header(name: string): string | undefined;
@@ -20,10 +20,10 @@ export interface EntryName {
   readonly key: string;
 }
 
-/** What a tool wants to hear again beside the bytes, by the header's name. */
+/** Headers that a tool wants back with the bytes, by name. */
 export type Attributes = Readonly<Record<string, string>>;
 
-/** What is known of an entry. Whether its blob is still there is another question. */
+/** The metadata of an entry. Its blob may be missing. */
 export interface CacheEntry extends EntryName {
   readonly digest: Digest;
   readonly attributes: Attributes;
@@ -37,10 +37,10 @@ export interface NewCacheEntry extends EntryName {
   readonly principal: string;
 }
 
-/** What a request asks for. */
+/** The meaning of a request. */
 export type Lookup =
   | { readonly kind: "read"; readonly key: string }
-  /** Of two that were written under one key, `replace` keeps the last, `refuse` the first. */
+  /** When a key is written twice, `replace` keeps the last value and `refuse` the first. */
   | {
       readonly kind: "write";
       readonly key: string;
@@ -48,12 +48,12 @@ export type Lookup =
       readonly again: "replace" | "refuse";
     }
   | { readonly kind: "remove"; readonly key: string }
-  /** A blob of the store all build tools share, by the SHA-256 of its bytes. */
+  /** A blob of the store that all build tools share, by the SHA-256 of its bytes. */
   | { readonly kind: "read-blob"; readonly hash: string }
   | { readonly kind: "write-blob"; readonly hash: string }
-  /** An REv2 ActionResult, or whatever bytes were put in its place. */
+  /** An REv2 ActionResult, or other bytes that were stored in its place. */
   | { readonly kind: "read-action-result"; readonly key: string; readonly hash: string }
-  /** Entries are looked at, not read. The body says which. */
+  /** Checks entries without reading them. The body names them. */
   | {
       readonly kind: "look";
       readonly keysIn: (body: Uint8Array) => readonly string[];
@@ -67,25 +67,25 @@ export interface Answer {
   readonly body?: string;
 }
 
-/** Why a request gets nothing; a miss is one, with 404. */
+/** A refused request, with the reason; a miss is one with status 404. */
 export interface Refusal {
   readonly status: number;
   readonly code: string;
   readonly message: string;
 }
 
-/** How one tool speaks to its cache. Pure: values in, values out. */
+/** The cache protocol of one tool, as pure functions. */
 export interface ToolRules {
-  /** Throws `invalid_argument` for what is not of this tool. */
+  /** Throws `invalid_argument` for requests that do not belong to this tool. */
   lookupOf(request: CacheRequest): Lookup;
-  /** What a hit says beside its bytes. */
+  /** Returns the headers of a hit. */
   hitHeaders(attributes: Attributes): Readonly<Record<string, string>>;
   written(key: string): Answer;
   removed(existed: boolean): Answer;
   refused(refusal: Refusal, method: string): Answer;
   /**
-   * Whether the tool fails its user's build over an answer that breaks off. Bytes are then known to be
-   * right before the first is sent, and a body is taken in before it is refused.
+   * Whether an incomplete response makes the tool fail the user's build. All bytes are then verified before the first
+   * is sent, and a body is read completely before it is refused.
    */
   readonly isFragile: boolean;
 }

@@ -5,7 +5,7 @@ import type { Answer, Attributes, CacheRequest, Lookup, ToolRules } from "./tool
 
 const Hash = z.string().regex(/^[A-Za-z0-9_-]{1,128}$/);
 
-/** Headers that come with an artifact and go with it again. The tag is the client's signature. */
+/** Headers that are stored with an artifact and returned with it. The tag is the client's signature. */
 const kept = {
   "x-artifact-duration": /^\d{1,15}$/,
   "x-artifact-tag": /^[\x21-\x7e]{1,600}$/,
@@ -13,7 +13,7 @@ const kept = {
   "x-artifact-dirty-hash": /^[0-9A-Za-z_-]{1,128}$/,
 } as const;
 
-/** A preflight whose answer does not name Authorization makes turbo leave its token out. */
+/** If the response to a preflight does not name Authorization, turbo omits its token. */
 const preflight: Answer = {
   status: 204,
   headers: {
@@ -26,8 +26,8 @@ const preflight: Answer = {
 /**
  * Turborepo's remote cache API, version 8.
  *
- * Teams see only their own artifacts. An artifact may be written again: after a change of the key that
- * signs them, clients find the old ones wrong and bring new ones.
+ * Teams see only their own artifacts. An artifact may be overwritten: after a change of the signing key, clients reject
+ * the old artifacts and upload new ones.
  */
 export const turborepoRules: ToolRules = {
   ...plainRules,
@@ -48,7 +48,7 @@ export const turborepoRules: ToolRules = {
       return { kind: "answer", answer: jsonAnswer(200, { status: "enabled" }) };
     }
     if (last === "events" && method === "POST") {
-      // What its users' caches hit is told to us, and we count our own hits.
+      // Clients report their cache hits here; these reports are ignored, because the server counts its own hits.
       const tell = () => jsonAnswer(200, {});
       return { kind: "look", keysIn: (body) => (jsonIn(body, z.array(z.unknown())), []), tell };
     }

@@ -4,7 +4,9 @@ import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 
 const UnusedEntry = z.object({
-  /** Its row's place in the order of last use. Times are text: PostgreSQL's are finer than JavaScript's. */
+  /**
+   * The position of its row in the order of last use. Times are text, because PostgreSQL's are finer than JavaScript's.
+   */
   usedAt: z.string(),
   project: z.string(),
   tool: z.string(),
@@ -13,7 +15,7 @@ const UnusedEntry = z.object({
 });
 export type UnusedEntry = z.infer<typeof UnusedEntry>;
 
-/** Entries that were not used since, from the least recently used on; those behind `after`. */
+/** Returns entries that were not used since then, the least recently used first, starting behind `after`. */
 export function unusedEntries(
   tx: Tx,
   before: Date,
@@ -36,7 +38,10 @@ export function unusedEntries(
   );
 }
 
-/** Forgets entries as they were read; those that were used or replaced since stay. Answers how many went. */
+/**
+ * Deletes entries that are unchanged since they were read; those that were used or replaced since stay. Returns how
+ * many were deleted.
+ */
 export function forgetEntries(tx: Tx, entries: readonly UnusedEntry[]): Promise<number> {
   return tx.run(sql`
     delete from cache_entry
@@ -54,7 +59,7 @@ export function forgetEntries(tx: Tx, entries: readonly UnusedEntry[]): Promise<
   `);
 }
 
-/** Entries that were used since, the most recently used last; those behind `after`. */
+/** Returns entries that were used since then, the most recently used last, starting behind `after`. */
 export function entriesUsedSince(
   tx: Tx,
   since: Date,

@@ -13,32 +13,35 @@ import type { UploadStore } from "./upload-store.ts";
 export interface BlobStorage {
   /** The id of the farm that owns the blobs; undefined when no farm has used the storage yet. */
   owner(): Promise<string | undefined>;
-  /** Makes a farm the owner, whoever was the owner before. Durable when this resolves. */
+  /** Makes a farm the owner, regardless of the previous owner. Durable when this resolves. */
   setOwner(farm: string): Promise<void>;
-  /** The blobs of a namespace; undefined where there is none. The namespace of the default project always exists. */
+  /**
+   * Returns the blobs of a namespace; undefined when it does not exist. The namespace of the default project always
+   * exists.
+   */
   open(namespace: Namespace): Promise<NamespaceStorage | undefined>;
-  /** Makes a namespace, unless it is there, and opens it. */
+  /** Creates a namespace if it does not exist, and opens it. */
   create(namespace: Namespace): Promise<NamespaceStorage>;
-  /** The current namespaces of projects other than the default one. */
+  /** Returns the current namespaces of projects other than the default one. */
   namespaces(): Promise<Namespace[]>;
-  /** Counts every blob: for an operator's command, not for a loop. */
+  /** Counts every blob, so it is for an operator's command and not for a loop. */
   usage(namespace: Namespace): Promise<NamespaceUsage>;
   /**
    * Removes the blobs of a namespace that were not used since `before`, if given; then the namespace, if it is empty.
-   * Returns what remains. A blob that arrives in between is kept.
+   * Returns what remains. A blob that arrives meanwhile is kept.
    */
   remove(namespace: Namespace, before: Date | undefined): Promise<NamespaceUsage>;
-  /** Gives up uploads that were broken off too long ago. */
+  /** Deletes uploads that were interrupted too long ago. */
   sweepUploads(): Promise<void>;
   readonly evictable: Evictable;
-  /** Absent where the storage itself keeps its blobs from going bad. */
+  /** Absent when the storage itself protects its blobs against corruption. */
   readonly scrub?: Scrub;
 }
 
 /** The blobs of one namespace. */
 export interface NamespaceStorage {
   readonly blobs: BlobStore & {
-    /** Removes a blob. Readers that have begun can read it to its end. */
+    /** Removes a blob. Readers that have started can read it to the end. */
     remove(digest: Digest): Promise<void>;
   };
   readonly uploads: Pick<UploadStore, "committed" | "receive">;
@@ -53,7 +56,7 @@ export interface UnnamedBlobs {
   withHash(hash: string): Promise<Digest | undefined>;
 }
 
-/** How much lies in a namespace. The empty blob, which each has, is left out. */
+/** The number and size of the blobs in a namespace, without the empty blob, which every namespace has. */
 export interface NamespaceUsage {
   readonly blobs: number;
   readonly bytes: number;

@@ -3,7 +3,10 @@ import { describe, expect, test } from "vitest";
 import { Digest, digestFrom, digestFunctions, emptyDigest, emptyDigestBy } from "#core/digest.ts";
 import type { BlobStore, ByteRange } from "./blob-store.ts";
 
-/** What every store must do, and every layer over one. `open` gives an empty store for each test. */
+/**
+ * Tests of the behaviour that every store and every layer over one must have. `open` gives an empty store for each
+ * test.
+ */
 export function describeBlobStore(name: string, open: () => Promise<BlobStore> | BlobStore): void {
   describe(`${name} is a blob store`, () => {
     const hello = blob(Buffer.from("hello, blob"));
@@ -241,7 +244,7 @@ export function describeBlobStore(name: string, open: () => Promise<BlobStore> |
 
 const invalid = { name: "Fault", code: "invalid_argument" };
 
-// Computed here, not by the code under test.
+// Computed by the test, not by the code under test.
 function blob(bytes: Buffer): { readonly bytes: Buffer; readonly digest: Digest } {
   const hash = createHash("sha256").update(bytes).digest("hex");
   return { bytes, digest: Digest.parse({ hash, sizeBytes: bytes.length }) };

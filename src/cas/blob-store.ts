@@ -1,6 +1,6 @@
 import type { Digest } from "#core/digest.ts";
 
-/** Which bytes of a blob to read. Both in bytes of the blob itself. */
+/** A range of a blob to read. Both fields count bytes of the blob itself. */
 export interface ByteRange {
   readonly offset: number;
   /** Reads to the end when absent. */
@@ -8,26 +8,26 @@ export interface ByteRange {
 }
 
 /**
- * Bytes by their digest.
+ * Stores bytes by their digest.
  *
- * Every way of keeping blobs, and every layer laid over one (checking, caching,
- * counting), has this shape. The server stacks them; the rest of the farm sees one.
+ * Every storage and every layer over one (checking, caching, counting) has this interface. The server combines them;
+ * the rest of the farm uses one.
  */
 export interface BlobStore {
-  /** The whole blob, for those known to be small; undefined when it is not here. */
+  /** Returns the whole blob, for blobs that are known to be small; undefined when it is absent. */
   get(digest: Digest): Promise<Uint8Array | undefined>;
   /**
    * Returns the blob as a stream of chunks; undefined when it is absent.
    *
    * Nothing is opened before the first chunk is read. When the blob is removed before that, reading fails with
-   * `not_found`; a reader that has the first chunk gets all.
+   * `not_found`; a reader that has the first chunk gets all chunks.
    */
   read(digest: Digest, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined>;
-  /** Keeps a blob. Throws `invalid_argument`, and keeps nothing, when the bytes are not those of the digest. */
+  /** Stores a blob. Throws `invalid_argument` and stores nothing when the bytes do not match the digest. */
   put(digest: Digest, bytes: Uint8Array): Promise<void>;
   /**
-   * Keeps a blob that arrives in chunks, under the same rule as `put`. A store of another machine gives the
-   * upload up when the signal is aborted, and throws `cancelled`; others may ignore it.
+   * Stores a blob that arrives in chunks, under the same rule as `put`. When the signal is aborted, a remote store
+   * aborts the upload and throws `cancelled`; other stores may ignore the signal.
    */
   write(digest: Digest, chunks: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<void>;
   /** Returns those of the digests, each once, that are absent. Extends the life of the others. */

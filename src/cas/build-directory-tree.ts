@@ -17,7 +17,7 @@ import { type EncodedDirectory, encodeDirectory } from "./directory-message.ts";
 import { joined, problemOfPath, problemOfTarget, refuse } from "./path-rules.ts";
 import { compareByCodePoint, type TreePart } from "./tree-entry.ts";
 
-/** A tree of files as REv2 has it. */
+/** A tree of files in REv2's form. */
 export interface DirectoryTree {
   readonly root: EncodedDirectory;
   /**
@@ -49,7 +49,7 @@ export function buildDirectoryTree(
   return { root: encoded, directories };
 }
 
-/** Puts those directories of a tree that are missing into a store. Answers the root's digest. */
+/** Uploads the missing directories of a tree to a store. Returns the root's digest. */
 export async function uploadDirectories(store: BlobStore, tree: DirectoryTree): Promise<Digest> {
   await putMissing(store, [...tree.directories.values()]);
   return tree.root.digest;
@@ -128,7 +128,7 @@ function encode(
     }
   }
   const encoded = encodeDirectory(create(DirectorySchema, { files, directories, symlinks }), by);
-  // The first time stays: its parents come later in all cases, since none holds itself.
+  // The first occurrence is kept: its parents always come later, because no directory contains itself.
   const key = digestKey(encoded.digest);
   if (!into.has(key)) into.set(key, encoded);
   return encoded;

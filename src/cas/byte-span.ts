@@ -9,10 +9,10 @@ export interface ByteSpan {
 }
 
 /**
- * Where a range lies in a blob; cut off at its end.
+ * Returns the position of a range in a blob, truncated at the blob's end.
  *
- * To start right behind the last byte is legal and gives nothing; beyond that is
- * `out_of_range`, as ByteStream has it.
+ * A range that starts right behind the last byte is legal and empty; a start beyond that is `out_of_range`, as in
+ * ByteStream.
  */
 export function spanIn(digest: Digest, range: ByteRange | undefined): ByteSpan {
   const { offset = 0, limit } = range ?? {};
@@ -24,7 +24,7 @@ export function spanIn(digest: Digest, range: ByteRange | undefined): ByteSpan {
   return { start: offset, end };
 }
 
-/** Whether a range is the whole blob, and can therefore be checked against its digest. */
+/** Returns whether a range is the whole blob, and can therefore be checked against its digest. */
 export function isWhole(digest: Digest, range: ByteRange | undefined): boolean {
   const { start, end } = spanIn(digest, range);
   return start === 0 && end === digest.sizeBytes;

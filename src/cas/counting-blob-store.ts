@@ -2,15 +2,15 @@ import type { BlobStore } from "./blob-store.ts";
 
 /** The traffic of a store since it was opened. The numbers only increase. */
 interface BlobTraffic {
-  /** `get` and `read` that found their blob, that found none, and that broke off. */
+  /** Calls of `get` and `read` that found their blob, that found none, and that were interrupted. */
   reads: number;
   readMisses: number;
   readFailures: number;
   bytesRead: number;
-  /** `put` and `write` that kept their blob, and that were refused or broke off. */
+  /** Calls of `put` and `write` that stored their blob, and that were refused or interrupted. */
   writes: number;
   writeFailures: number;
-  /** Bytes of the blobs that were kept. */
+  /** Bytes of the blobs that were stored. */
   bytesWritten: number;
   /** The number of digests in calls of `findMissing`, and how many of them were absent. */
   asked: number;

@@ -15,14 +15,14 @@ interface DigestInName {
   readonly next: number;
 }
 
-/** There is one way to write each number, so that a blob has one name. */
+/** Each number has only one spelling, so that a blob has one name. */
 const wholeNumber = /^(?:0|[1-9]\d{0,15})$/;
 
 /**
- * Reads `[function/]hash/size` out of a ByteStream name's segments; undefined when they are none.
+ * Parses `[function/]hash/size` from a ByteStream name's segments; undefined when they are not a digest.
  *
- * REv2 names only BLAKE3 there, since the length tells the others apart. A client that names
- * another is understood, too.
+ * In REv2, such names contain the function only for BLAKE3, because the length identifies the others. Names with
+ * another function are accepted, too.
  */
 export function digestInName(segments: readonly string[], at: number): DigestInName | undefined {
   const named = digestFunctions.find((name) => name === segments[at]);
@@ -35,7 +35,7 @@ export function digestInName(segments: readonly string[], at: number): DigestInN
   return { digest: digestFrom(name, hex, sizeBytes), next: hashAt + 2 };
 }
 
-/** A digest as names have it: `hash/size`, and for BLAKE3 `blake3/hash/size`. */
+/** Returns a digest for names: `hash/size`, and for BLAKE3 `blake3/hash/size`. */
 export function digestForName(digest: Digest): string {
   const plain = `${hexOf(digest)}/${digest.sizeBytes}`;
   return functionOf(digest) === "blake3" ? `blake3/${plain}` : plain;

@@ -16,7 +16,7 @@ import {
   DigestSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 
-/** Each function as REv2 numbers it. */
+/** REv2's number of each function. */
 export const digestFunctionValues: Readonly<Record<DigestFunction, DigestFunction_Value>> = {
   sha256: DigestFunction_Value.SHA256,
   sha1: DigestFunction_Value.SHA1,
@@ -30,17 +30,17 @@ const byValue = new Map(
   Object.entries(digestFunctionValues).map(([name, value]) => [value, name as DigestFunction]),
 );
 
-/** The function that a message of our own names; older ones name none, and mean SHA-256. */
+/** Returns the function that one of Grange's own messages names; older messages name none, which means SHA-256. */
 export function digestFunctionFrom(value: DigestFunction_Value): DigestFunction {
   return value === DigestFunction_Value.UNKNOWN ? "sha256" : known(value, "a message");
 }
 
-/** The `digest_function` of a message that holds this digest. */
+/** Returns the `digest_function` for a message with this digest. */
 export function functionValueOf(digest: Digest): DigestFunction_Value {
   return digestFunctionValues[functionOf(digest)];
 }
 
-/** A digest as REv2 writes it. Which function it is by, the message around it says. */
+/** Returns a digest as an REv2 message. The surrounding message names its function. */
 export function toDigestMessage(digest: Digest): DigestMessage {
   return create(DigestSchema, { hash: hexOf(digest), sizeBytes: BigInt(digest.sizeBytes) });
 }
@@ -48,8 +48,9 @@ export function toDigestMessage(digest: Digest): DigestMessage {
 /**
  * Parses a digest of REv2. `whose` begins the error message for a wrong or absent one.
  *
- * @param digestFunction The `digest_function` of the request; for a digest inside of a blob, the function of the digest
- * that named the blob. Without it, and when a request leaves it unknown, the length of the hash decides, as in REv2.
+ * @param digestFunction The `digest_function` of the request; for a digest inside a blob, the function of the blob's
+ * own digest. Without it, or when the request has the value unknown, the length of the hash determines the function, as
+ * in REv2.
  */
 export function fromDigestMessage(
   message: DigestMessage | undefined,

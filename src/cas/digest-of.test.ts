@@ -23,7 +23,7 @@ test("names equal bytes equally", () => {
   expect(digestOf(hello).hash).toMatch(/^2cf24dba5fb0a30e/);
 });
 
-// As the functions' own documents give them.
+// Values from the specifications of the functions.
 test.each<[DigestFunction, string]>([
   ["sha256", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"],
   ["sha1", "sha1-a9993e364706816aba3e25717850c26c9cd0d89d"],

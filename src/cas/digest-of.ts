@@ -10,16 +10,16 @@ export function digestOf(bytes: Uint8Array, by: DigestFunction = "sha256"): Dige
   return running.digest();
 }
 
-/** A digest in the making, for bytes that arrive in chunks. */
+/** A running digest, for bytes that arrive in chunks. */
 export interface RunningDigest {
-  /** Bytes taken in so far. */
+  /** The number of bytes so far. */
   readonly sizeBytes: number;
   update(chunk: Uint8Array): void;
-  /** The digest of all chunks. Ends the run: neither method may be called after it. */
+  /** Returns the digest of all chunks. Neither method may be called afterwards. */
   digest(): Digest;
 }
 
-/** A hash in the making. */
+/** A running hash. */
 export interface Hashing {
   update(chunk: Uint8Array): void;
   hex(): string;
@@ -49,8 +49,8 @@ export async function* hashedOnTheWay(chunks: AsyncIterable<Uint8Array>, running
 }
 
 /**
- * From here on a buffer is hashed in libuv's thread pool. A mebibyte holds the event
- * loop for 0.6 ms with SHA instructions and 3 ms without; handed over, for 0.1 ms.
+ * Buffers from this size on are hashed in libuv's thread pool. Hashing 1 MiB here blocks the event loop for 0.6 ms with
+ * SHA instructions and for 3 ms without; passing it to the pool takes 0.1 ms.
  */
 const offThreadFromBytes = 1024 * 1024;
 
@@ -74,7 +74,7 @@ export async function digestOfMany(
   return digestFrom(by, Buffer.from(hash).toString("hex"), bytes.byteLength);
 }
 
-/** Hashes on this thread, a mebibyte at a time: about 1 ms by BLAKE3, 2 ms by MD5. */
+/** Hashes on this thread, 1 MiB at a time: about 1 ms for BLAKE3, 2 ms for MD5. */
 async function digestInTurns(bytes: Uint8Array, by: DigestFunction): Promise<Digest> {
   const running = startDigest(by);
   for (let at = 0; at < bytes.byteLength; at += offThreadFromBytes) {

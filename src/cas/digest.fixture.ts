@@ -4,7 +4,7 @@ import { digestOf } from "./digest-of.ts";
 
 export const functions = fc.constantFrom<DigestFunction>(...digestFunctions);
 
-/** A digest by any function. */
+/** Generates digests by any function. */
 export const digests = fc
   .tuple(fc.uint8Array({ maxLength: 100 }), functions)
   .map(([bytes, by]) => digestOf(bytes, by));

@@ -12,7 +12,7 @@ import { assertFewParts } from "./message-parts.ts";
 import { problemOfName, quotePath, refuse } from "./path-rules.ts";
 import { compareByCodePoint } from "./tree-entry.ts";
 
-/** A Directory with the bytes that name it. */
+/** A Directory with its encoded bytes, whose digest is its name. */
 export interface EncodedDirectory {
   readonly message: Directory;
   readonly bytes: Uint8Array;
@@ -22,8 +22,8 @@ export interface EncodedDirectory {
 /**
  * Encodes a Directory whose children are sorted.
  *
- * protobuf-es omits default values, and so does every other client: with `is_executable = false` written out, Bazel
- * computes another digest and crashes.
+ * protobuf-es omits default values, and so does every other client. If `is_executable = false` were written, Bazel
+ * would compute another digest and crash.
  */
 export function encodeDirectory(
   message: Directory,
@@ -33,7 +33,7 @@ export function encodeDirectory(
   return { message, bytes, digest: digestOf(bytes, by) };
 }
 
-/** A file with its digest and properties is a few. */
+/** A file with its digest and properties consists of a few parts. */
 const mostParts = 500_000;
 
 /** Decodes an untrusted Directory. Throws `invalid_argument` when it is not one. */
@@ -49,7 +49,7 @@ export function decodeDirectory(bytes: Uint8Array): Directory {
   return message;
 }
 
-/** Returns the fault for bytes that are no Directory: often a name is not UTF-8, which protobuf cannot carry. */
+/** Returns the fault for bytes that are not a Directory: often a name is not UTF-8, which protobuf does not allow. */
 export function undecodable(bytes: Uint8Array, cause: unknown): Fault {
   const name = nameNotUtf8(bytes);
   const why =
@@ -59,7 +59,7 @@ export function undecodable(bytes: Uint8Array, cause: unknown): Fault {
   return new Fault("invalid_argument", why, { cause });
 }
 
-/** The first name, or target of a symlink, that is not UTF-8. */
+/** Returns the first name or symlink target that is not UTF-8. */
 function nameNotUtf8(bytes: Uint8Array): string | undefined {
   const { files, directories, symlinks } = DirectorySchema.field;
   const nodes: readonly number[] = [files.number, directories.number, symlinks.number];
@@ -73,7 +73,7 @@ function nameNotUtf8(bytes: Uint8Array): string | undefined {
       }
     }
   } catch {
-    // No message at all.
+    // The bytes are not a message.
   }
   return undefined;
 }
@@ -87,7 +87,7 @@ function* lengthDelimited(bytes: Uint8Array): Generator<readonly [number, Uint8A
   }
 }
 
-/** Throws `invalid_argument` unless names are legal, sorted within their kind, and unique in all. */
+/** Throws `invalid_argument` unless names are legal, sorted within their kind, and unique across kinds. */
 export function checkDirectory({ files, directories, symlinks }: Directory): void {
   const seen = new Set<string>();
   for (const children of [files, directories, symlinks]) {
@@ -105,7 +105,7 @@ export function checkDirectory({ files, directories, symlinks }: Directory): voi
 }
 
 /**
- * Whether a Directory contains only what this code writes: names, digests, and executable bits.
+ * Returns whether a Directory contains only what this code writes: names, digests, and executable bits.
  *
  * Times, modes and unknown fields are lost when a tree is read and built again, so such a Directory would get another
  * digest.

@@ -177,7 +177,7 @@ describe("a tree that somebody else made", () => {
   });
 
   test("is refused with a name that is not UTF-8, which the message shows", async () => {
-    // By hand: a Directory with one file, whose name is the byte of "é" in Latin-1.
+    // Encoded by hand: a Directory with one file, whose name is the byte of "é" in Latin-1.
     const file = Buffer.from([0x0a, 3, 0x63, 0xe9, 0x65]);
     const directory = Buffer.concat([Buffer.from([0x0a, file.length]), file]);
     const store = memoryBlobStore();

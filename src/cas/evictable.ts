@@ -1,20 +1,20 @@
 import type { Digest } from "#core/digest.ts";
 import type { Namespace } from "./namespaces/namespace.ts";
 
-/** A blob as eviction looks at it. */
+/** A blob with the facts that eviction needs. */
 export interface StoredBlob {
   readonly digest: Digest;
   readonly lastUsedAt: Date;
 }
 
-/** A blob of some project's. */
+/** A blob of a project. */
 export interface NamespacedBlob extends StoredBlob {
   readonly namespace: Namespace;
 }
 
-/** The blobs of all projects, for code that makes room. */
+/** The blobs of all projects, for eviction. */
 export interface Evictable {
-  /** Every blob, in no order, while others come and go. */
+  /** Yields every blob, in no order, while blobs are added and removed. */
   list(): AsyncIterable<NamespacedBlob>;
   /** Returns the facts about a blob without counting as a use of it. */
   look(namespace: Namespace, digest: Digest): Promise<StoredBlob | undefined>;

@@ -16,7 +16,7 @@ describeBlobStore("existence-caching", () =>
   cachingExistence(memoryBlobStore(), systemClock, minute),
 );
 
-/** A store that has all but `gone`, and writes down what it was asked. */
+/** Returns a store that has all blobs except `gone`, and records the requests that it gets. */
 function asking(): { readonly base: BlobStore; readonly asked: Digest[][] } {
   const asked: Digest[][] = [];
   const base: BlobStore = {
@@ -34,14 +34,14 @@ test("asks again once a blob's minute is over", async () => {
   let ms = 0;
   const store = cachingExistence(base, { now: () => new Date(ms) }, minute);
 
-  // At first nothing is known, so both are asked for.
+  // The cache is empty, so both are requested.
   expect(await store.findMissing([here, gone])).toEqual([gone]);
 
-  // Within the minute only the missing one is asked for again.
+  // Within the minute only the missing one is requested again.
   ms = 59_999;
   expect(await store.findMissing([here, gone])).toEqual([gone]);
 
-  // After it, both are.
+  // After the minute, both are requested again.
   ms = 60_000;
   await store.findMissing([here, gone]);
   expect(asked).toEqual([[here, gone], [gone], [here, gone]]);

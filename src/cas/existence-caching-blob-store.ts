@@ -5,15 +5,15 @@ import type { BlobStore } from "./blob-store.ts";
 export interface ExistenceCacheOptions {
   /**
    * How long a blob counts as present after a check. This must be far shorter than the time after which an unused blob
-   * is evicted, because answers from memory do not count as use.
+   * is evicted, because answers from the cache do not count as use.
    */
   readonly ttlMs: number;
-  /** How many digests are remembered at most; about 200 bytes of memory each. */
+  /** The limit for cached digests; about 200 bytes of memory each. */
   readonly limit: number;
 }
 
 interface ExistenceCachingStore extends BlobStore {
-  /** Like `findMissing`, but asks the store below about every digest, and forgets those that are missing. */
+  /** Like `findMissing`, but checks every digest in the store below, and removes missing ones from the cache. */
   findMissingBelow(digests: readonly Digest[]): Promise<Digest[]>;
 }
 
@@ -34,13 +34,13 @@ export function cachingExistence(
   seen = new Map<string, number>(),
   name = "",
 ): ExistenceCachingStore {
-  /** Incremented at every loss: an answer from before a loss is not cached after it. */
+  /** Incremented at every loss: an answer that began before a loss is not cached. */
   let losses = 0;
   const keyOf = (digest: Digest) => name + digestKey(digest);
 
   function remember(digest: Digest, now: number): void {
     const key = keyOf(digest);
-    // Taken out first, so that the order of the map is the order of expiry.
+    // Removed first, so that the order of the map is the order of expiry.
     seen.delete(key);
     seen.set(key, now + ttlMs);
     const [oldest] = seen.keys();

@@ -11,26 +11,28 @@ import { sortedByPath, type TreeEntry } from "./tree-entry.ts";
 
 /** Limits for a tree from another party. */
 export interface TreeLimits {
-  /** Files, symlinks and directories, counted at every place where they appear. */
+  /** Files, symlinks and directories, counted at each occurrence. */
   readonly maxEntries: number;
   readonly maxDepth: number;
 }
 
 export const usualTreeLimits: TreeLimits = { maxEntries: 500_000, maxDepth: 256 };
 
-/** Room for 100,000 files in one directory. */
+/** Enough for 100,000 files in one directory. */
 const maxDirectoryBytes = 16 * 1024 * 1024;
 
-/** Where a tree lies below the root that its symlinks may not leave; `anywhere` for a tree that is only shown. */
+/**
+ * The place of a tree below the root that its symlinks must not leave; `anywhere` for a tree that is only displayed.
+ */
 export type LinkPlace = { readonly below: string } | "anywhere";
 
 const top: LinkPlace = { below: "" };
 
 /**
- * The entries below a root Directory, sorted by path.
+ * Returns the entries below a root Directory, sorted by path.
  *
- * Throws `failed_precondition` when a Directory is missing, `invalid_argument` for
- * an illegal tree, `resource_exhausted` beyond the limits.
+ * Throws `failed_precondition` when a Directory is missing, `invalid_argument` for an illegal tree,
+ * `resource_exhausted` beyond the limits.
  */
 export async function flattenDirectoryTree(
   store: BlobStore,

@@ -25,7 +25,7 @@ async function subtree(path: string, entries: readonly TreeEntry[]): Promise<Tre
   };
 }
 
-/** As it would be without subtrees: all taken apart, merged, built. */
+/** The expected root, computed without subtrees: everything is flattened, merged and built. */
 async function rootOfEntries(base: readonly TreeEntry[], overlays: readonly Overlay[]) {
   const apart = await Promise.all(
     overlays.map(async (overlay) => ({
@@ -49,7 +49,7 @@ async function rootOfParts(base: readonly TreeEntry[], overlays: readonly Overla
 
 const names = fc.constantFrom("a", "b", "a.b", "é", "😀");
 const paths = fc.array(names, { minLength: 1, maxLength: 3 }).map((all) => all.join("/"));
-/** Entries, none of which lies below another. */
+/** Generates entries, none of which is below another. */
 const trees = fc
   .uniqueArray(paths, { maxLength: 6 })
   .map((all) => all.filter((path) => !all.some((other) => path.startsWith(`${other}/`))))

@@ -4,10 +4,10 @@ import { mergeTrees, type Overlay, placedAt } from "./merge-trees.ts";
 import type { Subtree, TreeEntry, TreePart } from "./tree-entry.ts";
 
 /**
- * Lays overlays over a tree like `mergeTrees`, and keeps untouched subtrees whole: a directory of 36,000 files at a
- * place of its own is then one part.
+ * Applies overlays to a tree like `mergeTrees`, but does not expand subtrees without overlap: a directory of 36,000
+ * files that overlaps with nothing is then one part.
  *
- * The tree that is built from the parts has the same root as without this.
+ * The tree that is built from the parts has the same root as with full expansion.
  */
 export async function layOver(
   store: BlobStore,
@@ -32,7 +32,7 @@ export async function layOver(
   return mergeTrees(base, apart);
 }
 
-/** Returns the subtrees that contain the path of another part, or lie below one. */
+/** Returns the subtrees that contain the path of another part, or are below one. */
 function touchedSubtrees(parts: readonly TreePart[]): ReadonlySet<Subtree> {
   const touched = new Set<Subtree>();
   const byPath = new Map<string, Subtree>();

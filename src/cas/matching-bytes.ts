@@ -3,12 +3,12 @@ import { Fault, type FaultCode } from "#core/fault.ts";
 import { digestOfMany, startDigest } from "./digest-of.ts";
 
 /**
- * The meaning of a mismatch depends on the source of the bytes: `invalid_argument` for a caller's, `data_loss` for
- * those of our own disk.
+ * The meaning of a mismatch depends on the source of the bytes: `invalid_argument` for bytes from a caller, `data_loss`
+ * for bytes from our own disk.
  */
 type MismatchCode = Extract<FaultCode, "invalid_argument" | "data_loss">;
 
-/** Throws unless the bytes are those that the digest names. */
+/** Throws unless the bytes match the digest. */
 export async function assertBytesMatch(
   digest: Digest,
   bytes: Uint8Array,
@@ -20,11 +20,10 @@ export async function assertBytesMatch(
 }
 
 /**
- * Passes chunks on while hashing them, and throws when they are not those that
- * the digest names.
+ * Passes chunks on while hashing them, and throws when they do not match the digest.
  *
- * The last chunk is held back until the whole is known to be right. A receiver
- * thus never has all bytes of a wrong blob: its stream breaks off.
+ * The last chunk is held back until the whole blob is verified. A receiver thus never gets all bytes of a wrong blob:
+ * its stream fails before.
  */
 export async function* matchingBytes(
   digest: Digest,
@@ -46,7 +45,7 @@ export async function* matchingBytes(
   if (held !== undefined) yield held;
 }
 
-/** A blob that has, or has by now, another size than its digest says. */
+/** Returns the fault for a blob whose size differs, possibly only since recently, from its digest. */
 export function wrongSize(digest: Digest, sizeBytes: number, code: MismatchCode): Fault {
   const kept = sizeBytes > digest.sizeBytes ? `at least ${sizeBytes}` : `${sizeBytes}`;
   return new Fault(code, `${digestKey(digest)} was expected, but ${kept} bytes came`);

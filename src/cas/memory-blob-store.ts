@@ -3,7 +3,7 @@ import type { BlobStore } from "./blob-store.ts";
 import { spanIn } from "./byte-span.ts";
 import { assertBytesMatch, matchingBytes } from "./matching-bytes.ts";
 
-/** A blob store in memory. For tests, and for small data that need not outlive the process. */
+/** Returns a blob store in memory. For tests, and for small data that need not outlive the process. */
 export function memoryBlobStore(): BlobStore {
   const blobs = new Map<string, Uint8Array>();
   const bytesOf = (digest: Digest) =>
@@ -19,7 +19,7 @@ export function memoryBlobStore(): BlobStore {
     },
 
     async put(digest, bytes) {
-      // A copy: the caller may use its buffer again.
+      // A copy, because the caller may reuse its buffer.
       const copy = Uint8Array.from(bytes);
       await assertBytesMatch(digest, copy, "invalid_argument");
       blobs.set(digestKey(digest), copy);

@@ -2,22 +2,21 @@ import { digestKey } from "#core/digest.ts";
 import { refuse } from "./path-rules.ts";
 import { sortedByPath, type TreePart } from "./tree-entry.ts";
 
-/** Entries to be laid over a tree. */
+/** Entries that are applied over a tree. */
 export interface Overlay {
-  /** The directory that they are put into; "" for the root. */
+  /** The directory for the entries; "" for the root. */
   readonly at: string;
-  /** Where they come from, for the message about a conflict: `job "build"`. */
+  /** Their source, for messages about conflicts: `job "build"`. */
   readonly from: string;
   readonly entries: readonly TreePart[];
 }
 
 /**
- * Lays overlays over a tree: outputs of other jobs over the files of a commit.
+ * Applies overlays to a tree: outputs of other jobs over the files of a commit.
  *
  * An overlay replaces the tree below it. Two overlays with different content at one path are refused with
- * `invalid_argument`: which one wins would depend only on their order. A path that is both file and directory is
- * refused when the tree is built. Subtrees are compared as a whole: those that overlap with others are taken apart
- * before (`layOver`).
+ * `invalid_argument`: the winner would depend only on their order. A path that is both file and directory is refused
+ * when the tree is built. Subtrees are compared as a whole; overlapping ones were expanded before (`layOver`).
  */
 export function mergeTrees(base: readonly TreePart[], overlays: readonly Overlay[]): TreePart[] {
   const merged = new Map(base.map((entry) => [entry.path, entry]));
@@ -36,7 +35,7 @@ export function mergeTrees(base: readonly TreePart[], overlays: readonly Overlay
   return sortedByPath([...merged.values()]);
 }
 
-/** The entries with their paths seen from above the directory that they are put into. */
+/** Returns the entries with the path of their directory prepended. */
 export function placedAt<Part extends TreePart>(at: string, entries: readonly Part[]): Part[] {
   return at === "" ? [...entries] : entries.map((e) => ({ ...e, path: `${at}/${e.path}` }));
 }

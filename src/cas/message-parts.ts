@@ -2,21 +2,24 @@ import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { Fault } from "#core/fault.ts";
 
-/** As deep as the decoder goes. */
+/** The depth limit of the decoder. */
 const mostLevels = 100;
 
 /**
  * Throws `resource_exhausted` when decoding a message would make too many objects.
  *
- * An empty message takes two bytes on the wire and a hundred in memory: 64 MiB of nothing else would
- * end the process. Bytes that are no such message are left to the decoder to refuse.
+ * An empty message takes two bytes on the wire and a hundred in memory: 64 MiB of empty messages would exhaust the
+ * process's memory. The decoder refuses bytes that are not such a message.
  */
 export function assertFewParts(schema: DescMessage, bytes: Uint8Array, most: number): void {
   if (bytes.byteLength / 2 <= most) return;
   count(schema, bytes, { parts: 0, most });
 }
 
-/** The same for a message that comes in pieces, each a message of its own: to be called for every one. */
+/**
+ * The same for a message that arrives in pieces, each of which is a message: call the returned function for every
+ * piece.
+ */
 export function fewPartsInAll(schema: DescMessage, most: number): (piece: Uint8Array) => void {
   const counted = { parts: 0, most };
   return (piece) => count(schema, piece, counted);
@@ -47,7 +50,7 @@ function countParts(
     const tag = reader.uint32();
     const [number, wireType] = [tag >>> 3, tag & 7];
     const field = fields.get(number);
-    // Fields that we do not know are kept, each as an object.
+    // The decoder keeps unknown fields, each as an object.
     if (field === undefined || mayRepeat(field)) count.parts++;
     if (count.parts > count.most) {
       throw new Fault(
@@ -65,14 +68,14 @@ function countParts(
   }
 }
 
-/** Steps over one field. Throws where there is none. */
+/** Skips one field. Throws when there is none. */
 export function skipField(reader: BinaryReader): void {
   const tag = reader.uint32();
   if (tag < 8) throw new Error("a field has the number 0");
   skipValue(reader, tag >>> 3, tag & 7);
 }
 
-/** As the reader's own `skip`, which makes an object of whatever it steps over. */
+/** Like the reader's own `skip`, which however creates an object for each skipped value. */
 function skipValue(reader: BinaryReader, number: number, wireType: WireType): void {
   if (wireType !== WireType.LengthDelimited) {
     reader.skip(wireType, number);

@@ -116,7 +116,7 @@ describe("a symlink", () => {
     fc.assert(
       fc.property(links, (all) => {
         const legal = new Map(all.filter(([p, t]) => problemOfTarget(p, t) === undefined));
-        // A link cannot lie below another link.
+        // A link cannot be below another link.
         for (const p of legal.keys()) {
           for (const q of legal.keys()) if (q.startsWith(`${p}/`)) legal.delete(q);
         }
@@ -127,7 +127,7 @@ describe("a symlink", () => {
   });
 });
 
-/** Follows a path as the kernel does, one name at a time; every name that is no link is a directory. */
+/** Follows a path as the kernel does, one name at a time; every other name counts as a directory. */
 function leavesRoot(path: string, links: ReadonlyMap<string, string>): boolean {
   let hops = 0;
   let at: string[] = [];

@@ -1,9 +1,12 @@
 import { Fault } from "#core/fault.ts";
 
-/** The length of one name, in UTF-8 bytes: what Linux file systems take. */
+/** The length of one name, in UTF-8 bytes: the limit of Linux file systems. */
 const maxNameBytes = 255;
 
-/** The length of a path, in UTF-8 bytes: half of Linux's, the rest is for the place it is put at. */
+/**
+ * The length of a path, in UTF-8 bytes: half of Linux's limit; the rest is for the directory in which the tree is
+ * placed.
+ */
 const maxPathBytes = 2_048;
 
 /** The length of a symlink's target, in UTF-8 bytes: Linux's PATH_MAX without its NUL. */
@@ -12,8 +15,8 @@ const maxTargetBytes = 4_095;
 /**
  * Returns the problem of a name in a directory; undefined when it is legal.
  *
- * A backslash separates on Windows and is a letter elsewhere. Because a tree must mean the same on every worker, it is
- * refused.
+ * A backslash is refused, because it is a separator on Windows and a letter elsewhere, and a tree must mean the same on
+ * every worker.
  */
 export function problemOfName(name: string): string | undefined {
   if (name === "") return "has an empty name";
@@ -37,16 +40,16 @@ export function problemOfPath(path: string): string | undefined {
 /**
  * Returns the problem of the target of the symlink at a path; undefined when it is legal.
  *
- * `..` may only be at the front. There it means the directories that contain the link, and those are real. After a name
- * it would start from wherever that name leads, which may be another link: `up/../..` can leave the root although it
- * counts as inside.
+ * `..` may only be at the front. There it refers to the directories that contain the link, and those are real
+ * directories. After a name, it would start at the target of that name, which may be another link: `up/../..` can leave
+ * the root although it counts as inside.
  */
 export function problemOfTarget(path: string, target: string): string | undefined {
   if (levelsAboveRoot(path, target) > 0) return "is a symlink that climbs out of the root";
   return problemOfTargetAnywhere(target);
 }
 
-/** Returns how many directories above the root a legal target of the symlink at a path leads: 0 where it stays below. */
+/** Returns how many directories above the root a legal target of the symlink at a path leads; 0 when it stays below. */
 export function levelsAboveRoot(path: string, target: string): number {
   const names = target.split("/").filter((name) => name !== "" && name !== ".");
   const firstName = names.findIndex((name) => name !== "..");
@@ -77,7 +80,7 @@ export function problemOfTargetAnywhere(target: string): string | undefined {
   return problem && `is a symlink whose target ${problem}`;
 }
 
-/** A path below a directory; either may be the top itself, "". */
+/** Joins a directory and a path; either may be the root, "". */
 export function joined(at: string, below: string): string {
   return at === "" || below === "" ? at + below : `${at}/${below}`;
 }
@@ -90,14 +93,14 @@ export function assertLegalSymlink(path: string, target: string): void {
   refuse(path, problemOfPath(path) ?? problemOfTarget(path, target));
 }
 
-/** Throws `invalid_argument` when there is a problem with a path. */
+/** Throws `invalid_argument` for a path with a problem. */
 export function refuse(path: string, problem: string | undefined): void {
   if (problem !== undefined) {
     throw new Fault("invalid_argument", `${quotePath(path)} ${problem}`);
   }
 }
 
-/** A path as it may stand in a message: no control characters, no novel. */
+/** Returns a path for a message: without control characters, and truncated. */
 export function quotePath(path: string): string {
   return JSON.stringify(path.length > 200 ? `${path.slice(0, 200)}…` : path);
 }
@@ -105,7 +108,7 @@ export function quotePath(path: string): string {
 function problemOfText(text: string): string | undefined {
   if (text.includes("\0")) return "has a NUL";
   if (text.includes("\\")) return "has a backslash";
-  // A lone surrogate has no UTF-8, and would become another name on the wire.
+  // A lone surrogate has no UTF-8 encoding, and would become a different name on the wire.
   if (/\p{Surrogate}/u.test(text)) return "is not valid Unicode";
   return undefined;
 }

@@ -19,16 +19,16 @@ export const bytesKept = () =>
 /**
  * Remembers recently written small blobs.
  *
- * An action is read twice within milliseconds of its upload: when it is requested, and when a worker gets it. Each time
- * this takes eight round trips to the thread pool for the action and its command. Only for readers that need the bytes:
- * this does not show whether a blob is still in the store.
+ * An action is read twice within milliseconds of its upload: when it is requested, and when a worker gets it. Each read
+ * takes eight round trips to the thread pool for the action and its command. Use it only to read bytes: it does not
+ * show whether a blob is still in the store.
  *
  * @param kept The remembered blobs; shared by stores, whose `name` keeps their blobs apart.
  */
 export function recentBlobs(base: BlobStore, kept = bytesKept(), name = ""): RecentBlobs {
   const keyOf = (digest: Digest) => name + digestKey(digest);
   const keep = (digest: Digest, bytes: Uint8Array) => {
-    // A copy: these may be a piece of a message of megabytes.
+    // A copy, because these bytes may be part of a message of megabytes.
     if (bytes.byteLength <= eachAtMost) kept.set(keyOf(digest), Uint8Array.from(bytes));
   };
   const store: BlobStore = {

@@ -5,16 +5,16 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { errnoOf } from "./disk/disk-fault.ts";
 
-/** Nobody pauses for an hour in the middle of a blob. */
+/** No writer pauses for an hour in the middle of a blob. */
 const abandonedAfterMs = 60 * 60_000;
 
-/** Names of machines may hold anything; files may not. */
+/** Machine names may contain any characters; file names may not. */
 const host = encodeURIComponent(hostname());
 
-/** Of the process, not of this thread, which is what `performance.timeOrigin` gives. */
+/** The start of the process; `performance.timeOrigin` is the start of this thread. */
 const processStartedAtMs = Date.now() - process.uptime() * 1_000;
 
-/** Returns a new name in the directory for temporary files. It names the process that owns the file. */
+/** Returns a new name in the directory for temporary files. The name contains the process that owns the file. */
 export function tempFileIn(directory: string): string {
   return join(directory, `${process.pid}~${randomUUID()}~${host}`);
 }
@@ -37,19 +37,19 @@ export async function removeLeftovers(directory: string): Promise<number> {
   return removed;
 }
 
-/** Whether the writer of a file of this name is gone. */
+/** Returns whether the writer of a file with this name has ended. */
 export function isLeftover(
   name: string,
   { mtimeMs, atimeMs }: Pick<Stats, "mtimeMs" | "atimeMs">,
   nowMs: number,
 ): boolean {
-  // A blob gets its constant modification time a moment before it is renamed; its
-  // access time then still says when.
+  // A blob gets its constant modification time shortly before it is renamed; its access time then still shows the time
+  // of writing.
   const writtenAtMs = Math.max(mtimeMs, atimeMs);
   if (nowMs - writtenAtMs > abandonedAfterMs) return true;
   const [pid, , machine] = name.split("~");
   if (machine !== host) return false;
-  // A container that starts again has the same host name and the same process id.
+  // A restarted container has the same host name and the same process id.
   if (Number(pid) === process.pid) return writtenAtMs < processStartedAtMs;
   return !isAlive(Number(pid));
 }

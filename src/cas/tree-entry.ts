@@ -25,8 +25,8 @@ export type TreeEntry =
   | { readonly kind: "directory"; readonly path: string };
 
 /**
- * A whole directory at a path, known by its root Directory. All its Directories are in the store, so a tree can be
- * built around it without reading them.
+ * A whole directory at a path, represented by its root Directory. All its Directories are in the store, so a tree can
+ * be built around it without reading them.
  */
 export interface Subtree {
   readonly kind: "subtree";
@@ -40,8 +40,7 @@ export type TreePart = TreeEntry | Subtree;
 /**
  * The order of REv2: by code point, which is by UTF-8 byte.
  *
- * JavaScript's `<` goes by UTF-16 units and puts U+1F600 before U+FF5E. Only
- * where a surrogate is met do the two differ.
+ * JavaScript's `<` compares UTF-16 units and puts U+1F600 before U+FF5E. The two orders differ only for surrogates.
  */
 export function compareByCodePoint(a: string, b: string): number {
   const shorter = Math.min(a.length, b.length);

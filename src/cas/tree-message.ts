@@ -25,7 +25,7 @@ import {
 import { assertFewParts } from "./message-parts.ts";
 import type { TreeEntry } from "./tree-entry.ts";
 
-/** A tree in one message, as an ActionResult refers to it. */
+/** Returns a tree as one message, which an ActionResult refers to. */
 export function toTreeMessage({ root, directories }: DirectoryTree): Tree {
   const children = [...directories.values()].filter((directory) => directory !== root);
   return create(TreeSchema, {
@@ -38,7 +38,7 @@ export function encodeTree(tree: DirectoryTree): Uint8Array {
   return toBinary(TreeSchema, toTreeMessage(tree));
 }
 
-/** Half a million files, each with its digest, and as much again around them. */
+/** Enough for half a million files with their digests, and as many other parts. */
 const mostParts = 2_000_000;
 
 /**
@@ -60,7 +60,7 @@ export async function decodeTree(bytes: Uint8Array): Promise<Tree> {
       const [field, wireType] = reader.tag();
       const isMessage = wireType === WireType.LengthDelimited;
       if (isMessage && field === TreeSchema.field.root.number) {
-        // protobuf merges a field that comes twice.
+        // protobuf merges repeated occurrences of a singular message field.
         const root = reader.bytes();
         try {
           tree.root = mergeFromBinary(DirectorySchema, tree.root ?? create(DirectorySchema), root);
@@ -92,10 +92,10 @@ function decodedChild(bytes: Uint8Array): Directory {
   return child;
 }
 
-/** A Tree of which every Directory is checked and can be found by its digest. */
+/** A Tree whose Directories are all checked and can be found by digest. */
 export interface OpenTree {
   readonly root: EncodedDirectory;
-  /** By digest key: children are known by their digest alone, so a tree cannot hold itself. */
+  /** By digest key: children are identified only by digest, so a tree cannot contain itself. */
   readonly children: ReadonlyMap<string, EncodedDirectory>;
   /** The digest function of all digests in it. */
   readonly by: DigestFunction;
@@ -107,8 +107,8 @@ function assertFewChildren({ children }: Tree, { maxEntries }: TreeLimits): void
 }
 
 /**
- * Opens a Tree as it was decoded: its children are checked already. Throws `invalid_argument` for an
- * illegal root, `resource_exhausted` beyond the limits.
+ * Opens a decoded Tree, whose children are already checked. Throws `invalid_argument` for an illegal root,
+ * `resource_exhausted` beyond the limits.
  */
 export async function openTree(
   tree: Tree,
@@ -129,10 +129,9 @@ export async function openTree(
 }
 
 /**
- * The entries of a Tree, sorted by path, under the same rules as those of
- * directories in a store.
+ * Returns the entries of a Tree, sorted by path, under the same rules as those of directories in a store.
  *
- * @param by The function of the Tree's own digest: those inside do not say theirs.
+ * @param by The function of the Tree's own digest; the digests inside do not state theirs.
  */
 export async function flattenTree(
   tree: Tree,

@@ -11,7 +11,7 @@ export interface KeptUpload {
   readonly writtenAtMs: number;
 }
 
-/** Returns the uploads to give up: the old ones, and of the rest the oldest above the limits. */
+/** Returns the uploads to delete: the old ones, and of the rest the oldest above the limits. */
 export function tooMany(
   all: readonly KeptUpload[],
   { mostUploads, mostBytes, keptForMs }: UploadLimits,

@@ -3,11 +3,11 @@ import { Fault } from "#core/fault.ts";
 
 /** Uploads that can be interrupted and resumed. */
 export interface UploadStore {
-  /** How many bytes of the upload are here. */
+  /** Returns the number of received bytes of the upload. */
   committed(name: string): Promise<number>;
-  /** Takes in an upload from `offset` on, and keeps the blob when it is whole. */
+  /** Receives an upload from `offset` on, and stores the blob when it is complete. */
   receive(upload: Upload): Promise<void>;
-  /** Gives up those that were broken off too long ago, and of the rest the oldest that are too many. */
+  /** Deletes uploads that were interrupted too long ago, and the oldest of the rest above the limits. */
   sweep(): Promise<void>;
 }
 

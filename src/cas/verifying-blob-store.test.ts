@@ -16,7 +16,7 @@ afterAll(() => rm(root, { recursive: true }));
 
 describeBlobStore("verifying", () => verifying(memoryBlobStore(), async () => {}));
 
-/** A disk with one large blob of which one byte has turned. */
+/** Returns a disk with one large blob in which one byte has changed. */
 async function rottenDisk() {
   const disk = await openDiskBlobStore(await mkdtemp(join(root, "store-")));
   const bytes = randomBytes(1_000_000);

@@ -4,7 +4,7 @@ import type { BlobStore, ByteRange } from "./blob-store.ts";
 import { isWhole } from "./byte-span.ts";
 import { assertBytesMatch, matchingBytes } from "./matching-bytes.ts";
 
-/** How many digests are remembered as checked, for reads of parts. */
+/** The number of digests that are cached as checked, for partial reads. */
 const rememberedChecks = 10_000;
 
 /**
@@ -45,7 +45,7 @@ export function verifying(
     }
   }
 
-  /** Reads all of a blob for its check alone; false when it is not here. */
+  /** Reads a whole blob only to verify it; false when it is absent. */
   async function checkWhole(digest: Digest): Promise<boolean> {
     const key = digestKey(digest);
     if (checked.has(key)) return true;

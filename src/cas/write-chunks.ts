@@ -1,13 +1,13 @@
 import type { FileHandle } from "node:fs/promises";
 
-/** Chunks from the network have 16 to 64 KiB; a call for each would cost more than its bytes. */
+/** Chunks from the network have 16 to 64 KiB; a call for each would cost more than writing its bytes. */
 const writtenAtOnce = 1024 * 1024;
 
 /**
  * Writes chunks to a file, from the current position.
  *
- * While some are written, the next are read and thus hashed: at most twice `writtenAtOnce` is in memory. When the
- * chunks fail, the earlier ones are in the file.
+ * While a batch is written, the next chunks are read and thus hashed: at most twice `writtenAtOnce` is in memory. When
+ * the source fails, the earlier chunks are in the file.
  */
 export async function writeChunks(
   file: Pick<FileHandle, "writev">,
@@ -23,7 +23,7 @@ export async function writeChunks(
     gathered = [];
     gatheredBytes = 0;
     writing = writeAll(file, batch);
-    // A failure is seen where the next batch, or the end, waits for this one.
+    // A failure is reported when the next batch, or the end, waits for this one.
     writing.catch(() => {});
   };
 
@@ -36,7 +36,7 @@ export async function writeChunks(
     }
   } catch (reason) {
     await flush().catch(() => {});
-    // Nobody may close the file under a write.
+    // The file must not be closed during a write.
     await writing.catch(() => {});
     throw reason;
   }
@@ -44,7 +44,7 @@ export async function writeChunks(
   await writing;
 }
 
-/** A full disk takes a part without an error, and complains at the next. */
+/** A full disk accepts a part without an error, and fails at the next write. */
 async function writeAll(file: Pick<FileHandle, "writev">, batch: Uint8Array[]): Promise<void> {
   let left = batch;
   while (left.length > 0) {

@@ -5,7 +5,7 @@ interface Span {
 }
 
 /**
- * The one range that a `Range` header asks for (RFC 9110, section 14).
+ * Returns the single range that a `Range` header requests (RFC 9110, section 14).
  *
  * "all" for no header, for several ranges and for a malformed one: a server may ignore those.
  */

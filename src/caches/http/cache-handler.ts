@@ -23,36 +23,34 @@ interface CacheHandlerOptions {
     authorization: string | undefined,
     certificateOf: string | undefined,
   ) => Promise<Principal>;
-  /** The address we listen on; requests for other hosts are refused. */
+  /** The address that the server listens on; requests for other hosts are refused. */
   readonly host: string;
   readonly mostEntryBytes: number;
   /** Counts bytes before they are written into a project; throws when the quota is exceeded. No limit when absent. */
   readonly admit?: (principal: Principal, project: string, bytes: number) => Promise<unknown>;
-  /** A connection over which nothing goes for so long, in the middle of a request, is given up. */
+  /** A connection without traffic for this time, in the middle of a request, is closed. */
   readonly idleMs: number;
   readonly logger: Logger;
 }
 
-/** Answers requests under `/cache/`; false for all others, which it leaves alone. */
+/** Handles requests under `/cache/`; returns false for all others and does not touch them. */
 export type CacheHandler = (
   request: IncomingMessage,
   response: ServerResponse,
-  /** The client waits to be told to send its body. */
+  /** The client waits for "100 Continue" before it sends its body. */
   expectsContinue?: boolean,
 ) => boolean;
 
-/** A client that is refused may have sent its body already, or be in the midst of it. */
+/** A refused client may have sent its body already, or may still be sending it. */
 const waitLimitMs = { bytes: 64 * 1024 * 1024, ms: 10_000 };
-/** Limits for a tool whose user suffers from a broken connection; a silent connection is broken all the same. */
+/** Limits for a tool that handles a closed connection badly; a silent connection is closed anyway. */
 const fragileLimits = { bytes: Number.POSITIVE_INFINITY, ms: 60 * 60_000 };
 
-/**
- * The caches of build tools, straight on Node's HTTP: what passes here is large, or there is much of it.
- */
+/** The caches of build tools, directly on Node's HTTP, because requests here are large or frequent. */
 export function cacheHandler(options: CacheHandlerOptions): CacheHandler {
   return (request, response, expectsContinue = false) => {
     if (request.url?.startsWith(cachePrefix) !== true) return false;
-    // After the answer, keep-alive has a time of its own.
+    // After the response, keep-alive has its own timeout.
     request.socket.setTimeout(options.idleMs);
     serve(options, request, response, expectsContinue).catch((err: unknown) => {
       options.logger.error({ err, path: request.url }, "a cache request failed");
@@ -115,7 +113,9 @@ async function serve(
   }
 }
 
-/** Who sends no token, and may not write without, gets another status: a token may be all that is missing. */
+/**
+ * A caller without a token gets another status if a token is required to write, because only the token may be missing.
+ */
 function requireToWrite(principal: Principal, project: string): void {
   const where = { repository: project, branch: "" };
   if (mayDo(principal, "cache", where)) return;
@@ -149,7 +149,7 @@ async function refuse(
   response: ServerResponse,
   isAwaited: boolean,
 ): Promise<void> {
-  // Who left, or sent less than it said, waits for no answer.
+  // A client that disconnected, or sent less than announced, does not wait for a response.
   if (response.destroyed || request.socket.destroyed) return;
   const method = request.method ?? "GET";
   const refusal = refusalOf(reason);
@@ -166,7 +166,7 @@ async function refuse(
     headers: {
       ...headers,
       ...(rest.status === 401 ? { "www-authenticate": 'Bearer, Basic realm="grange"' } : {}),
-      // Its body has not been asked for, and may come all the same.
+      // Its body was not requested, but may arrive anyway.
       ...(isAwaited ? { connection: "close" } : {}),
     },
   };
@@ -181,7 +181,7 @@ async function refuse(
   if (!(await discard(request, waitLimitMs))) request.socket.destroySoon();
 }
 
-/** Turborepo asks no cache unless it has a token: this word says that there is none. */
+/** Turborepo uses no cache without a token: this word stands for "no token". */
 function authorizationOf(request: IncomingMessage): string | undefined {
   const said = headerOf(request, "authorization");
   return said !== undefined && /^bearer none$/i.test(said) ? undefined : said;

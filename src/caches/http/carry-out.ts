@@ -8,22 +8,22 @@ import { wholeBody } from "./read-body.ts";
 import { sendAnswer, sendChunks, sendHead } from "./send.ts";
 import { takeBlob, takeEntry } from "./take-entry.ts";
 
-/** One request in progress: its caller is known, and has the needed right. */
+/** One request in progress; its caller is identified and has the required right. */
 export interface Exchange {
   readonly caches: Caches;
   readonly rules: ToolRules;
   readonly project: string;
   readonly tool: CacheTool;
   readonly principal: string;
-  /** The domain whose results it may read. */
+  /** The domain whose results the caller may read. */
   readonly domain: TrustDomain;
   readonly method: string;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Whether the client waits to be told to send its body. */
+  /** Whether the client waits for "100 Continue" before it sends its body. */
   readonly coming: { isAwaited: boolean };
   readonly mostEntryBytes: number;
-  /** Counts bytes that are about to be kept; throws when they are more than the client may write. */
+  /** Counts bytes before they are stored; throws when they exceed the client's quota. */
   readonly admit: (bytes: number) => Promise<unknown>;
 }
 

@@ -3,7 +3,7 @@ import { Fault } from "#core/fault.ts";
 import { peerOf } from "#grpc/read-in-turns.ts";
 import { piecesInTurns } from "#scheduling/pieces-in-turns.ts";
 
-/** A body, for which the client may have to be asked. */
+/** A request body, which the client may send only after "100 Continue". */
 interface ComingBody {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -13,8 +13,8 @@ interface ComingBody {
 /**
  * Returns the bytes of a request, as they arrive.
  *
- * Throws `out_of_range` when they are too many: at once if the client announces the size, otherwise when they have
- * arrived. The rest of the body is left to `discard`.
+ * Throws `out_of_range` when there are too many: at once if the client announces the size, otherwise when they have
+ * arrived. `discard` reads the rest of the body.
  */
 export function bodyOf(
   { request, response, coming }: ComingBody,
@@ -28,9 +28,10 @@ export function bodyOf(
 }
 
 /**
- * ccache's own HTTP sends the head of a request alone, and its kernel keeps the body back until that has been
- * acknowledged: which ours, hoping for an answer to send along, puts off by 40 ms. "Go on" is such an answer. Any
- * client of HTTP/1.1 must bear it unasked (RFC 9110, 15.2); none but this one gains by it.
+ * ccache's own HTTP client sends the head of a request alone, and its kernel holds the body back until the head is
+ * acknowledged. Our kernel delays that acknowledgement by 40 ms, to send it together with a response. "100 Continue" is
+ * such a response. Every HTTP/1.1 client must accept it without having requested it (RFC 9110, 15.2); only ccache
+ * benefits.
  */
 function holdsBodyBack({ headers }: IncomingMessage): boolean {
   return headers["user-agent"]?.startsWith("ccache/") === true;
@@ -49,7 +50,7 @@ async function* atMost(
 }
 
 function chunksOf(request: IncomingMessage): AsyncIterable<Uint8Array> {
-  // Who stops reading here may still want to answer: the request must outlive its loop.
+  // A handler that stops reading may still send a response, so the request must not be destroyed with the loop.
   return piecesInTurns(request.iterator({ destroyOnReturn: false }), peerOf(request.socket));
 }
 
@@ -60,14 +61,14 @@ function tooLarge(mostBytes: number): Fault {
   );
 }
 
-/** A small body as one. */
+/** Returns a small body in one piece. */
 export async function wholeBody(coming: ComingBody, mostBytes: number): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   for await (const chunk of bodyOf(coming, mostBytes)) parts.push(chunk);
   return Buffer.concat(parts);
 }
 
-/** How much of a refused body is taken in, and for how long. */
+/** How much of a refused body is read, and for how long. */
 interface DiscardLimits {
   readonly bytes: number;
   readonly ms: number;
@@ -76,8 +77,8 @@ interface DiscardLimits {
 /**
  * Reads and drops the rest of a body; returns whether it reached the end.
  *
- * A client that is still sending would not read the answer: its connection would break first. Above the limits it does
- * break.
+ * A client that is still sending would not read the response, because its connection would break first. Above the
+ * limits, the connection is closed.
  */
 export async function discard(request: IncomingMessage, limits: DiscardLimits): Promise<boolean> {
   if (request.complete || request.destroyed) return request.complete;

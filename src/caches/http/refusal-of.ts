@@ -2,7 +2,7 @@ import { Fault, type FaultCode } from "#core/fault.ts";
 import { isFullDisk } from "#core/full-disk.ts";
 import type { Refusal } from "../tool-rules.ts";
 
-/** HTTP's statuses for our codes, as caches of files mean them. */
+/** The HTTP statuses for fault codes, as clients of file caches interpret them. */
 const statusOf: Record<FaultCode, number> = {
   invalid_argument: 400,
   not_found: 404,
@@ -11,7 +11,7 @@ const statusOf: Record<FaultCode, number> = {
   unauthenticated: 401,
   failed_precondition: 409,
   aborted: 503,
-  /** Only bodies are: too large. */
+  /** Used only for bodies that are too large. */
   out_of_range: 413,
   resource_exhausted: 429,
   cancelled: 499,

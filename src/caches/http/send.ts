@@ -30,13 +30,14 @@ export function sendHead(response: ServerResponse, status: number, headers: Head
   });
 }
 
-/** For each client that reads slowly, this much of memory. */
+/** The memory that each slow client may use. */
 const mostOnTheWay = 512 * 1024;
 
 /**
- * Sends chunks as fast as the client takes them; returns whether all were sent.
+ * Sends chunks as fast as the client reads them; returns whether all were sent.
  *
- * When they fail, the connection is cut: the length was announced, so the client sees that bytes are missing.
+ * When the source fails, the connection is closed: the length was announced, so the client detects that bytes are
+ * missing.
  */
 export async function sendChunks(
   response: ServerResponse,
@@ -46,7 +47,7 @@ export async function sendChunks(
     for await (const chunk of chunks) {
       if (response.destroyed) return false;
       response.write(chunk);
-      // While some are on their way, the next are read and checked.
+      // The next chunks are read and checked while some are in flight.
       if (response.writableLength > mostOnTheWay) await drained(response);
     }
   } catch (reason) {

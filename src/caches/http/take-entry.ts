@@ -4,14 +4,14 @@ import type { Attributes, EntryName } from "../tool-rules.ts";
 import type { Exchange } from "./carry-out.ts";
 import { bodyOf } from "./read-body.ts";
 
-/** Takes in an entry's bytes and names them. Durable when it resolves. */
+/** Stores an entry's bytes and the entry. Durable when it resolves. */
 export async function takeEntry(
   exchange: Exchange,
   entry: EntryName & { readonly attributes: Attributes },
   again: "replace" | "refuse",
 ): Promise<void> {
   const { caches, principal } = exchange;
-  // Before the body: it may be large, and for nothing.
+  // Checked before the body is read, because the body may be large.
   if (again === "refuse") await refuseRewrite(exchange, entry);
   const digest = await caches.take(entry.project, await admittedBody(exchange));
   if ((await caches.keep({ ...entry, digest, principal }, again)) === "refused") throw isThere();
@@ -26,7 +26,7 @@ function isThere(): Fault {
   return new Fault("already_exists", "there is such an entry, and it is never overwritten");
 }
 
-/** Takes in a blob, which must be what its hash says. */
+/** Stores a blob, which must match its hash. */
 export async function takeBlob(exchange: Exchange, hash: string): Promise<void> {
   const { caches, project, request } = exchange;
   const length = request.headers["content-length"];
@@ -40,11 +40,14 @@ export async function takeBlob(exchange: Exchange, hash: string): Promise<void> 
   }
 }
 
-/** The bytes of an entry, counted before they are read when the client says how many they are, else as they come. */
+/**
+ * Returns the bytes of an entry. They are counted before they are read if the client announces their number, otherwise
+ * as they arrive.
+ */
 async function admittedBody(exchange: Exchange): Promise<AsyncIterable<Uint8Array>> {
   const length = exchange.request.headers["content-length"];
   if (length === undefined) return admitting(exchange, bodyOf(exchange, exchange.mostEntryBytes));
-  // One that is too large for any entry is refused as that.
+  // A body above the limit for entries gets the error for that instead.
   if (Number(length) <= exchange.mostEntryBytes) await exchange.admit(Number(length));
   return bodyOf(exchange, exchange.mostEntryBytes);
 }

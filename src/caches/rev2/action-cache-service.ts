@@ -23,7 +23,7 @@ import { missingBlobs, mostNamed } from "./missing-blobs.ts";
 import { projectOf } from "./project-of.ts";
 import { askingFrom } from "./request-metadata.ts";
 
-/** Who asks about which action. */
+/** A caller and the action that it requests. */
 export interface AboutAction {
   readonly actionDigest: Digest;
   readonly asking: Asking;
@@ -40,7 +40,7 @@ interface ActionCacheParts {
   readonly keepResult: (about: AboutAction, result: ActionResult) => Promise<ClientResultEnd>;
 }
 
-/** REv2's action cache: what workers made, and what clients that may wrote. */
+/** REv2's action cache: results from workers, and from clients with the right to write. */
 export function actionCacheService(parts: ActionCacheParts): Method[] {
   const { blobsFor, notes, callers } = parts;
   return methodsOf(ActionCache, {
@@ -96,13 +96,13 @@ async function update(
   return result;
 }
 
-/** Whoever passes by may read; but not make the farm write, and fill its list of invocations. */
+/** Callers without rights may read, but must not cause writes or fill the list of invocations. */
 function mayLeaveNotes(caller: Principal, project: string): boolean {
   const where = { repository: project, branch: "" };
   return caller.name !== anyone || mayDo(caller, "execute", where) || mayDo(caller, "cache", where);
 }
 
-/** Stores inlined files, where all later readers of the result look for them. */
+/** Stores inlined filesin the store, where later readers of the result look for them. */
 async function storeInlined(
   blobs: BlobStore,
   result: ActionResult,

@@ -9,7 +9,7 @@ import type { BlobRead } from "./cas-batch.ts";
 const responses = BatchReadBlobsResponseSchema.field.responses.number;
 const dataField = BatchReadBlobsResponse_ResponseSchema.field.data.number;
 
-/** Parts below this are laid together: each part is a write. */
+/** Smaller parts are concatenated, because each part is a separate write. */
 const laidTogetherBelowBytes = 16_384;
 
 /**
@@ -37,7 +37,7 @@ export function batchReadAnswer(read: readonly BlobRead[]): Uint8Array[] {
   return answer;
 }
 
-/** All of a blob's response but its bytes, which come last. */
+/** Returns a blob's response without its bytes, which come last. */
 function headOf({ data, ...rest }: BlobRead): Uint8Array {
   const response = toBinary(
     BatchReadBlobsResponse_ResponseSchema,

@@ -18,7 +18,7 @@ test("all come, in order, in batches that are not too large", async () => {
       expect(batches.flat()).toEqual(numbers);
       for (const batch of batches) {
         expect(batch.length).toBeLessThanOrEqual(4);
-        // The last may be the one that makes it too heavy.
+        // Only the last message may exceed the limit.
         expect(batch.slice(0, -1).reduce((sum, n) => sum + n, 0)).toBeLessThan(10);
       }
     }),

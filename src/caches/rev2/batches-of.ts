@@ -1,10 +1,10 @@
 import { setImmediate as nextTick } from "node:timers/promises";
 
 /**
- * Messages in batches: what has come while the batch before was dealt with.
+ * Yields messages in batches: each batch contains the messages that arrived while the previous batch was processed.
  *
- * Nothing waits for a batch to become full. Whoever deals with messages slower than they come gets
- * larger batches, and so catches up.
+ * Nothing waits for a batch to become full. A consumer that is slower than the source gets larger batches, and so
+ * catches up.
  */
 export async function* batchesOf<T>(
   messages: AsyncIterable<T>,
@@ -27,7 +27,7 @@ export async function* batchesOf<T>(
       next = ask();
       while (batch.length < bounds.most && weight < bounds.mostWeight) {
         const more = await Promise.race([next.catch(() => undefined), nextTick(undefined)]);
-        // Nothing is there yet, or it ends: the batch is dealt with before the end is.
+        // No message is available yet, or the source ended: the batch is processed first.
         if (more === undefined || more.done) break;
         batch.push(more.value);
         weight += bounds.weigh(more.value);

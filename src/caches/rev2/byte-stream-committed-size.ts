@@ -1,6 +1,6 @@
 import type { BlobResource } from "./resource-name.ts";
 
-/** An upload's client, from its metadata. */
+/** The client of an upload, from its metadata. */
 interface ToolDetails {
   readonly toolName: string;
   readonly toolVersion: string;
@@ -10,12 +10,12 @@ interface ToolDetails {
 type CommittedSize = "blob" | "received" | "minus one";
 
 /**
- * What a client wants to read as its upload's `committed_size`.
+ * Returns the `committed_size` that a client expects for its upload.
  *
- * Of a plain upload that is the blob's size, also when the blob was here already. Of a
- * packed one the API says -1 when it was here, and of the rest nothing: most servers
- * answer what they received, and most clients compare with that. Bazel before 5.3 takes
- * -1 for a failure, so whoever is not known sends all of it; Siso takes the blob's size only.
+ * For a plain upload, that is the blob's size, also when the blob already existed. For a packed upload of an existing
+ * blob, the API specifies -1; for other packed uploads, it specifies nothing: most servers return the received bytes,
+ * and most clients compare with that. Bazel before 5.3 treats -1 as a failure, so unknown clients must send everything;
+ * Siso accepts only the blob's size.
  */
 export function committedSizeFor(
   packing: BlobResource["packing"],
@@ -27,9 +27,9 @@ export function committedSizeFor(
 }
 
 /**
- * Whether a client resumes a packed upload by offsets in the blob, packing again from there.
+ * Whether a client resumes a packed upload by offsets in the blob, and packs again from there.
  *
- * That is Bazel's way. The API does not specify it, so all others begin again.
+ * Bazel does that. The API does not specify it, so all other clients start again.
  */
 export function goesOnByBlobBytes(
   packing: BlobResource["packing"],

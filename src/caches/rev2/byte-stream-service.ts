@@ -21,10 +21,10 @@ import { projectOf } from "./project-of.ts";
 import { requestMetadataIn } from "./request-metadata.ts";
 import { parseReadName, parseWriteName } from "./resource-name.ts";
 
-/** Large enough to be cheap, small enough that many readers fit in memory. */
+/** Large enough for low overhead, small enough for many readers in memory. */
 const mostReadBytes = 1_048_576;
 
-/** Serves what an execution prints; `message` is the request as it came. */
+/** Serves the output of an execution; `message` is the request as received. */
 export type ReadLog = (
   name: LogStreamName,
   request: ReadRequest,
@@ -35,7 +35,7 @@ export type ReadLog = (
 /**
  * ByteStream over blobs, plain and packed, and over logs if there are any.
  *
- * Offsets count bytes of the blob where the API leaves a choice. The received part of a broken upload is kept, and
+ * Where the API allows a choice, offsets count bytes of the blob. The received part of a broken upload is kept, and
  * QueryWriteStatus reports its size.
  */
 export function byteStreamService(

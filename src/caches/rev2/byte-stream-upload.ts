@@ -12,7 +12,7 @@ interface IncomingUpload {
   readonly resourceName: string;
   /** Where the client continues. */
   readonly firstOffset: number;
-  /** Where the next message must begin: the sent bytes, including those of earlier calls. */
+  /** Where the next message must begin: the number of sent bytes, including those of earlier calls. */
   offset: number;
   /** Throws unless each message begins where the last one ended, up to `finish_write`. */
   readonly data: AsyncGenerator<Uint8Array, void, undefined>;
@@ -66,7 +66,7 @@ async function* dataOf(
 }
 
 async function nextWrite(requests: IncomingMessages): Promise<WriteRequest | undefined> {
-  // A client that has begun an upload has its bytes ready.
+  // A client that has started an upload sends its bytes without delay.
   const message = await requests.soon();
   return message && decodeInTurns(ByteStream.method.write, WriteRequestSchema, message);
 }

@@ -6,13 +6,13 @@ import type { Right } from "#core/right.ts";
 import type { CallContext } from "#grpc/call-context.ts";
 import type { Method } from "#grpc/method.ts";
 
-/** Who calls over gRPC. */
+/** Identifies callers over gRPC. */
 export interface GrpcCallers {
-  /** The principal behind a call; throws `unauthenticated` for a token that is not good. */
+  /** Returns the principal of a call; throws `unauthenticated` for an invalid token. */
   of(context: CallContext): Promise<Principal>;
   /**
    * Guards the methods: a caller with an invalid token or without the method's right is refused before its handler
-   * runs. `rights` has one for each path; throws for a method without one.
+   * runs. `rights` has an entry for each path; throws for a method without one.
    */
   guard(methods: readonly Method[], rights: Readonly<Record<string, Right>>): Method[];
 }

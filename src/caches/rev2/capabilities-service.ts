@@ -18,7 +18,7 @@ interface Abilities {
   ) => Promise<boolean>;
 }
 
-/** REv2's priorities; all of them are taken. */
+/** REv2's priorities; all values are accepted. */
 const priorities = { priorities: [{ minPriority: -1_000_000, maxPriority: 1_000_000 }] };
 /**
  * The promised limit for the blobs of a batch. A little more is accepted; but many clients read messages of 4 MiB at
@@ -41,7 +41,7 @@ export function capabilitiesService(abilities: Abilities): Method[] {
           actionCacheUpdateCapabilities: { updateEnabled },
           cachePriorityCapabilities: priorities,
           maxBatchTotalSizeBytes: promisedBatchBytes,
-          // No limit to one blob (0): the disk has one, and an upload that meets it leaves nothing.
+          // No limit to one blob (0): only the disk limits it, and an upload that exceeds the disk leaves nothing.
           maxCasBlobSizeBytes: 0n,
           supportedCompressors: compressors,
           supportedBatchUpdateCompressors: compressors,
@@ -50,7 +50,7 @@ export function capabilitiesService(abilities: Abilities): Method[] {
           symlinkAbsolutePathStrategy: SymlinkAbsolutePathStrategy_Value.DISALLOWED,
         },
         executionCapabilities: {
-          // The singular one, too: older Bazel looks at nothing else.
+          // Also the field with one function: older Bazel versions read only this one.
           digestFunction: DigestFunction_Value.SHA256,
           digestFunctions,
           execEnabled: abilities.execution,

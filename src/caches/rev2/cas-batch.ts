@@ -13,10 +13,10 @@ import {
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { type Status, StatusSchema } from "#proto/google/rpc/status_pb.ts";
 
-/** Below this, a frame's header eats what packing saves. */
+/** Below this size, the header of a frame is larger than the saving. */
 const leastPackedBytes = 256;
 
-/** One blob of a batch: its failure is not the batch's. */
+/** One blob of a batch; its failure does not fail the batch. */
 export interface CasBatch {
   update(request: BatchUpdateBlobsRequest_Request, by: DigestFunction_Value): Promise<Updated>;
   read(digest: DigestMessage, by: DigestFunction_Value, packed: boolean): Promise<BlobRead>;
@@ -27,7 +27,7 @@ interface Updated {
   readonly status: Status;
 }
 
-/** A batch's answer for one blob. */
+/** The response for one blob of a batch. */
 export interface BlobRead {
   readonly digest: DigestMessage;
   readonly data: Uint8Array;

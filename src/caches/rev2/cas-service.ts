@@ -19,12 +19,12 @@ import { treePages } from "./tree-pages.ts";
 /** The limit for all blobs of one batch: a little more than Capabilities promise. */
 const mostBatchBytes = 4 * 1_048_576;
 
-/** A batch of many small blobs shall not take all file descriptors. */
+/** A batch of many small blobs must not use up all file descriptors. */
 const atOnce = 32;
 
 /**
- * The blobs by batches. Split and Splice are not offered: Capabilities say so, and
- * calls are answered `unimplemented`.
+ * The CAS service with batches. Split and Splice are not supported: the capabilities state that, and calls fail with
+ * `unimplemented`.
  */
 export function casService(
   blobsFor: BlobsFor,
@@ -89,8 +89,8 @@ async function readBatch(
 }
 
 /**
- * Returns the size of a batch. Refused before anything is read, because a batch may claim gigabytes. A size below 0 is
- * only its own blob's failure.
+ * Returns the size of a batch. Too large batches are refused before anything is read, because a batch may claim
+ * gigabytes. A size below 0 fails only its own blob.
  */
 function assertWithinBatch(sizes: readonly number[]): number {
   const bytes = sizes.reduce((sum, size) => sum + Math.max(0, size), 0);

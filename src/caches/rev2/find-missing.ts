@@ -19,7 +19,7 @@ const method = ContentAddressableStorage.method.findMissingBlobs;
 
 /** Checked at the same time: more would block the event loop. */
 const requestedAtOnce = 32;
-/** MD5's, which is the shortest. */
+/** The length of MD5, the shortest hash. */
 const leastHashLength = 32;
 
 /**
@@ -46,10 +46,10 @@ async function answerTo(
   let by: DigestFunction_Value = DigestFunction_Value.UNKNOWN;
   for (const piece of piecesOf(method, bytes)) {
     await turn();
-    // A piece of a message is a message; fields that come once are in one of them.
+    // Each piece of a message is itself a message; a non-repeated field is in one of the pieces.
     const request = decodeRequest(method, FindMissingBlobsRequestSchema, piece);
     for (const digest of request.blobDigests) {
-      // An impossible hash is refused before a million more of them are decoded.
+      // An invalid hash is refused before a million more are decoded.
       if (digest.hash.length < leastHashLength) fromDigestMessage(digest, "a blob");
       messages.push(digest);
     }

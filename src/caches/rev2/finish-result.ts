@@ -12,11 +12,11 @@ import {
 import { type InlineRequests, inlineOutputs } from "./inline-outputs.ts";
 import { fillLegacySymlinks, mayLackLegacySymlinks } from "./legacy-symlinks.ts";
 
-/** For some tools the action's digest is that of a text of their own, of any size. */
+/** Some tools use as action digest the digest of their own text, of any size. */
 const mostBytes = 4 * 1_048_576;
 const mostParts = 250_000;
 
-/** Prepares a result for its client: with the inlined files that it requested, and in fields that it knows. */
+/** Prepares a result for its client: adds the requested inlined files, and fills the fields that the client knows. */
 export async function finishResult(
   blobs: BlobStore,
   actionDigest: Digest,
@@ -30,7 +30,7 @@ export async function finishResult(
   await inlineOutputs(blobs, result, wanted, functionOf(actionDigest));
 }
 
-/** Undefined when it is gone, or when the digest does not name an REv2 action: some tools use others. */
+/** Returns undefined when it is missing, or when the digest does not name an REv2 action: some tools use others. */
 async function commandOf(blobs: BlobStore, actionDigest: Digest): Promise<Command | undefined> {
   const action = await smallBlob(blobs, actionDigest);
   if (action === undefined) return undefined;

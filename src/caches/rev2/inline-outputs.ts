@@ -10,11 +10,11 @@ import type {
 export interface InlineRequests {
   readonly inlineStdout: boolean;
   readonly inlineStderr: boolean;
-  /** By the paths of the command. */
+  /** The paths as in the command. */
   readonly inlineOutputFiles: readonly string[];
 }
 
-/** For everything inlined: an answer must stay well below gRPC's 4 MiB. */
+/** The limit for all inlined files: a response must stay well below gRPC's 4 MiB. */
 export const mostInlinedBytes = 1_048_576;
 
 /** Inlines the requested files that are small enough. A missing blob stays a digest. */

@@ -3,7 +3,7 @@ import type {
   Command,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 
-/** Whether the older fields say nothing, though there are symlinks. */
+/** Returns whether the older fields are empty although there are symlinks. */
 export function mayLackLegacySymlinks(result: ActionResult): boolean {
   return (
     result.outputSymlinks.length > 0 &&
@@ -13,10 +13,10 @@ export function mayLackLegacySymlinks(result: ActionResult): boolean {
 }
 
 /**
- * Fills symlinks also into the fields that older clients read: by whether the path was requested as a file's or as a
- * directory's.
+ * Copies symlinks into the fields that older clients read: the file or directory field, depending on how the path was
+ * requested.
  *
- * Only clients that list outputs by kind read them, such as Bazel before 6.3.
+ * Only clients that list outputs by kind read these fields, such as Bazel before 6.3.
  */
 export function fillLegacySymlinks(result: ActionResult, command: Command): void {
   if (command.outputPaths.length > 0 || !mayLackLegacySymlinks(result)) return;

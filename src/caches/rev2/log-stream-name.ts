@@ -4,14 +4,14 @@ import { projectOf } from "./project-of.ts";
 export interface LogStreamName {
   readonly project: string;
   readonly executionId: string;
-  /** Another attempt has another stream. */
+  /** Each attempt has its own stream. */
   readonly attempt: number;
   readonly stream: "stdout" | "stderr";
 }
 
 const form = /^(?:(.*)\/)?logs\/([0-9a-f-]{36})\/(\d{1,9})\/(stdout|stderr)$/;
 
-/** `[instance/]logs/<execution>/<attempt>/stdout`: no blob's name, which ends with a size. */
+/** `[instance/]logs/<execution>/<attempt>/stdout`. It cannot be a blob's name, because those end with a size. */
 export function logStreamName(
   instanceName: string,
   { executionId, attempt, stream }: Omit<LogStreamName, "project">,
@@ -20,7 +20,9 @@ export function logStreamName(
   return instanceName === "" ? name : `${instanceName}/${name}`;
 }
 
-/** Undefined for what names something else. Throws `invalid_argument` for an instance that can be no project. */
+/**
+ * Returns undefined for other resources. Throws `invalid_argument` for an instance that is not a valid project name.
+ */
 export function parseLogStreamName(name: string): LogStreamName | undefined {
   const match = form.exec(name);
   if (match === null) return undefined;

@@ -5,12 +5,12 @@ import type { Digest } from "#core/digest.ts";
 import { Code } from "#proto/google/rpc/code_pb.ts";
 import { PreconditionFailureSchema } from "#proto/google/rpc/error_details_pb.ts";
 
-/** Named in one answer: about 90 bytes each, and gRPC clients take 4 MiB. */
+/** The limit for one response: about 90 bytes each, and gRPC clients accept 4 MiB. */
 export const mostNamed = 20_000;
 
 /**
- * The one form of "upload these and try again" that all clients understand: a single
- * PreconditionFailure, nothing but violations of type MISSING, all blobs at once.
+ * The one form of "upload these and try again" that all clients understand: a single PreconditionFailure, only
+ * violations of type MISSING, all blobs at once.
  */
 export function missingBlobs(digests: readonly Digest[]) {
   return {

@@ -4,7 +4,7 @@ import { Fault } from "#core/fault.ts";
 const longestName = 128;
 const legalName = /^(?!.*\/\.{1,2}(\/|$))[A-Za-z0-9][A-Za-z0-9._-]*(\/[A-Za-z0-9._-]+)*$/;
 
-/** REv2 gives them a meaning in names of resources: an instance that has one could not be told from them. */
+/** Words with a meaning in REv2 resource names: an instance name with one of them would be ambiguous. */
 const reserved = new Set([
   "blobs",
   "uploads",
@@ -15,7 +15,7 @@ const reserved = new Set([
   "compressed-blobs",
 ]);
 
-/** The project that an instance name means. Throws `invalid_argument` for what can be none. */
+/** Returns the project of an instance name. Throws `invalid_argument` for an invalid name. */
 export function projectOf(instanceName: string): string {
   if (instanceName === "") return defaultProject;
   const problem = problemOf(instanceName);

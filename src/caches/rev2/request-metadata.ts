@@ -9,12 +9,12 @@ import {
 
 const header = "build.bazel.remote.execution.v2.requestmetadata-bin";
 
-/** Far more than tools write; longer values are cut. */
+/** Much longer than the values of tools; longer values are cut. */
 const longestId = 256;
 const longestName = 1_024;
 const longestVersion = 128;
 
-/** Returns the caller's description of itself. It may be missing, and is never refused. */
+/** Returns the caller's description of itself. It may be missing, and no value is refused. */
 export function askingFrom(
   metadata: Metadata,
   known: Pick<Asking, "project" | "principal">,
@@ -39,7 +39,7 @@ export function requestMetadataIn(metadata: Metadata): RequestMetadata | undefin
   try {
     return fromBinary(RequestMetadataSchema, bytes);
   } catch {
-    // A courtesy of the client's; no reason to refuse its work.
+    // The metadata is optional, so errors in it are no reason to refuse the call.
     return undefined;
   }
 }

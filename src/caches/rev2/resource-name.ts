@@ -5,11 +5,11 @@ import { projectOf } from "./project-of.ts";
 
 /** The resource of a ByteStream call. */
 export interface BlobResource {
-  /** May be empty, and may have slashes. One that can be no project's is refused. */
+  /** May be empty, and may have slashes. An invalid project name is refused. */
   readonly instanceName: string;
-  /** Of the blob itself, even if it is sent packed. */
+  /** The digest of the blob itself, even if it is sent packed. */
   readonly digest: Digest;
-  /** How the bytes travel. */
+  /** The encoding of the bytes on the wire. */
   readonly packing: "plain" | "zstd";
 }
 
@@ -23,7 +23,7 @@ export function parseReadName(name: string): BlobResource {
   return { instanceName: instanceAt(segments, at), digest, packing };
 }
 
-/** Parses `[instance/]uploads/<uuid>/`, followed by what `parseReadName` takes, and anything. */
+/** Parses `[instance/]uploads/<uuid>/`, followed by a name for `parseReadName`, and by any further text. */
 export function parseWriteName(name: string): BlobResource {
   const segments = segmentsOf(name);
   const at = segments.indexOf("uploads");
@@ -41,7 +41,7 @@ function instanceAt(segments: readonly string[], end: number): string {
   return instanceName;
 }
 
-/** Far more than a name needs that has an instance, a uuid and a path behind it. */
+/** Much longer than a name with an instance, a uuid and a trailing path. */
 const mostNameChars = 4_096;
 
 function segmentsOf(name: string): string[] {

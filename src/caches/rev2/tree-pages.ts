@@ -9,11 +9,11 @@ import { mapAtMost } from "#scheduling/map-at-most.ts";
 
 interface TreePage {
   readonly directories: Directory[];
-  /** Where a later call continues: the number of earlier directories. Empty after the last. */
+  /** The position of the next page: the number of earlier directories. Empty after the last page. */
   readonly nextPageToken: string;
 }
 
-/** A page ends when it holds so much, so that it fits into one message. */
+/** A page ends at this size, so that it fits into one message. */
 const mostPageBytes = 1_048_576;
 const mostPageSize = 10_000;
 const mostDirectoryBytes = 4 * 1_048_576;
@@ -21,7 +21,7 @@ const mostAtOnce = 16;
 /** The limit for the remembered directories of a tree, each of which is returned once. */
 const mostDirectories = 1_000_000;
 const rememberedBytes = 300;
-/** The memory of all walks in progress: each is as slow as its reader. */
+/** The memory limit for all walks in progress, because a slow reader keeps its walk open. */
 const allWalks = new SharedBytes(256 * 1_048_576);
 
 /**
@@ -67,7 +67,9 @@ export async function* treePages(
   yield { directories, nextPageToken: "" };
 }
 
-/** Breadth first, so that depth costs nothing; each digest once, so that no tree is larger than its blobs. */
+/**
+ * Breadth first, so that depth needs no stack; each digest once, so that the work is limited by the number of blobs.
+ */
 async function* walk(blobs: BlobStore, root: Digest) {
   const held = new HeldBytes(mostDirectories * rememberedBytes, "the trees of this call", allWalks);
   let remembered = 0;
@@ -116,7 +118,7 @@ async function* walkBelow(blobs: BlobStore, root: Digest) {
   }
 }
 
-/** As many as are read at once: small ones together, a large one alone. */
+/** Returns the directories that are read at once: small ones together, a large one alone. */
 function nextBatch(queue: readonly Digest[], at: number): Digest[] {
   const batch: Digest[] = [];
   let bytes = 0;

@@ -8,18 +8,18 @@ import { readAhead } from "../read-ahead.ts";
 import { diskFault, errnoOf } from "./disk-fault.ts";
 import { type DiskLayout, modifiedAt } from "./disk-layout.ts";
 
-/** Asking again within a minute writes nothing. */
+/** A repeated check within a minute writes nothing. */
 const touchAfterMs = 60_000;
 
 const readChunkBytes = 256 * 1024;
 const leastChunkBytes = 16 * 1024;
-/** A reader may stop in the middle of its blob, and then keeps the chunks that were read ahead. */
+/** The limit for all chunks that were read ahead, because a reader may pause in the middle of its blob. */
 const allChunksBytes = 32 * 1024 * 1024;
 
-/** Files of a store, as they are read. */
+/** The files of a store, for reading. */
 export interface BlobFiles extends DiskLayout {
   readonly directory: string;
-  /** How many blobs are being read: they share the memory for reading ahead. */
+  /** How many blobs are being read; they share the memory for reading ahead. */
   readers: number;
 }
 
@@ -34,7 +34,7 @@ const mostMovers = 2;
 
 /**
  * Looks for a file at its place, then at the place to which it is moved while it is being removed, and then once more
- * at its own place, because it may have been put back: a client that was told that a blob exists must find it. Each
+ * at its own place, because it may have been put back: if a client learned that a blob exists, it must find it. Each
  * server that looked at the blob before its last use may move it once, and put it back.
  */
 export async function whereverItIs<T>(
@@ -57,21 +57,20 @@ async function openBlob(files: BlobFiles, digest: Digest): Promise<FileHandle | 
   return undefined;
 }
 
-/** Whether the blob is here; if so, it counts as used now. */
+/** Returns whether the blob exists; if so, marks it as used now. */
 export async function isHere(files: BlobFiles, digest: Digest): Promise<boolean> {
   if (isEmptyDigest(digest)) return true;
   const file = await statFile(files.path(digest)).catch(absent);
   if (file?.size !== digest.sizeBytes) return false;
   if (Date.now() - file.atimeMs <= touchAfterMs) return true;
-  // Another process may have removed it a moment ago. Any other failure costs
-  // only that eviction takes the blob for less used than it is.
+  // Another process may have just removed it. After any other failure, eviction only sees an older time of last use.
   const isTouched = await utimes(files.path(digest), new Date(), modifiedAt).then(
     () => true,
     (reason: unknown) => errnoOf(reason) !== "ENOENT",
   );
   if (!isTouched) return false;
-  // The kernel finds the file first and changes its time then. Eviction may have moved it in between, and have read the
-  // old time: only a file that is in its place after the change is certain to stay.
+  // The kernel first finds the file and then changes its time. Eviction may move it in between, after reading the old
+  // time: only a file that is at its place after the change is certain to stay.
   return (await statFile(files.path(digest)).catch(absent)) !== undefined;
 }
 
@@ -87,7 +86,7 @@ export async function isHereAs(
   return found !== undefined && Buffer.compare(found, bytes) === 0;
 }
 
-/** Whether the blob is here, and its bytes are right: reads them all. */
+/** Returns whether the blob exists with the right bytes; reads all of them. */
 export async function isHereIntact(files: BlobFiles, digest: Digest): Promise<boolean> {
   if (!(await isHere(files, digest))) return false;
   try {
@@ -118,7 +117,7 @@ export async function* chunksOf(files: BlobFiles, digest: Digest, { start, end }
   }
 }
 
-/** Takes "there is no such file" as an answer; everything else stays a failure. */
+/** Returns undefined for "no such file"; rethrows all other errors. */
 export function absent(reason: unknown): undefined {
   const errno = errnoOf(reason);
   if (errno !== "ENOENT" && errno !== "ENOTDIR") throw reason;

@@ -12,7 +12,7 @@ afterAll(() => rm(root, { recursive: true }));
 const half = Buffer.alloc(500_000, 1);
 const whole = Buffer.concat([half, half]);
 
-/** Writes half of the blob, says so, and waits to be killed. */
+/** Writes half of the blob, reports it, and waits until it is killed. */
 const writer = `
   import { openDiskBlobStore } from ${JSON.stringify(join(import.meta.dirname, "disk-blob-store.ts"))};
   import { digestOf } from ${JSON.stringify(join(import.meta.dirname, "../digest-of.ts"))};

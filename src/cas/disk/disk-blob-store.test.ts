@@ -55,7 +55,7 @@ test("the file of a blob is read-only and bears a constant time", async () => {
 test("a blob that was cut short is missing, and can be put again", async () => {
   const store = await openDiskBlobStore(await freshDirectory());
   await store.put(digest, hello);
-  // Blobs are read-only; only root could cut one short without asking.
+  // Blobs are read-only; without this, only root could truncate one.
   await chmod(store.path(digest), 0o644);
   await truncate(store.path(digest), 3);
 
@@ -128,10 +128,10 @@ test("who takes no chunk holds no file open, and is told when the blob has gone 
 });
 
 async function filesOpenIn(directory: string): Promise<string[]> {
-  // Only Linux tells.
+  // Only Linux has this directory.
   const all = await readdir("/proc/self/fd").catch(() => []);
   const paths = await Promise.all(
-    // The one that lists them is closed by then.
+    // The descriptor of the listing itself is closed by then.
     all.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => "")),
   );
   return paths.filter((path) => path.startsWith(directory));
@@ -161,7 +161,7 @@ describe("what was left half-written", () => {
     const mine = tempFileIn(join(directory, "temp"));
     const theirs = join(directory, "temp", "1~x~another-host");
     for (const path of [mine, theirs]) await writeFile(path, "half");
-    // So it looks right before it is renamed.
+    // It thus looks like a finished blob before it is renamed.
     await utimes(mine, new Date(), new Date("2000-01-01"));
 
     await openDiskBlobStore(directory);

@@ -25,7 +25,7 @@ import { errnoOf } from "./disk-fault.ts";
 import { diskLayout, modifiedAt } from "./disk-layout.ts";
 import { type DiskUsage, storedBlobs, usageOf } from "./disk-usage.ts";
 
-/** A blob store that keeps each blob as a file of one directory. */
+/** A blob store that stores each blob as a file in one directory. */
 export interface DiskBlobStore extends BlobStore {
   /** The directory of temporary files. */
   readonly temp: string;
@@ -40,7 +40,7 @@ export interface DiskBlobStore extends BlobStore {
   keepFile(digest: Digest, file: FileHandle, path: string): Promise<void>;
   /** Returns the digest of the blob with a hash; undefined when it is absent. */
   withHash(hash: string): Promise<Digest | undefined>;
-  /** Removes a blob. Readers that have begun can read it to its end. */
+  /** Removes a blob. Readers that have started can read it to the end. */
   remove(digest: Digest): Promise<void>;
   /** Yields every blob with its size and the time of its last use, in no order. */
   list(): AsyncIterable<StoredBlob>;
@@ -60,7 +60,10 @@ interface DiskStoreOptions {
    * killed processes left there.
    */
   readonly sharedTemp?: string;
-  /** Resolves when all that was written is durable. Every write waits for it, and whoever is told that a blob is here. */
+  /**
+   * Resolves when everything written so far is durable. Every write waits for it before it is confirmed, and so does
+   * every check that reports a blob as present.
+   */
   readonly durable?: (() => Promise<void>) | undefined;
 }
 
@@ -68,9 +71,9 @@ interface DiskStoreOptions {
  * Opens a store, and creates its directory when it is new.
  *
  * A blob is written to a temporary file, which is renamed when its bytes match the digest. A killed process therefore
- * leaves no partial blob, and several processes may share the directory. Unless `durable` is given, files are not synced: after a power
- * cut a new file may be shorter than its digest. It then counts as missing, which every reader has to expect anyway. A blob that
- * is written again is compared with its file, and replaces a file whose bytes have changed.
+ * leaves no partial blob, and several processes may share the directory. Without `durable`, files are not synced: after
+ * a power failure, a new file may be shorter than its digest states. It then counts as missing, which every reader must
+ * expect anyway. A repeated write compares the blob with its file, and replaces a file whose bytes have changed.
  */
 export async function openDiskBlobStore(
   directory: string,
@@ -85,7 +88,7 @@ export async function openDiskBlobStore(
       await mkdir(temp, { recursive: true });
       await removeLeftovers(temp);
     }
-    // The empty blob needs a file only for callers of `path`.
+    // Only callers of `path` need a file for the empty blob.
     await keep(emptyDigest, async () => {});
   });
 
@@ -170,7 +173,7 @@ export async function openDiskBlobStore(
   };
 }
 
-/** Reads a blob at once. The size of a large one is checked before memory is taken for it. */
+/** Reads a whole blob. The size of a large one is checked before memory is allocated for it. */
 function wholeBlob(files: BlobFiles, digest: Digest): Promise<Uint8Array | undefined> {
   return whereverItIs(files, digest, async (place) => {
     if (digest.sizeBytes > smallBytes) {
@@ -193,7 +196,7 @@ function fileWriter(
   { temp, path }: Pick<BlobFiles, "temp" | "path">,
   durable: (() => Promise<void>) | undefined,
 ) {
-  /** By hash: blobs that have their names, and may not be on the disk yet. */
+  /** Blobs, by hash, that are already renamed but may not be durable yet. */
   const unsettled = new Map<string, Promise<void>>();
 
   async function keep(digest: Digest, fill: (file: FileHandle) => Promise<void>): Promise<void> {
@@ -238,7 +241,7 @@ function fileWriter(
     });
   }
 
-  /** Waits until blobs that others write at this moment are durable. */
+  /** Waits until blobs that other callers are writing are durable. */
   async function settled(digests: readonly Digest[]): Promise<void> {
     if (unsettled.size === 0) return;
     await Promise.all(digests.flatMap(({ hash }) => unsettled.get(hash) ?? []));

@@ -102,7 +102,7 @@ test("whoever was told that a blob is here reads it, however many remove at that
   await Promise.all([read(), read(), read(), remove(eviction), remove(other)]);
 
   expect(lost).toEqual([]);
-  // Both got some: else nothing was tried.
+  // Both must have removed some; otherwise the test tested nothing.
   expect(told).toBeGreaterThan(10);
   expect(told).toBeLessThan(digests.length);
 });

@@ -8,7 +8,7 @@ import { storedBlobs } from "./disk-usage.ts";
 
 /** The eviction of blobs from a directory. */
 export interface DiskEviction {
-  /** Every blob, in no order, while others come and go. */
+  /** Yields every blob, in no order, while blobs are added and removed. */
   list(): AsyncIterable<StoredBlob>;
   /** Returns the facts about a blob without counting as a use of it. */
   look(digest: Digest): Promise<StoredBlob | undefined>;
@@ -22,8 +22,8 @@ export interface DiskEviction {
  * Evicts from the directory of a `DiskBlobStore` while any number of processes serve it.
  *
  * A process that reports a blob as present sets its access time first, by its name. So a blob is first moved away from
- * that name and then checked. If its time is new, it is put back. Otherwise later processes do not find the name and
- * report the blob as missing. Readers also look at the place in between.
+ * that name and then checked. If its time is new, it is put back. Otherwise it is deleted; from the move on, other
+ * processes do not find the name and report the blob as missing. Readers also look at the temporary place.
  */
 export async function openDiskEviction(directory: string): Promise<DiskEviction> {
   const { blobs, path, leaving, leavingPath } = diskLayout(directory);

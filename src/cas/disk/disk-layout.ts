@@ -2,15 +2,15 @@ import { join } from "node:path";
 import { Digest, emptyDigest, hexOf, isEmptyDigest } from "#core/digest.ts";
 
 /**
- * Where things lie in a store's directory:
+ * The layout of a store's directory:
  *
  *     blobs/2c/2cf24dba…      a blob, named by its hash; 256 shards keep directories short
- *     blobs/ea/blake3-ea8f…   one that is named by another function than SHA-256
- *     temp/…                  a blob that is being written; renamed when it is whole
- *     leaving/2cf24dba…       one that is being removed, for the moment until it is certain that nobody wants it
+ *     blobs/ea/blake3-ea8f…   a blob that is named by another function than SHA-256
+ *     temp/…                  a blob that is being written; renamed when it is complete
+ *     leaving/2cf24dba…       a blob that is being removed, until it is certain that it is unused
  *
- * The size is not in the name: it is the file's own. A file whose size is not its
- * digest's is no blob, whatever cut it off.
+ * The size is not in the name: it is the file's own. A file whose size differs
+ * from its digest is not a blob.
  */
 export interface DiskLayout {
   readonly blobs: string;
@@ -27,7 +27,7 @@ export function diskLayout(directory: string, temp = join(directory, "temp")): D
     blobs,
     temp,
     path: (digest) => {
-      // Whatever function names it, no bytes are one file.
+      // The empty blob is one file for all functions.
       const kept = isEmptyDigest(digest) ? emptyDigest : digest;
       return join(blobs, hexOf(kept).slice(0, 2), kept.hash);
     },
@@ -36,7 +36,7 @@ export function diskLayout(directory: string, temp = join(directory, "temp")): D
   };
 }
 
-/** The digest of a file in a shard; undefined for a stray one. */
+/** Returns the digest of a file in a shard; undefined for a stray one. */
 export function digestOfFile(name: string, sizeBytes: number): Digest | undefined {
   return Digest.safeParse({ hash: name, sizeBytes }).data;
 }

@@ -48,7 +48,7 @@ export function diskScrub(directory: string): Scrub {
         const { path, leaving, leavingPath } = layoutOf(namespace);
         const away = leavingPath(digest);
         await mkdir(leaving, { recursive: true });
-        // Away from its name, nobody replaces it. Readers look there, too, and check what they read.
+        // After the move, no process can replace the file. Readers also look there, and verify what they read.
         const isAway = await rename(path(digest), away).then(() => true, absent);
         if (isAway !== true) return false;
         const checked = await checkFile(away, digest.hash).catch(absent);
@@ -69,7 +69,7 @@ function partsOf(piece: string) {
   return { namespace: piece.slice(0, at) as Namespace, shard: piece.slice(at + 1) };
 }
 
-/** Compares a file's bytes with the digest that its name is. Returns undefined for a file that no blob has. */
+/** Compares a file's bytes with the digest in its name. Returns undefined for a file that is not a blob. */
 async function checkFile(
   path: string,
   name: string,
@@ -83,7 +83,7 @@ async function checkFile(
     for (;;) {
       const { bytesRead } = await file.read(bytes, 0, bytes.byteLength);
       if (bytesRead === 0) break;
-      // The next read writes into the same memory.
+      // The next read overwrites the same memory.
       running.update(bytes.subarray(0, bytesRead));
     }
     return { digest, isIntact: running.digest().hash === digest.hash };
@@ -92,7 +92,7 @@ async function checkFile(
   }
 }
 
-/** Opens a file without a change of its access time, which is its last use. Only its owner may. */
+/** Opens a file without changing its access time, which records its last use. Only its owner can do that. */
 function openUntouched(path: string): Promise<FileHandle> {
   return open(path, constants.O_RDONLY | (constants.O_NOATIME ?? 0)).catch((reason: unknown) => {
     if (errnoOf(reason) === "EPERM") return open(path, "r");
@@ -100,7 +100,7 @@ function openUntouched(path: string): Promise<FileHandle> {
   });
 }
 
-/** A file that is gone, or that the disk does not give: whoever needs it is told so. */
+/** The file is missing or the disk cannot read it: readers of the blob get that error themselves. */
 function unreadable(reason: unknown): undefined {
   const errno = errnoOf(reason);
   if (errno !== undefined && ["ENOENT", "ENOTDIR", "EIO", "EACCES"].includes(errno))

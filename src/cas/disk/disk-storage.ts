@@ -13,12 +13,12 @@ import { readStoreOwner, writeStoreOwner } from "./store-owner.ts";
 import { syncFileSystem } from "./sync-file-system.ts";
 import { syncTogether } from "./sync-together.ts";
 
-/** Each removal that meets the making of a directory costs one. */
+/** Each removal that collides with the creation of a directory costs one attempt. */
 const mostAttempts = 10;
 
 /**
- * Opens blobs in one directory: those of the default project at the top, as before, and those of each namespace in a
- * store of its own below. All share the directories of temporary files and of interrupted uploads.
+ * Opens blobs in one directory: those of the default project at the top, as before, and those of each namespace in
+ * their own store below. All share the directories of temporary files and of interrupted uploads.
  */
 export async function openDiskStorage(
   directory: string,

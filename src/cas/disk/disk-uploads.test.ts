@@ -37,7 +37,7 @@ const name = "uploads/x/blobs/y";
 const interrupt = () => {};
 const lost = new Error("the line is dead");
 
-/** Bytes from `start`, and then the line breaks, unless they are all. */
+/** Yields bytes from `start` to `end`; then the connection breaks, unless these are all. */
 async function* until(end: number, start = 0, from: Uint8Array = bytes) {
   for (let at = start; at < end; at += 7_000) yield from.subarray(at, Math.min(end, at + 7_000));
   if (end < from.byteLength) throw lost;
@@ -280,7 +280,7 @@ test("goes on with what a killed process was writing, and leaves a living one's 
   const [key] = await filesOfUploads();
   const host = encodeURIComponent(hostname());
   await rm(join(directory, "uploads", key ?? ""));
-  // No process has this id: it is over every system's limit.
+  // No process has this id, because it exceeds every system's limit.
   await writeFile(
     join(directory, "uploads", `99999999~u~${host}~${key}`),
     bytes.subarray(0, 40_000),

@@ -27,7 +27,7 @@ interface DiskUploads extends UploadStore {
 }
 
 interface Running {
-  /** The bytes that are kept when the upload breaks off now. */
+  /** The bytes that are kept if the upload is interrupted now. */
   receivedBytes: number;
   isInterrupted: boolean;
   readonly interrupt: () => void;
@@ -38,10 +38,11 @@ interface Running {
  * Uploads into a disk store, in a directory beside its blobs:
  *
  *     uploads/<pid>~…~<key>   an upload that a process writes
- *     uploads/<key>           an upload that broke off
+ *     uploads/<key>           an interrupted upload
  *
- * The key is a hash of the upload's name. To continue an upload, a process renames its file to a name of its own, which
- * only one of several processes can do. The next process that opens the directory releases the files of killed processes.
+ * The key is a hash of the upload's name. To continue an upload, a process renames its file to its own name, which
+ * only one of several processes can do. The next process that opens the directory releases the files of killed
+ * processes.
  */
 export async function openDiskUploads(
   directory: string,
@@ -65,7 +66,10 @@ export async function openDiskUploads(
     });
   }
 
-  /** Runs once for all callers that arrive meanwhile: a thousand uploads that break off at once would each list a thousand. */
+  /**
+   * Runs once for all callers that arrive meanwhile: otherwise a thousand uploads that are interrupted at once would
+   * each list a thousand files.
+   */
   function removeTooMany(): Promise<void> {
     removingNext ??= (async () => {
       await removing?.catch(() => {});
@@ -98,8 +102,8 @@ export async function openDiskUploads(
     receive: (upload) =>
       inDirectory(async () => {
         const key = keyOf(upload.name);
-        // The client has reconnected, and its last call has not noticed the broken connection. An upload that begins at
-        // 0 needs nothing of that call; moon uploads equal files at the same time under one name.
+        // The client has reconnected, but its last call has not noticed the broken connection. An upload from 0 does
+        // not need that call's data, and that call continues; moon uploads equal files at the same time under one name.
         for (
           let last = running.get(key);
           upload.offset > 0 && last !== undefined;
@@ -136,7 +140,7 @@ export async function openDiskUploads(
   };
 }
 
-/** Takes over the file of an upload that broke off, and truncates it to `offset`. */
+/** Takes over the file of an upload that was interrupted, and truncates it to `offset`. */
 async function resume(
   aside: string,
   kept: string,
@@ -158,7 +162,7 @@ async function resume(
 }
 
 /**
- * Writes an upload to a file, and makes the file the blob when its digest is right. An upload that breaks off is kept, and
+ * Writes an upload to a file, and makes the file the blob when its digest is right. An interrupted upload is kept, and
  * `keptOne` is called.
  */
 async function receiveInto(
@@ -192,7 +196,7 @@ async function receiveInto(
   }
   try {
     for await (const sizeBytes of digestFile(file, offset, digesting)) {
-      // Otherwise each attempt of the client would read all of the file before it gives way to the next one.
+      // Otherwise each attempt of the client would read the whole file before the next one can take over.
       if (!progress.isInterrupted || sizeBytes === offset) continue;
       isBrokenOff = true;
       throw new Fault("aborted", "another call continues this upload");
@@ -210,7 +214,7 @@ async function receiveInto(
   }
 }
 
-/** Makes the files that dead processes were writing available, so that their uploads can continue. */
+/** Makes the files of ended processes available, so that their uploads can continue. */
 async function giveBack(uploads: string): Promise<void> {
   for (const name of await readdir(uploads)) {
     const key = name.split("~")[3];
@@ -241,7 +245,8 @@ function assertFits(digest: Digest, sizeBytes: number): void {
 function assertIs(digest: Digest, actual: Digest, offset: number): void {
   if (digestKey(actual) === digestKey(digest)) return;
   const problem = `${digestKey(digest)} was expected, but the bytes are ${digestKey(actual)}`;
-  // A power cut may have damaged the kept part; only an upload that was received in one call proves a mistake of the client.
+  // A power failure may have damaged the kept part; only an upload that was received in one call proves a mistake of
+  // the client.
   throw offset > 0
     ? new Fault("aborted", `${problem}; begin the upload again at 0`)
     : new Fault("invalid_argument", problem);

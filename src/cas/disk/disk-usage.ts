@@ -5,13 +5,13 @@ import { digestOfFile } from "./disk-layout.ts";
 
 export interface DiskUsage {
   readonly blobs: number;
-  /** Sum of the blobs' own sizes; the file system rounds each up to its blocks. */
+  /** The sum of the blobs' own sizes; the file system rounds each one up to whole blocks. */
   readonly bytes: number;
-  /** The free bytes that a process without root's rights can use. */
+  /** The free bytes that a process without root rights can use. */
   readonly freeBytes: number;
 }
 
-/** Yields the blobs of all shards. Blobs that are removed meanwhile are skipped. */
+/** Yields the blobs of all shards. Skips blobs that are removed meanwhile. */
 export async function* storedBlobs(blobs: string): AsyncGenerator<StoredBlob, void, undefined> {
   for (const shard of await readdir(blobs)) {
     for (const name of await readdir(join(blobs, shard)).catch(() => [])) {
@@ -32,16 +32,16 @@ export async function usageOf(directory: string, blobs: string): Promise<DiskUsa
   return { blobs: count, bytes, freeBytes: await freeBytesIn(directory) };
 }
 
-/** Cheap enough to ask before every job. */
+/** Cheap enough to call before every job. */
 export async function freeBytesIn(directory: string): Promise<number> {
   const { bavail, bsize } = await statfs(directory);
   return bavail * bsize;
 }
 
-/** Of the file system that a directory lies on. */
+/** The size of the file system of a directory. */
 export interface DiskSize {
   readonly bytes: number;
-  /** What is left to a process that is not root's. */
+  /** The free bytes for a process without root rights. */
   readonly freeBytes: number;
 }
 

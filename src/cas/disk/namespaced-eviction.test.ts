@@ -34,7 +34,7 @@ test("all projects' blobs are listed, those of projects that came later, too, an
   const same = await put(defaultProject, "same");
   await put("a", "same");
   const other = await put("b", "other");
-  // No project's; somebody's file manager left it.
+  // Not a project: a file that a file manager left.
   await writeFile(join(directory, "projects", ".DS_Store"), "");
 
   const listed: string[] = [];

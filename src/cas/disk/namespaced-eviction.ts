@@ -8,7 +8,7 @@ import { namespacesIn } from "./namespaces-in.ts";
 export async function openNamespacedEviction(directory: string): Promise<Evictable> {
   const open = new Map([[ownNamespace, await openDiskEviction(directory)]]);
 
-  /** Undefined where there is none; it is not made by looking. */
+  /** Returns undefined when it does not exist, and does not create it. */
   async function evictionOf(namespace: Namespace): Promise<DiskEviction | undefined> {
     const known = open.get(namespace);
     if (known !== undefined) return known;

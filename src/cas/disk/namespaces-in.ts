@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Namespace, namespacesDirectory } from "../namespaces/namespace.ts";
 import { diskFault, errnoOf } from "./disk-fault.ts";
 
-/** The current namespaces of projects other than the default one. */
+/** Returns the current namespaces of projects other than the default one. */
 export async function namespacesIn(directory: string): Promise<Namespace[]> {
   const found = await readdir(join(directory, namespacesDirectory), { withFileTypes: true }).catch(
     (reason: unknown) => {

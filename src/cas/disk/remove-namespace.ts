@@ -8,7 +8,7 @@ import { diskFault, errnoOf } from "./disk-fault.ts";
 import { diskLayout } from "./disk-layout.ts";
 import { storedBlobs } from "./disk-usage.ts";
 
-/** Counts every file: for an operator's command, not for a loop. */
+/** Counts every file, so it is for an operator's command and not for a loop. */
 export async function usageOfNamespace(
   directory: string,
   namespace: Namespace,
@@ -31,7 +31,7 @@ export async function usageOfNamespace(
  * Removes the blobs of a namespace that were not used since `before`, if given; then its directory, if it is empty.
  * Returns what remains: 0 blobs when the directory is gone.
  *
- * A blob that arrives in between is kept: the directory is first moved away, and blobs found in it then are put back.
+ * A blob that arrives meanwhile is kept: the directory is first moved away, and blobs found in it then are put back.
  * For a moment readers may not find such a blob.
  */
 export async function removeNamespace(

@@ -8,7 +8,7 @@ import { diskFault, errnoOf } from "./disk-fault.ts";
 /** The file of a store's directory that names the farm to which the store belongs. */
 const fileName = "farm-id";
 
-/** The farm that a store's directory belongs to; undefined where it belongs to none. */
+/** Returns the farm that owns a store's directory; undefined when it has no owner. */
 export async function readStoreOwner(directory: string): Promise<string | undefined> {
   const path = join(directory, fileName);
   const text = await readFile(path, "utf8").catch((reason: unknown) => {
@@ -24,7 +24,7 @@ export async function readStoreOwner(directory: string): Promise<string | undefi
   );
 }
 
-/** Writes down to which farm a store's directory belongs, durably. */
+/** Durably records the farm that owns a store's directory. */
 export async function writeStoreOwner(directory: string, farm: string): Promise<void> {
   const temporary = join(directory, `${fileName}.${randomUUID()}`);
   try {

@@ -26,7 +26,7 @@ test("a directory that is not there is named, and does not end the next sync", a
     });
 });
 
-/** A store whose syncs the test ends. */
+/** Returns a store whose syncs the test completes. */
 async function aDurableStore() {
   const syncs: { end(): void; fail(): void }[] = [];
   const durable = syncTogether(

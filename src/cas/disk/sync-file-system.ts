@@ -4,9 +4,10 @@ import { Fault } from "#core/fault.ts";
 /**
  * Returns a function that makes everything durable that was written to a directory's file system, by `syncfs`.
  *
- * Node has no such call, and syncs single files only: 5.6 ms each where `syncfs` takes 18 ms for a hundred. A shell that
- * lives as long as this process runs `sync --file-system` of GNU coreutils, since starting a program from a large process
- * takes 9 ms of its thread. One call at a time. Throws `internal` with what the program said when it fails.
+ * Node has no such call, and syncs single files only: 5.6 ms each, while `syncfs` takes 18 ms for a hundred. A shell,
+ * which lives as long as this process, runs `sync --file-system` of GNU coreutils, because starting a program from a
+ * large process blocks its thread for 9 ms. Calls must not overlap. Throws `internal` with the program's message when
+ * it fails.
  */
 export function syncFileSystem(directory: string): () => Promise<void> {
   let shell: ChildProcessWithoutNullStreams | undefined;
@@ -33,7 +34,7 @@ export function syncFileSystem(directory: string): () => Promise<void> {
     });
     child.once("close", () => end("ended"));
     child.stdin.on("error", () => {});
-    // It ends with this process, whose end closes its input, and does not keep it from ending.
+    // It ends with this process, whose end closes its input, and does not keep this process alive.
     child.unref();
     for (const stream of [child.stdin, child.stdout, child.stderr])
       (stream as unknown as { unref?: () => void }).unref?.();
@@ -44,7 +45,7 @@ export function syncFileSystem(directory: string): () => Promise<void> {
     complaints = "";
     shell ??= open();
     const { stdin, stdout } = shell;
-    // While somebody waits for it, this process goes on.
+    // This process stays alive while a caller waits for a sync.
     (stdout as unknown as { ref?: () => void }).ref?.();
     const said = await new Promise<string>((resolve) => {
       answer = resolve;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { syncTogether } from "./sync-together.ts";
 
-/** Syncs that end when the test says so. */
+/** Returns syncs that the test completes. */
 function controlled() {
   const begun: { end(): void; fail(reason: Error): void }[] = [];
   const durable = syncTogether(

@@ -1,8 +1,8 @@
 /**
  * Group commit: returns a function that resolves when everything written before its call is durable.
  *
- * `sync` makes all writes durable that ended before it began. All callers who come while one runs share the next, so that
- * many writers at once cost few syncs. A failure is that of all who waited for this sync.
+ * `sync` makes all writes durable that ended before it began. All callers that arrive during a sync share the next one,
+ * so that many simultaneous writers need few syncs. A failed sync fails for all its callers.
  */
 export function syncTogether(sync: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> = Promise.resolve();

@@ -1,8 +1,8 @@
 import type { ProjectStore } from "./project-blobs.ts";
 
 /**
- * Called before each write with the size of the blob. Throws if the blob may not be written; returns the function to
- * call when nothing was stored.
+ * Called before each write with the size of the blob. Throws if the blob may not be written; otherwise returns a
+ * function that must be called if nothing was stored.
  */
 type AdmitWrite = (sizeBytes: number) => Promise<() => void>;
 
@@ -13,7 +13,7 @@ export function guardedWrites(
   { blobs, uploads }: WritableProject,
   admit: AdmitWrite,
 ): WritableProject {
-  /** The size is that of the unpacked blob: it is known and checked before reading a byte. */
+  /** The size of the unpacked blob is used: it is known and checked before a byte is read. */
   async function admitted(sizeBytes: number, write: () => Promise<void>): Promise<void> {
     const giveBack = await admit(sizeBytes);
     try {

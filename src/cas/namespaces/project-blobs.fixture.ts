@@ -2,7 +2,7 @@ import { systemClock } from "#core/clock.ts";
 import { openBlobStorage } from "../open-blob-storage.ts";
 import { openProjectBlobs } from "./project-blobs.ts";
 
-/** Blobs of projects in a directory, where nothing is expected to rot. */
+/** Opens the blobs of projects in a directory, for tests that expect no corruption. */
 export async function projectBlobsIn(directory: string) {
   return openProjectBlobs({
     storage: await openBlobStorage({ kind: "disk", directory }),

@@ -146,7 +146,7 @@ describe("who may not begin a project", () => {
     const held = other.of("a", mayNot).blobs;
     await blobsOf(stores, "a").put(digest, hello);
 
-    // Also by what was taken before it began.
+    // Also through the store that was opened before the project began.
     expect(await held.get(digest)).toEqual(hello);
     await held.put(digestOf(Buffer.from("x")), Buffer.from("x"));
     await stores.of("a", mayNot).uploads.receive(upload("u", digest, hello));

@@ -16,19 +16,19 @@ import type { UploadStore } from "../upload-store.ts";
 import { verifying } from "../verifying-blob-store.ts";
 import { type Namespace, namespaceOf, ownNamespace } from "./namespace.ts";
 
-/** The blobs of one project, as different readers need them. */
+/** The blobs of one project, in variants for different readers. */
 export interface ProjectStore {
   readonly blobs: BlobStore;
-  /** The same blobs, with those that were written a moment ago in memory. */
+  /** The same blobs, with recently written ones cached in memory. */
   readonly recent: BlobStore;
-  /** The same blobs. `findMissing` checks each one on the disk and remembers nothing. */
+  /** The same blobs. `findMissing` checks each one on the disk and caches nothing. */
   readonly certain: BlobStore;
   /** Uploads that can be continued. Their names begin with the project, so that projects cannot share one. */
   readonly uploads: Pick<UploadStore, "committed" | "receive">;
   readonly unnamed: UnnamedBlobs;
 }
 
-/** Throws `permission_denied` when the caller may not put the first blobs into a project. */
+/** Throws `permission_denied` when the caller may not begin a project. */
 type MayBegin = () => Promise<void>;
 
 export interface ProjectBlobs extends Pick<UploadStore, "sweep"> {
@@ -39,18 +39,18 @@ export interface ProjectBlobs extends Pick<UploadStore, "sweep"> {
    * that the project has no blobs, and reads create nothing.
    */
   of(project: string, mayBegin: MayBegin): ProjectStore;
-  /** Whether a project has begun, at any server. */
+  /** Returns whether a project has begun, on any server. */
   has(project: string): Promise<boolean>;
   /** Returns the namespaces of all projects that have begun, without that of the default project. */
   namespaces(): Promise<Namespace[]>;
   usage(namespace: Namespace): Promise<NamespaceUsage>;
   /** See `BlobStorage.remove`. The next write into the project begins it again. */
   remove(namespace: Namespace, before: Date | undefined): Promise<NamespaceUsage>;
-  /** A blob of a namespace is gone, whatever its size was: nobody is told any more that it is here. */
+  /** Must be called when a blob of a namespace was lost, for any size: it is no longer reported as present. */
   lost(namespace: Namespace, hash: string): void;
 }
 
-/** Each has 256 directories, which code that makes room has to walk. */
+/** Each has 256 directories, which eviction has to walk. */
 const usuallyAtMost = 256;
 
 const nothing = memoryBlobStore();
@@ -115,7 +115,7 @@ export async function openProjectBlobs(parts: {
     return store;
   }
 
-  /** Begins one project at a time, so that the limit holds; two servers together may exceed it by one. */
+  /** Begins one project at a time to enforce the limit; two servers together may exceed it by one. */
   async function begin(project: string, mayBegin: MayBegin): Promise<ProjectStore> {
     const there = await find(project);
     if (there !== undefined) return there;
@@ -166,7 +166,7 @@ function tooManyProjects(most: number, refused: string): Fault {
   );
 }
 
-/** The store of a project that is not open at this server. Reads look for it at each call; writes begin it. */
+/** The store of a project that is not open on this server. Each read looks for the project; a write begins it. */
 function unopened(
   find: () => Promise<ProjectStore | undefined>,
   begin: () => Promise<ProjectStore>,

@@ -13,13 +13,13 @@ import {
   usualOffsets,
 } from "./sequence-codes.ts";
 
-/** The state that one block of a frame leaves to the next. */
+/** The state that one block of a frame passes to the next. */
 export interface BlockHistory {
   huffman: HuffmanTable | undefined;
   literalLengths: FseTable | undefined;
   offsets: FseTable | undefined;
   matchLengths: FseTable | undefined;
-  /** The three offsets used last. */
+  /** The three last used offsets. */
   readonly recent: [number, number, number];
 }
 
@@ -33,16 +33,15 @@ export function freshHistory(): BlockHistory {
   };
 }
 
-/** Offsets need this many bits at most: windows are 8 MiB. */
+/** Offsets need at most this many bits, because windows have at most 8 MiB. */
 const mostOffsetCode = 24;
 
 /**
- * Decodes the block of `size` bytes that was laid into the scratch, behind the bytes of
- * `out` that end at `at`; answers where they end now. `since` is where those begin that
- * may be referred to.
+ * Decodes the block of `size` bytes in the scratch buffer, and appends the result to `out` at `at`; returns the new
+ * end. `since` is the start of the bytes that the block may refer to.
  *
- * No step is taken on the block's word alone: all lengths are checked against
- * `mostBytes` before a byte is copied, so that work is bounded by what comes out.
+ * No length in the block is trusted: all are checked against `mostBytes` before a byte is copied, so that the work is
+ * limited by the size of the output.
  */
 export function decodeBlock(
   size: number,
@@ -169,7 +168,7 @@ export function decodeBlock(
         (offsetNext[offsetState] as number) +
         ((view.getUint32(bits >>> 3, true) >>> (bits & 7)) & ((1 << width) - 1));
     }
-    // One sequence reads at most 82 bits: the padding in front of the block is wider.
+    // One sequence reads at most 82 bits; the padding in front of the block is larger.
     if (bits < floor) throw corrupt("a block's sequences are cut short");
 
     if (offset > 3) {

@@ -4,18 +4,18 @@ import { corrupt } from "./corrupt.ts";
 export interface FseTable {
   readonly accuracyLog: number;
   readonly symbol: Uint8Array;
-  /** How many bits a step out of a state reads, and the value that is added to them for the next state. */
+  /** The number of bits that are read when leaving a state, and the value that is added to them for the next state. */
   readonly bits: Uint8Array;
   readonly next: Uint16Array;
 }
 
-/** A table description, and where it ends. */
+/** A table description and its end. */
 interface FseDescription {
   readonly table: FseTable;
   readonly end: number;
 }
 
-/** Reads the probabilities that lie at `at`, and builds their table. */
+/** Reads the probabilities at `at` and builds their table. */
 export function readFseTable(
   bytes: Uint8Array,
   at: number,
@@ -43,7 +43,7 @@ export function readFseTable(
   const counts: number[] = [];
   let left = 1 << accuracyLog;
   while (left > 0) {
-    // Values from 0 to left + 1 are possible; the lower ones take one bit less.
+    // Values from 0 to left + 1 are possible; the lower ones need one bit less.
     const width = 32 - Math.clz32(left + 1);
     const spare = (1 << width) - 1 - (left + 1);
     const low = peek(width - 1);
@@ -68,7 +68,7 @@ export function readFseTable(
   return { table: fseTable(counts, accuracyLog), end: (position + 7) >>> 3 };
 }
 
-/** The table of these probabilities; -1 stands for "less than one". */
+/** Returns the table of these probabilities; -1 stands for "less than one". */
 export function fseTable(counts: readonly number[], accuracyLog: number): FseTable {
   const size = 1 << accuracyLog;
   const symbol = new Uint8Array(size);
@@ -103,7 +103,7 @@ export function fseTable(counts: readonly number[], accuracyLog: number): FseTab
   return { accuracyLog, symbol, bits, next };
 }
 
-/** A table that gives one symbol, and reads nothing for it. */
+/** Returns a table that always yields one symbol and reads no bits. */
 export function constantFseTable(symbol: number): FseTable {
   return {
     accuracyLog: 0,

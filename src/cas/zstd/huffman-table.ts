@@ -3,13 +3,13 @@ import { readFseTable } from "./fse-table.ts";
 
 const mostHuffmanBits = 11;
 
-/** Each entry, found by the next `width` bits: a symbol in the low byte, its length above. */
+/** Each entry, indexed by the next `width` bits: a symbol in the low byte, its code length above. */
 export interface HuffmanTable {
   readonly width: number;
   readonly entries: Uint16Array;
 }
 
-/** Reads the tree that lies at `at` (RFC 8878, 4.2.1). */
+/** Reads the tree at `at` (RFC 8878, 4.2.1). */
 export function readHuffmanTable(
   bytes: Uint8Array,
   at: number,
@@ -33,7 +33,7 @@ export function readHuffmanTable(
   return { table: tableOf(compressedWeights(bytes, at + 1, end)), end };
 }
 
-/** Weights as two interleaved states write them: until the bits run out. */
+/** Reads weights that two interleaved states have encoded, until the bits end. */
 function compressedWeights(bytes: Uint8Array, at: number, end: number): number[] {
   const { table, end: start } = readFseTable(bytes, at, end, 6, 255);
   const last = start < end ? (bytes[end - 1] as number) : 0;
@@ -41,7 +41,7 @@ function compressedWeights(bytes: Uint8Array, at: number, end: number): number[]
   let left = (end - start) * 8 - 1 - (Math.clz32(last) - 24);
   const take = (count: number) => {
     left -= count;
-    // Before its beginning a stream counts as zeros.
+    // Bits before the beginning of a stream count as zeros.
     let value = 0;
     for (let n = 0; n < count; n++) {
       const bit = left + n;
@@ -67,7 +67,7 @@ function compressedWeights(bytes: Uint8Array, at: number, end: number): number[]
   }
 }
 
-/** The last weight is not written: it is what makes the sum a power of two. */
+/** The last weight is implicit: it completes the sum to a power of two. */
 function tableOf(weights: number[]): HuffmanTable {
   let sum = 0;
   for (const weight of weights) {

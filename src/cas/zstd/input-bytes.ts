@@ -1,4 +1,4 @@
-/** Bytes that arrived in chunks, read from the front. Nothing is copied but what `copy` asks for. */
+/** Bytes that arrived in chunks, read from the front. Only `copy` copies bytes. */
 export class InputBytes {
   #chunks: Uint8Array[] = [];
   #first = 0;
@@ -11,7 +11,7 @@ export class InputBytes {
     this.length += chunk.byteLength;
   }
 
-  /** The byte `at` places on, which must be here. */
+  /** Returns the byte at this position, which must be available. */
   byteAt(at: number): number {
     let index = this.#first;
     let place = this.#offset + at;
@@ -23,14 +23,14 @@ export class InputBytes {
     }
   }
 
-  /** The next bytes, four at most, as a number. */
+  /** Returns the next bytes, at most four, as a number. */
   peek(count: number): number {
     let value = 0;
     for (let n = 0; n < count; n++) value += this.byteAt(n) * 2 ** (8 * n);
     return value;
   }
 
-  /** Copies the next bytes, and leaves them here. */
+  /** Copies the next bytes without consuming them. */
   copy(to: Uint8Array, at: number, count: number): void {
     let index = this.#first;
     let place = this.#offset;

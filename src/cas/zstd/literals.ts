@@ -3,14 +3,14 @@ import { corrupt } from "./corrupt.ts";
 import { type HuffmanTable, readHuffmanTable } from "./huffman-table.ts";
 import { literalScratch, paddingBytes, scratch, scratchView } from "./scratch.ts";
 
-/** A block's literals, and where its sequences begin. */
+/** A block's literals, and the start of its sequences. */
 interface Literals {
   readonly bytes: Uint8Array;
   readonly count: number;
   readonly end: number;
 }
 
-/** Reads the literals of the block that lies in the scratch and ends at `end` (RFC 8878, 3.1.1.3.1). */
+/** Reads the literals of the block that is in the scratch buffer and ends at `end` (RFC 8878, 3.1.1.3.1). */
 export function readLiterals(end: number, history: BlockHistory, mostBytes: number): Literals {
   let at = paddingBytes;
   if (end - at < 2) throw corrupt("a block is too short");
@@ -102,7 +102,8 @@ function decodeStream(
   }
   while (at < stop && bits > floor) {
     const low = bits - width;
-    // Before its beginning a stream counts as zeros; the memory there holds the table or other streams.
+    // Bits before the beginning of a stream count as zeros, although the memory there contains the table or other
+    // streams.
     const word = (view.getUint32(low >>> 3, true) >>> (low & 7)) & mask;
     const entry = entries[low < floor ? word & ~((1 << (floor - low)) - 1) : word] as number;
     out[at++] = entry;

@@ -1,7 +1,7 @@
-/** No block is larger, packed or unpacked. */
+/** The limit for a block, packed or unpacked. */
 export const mostBlockBytes = 128 * 1024;
 
-/** Bits are read backwards, four bytes at a time, and only afterwards it is seen that there were too few. */
+/** Bits are read backwards, four bytes at a time, and a missing bit is only detected afterwards. */
 export const paddingBytes = 32;
 
 /**
@@ -11,5 +11,5 @@ export const paddingBytes = 32;
 export const scratch = new Uint8Array(paddingBytes + mostBlockBytes + paddingBytes);
 export const scratchView = new DataView(scratch.buffer);
 
-/** A block's literals, for as long. */
+/** A block's literals, while it is decoded. */
 export const literalScratch = new Uint8Array(mostBlockBytes);

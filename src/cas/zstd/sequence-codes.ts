@@ -10,7 +10,7 @@ function steps(bits: readonly number[], first: number): Int32Array {
 }
 const run = (length: number, value: number): number[] => Array.from({ length }, () => value);
 
-/** How many bits follow each code of a length (RFC 8878, 3.1.1.3.2.1), and the value that is added to them. */
+/** The number of extra bits after each length code (RFC 8878, 3.1.1.3.2.1), and the value that is added to them. */
 const lengthBits = [
   ...run(16, 0),
   1,
@@ -63,7 +63,7 @@ const matchBitList = [
 export const matchBits = Uint8Array.from(matchBitList);
 export const matchBase = steps(matchBitList, 3);
 
-/** The tables that need no description (RFC 8878, 3.1.1.3.2.2). */
+/** The default tables (RFC 8878, 3.1.1.3.2.2). */
 export const usualLiteralLengths = fseTable(
   [4, 3, ...run(6, 2), ...run(5, 2), 1, 1, 1, ...run(9, 2), 3, 2, 1, 1, 1, 1, 1, ...run(4, -1)],
   6,

@@ -20,7 +20,7 @@ function unpack(packed: Uint8Array, mostBytes: number, cuts: readonly number[] =
   return Buffer.concat(parts);
 }
 
-/** What comes of bytes that may be anything. */
+/** Returns the outcome of decoding arbitrary bytes. */
 function endOf(packed: Uint8Array, mostBytes: number): string {
   try {
     return unpack(packed, mostBytes).byteLength <= mostBytes ? "within bounds" : "beyond bounds";
@@ -29,7 +29,7 @@ function endOf(packed: Uint8Array, mostBytes: number): string {
   }
 }
 
-/** Bytes as compressors meet them: runs, repeats of what was, and noise. */
+/** Generates typical input of compressors: runs, repetitions and noise. */
 const content = fc
   .array(
     fc.record({
@@ -42,7 +42,7 @@ const content = fc
     Buffer.concat(parts.map(({ seed, times }) => Buffer.alloc(seed.byteLength * times, seed))),
   );
 
-/** A frame of one block, window of 2 MiB, said to be anything. */
+/** Returns a frame of one block of the given kind, with a window of 2 MiB. */
 function frameOf(block: readonly number[], kind: 0 | 1 | 2, size = block.length): Uint8Array {
   const header = (size << 3) | (kind << 1) | 1;
   const magic = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58];
@@ -65,7 +65,7 @@ describe("what compressors write", () => {
   });
 
   test("comes out as it was from frames of many blocks, whose tables are used again", () => {
-    // Text of few words, so that trees and tables stay the same from block to block.
+    // Text of few words, so that blocks reuse the trees and tables of earlier blocks.
     let state = 1;
     const words = Array.from({ length: 300_000 }, () => {
       state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
@@ -183,7 +183,7 @@ describe("what strangers write", () => {
   });
 
   test("cannot make long work of a short block", () => {
-    // 40,000 sequences, each of 128 KiB, in 58 bytes: another decoder took 50 s over it.
+    // 40,000 sequences, each of 128 KiB, in 58 bytes: another decoder took 50 s for it.
     const count = 40_000 - 0x7f00;
     const block = [0, 255, count & 255, count >> 8, 0x54, 0, 2, 52, ...Buffer.alloc(40), 1];
     const start = performance.now();

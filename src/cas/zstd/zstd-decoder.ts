@@ -15,7 +15,7 @@ interface Frame {
   readonly contentBytes: number | undefined;
   readonly hasChecksum: boolean;
   readonly history: BlockHistory;
-  /** Where in `#out` the bytes of this frame begin that are still held. */
+  /** The position in `#out` of the first byte of this frame that is still in memory. */
   since: number;
   producedBytes: number;
 }
@@ -29,9 +29,9 @@ type Expected =
 /**
  * Unpacks zstd as it arrives: any number of frames, each of any size.
  *
- * It is safe for untrusted input. Work and memory are limited by the size of the output, and that by `mostBytes`; a
- * block takes about a millisecond, and the caller can pause after each. The checksums of frames are ignored, because a
- * blob has its digest.
+ * It is safe for untrusted input. Work and memory are limited by the size of the output, and the output by `mostBytes`;
+ * a block takes about a millisecond, and the caller can pause after each. The checksums of frames are ignored, because
+ * a blob has its digest.
  */
 export class ZstdDecoder {
   readonly #mostBytes: number;
@@ -60,7 +60,7 @@ export class ZstdDecoder {
     }
   }
 
-  /** Throws unless the last frame is whole. */
+  /** Throws unless the last frame is complete. */
   end(): void {
     if (this.#expected.kind === "frame" && this.#input.length === 0) return;
     throw corrupt("it is cut short");
