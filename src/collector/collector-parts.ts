@@ -21,10 +21,10 @@ export interface CollectorParts {
   readonly logger: Logger;
 }
 
-/** The wish to end. */
+/** The signals for stopping. */
 export interface Ending {
-  /** Nothing new is begun. */
+  /** Starts nothing new. */
   readonly wanted: AbortSignal;
-  /** Kills what runs. */
+  /** Kills running tests. */
   readonly now: AbortSignal;
 }

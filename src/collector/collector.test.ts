@@ -190,7 +190,7 @@ describe("while the server is away", () => {
     await collector.stop();
     expect(job.end).toBeUndefined();
 
-    // And the next process tells it.
+    // The next process reports it.
     farm.away = false;
     await start();
     await farm.until(() => job.state === "ended");
@@ -241,7 +241,7 @@ test.each(["cancelled", "queued"] as const)(
     await start();
     await farm.until(() => bench.begun.length === 1);
 
-    // Somebody else has it: a queued job would be given to us again.
+    // Another collector has it: a queued job would be assigned to us again.
     job.state = state === "queued" ? "ended" : state;
 
     await farm.until(() => bench.killed.length === 1);
@@ -480,7 +480,7 @@ describe("a self-test", () => {
     farm.selfTestDue = true;
 
     const report = await farm.until(() => farm.selfTests[0]);
-    // Of each case wall time by pairs, and instructions by counted runs.
+    // For each case, wall time by pairs and instructions by counted runs.
     expect(report).toMatchObject({ comparisons: 8, alarms: 0 });
     expect(report.noise).toHaveLength(8);
     const wall = { suite: "tiny", metric: "wall", change: 0 };
@@ -508,7 +508,7 @@ describe("a self-test", () => {
     bench.during = () => never.opened;
     const { length } = farm.hellos;
     farm.selfTestDue = true;
-    // It says that it is there meanwhile.
+    // Meanwhile it contacts the server.
     await farm.until(() => bench.begun.length === 2 && farm.hellos.length > length + 1);
 
     await collector.stop();

@@ -16,13 +16,13 @@ import { selfTestDue } from "./self-test-due.ts";
 import { mayDoLater, standingOf } from "./standing.ts";
 import { endsForUpdate } from "./update.ts";
 
-/** Why a collector ended by itself. */
+/** The reason why a collector ended by itself. */
 export interface CollectorOver {
   readonly kind: "update" | "replaced" | "refused";
   readonly why: string;
 }
 
-/** The shortest interval of requests while there is no work, in ms: such an answer may come at once. */
+/** The shortest interval of requests while there is no work, in ms, because the server may answer immediately. */
 const shortestIdleMs = 1_000;
 
 /** Claims one job at a time, measures, reports, and ends for updates. */
@@ -37,7 +37,7 @@ export class Collector implements Service {
   #failures = 0;
   #loop: Promise<void> = Promise.resolve();
   #tellOver: (over: CollectorOver) => void = () => {};
-  /** Resolves when it ends without being told to. */
+  /** Resolves when it ends without a call of `stop`. */
   readonly over = new Promise<CollectorOver>((resolve) => {
     this.#tellOver = resolve;
   });
@@ -51,7 +51,7 @@ export class Collector implements Service {
     this.#loop = this.#run();
   }
 
-  /** Returns its job, after a while in which a test may end; at once when called a second time. */
+  /** Returns its job to the queue, after a grace period for the current test; immediately when called a second time. */
   async stop(): Promise<void> {
     if (this.#wanted.signal.aborted) this.#now.abort();
     this.#wanted.abort();
@@ -80,7 +80,7 @@ export class Collector implements Service {
     }
   }
 
-  /** Runs one job, or looks for one once. */
+  /** Runs one job, or requests one once. */
   async #turn(): Promise<CollectorOver | undefined> {
     const { lab, config, contact, spool, clock } = this.#parts;
     const welcome = await this.#introduce();
@@ -115,7 +115,7 @@ export class Collector implements Service {
     return undefined;
   }
 
-  /** Registers, and again when the machine has changed: figures belong to a fingerprint. */
+  /** Registers, and registers again when the machine has changed, because figures belong to a fingerprint. */
   async #introduce(): Promise<CollectorWelcome> {
     const environment = await this.#parts.bench.facts();
     const facts = canonicalJson(environment);
@@ -159,7 +159,7 @@ export class Collector implements Service {
     return true;
   }
 
-  /** Without a word to the server that arrives, the lease runs out, and an attempt is burnt. */
+  /** If this call does not reach the server, the lease expires, and the attempt counts. */
   async #handBack(job: ClaimedBenchmarkJob, welcome: CollectorWelcome): Promise<void> {
     const held = this.#hold(job, welcome);
     const end = { outcome: "handed-back", why: "the collector ends for an update" } as const;
@@ -187,7 +187,7 @@ export class Collector implements Service {
       const outcome = await runJob(this.#parts, job, held, welcome.fingerprint, ending);
       logger.info({ job: id, outcome: outcome ?? held.gone ?? "unknown" }, "is done with a job");
       if (outcome === "success") await this.#rememberMeasured(job);
-      // A machine that fails gets time to recover; else all attempts would be used up at once.
+      // A machine that fails gets time to recover; otherwise all attempts would be used up at once.
       this.#failures = outcome === "transient" ? this.#failures + 1 : 0;
     } finally {
       await held.over();
@@ -222,7 +222,7 @@ export class Collector implements Service {
     });
   }
 
-  /** Meanwhile it contacts the server from time to time, which otherwise would not know that it is there. */
+  /** Meanwhile it contacts the server regularly; otherwise the server would consider it offline. */
   async #testItself(welcome: CollectorWelcome): Promise<void> {
     const { bench, contact } = this.#parts;
     const over = new AbortController();

@@ -11,46 +11,46 @@ const gigabyte = 1_000_000_000;
 export const CollectorConfig = z.object({
   name: CollectorName,
   version: z.string().max(100),
-  /** For this collector only: artifacts, sources, unsent results. */
+  /** The directory of this collector only: artifacts, sources, unsent results. */
   dataDir: z.string().startsWith("/"),
   artifactLimitBytes: z
     .int()
     .positive()
     .default(10 * gigabyte),
   /**
-   * Hosts on private addresses from which sources of suites may be fetched: names or addresses with `*`. A caller who
-   * may change a suite chooses an address, and this machine contacts it.
+   * Hosts on private addresses from which sources of suites may be fetched: names or addresses with `*`. A caller with
+   * the right to change a suite can choose an address, and this machine contacts it.
    */
   privateHosts: z.array(z.string()).default([]),
   /**
-   * `wait`: for a quiet machine, with a limit; after that figures are flagged. `refuse`: wait without a limit. `flag`:
-   * do not wait.
+   * `wait`: wait for a quiet machine, up to a limit; after that, figures are flagged. `refuse`: wait without a limit.
+   * `flag`: do not wait.
    */
   onLoad: z.enum(["wait", "refuse", "flag"]).default("wait"),
-  /** How long `wait` waits. */
+  /** The limit of `wait`. */
   busyWaitLimitMs: z
     .int()
     .nonnegative()
     .default(15 * 60_000),
-  /** Held while it measures; shared by all collectors and workers of the machine. */
+  /** The lock that is held while measuring; all collectors and workers of the machine share it. */
   measuringLock: z.string().startsWith("/").default(usualMeasuringLock),
   sandbox: z.enum(["auto", "bubblewrap", "none"]).default("auto"),
-  /** Whether it compares an artifact with itself when the server says that it is time. */
+  /** Whether it compares an artifact with itself when the server requests it. */
   selfTest: z.boolean().default(true),
-  /** Each day besides: minutes after midnight, by the machine's clock. */
+  /** The time of an additional daily self-test: minutes after midnight, by the machine's clock. */
   selfTestAt: z
     .int()
     .min(0)
     .max(24 * 60 - 1)
     .optional(),
   selfTestComparisons: z.int().min(1).max(1_000).default(20),
-  /** Run by a shell before it ends for an update. */
+  /** The shell command that runs before it ends for an update. */
   updateCommand: z.string().min(1).optional(),
-  /** Whether it measures although the target that it is registered for is not what this machine calls itself. */
+  /** Whether it measures although its registered target differs from this machine's own target. */
   anyTarget: z.boolean().default(false),
   /** How long a test may continue when the collector is stopping. */
   drainMs: z.int().nonnegative().default(10_000),
-  /** How long one claim waits for work on the server's side. */
+  /** How long the server holds a claim while there is no work. */
   claimWaitMs: z.int().min(0).max(60_000).default(20_000),
 });
 export type CollectorConfig = z.infer<typeof CollectorConfig>;

@@ -159,7 +159,7 @@ describe("the runs of a self-test", () => {
   test.each([
     { metric: "lines" as const, values: [7, 7], verdict: "no-change" },
     { metric: "lines" as const, values: [1_000_000, 1_000_001], verdict: "regressed" },
-    // What scatters by itself is no fault of the machine: its limit becomes as wide.
+    // Natural variation is not a fault of the machine: the limit grows accordingly.
     {
       metric: "instructions" as const,
       values: [697.8, 699.7, 699.4, 697.9, 701.9, 698],

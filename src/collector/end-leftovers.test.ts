@@ -5,7 +5,7 @@ import { startTimeOf } from "#machine/owner.ts";
 import { marker } from "#measuring/processes/own-processes.ts";
 import { endLeftovers } from "./end-leftovers.ts";
 
-/** A program that outlives the shell that started it. */
+/** Starts a program that outlives its shell. */
 async function orphan(env: Record<string, string>): Promise<number> {
   const shell = spawn("/bin/sh", ["-c", "sleep 86391 >/dev/null 2>&1 & echo $!"], {
     env: { PATH: "/usr/bin:/bin", ...env },

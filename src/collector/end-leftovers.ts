@@ -5,7 +5,7 @@ import { marker } from "#measuring/processes/own-processes.ts";
  * Ends measured programs whose collector was killed and that no sandbox ended: they would affect the next figures. Such
  * a program carries the mark, and its parent is the first process.
  *
- * Call it with the measuring lock. Returns how many there were.
+ * The caller holds the measuring lock. Returns how many there were.
  */
 export function endLeftovers(): number {
   // Children of the first process itself have no other parent.
@@ -24,7 +24,7 @@ export function endLeftovers(): number {
 function isLeft(pid: string): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // Behind the name, in parentheses, which may hold anything: state, parent.
+    // After the name, in parentheses and with any characters, follow state and parent.
     const [, parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     if (parent !== "1") return false;
     return readFileSync(`/proc/${pid}/environ`, "latin1")

@@ -7,13 +7,13 @@ import type { MeasuredIteration, MeasuredPair } from "#measuring/measured-iterat
 import type { Suite } from "#suites/suite.ts";
 import type { IterationsWanted, PairsWanted, Workbench } from "./workbench.ts";
 
-/** A machine that measures as a test says. */
+/** A machine whose measurements a test defines. */
 export class FakeBench implements Workbench {
   readonly begun: string[] = [];
   readonly measured: string[] = [];
   readonly pairs: { readonly benchmark: string; readonly pair: number }[] = [];
   readonly places: Component[] = [];
-  /** Tests during which the job, or the process, was given up. */
+  /** Tests during which the job or the process was aborted. */
   readonly killed: string[] = [];
   released = 0;
   environment: Record<string, string> = { cpu: "one" };
@@ -22,7 +22,7 @@ export class FakeBench implements Workbench {
   during: (benchmark: string) => Promise<void> | void = () => {};
   placing: () => Promise<void> | void = () => {};
   pairsWanted = 3;
-  /** Further figures of the nth iteration of a test. */
+  /** Returns further figures of the nth iteration of a test. */
   values: (nth: number) => MetricValues = () => ({});
 
   async facts(): Promise<Record<string, string>> {

@@ -58,23 +58,23 @@ export function caseOf(benchmark: string): TestCase {
   return { section: "compile", benchmark, ...words };
 }
 
-/** A server inside the test, which keeps to what collectors may count on and can be made to fail. */
+/** A server inside the test, which behaves as collectors may expect, and can be made to fail. */
 export class FakeFarm implements LabConnection {
   readonly jobs: FakeJob[] = [];
-  /** Each report as it was stored: what is told again is not stored again. */
+  /** Each stored report; repeated reports are not stored again. */
   readonly stored: { readonly jobId: string; readonly report: ReportTest }[] = [];
   readonly hellos: CollectorHello[] = [];
   readonly selfTests: ReportSelfTest[] = [];
   serverVersion = "1";
   heartbeatMs = 10;
-  /** So many ends that say success it does not believe: it has no results, whatever was told. */
+  /** The number of reported successes that it rejects, as if it had no results. */
   disbelieves = 0;
   target = `${process.platform}-${process.arch}`;
   heartbeats = 0;
   selfTestDue = false;
-  /** While set, every call fails as if the network were gone. */
+  /** While set, every call fails as if the network were down. */
   away = false;
-  /** Reports for which it is set are refused as senseless. */
+  /** Reports for which it is set are refused as invalid. */
   refuses: (report: ReportTest) => boolean = () => false;
   #speaker: string | undefined;
   #waiting = new Set<() => void>();
@@ -115,7 +115,7 @@ export class FakeFarm implements LabConnection {
     return job;
   }
 
-  /** Something that tests wait for may have come. */
+  /** Wakes tests that wait for a condition. */
   tell(): void {
     for (const look of this.#waiting) look();
   }
@@ -130,7 +130,7 @@ export class FakeFarm implements LabConnection {
           resolve();
         };
         this.#waiting.add(look);
-        // What the test's bench does is not told here.
+        // Events of the test's bench do not arrive here.
         setTimeout(look, 10);
       });
     }
@@ -140,14 +140,14 @@ export class FakeFarm implements LabConnection {
     return this.until(() => job.end);
   }
 
-  /** What was stored of a benchmark, over all reports. */
+  /** Returns the stored results of a benchmark, from all reports. */
   storedOf(benchmark: string): ReportTest[] {
     return this.stored
       .map(({ report }) => report)
       .filter((each) => each.case.benchmark === benchmark);
   }
 
-  /** As when its lease is over. */
+  /** Returns the job to the queue, as after an expired lease. */
   requeue(job: FakeJob): void {
     job.state = "queued";
     job.holder = undefined;

@@ -8,10 +8,10 @@ import { standingOf } from "./standing.ts";
 type Gone = "lost" | "cancelled";
 
 /**
- * A job from its claim to its end: its lease is extended, whatever else happens.
+ * A job from its claim to its end: its lease is extended independently of other work.
  *
- * An outage of the server does not end it. Results are kept, and when the server is back, either the lease is still
- * valid or the server says that another collector has the job.
+ * An outage of the server does not end it. Results are kept, and when the server responds again, either the lease is
+ * still valid or the server reports that another collector has the job.
  */
 export class HeldJob {
   readonly id: string;
@@ -51,7 +51,7 @@ export class HeldJob {
     this.#lose.abort();
   }
 
-  /** No more heartbeats. */
+  /** Stops the heartbeats. */
   async over(): Promise<void> {
     this.#over.abort();
     await this.#beating;

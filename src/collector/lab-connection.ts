@@ -15,8 +15,8 @@ import type {
 /**
  * The connection of one collector to the server. Each call is independent and may be repeated.
  *
- * They throw a `Fault`: `aborted` and `not_found` say that the job, or the collector's name, belongs to another process
- * now. See `standing.ts`.
+ * The calls throw a `Fault`: `aborted` and `not_found` mean that the job, or the collector's name, now belongs to
+ * another process. See `standing.ts`.
  */
 export interface LabConnection {
   hello(hello: CollectorHello, signal: AbortSignal): Promise<CollectorWelcome>;
@@ -25,6 +25,6 @@ export interface LabConnection {
   report(jobId: string, body: ReportTest, signal: AbortSignal): Promise<void>;
   end(jobId: string, body: EndBenchmarkJob, signal: AbortSignal): Promise<EndedBenchmarkJob>;
   selfTest(body: ReportSelfTest, signal: AbortSignal): Promise<ReportedSelfTest>;
-  /** From the farm's store, by `HASH/SIZE`. */
+  /** Fetches a blob from the farm's store, by `HASH/SIZE`. */
   fetchBlob(digest: string, signal: AbortSignal): AsyncIterable<Uint8Array>;
 }

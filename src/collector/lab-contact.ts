@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { messageOf } from "#core/fault.ts";
 
-/** Logs once that the server is away, and that it answers again. */
+/** Logs once that the server is unreachable, and once that it responds again. */
 export class LabContact {
   readonly #logger: Logger;
   #awaySince: number | undefined;

@@ -5,17 +5,17 @@ import type { KeptTest } from "./spool.ts";
 
 export interface CaseLeft {
   readonly case: TestCase;
-  /** How many pairs of it there are, stored or kept here. */
+  /** The number of existing pairs, on the server or stored here. */
   readonly from: number;
-  /** How many iterations, numbered from which; without it as the suite says. */
+  /** The number of iterations and the number of the last earlier one; when absent, as in the suite. */
   readonly iterations?: { readonly after: number; readonly count: number };
   /** The pairs of these that are stored here. */
   readonly kept: readonly Omit<MeasuredPair, "pair">[];
 }
 
 /**
- * Returns the rest of a job: without results that are stored here and only have to be sent, and without those that were
- * sent before.
+ * Returns the rest of a job: without results that are stored here but not yet sent, and without those that were sent
+ * before.
  */
 export function leftToMeasure(
   { cases, purpose }: Pick<ClaimedBenchmarkJob, "cases" | "purpose">,

@@ -22,9 +22,9 @@ export interface MeasuringJob {
 type Results = Omit<ReportTest, "holder">;
 
 /**
- * Measures one test, and passes its results to `keep` before it continues. A failure is a result, too.
+ * Measures one test, and passes its results to `keep` before it continues. A failure is also a result.
  *
- * An error that is thrown is not the test's fault: it comes from the machine, the network, or the signal.
+ * The test does not cause thrown errors: it comes from the machine, the network, or the signal.
  */
 export async function measureCase(
   bench: Workbench,

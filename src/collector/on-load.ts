@@ -11,7 +11,7 @@ interface LoadRequested {
   readonly waitLimitMs: number;
 }
 
-/** Whether measuring begins beside what else runs on the machine. */
+/** Decides whether measuring begins although other programs run on the machine. */
 export function onLoad({ policy, busy, waitedMs, waitLimitMs }: LoadRequested): OnLoad {
   if (busy === undefined) return { kind: "begin" };
   if (policy === "flag" || (policy === "wait" && waitedMs >= waitLimitMs))

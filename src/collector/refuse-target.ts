@@ -1,9 +1,12 @@
 import { Fault } from "#core/fault.ts";
 
-/** The usual name of a target, where a suite defines no other. */
+/** The default name of a target, when a suite defines no other. */
 const thisTarget = `${process.platform}-${process.arch}`;
 
-/** Throws for a machine that is not what its collector is registered for: its figures would be another machine's. */
+/**
+ * Throws when the machine differs from the registered target of its collector: its figures would be compared with those
+ * of another machine.
+ */
 export function refuseTarget(
   { name, anyTarget }: { readonly name: string; readonly anyTarget: boolean },
   { target }: { readonly target: string },

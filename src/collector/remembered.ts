@@ -6,7 +6,7 @@ import { TestCase } from "#core/test-case.ts";
 const Remembered = z.object({
   /** The request of its last job. */
   requestId: z.uuid().optional(),
-  /** The finished parts of a job: pairs stop early, so their number does not show it. */
+  /** The finished parts of a job: pairs may stop early, so their number does not show completion. */
   job: z
     .object({ id: z.uuid(), fingerprint: z.string(), done: z.array(z.string()).max(10_000) })
     .optional(),
@@ -23,7 +23,7 @@ const Remembered = z.object({
 });
 type Remembered = z.infer<typeof Remembered>;
 
-/** The state that a collector keeps over a restart. Without it, some work is done twice. */
+/** The state of a collector that survives a restart. Without it, some work is done twice. */
 export class Memory {
   readonly #path: string;
   #now: Remembered;

@@ -17,7 +17,7 @@ import { tellResults } from "./tell-results.ts";
 
 const handedBack: JobEnd = { outcome: "handed-back", why: "the collector is being stopped" };
 
-/** Runs a job and reports how it ended; returns undefined when another collector has it by now. */
+/** Runs a job and reports how it ended; returns undefined when another collector now has it. */
 export async function runJob(
   parts: CollectorParts,
   claimed: ClaimedBenchmarkJob,
@@ -35,7 +35,7 @@ export async function runJob(
       const { state } = await lab.end(job.id, { holder: job.holder, end }, lastWords(ending.now));
       contact.answered();
       if (end.outcome === "success" && state !== "success") {
-        // Our record of it is wrong: everything that the server lacks is measured again.
+        // The local record is wrong: everything that the server lacks is measured again.
         logger.warn({ job: job.id, state }, "the server lacks results of a job");
         await parts.memory.keep({ job: undefined });
         return "transient";
@@ -45,7 +45,7 @@ export async function runJob(
     } catch (reason) {
       if (standingOf(reason) !== "away") job.lose("lost");
       else contact.failed(reason, "a job's end waits for the server");
-      // Without it the lease runs out; then the attempt counts.
+      // Without this report, the lease expires, and then the attempt counts.
       if (ending.wanted.aborted) return undefined;
       await rest(backoffMs(failures, Math.random()), AbortSignal.any([job.signal, ending.wanted]));
     }
@@ -55,7 +55,7 @@ export async function runJob(
   return undefined;
 }
 
-/** A collector that is to end at once still says so. */
+/** The time for a last report of a collector that must end at once. */
 const lastWordsMs = 1_000;
 function lastWords(now: AbortSignal): AbortSignal {
   return now.aborted ? AbortSignal.timeout(lastWordsMs) : new AbortController().signal;
@@ -69,14 +69,14 @@ async function endOf(
   ending: Ending,
 ): Promise<JobEnd> {
   const { bench, spool, memory, logger } = parts;
-  // Nothing of ours is lost while the test is not begun; then it may end within a while.
+  // Before the test starts, stopping loses nothing; a started test gets a grace period.
   const unbegun = AbortSignal.any([job.signal, ending.wanted]);
   const placed: PlacedArtifact[] = [];
   try {
     for (const [name, kept] of spool.of(job.id)) {
       if (kept.fingerprint !== fingerprint) await spool.drop(name);
     }
-    // Read before it is reported: the claim does not contain it yet.
+    // Read before it is reported, because the claim does not contain it yet.
     const kept = spool.of(job.id).map(([, each]) => each);
     await tellResults(parts, job, false, unbegun);
     const left = leftToMeasure(claimed, kept, memory.doneOf(job.id, fingerprint));
@@ -169,7 +169,7 @@ async function measureAll(
       await memory.keep({ job: { id: job.id, fingerprint, done } });
     } catch (reason) {
       if (begun.aborted) return handedBack;
-      // The others are measured all the same; those of this one are taken up with the job's next attempt.
+      // The other cases are still measured; this one continues in the job's next attempt.
       logger.error({ err: reason, case: key }, "a test could not be measured");
       troubles.push(`${key}: ${messageOf(reason)}`);
     }

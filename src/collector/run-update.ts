@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { Logger } from "pino";
 import { messageOf } from "#core/fault.ts";
 
-/** Runs the operator's command before the next version starts. Its effect shows then. */
+/** Runs the operator's command before the next version starts. The effect is visible after that start. */
 export async function runUpdateCommand(command: string, logger: Logger): Promise<void> {
   logger.info({ command }, "runs the update command");
   const child = spawn("/bin/sh", ["-c", command], { stdio: ["ignore", "inherit", "inherit"] });

@@ -1,20 +1,20 @@
 interface SelfTestRequested {
   /** A self-test was requested. */
   readonly isWanted: boolean;
-  /** The server says that it is time. */
+  /** The server requests it. */
   readonly isDue: boolean;
-  /** Each day at this minute. */
+  /** The minute of the daily self-test. */
   readonly atMinutes: number | undefined;
-  /** When one was tried last. */
+  /** The time of the last attempt. */
   readonly triedAt: Date | undefined;
   readonly startedAt: Date;
   readonly now: Date;
 }
 
-/** How soon a self-test is repeated that failed or whose result did not arrive, in ms. */
+/** The time after which a self-test is repeated if it failed or its result did not arrive, in ms. */
 const againMs = 60 * 60_000;
 
-/** Whether to compare an artifact with itself now, while there is nothing else to do. */
+/** Decides whether to compare an artifact with itself now, while the collector is idle. */
 export function selfTestDue(state: SelfTestRequested): boolean {
   const { triedAt, startedAt, now, atMinutes } = state;
   if (state.isWanted) return true;
@@ -22,16 +22,16 @@ export function selfTestDue(state: SelfTestRequested): boolean {
   return atMinutes !== undefined && (triedAt ?? startedAt) < latest(atMinutes, now);
 }
 
-/** When it was that time last. */
+/** Returns the last time of day at this minute. */
 function latest(atMinutes: number, now: Date): Date {
   const hour = new Date(now);
   hour.setHours(Math.floor(atMinutes / 60), atMinutes % 60, 0, 0);
-  // By days, not by 24 hours: some days are longer.
+  // Uses days, not 24 hours, because some days are longer.
   if (hour > now) hour.setDate(hour.getDate() - 1);
   return hour;
 }
 
-/** Returns so many items, spread over all; some repeatedly when there are fewer. */
+/** Returns this many items, evenly spread over all; repeats some when there are fewer. */
 export function spread<Item>(items: readonly Item[], count: number): Item[] {
   const step = Math.max(1, items.length / count);
   return Array.from({ length: items.length === 0 ? 0 : count }, (_, index) => {

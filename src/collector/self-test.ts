@@ -22,12 +22,12 @@ import { quietMachine } from "./quiet-machine.ts";
 import { spread } from "./self-test-due.ts";
 import { standingOf } from "./standing.ts";
 
-/** How long its result is tried to be told. */
+/** How long sending its result is retried. */
 const tellMs = 10 * 60_000;
 
 export type SelfTested = Omit<ReportSelfTest, "incarnation"> & ReportedSelfTest;
 
-/** A file in the data directory that asks a running collector for a self-test. */
+/** Returns the path of a file in the data directory that requests a self-test from a running collector. */
 export function selfTestRequest(dataDir: string): string {
   return join(dataDir, "self-test-wanted");
 }
@@ -35,7 +35,7 @@ export function selfTestRequest(dataDir: string): string {
 /**
  * Compares the artifact that was measured last with itself, and reports the result: each verdict is a false alarm, and
  * each change is noise. Noisy metrics are judged from pairs, exact ones must be equal, deterministic ones are counted
- * twice as often as in a request. The server decides whether the collector stays in duty.
+ * twice as often as in a request. The server decides whether the collector stays active.
  */
 export async function selfTest(
   parts: CollectorParts,
@@ -43,7 +43,7 @@ export async function selfTest(
   signal: AbortSignal,
 ): Promise<SelfTested | undefined> {
   const { memory, clock, logger } = parts;
-  // Tried once, also when nothing comes of it: the next is tomorrow's.
+  // The attempt counts even if it fails: the next one is tomorrow.
   await memory.keep({ selfTestAtMs: clock.now().getTime() });
   await rm(selfTestRequest(parts.config.dataDir), { force: true });
   try {
@@ -120,7 +120,7 @@ function pairsOf(
 export interface Change {
   readonly metric: string;
   readonly verdict: string;
-  /** Relative. */
+  /** The relative change. */
   readonly change: number;
 }
 
@@ -129,7 +129,9 @@ export interface Compared {
   readonly changes: readonly Change[];
 }
 
-/** Runs for the metrics that are not judged by pairs: twice as many as a request takes, none where there is no such metric. */
+/**
+ * Returns the runs for metrics that are not judged by pairs: twice as many as in a request, none without such a metric.
+ */
 async function equalRunsOf(
   { bench }: CollectorParts,
   suite: Suite,
@@ -142,7 +144,7 @@ async function equalRunsOf(
   return bench.measureTest(suite, testCase, placed, signal, { after: 0, counted, timed });
 }
 
-/** How many runs an A/A comparison of the exact and deterministic metrics takes. */
+/** Returns the number of runs for an A/A comparison of exact and deterministic metrics. */
 export function equalRunsWanted(
   suite: Suite,
   { section }: Pick<TestCase, "section">,
@@ -152,7 +154,7 @@ export function equalRunsWanted(
       .filter(([, { decides, nature }]) => decides && nature !== "noisy")
       .map(([, { nature }]) => nature);
     if (natures.length === 0) return 0;
-    // Exact figures are equal or not: two runs show it.
+    // Exact figures are equal or not, so two runs are enough.
     return 2 * (natures.includes("deterministic") ? usual : 1);
   };
   return {
@@ -174,7 +176,7 @@ export function changesOfRuns(suite: Suite, runs: readonly MeasuredIteration[]):
   });
 }
 
-/** Returns the comparison of each noisy metric that decides and was measured in every pair. */
+/** Returns the comparison of each deciding noisy metric that was measured in every pair. */
 function changesIn(suite: Suite, pairs: readonly MeasuredPair[]): Change[] {
   if (pairs.length === 0) return [];
   const isThere = ({ name }: Metric) =>
@@ -207,7 +209,7 @@ export function reportOf(
   );
   const alarms = changes.filter(alarming);
   return {
-    // The number of metrics: each is judged by itself, as in requests.
+    // The number of metrics; each is judged separately, as in requests.
     comparisons: changes.length,
     alarms: alarms.length,
     detail: {

@@ -15,7 +15,7 @@ const KeptTest = z.object({
 /** The results of a test that the server does not have yet. Another collector may have the job when they are sent. */
 export type KeptTest = z.input<typeof KeptTest>;
 
-/** A job that was not handed out again within this time belongs to another collector. */
+/** After this time, a job that was not assigned again belongs to another collector. */
 const longestMs = 24 * 60 * 60_000;
 
 const partSuffix = ".part";
@@ -23,7 +23,7 @@ const partSuffix = ".part";
 /**
  * Results on disk, from the end of a test until the server has them.
  *
- * Synced, unlike a worker's spool: a test takes minutes, and a lost result is measured again.
+ * Synced, unlike a worker's spool, because a test takes minutes, and a lost result must be measured again.
  */
 export class Spool {
   readonly #directory: string;
@@ -61,14 +61,14 @@ export class Spool {
       await rename(path + partSuffix, path);
       await syncDirectory(this.#directory);
     } catch (reason) {
-      // On a full disk the half of it is in the way of the next.
+      // On a full disk, the incomplete file would block the next one.
       await rm(path + partSuffix, { force: true }).catch(() => {});
       throw reason;
     }
     this.#kept.set(name, kept);
   }
 
-  /** Returns the results by the names under which they are dropped, oldest first. */
+  /** Returns the results with their names for `drop`, oldest first. */
   of(jobId: string): [name: string, kept: KeptTest][] {
     return [...this.#kept].filter(([, kept]) => kept.jobId === jobId);
   }
@@ -112,7 +112,7 @@ async function readKept(path: string): Promise<KeptTest | undefined> {
   }
 }
 
-/** Syncs a directory: otherwise a new name may be lost after a power cut, though the bytes are there. */
+/** Syncs a directory: otherwise a new name may be lost after a power failure although the bytes are stored. */
 async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, "r");
   try {

@@ -1,8 +1,7 @@
 import { Fault, type FaultCode } from "#core/fault.ts";
 
 /**
- * `away`: the same call may succeed later. `lost`: it belongs to another process by now. `refused`: it will never
- * succeed.
+ * `away`: the same call may succeed later. `lost`: it now belongs to another process. `refused`: it will never succeed.
  */
 type Standing = "away" | "lost" | "refused";
 
@@ -26,14 +25,17 @@ export function standingOf(reason: unknown): Standing {
   return (reason instanceof Fault && standings[reason.code]) || "away";
 }
 
-/** Whether a first hello may be repeated later: not for an unregistered name, or a wrong token. */
+/** Returns whether the first registration may be retried later: not for an unregistered name or a wrong token. */
 export function mayDoLater(reason: unknown): boolean {
   if (!(reason instanceof Fault)) return true;
   if (reason.code === "unauthenticated" || reason.code === "permission_denied") return false;
   return standingOf(reason) === "away";
 }
 
-/** Returns whether an error may pass: an unreachable network, a full disk. Other errors of an artifact stay. */
+/**
+ * Returns whether an error may be temporary: an unreachable network, a full disk. Other errors of an artifact are
+ * permanent.
+ */
 export function isTransient(reason: unknown): boolean {
   if (!(reason instanceof Fault)) return true;
   return transient.has(reason.code);
@@ -49,8 +51,8 @@ const transient: ReadonlySet<FaultCode> = new Set([
 ]);
 
 /**
- * Whether a test failed by itself, which is a result; else the machine or the network did, and it is measured
- * again. A test that took too long failed by itself: sources that cannot be got are `unavailable`.
+ * Returns whether the test itself failed, which is a result. Otherwise the machine or the network failed, and the test
+ * is repeated. A timeout is a failure of the test itself; sources that cannot be fetched are `unavailable`.
  */
 export function isOfTheTest(reason: unknown): boolean {
   return reason instanceof Fault && reason.code !== "unavailable" && reason.code !== "internal";

@@ -20,7 +20,7 @@ import { thisMachine } from "./this-machine.ts";
 import type { Workbench } from "./workbench.ts";
 
 export interface RunningCollector extends Service {
-  /** Resolves when it must not continue, though nothing told it to stop. */
+  /** Resolves when it must not continue although `stop` was not called. */
   readonly over: Promise<CollectorOver>;
 }
 
@@ -52,7 +52,7 @@ export async function startCollectorOn(
       ),
     ]),
     stop() {
-      // The second call hurries it; both wait for the one end.
+      // The second call shortens the grace period; both wait for the same end.
       if (stopping) void collector.stop();
       stopping ??= collector.stop().then(close);
       return stopping;

@@ -18,9 +18,9 @@ interface Parts {
 /**
  * Sends the stored results of a job, oldest first.
  *
- * Once, between tests: nothing is measured meanwhile, and an outage of the server must not block it. `persistently`,
- * before a job ends: until the server has all, the job is gone, or the signal is aborted. Returns whether all were
- * sent.
+ * Between tests, it tries once: nothing is measured meanwhile, so an outage of the server must not block it. With
+ * `persistently`, before a job ends, it retries until the server has all results, the job is lost, or the signal is
+ * aborted. Returns whether all were sent.
  */
 export async function tellResults(
   { lab, spool, contact, logger }: Parts,

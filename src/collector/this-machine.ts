@@ -11,7 +11,7 @@ import { endLeftovers } from "./end-leftovers.ts";
 import type { LabConnection } from "./lab-connection.ts";
 import type { Workbench } from "./workbench.ts";
 
-/** The machine that this process runs on. */
+/** Returns the machine on which this process runs. */
 export async function thisMachine(
   { dataDir, artifactLimitBytes, privateHosts, sandbox }: CollectorConfig,
   lab: Pick<LabConnection, "fetchBlob">,

@@ -16,7 +16,7 @@ interface UpdateRequested {
   readonly nowMs: number;
 }
 
-/** Where an update brought nothing, it is tried again after this time; meanwhile the old version measures. */
+/** An update without effect is retried after this time; meanwhile the old version measures. */
 const againMs = 60 * 60_000;
 
 /**

@@ -10,7 +10,7 @@ export interface PairsWanted {
   readonly case: TestCase;
   readonly child: PlacedArtifact;
   readonly parent: PlacedArtifact;
-  /** How many are kept already. */
+  /** The number of stored ones. */
   readonly from: number;
   readonly stored: readonly Omit<MeasuredPair, "pair">[];
   /** The seed of the order within pairs: see `measurePairs`. */
@@ -20,7 +20,7 @@ export interface PairsWanted {
   readonly signal: AbortSignal;
 }
 
-/** Which iterations: numbered from the one after `after`; so many processes under the counter, and so many by the clock. */
+/** The iterations to run, numbered from `after` + 1: the number of processes under the counter, and by the clock. */
 export interface IterationsWanted {
   readonly after: number;
   readonly counted: number;
@@ -30,7 +30,7 @@ export interface IterationsWanted {
 /** The actions of a collector on its machine, without decisions: fetching artifacts, measuring, observing. */
 export interface Workbench {
   facts(): Promise<EnvironmentFacts>;
-  /** Ends leftovers of killed measurements; returns how many. The caller holds the machine. */
+  /** Ends leftovers of killed measurements; returns how many. The caller holds the measuring lock. */
   endLeftovers(): number;
   load(sampleMs: number, signal: AbortSignal): Promise<Load>;
   readonly place: ArtifactCache["place"];
@@ -40,7 +40,7 @@ export interface Workbench {
     testCase: TestCase,
     artifact: PlacedArtifact,
     signal: AbortSignal,
-    /** Replaces the suite's values. */
+    /** Overrides the suite's values. */
     iterations?: IterationsWanted,
   ): Promise<MeasuredIteration[]>;
   measurePairs(wanted: PairsWanted): Promise<MeasuredPair[]>;

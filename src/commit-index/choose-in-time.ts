@@ -4,17 +4,17 @@ import { leastFirst } from "./least-first.ts";
 export interface Transfer<Item> {
   readonly item: Item;
   readonly bytes: number;
-  /** When the index's builds asked for it. */
+  /** When the index's builds requested it. */
   readonly firstMs: number;
   readonly confidence: number;
   readonly savedMs: number;
-  /** Whether `savedMs` is more than a guess. */
+  /** Whether `savedMs` is known and not a guess. */
   readonly isCostKnown: boolean;
-  /** How long it has the line. */
+  /** The duration of its transfer. */
   readonly costMs: number;
   /** The time that it will probably save. */
   readonly worthMs: number;
-  /** The same by the byte. */
+  /** The same per byte. */
   readonly density: number;
 }
 
@@ -23,15 +23,15 @@ export function byDensity(one: Transfer<unknown>, other: Transfer<unknown>): num
 }
 
 export interface DemandTimes {
-  /** When the line brings the first byte. */
+  /** When the first byte arrives. */
   readonly beginMs: number;
-  /** How long the build has been running. */
+  /** The time since the build's start. */
   readonly elapsedMs: number;
-  /** How long after the request a result is still useful; undefined: as long as a request of its own takes. */
+  /** How long after the request a result is still useful; undefined: the duration of a separate request. */
   readonly toleratedMs: number | undefined;
 }
 
-/** When a result is of no use any more, where the index's times are multiplied by `scale`. */
+/** Returns the time from which a result is useless, if the index's times are multiplied by `scale`. */
 export function dueMs(
   { firstMs, costMs }: Transfer<unknown>,
   { beginMs, elapsedMs, toleratedMs }: DemandTimes,
@@ -43,17 +43,20 @@ export function dueMs(
 export interface InTime {
   /** The factor for the index's times. */
   readonly scale: number;
-  /** For each transfer 1 when it is late. */
+  /** For each transfer, 1 when it is late. */
   readonly isLate: Uint8Array;
-  /** The worth of the transfers in time. */
+  /** The total worth of the transfers that are in time. */
   readonly worthMs: number;
 }
 
-/** So many give way to one at the most: without a bound, a hundred thousand could for each of a hundred thousand. */
+/**
+ * At most this many are dropped for one transfer: without a limit, the work would be quadratic in a hundred thousand
+ * transfers.
+ */
 const mostGiveWay = 4;
 
 /**
- * Chooses which of the transfers arrive in time, when they run in order of demand and one after the other.
+ * Chooses which of the transfers arrive in time, when they run one after the other in order of demand.
  *
  * Moore and Hodgson's rule for jobs with due dates, weighted: when one would be late, those with the least value per
  * byte are dropped, if they are worth less than the late one.

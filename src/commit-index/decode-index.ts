@@ -21,7 +21,7 @@ import { isNamespace, type ResultKey } from "./result-key.ts";
 
 interface DecodedIndex {
   readonly delta: IndexDelta;
-  /** Entries of namespaces that this version does not know: left out. */
+  /** The number of entries in namespaces unknown to this version; they are left out. */
   readonly unknownEntries: number;
 }
 
@@ -34,7 +34,7 @@ export function decodeIndex(bytes: Uint8Array): DecodedIndex {
   }
 }
 
-/** The same, without holding up the process: 100,000 entries take some two seconds. */
+/** The same without blocking the process: 100,000 entries take some two seconds. */
 export async function decodeIndexInTurns(bytes: Uint8Array, who?: string): Promise<DecodedIndex> {
   const turn = takingTurns(undefined, who);
   const steps = decodeInSteps(bytes);
@@ -51,7 +51,7 @@ const ownFields: ReadonlySet<number> = new Set(
   [baseField, entriesField, removedField].map(({ number }) => number),
 );
 
-/** One entry in each step, so that the index is never in memory as a message, too. */
+/** One entry in each step, so that the index is not also in memory as a message. */
 function* decodeInSteps(bytes: Uint8Array): Generator<void, DecodedIndex> {
   if (bytes.byteLength > indexLimits.bytes) {
     throw wrong(`it has ${bytes.byteLength} bytes, over ${indexLimits.bytes}`);
@@ -67,7 +67,7 @@ function* decodeInSteps(bytes: Uint8Array): Generator<void, DecodedIndex> {
   for (let place = 0; reader.pos < bytes.byteLength; place++) {
     const { number, content } = nextField(reader, bytes, place);
     if (content === undefined) {
-      // A known field of another type: no version of this code writes that, and random data looks like it.
+      // A known field of another type. No version of this code writes that, but random data may contain it.
       if (ownFields.has(number)) throw wrong(`field ${place + 1} is no message`);
       continue;
     }
@@ -120,7 +120,7 @@ function entryOf(content: Uint8Array, where: string): IndexEntry | undefined {
 function keyOf(message: KeyMessage | undefined, where: string): ResultKey | undefined {
   if (message === undefined) throw wrong(`${where} has no key`);
   const { namespace, key } = message;
-  // Databases keep no NUL.
+  // PostgreSQL cannot store NUL.
   if (key === "" || key.length > indexLimits.keyLength || key.includes("\0")) {
     throw wrong(`${where} has no key of 1 to ${indexLimits.keyLength} characters`);
   }
@@ -131,7 +131,7 @@ function digestOf(message: DigestMessage, where: string): Digest {
   return fromLoneDigest(message, `the commit index: ${where}`);
 }
 
-/** Any field; the bytes of those that are messages. */
+/** Reads the next field; returns the bytes of fields that are messages. */
 function nextField(reader: BinaryReader, bytes: Uint8Array, place: number) {
   return refusing(`field ${place + 1}`, () => {
     const [number, wireType] = reader.tag();

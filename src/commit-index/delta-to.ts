@@ -6,20 +6,20 @@ import { keyText, type ResultKey } from "./result-key.ts";
 export interface BaseIndex {
   readonly digest: Digest;
   readonly entries: readonly IndexEntry[];
-  /** How many blobs it takes to read it. */
+  /** The number of blobs that a reader must fetch. */
   readonly chain: number;
 }
 
 interface StoredForm {
   readonly delta: IndexDelta;
-  /** How many blobs it takes to read it. */
+  /** The number of blobs that a reader must fetch. */
   readonly chain: number;
 }
 
-/** Above this share of changes, reading two blobs one after the other costs more than reading a larger one. */
+/** Above this share of changes, reading two blobs in sequence costs more than reading a larger one. */
 const mostChanged = 0.5;
 
-/** How an index is stored: alone, or as what differs from a base, whichever is smaller and worth it. */
+/** Chooses the form in which an index is stored: complete, or as a difference from a base if that saves enough. */
 export function deltaTo(entries: readonly IndexEntry[], base: BaseIndex | undefined): StoredForm {
   const apart = base && worthwhileDelta(entries, base);
   const delta = apart ?? { base: undefined, entries, removed: [] };
@@ -39,7 +39,7 @@ function worthwhileDelta(entries: readonly IndexEntry[], base: BaseIndex): Index
 
 const bytesOfDigest = 75;
 
-/** About as large as it is written; to write it twice took longer than all else. */
+/** Estimates the encoded size; encoding it twice took longer than everything else. */
 function sizeOf({ base, entries, removed }: IndexDelta): number {
   let bytes = base === undefined ? 0 : bytesOfDigest;
   for (const { key } of removed) bytes += key.length;

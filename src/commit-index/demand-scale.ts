@@ -1,6 +1,6 @@
 /**
- * The time between two requests of a build that finds everything, in ms: dune requested 3,157 results in 1.9 s, and 563
- * in 0.3 s. Other tools are slower.
+ * The time between two requests of a build with only hits, in ms: dune requested 3,157 results in 1.9 s, and 563 in 0.3
+ * s. Other tools are slower.
  */
 const msOfHit = 0.5;
 
@@ -11,15 +11,16 @@ interface PastDemand {
 }
 
 /**
- * How much faster than the builds of an index a build asks for which everything is there: from 0 (at once) to 1.
+ * Returns the factor for the times of an index's requests in a build that has only hits: from 0 (all at once) to 1 (as
+ * fast as the index's builds).
  *
- * An index's times come from builds that may have found nothing, and made everything. What they made is not
- * made again, and takes its time off the clock. How many things were made at a time nobody has noted; when making
- * them took longer in all than the whole build, the build did nothing else, and they ran side by side. So:
+ * An index's times come from builds that may have had only misses. Hits do not repeat that work, so its time
+ * is subtracted. The parallelism of that work is not recorded; when its total exceeds the duration of the build,
+ * the work is assumed to have filled the whole build in parallel. So:
  *
- *     build of hits = what is left of the index's build without what it made; at least 0.5 ms a result
+ *     build of hits = the index's build minus the work for its misses; at least 0.5 ms per result
  *
- * Of an index that comes from a build of hits already this is 1, or little less, as such a build asks no slower.
+ * For an index from a build that already had only hits, the factor is 1 or slightly less.
  */
 export function demandScale(past: readonly PastDemand[], parallelism?: number): number {
   let buildMs = 0;
@@ -34,7 +35,7 @@ export function demandScale(past: readonly PastDemand[], parallelism?: number): 
   return Math.min(1, hitBuildMs / buildMs);
 }
 
-/** The same scale from the requests of a running build; undefined before there are enough. */
+/** Returns the same factor, from the requests of a running build; undefined before there are enough. */
 export function observedScale(
   requests: readonly { readonly firstMs: number; readonly atMs: number }[],
 ): number | undefined {

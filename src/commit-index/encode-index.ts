@@ -17,7 +17,7 @@ export function encodeIndex(delta: IndexDelta): Uint8Array {
   return Buffer.concat([...piecesOf(delta)]);
 }
 
-/** The same, without holding up the process: 100,000 entries take a second. */
+/** The same without blocking the process: 100,000 entries take a second. */
 export async function encodeIndexInTurns(delta: IndexDelta, who?: string): Promise<Uint8Array> {
   const turn = takingTurns(undefined, who);
   const pieces: Uint8Array[] = [];
@@ -29,8 +29,8 @@ export async function encodeIndexInTurns(delta: IndexDelta, who?: string): Promi
 }
 
 /**
- * The entries of one piece: each piece is a message with one field of the whole, and their concatenation is the whole
- * message.
+ * The number of entries in a piece. Each piece is a message with one field of the whole; their concatenation is the
+ * whole message.
  */
 const entriesOfPiece = 64;
 
@@ -40,8 +40,8 @@ const { hash: hashField, sizeBytes: sizeField } = DigestSchema.field;
 const entryField = IndexEntrySchema.field;
 
 /**
- * Field by field, and not by messages: those are made and looked through by their descriptors, which took twice
- * as long (docs/decisions/0037-what-a-granary-costs.md).
+ * Encodes field by field instead of through message objects, which took twice as long
+ * (docs/decisions/0037-what-a-granary-costs.md).
  */
 function* piecesOf({ base, entries, removed }: IndexDelta): Generator<Uint8Array> {
   if (base !== undefined) {
@@ -88,7 +88,10 @@ function writeKey(to: BinaryWriter, field: number, { namespace, key }: ResultKey
   to.join();
 }
 
-/** An index has digests of several functions side by side. By its length alone BLAKE3 would be SHA-256: see `toLoneDigest`. */
+/**
+ * An index may contain digests of several functions. By its length alone, BLAKE3 would be read as SHA-256: see
+ * `toLoneDigest`.
+ */
 function writeDigest(to: BinaryWriter, field: number, digest: Digest): void {
   const hash = functionOf(digest) === "blake3" ? digest.hash : hexOf(digest);
   to.tag(field, WireType.LengthDelimited).fork();

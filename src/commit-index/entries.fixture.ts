@@ -3,7 +3,7 @@ import { digestOf } from "#cas/digest-of.ts";
 import type { IndexEntry } from "./index-entry.ts";
 import { Namespace } from "./result-key.ts";
 
-/** An entry of ccache's, whose value is made up from its key. */
+/** Returns an entry of ccache, whose value is derived from its key. */
 export function entry(key: string, firstMs = 0, more: Partial<IndexEntry> = {}): IndexEntry {
   return {
     namespace: "ccache",
@@ -21,7 +21,7 @@ const digests = fc
   .map((n) => digestOf(Buffer.from(`blob ${n}`), n % 7 === 0 ? "blake3" : "sha256"));
 const paths = fc.array(fc.constantFrom("a", "b", "c"), { minLength: 1, maxLength: 3 });
 
-/** Entries with keys that meet each other. */
+/** Generates entries whose keys often collide. */
 const anyEntry: fc.Arbitrary<IndexEntry> = fc.record({
   namespace: fc.constantFrom(...Namespace.options.slice(0, 3)),
   key: fc.nat(30).map((n) => `key ${n}`),
@@ -41,7 +41,7 @@ const anyEntry: fc.Arbitrary<IndexEntry> = fc.record({
   ),
 });
 
-/** An index: each key once. */
+/** Generates an index: each key occurs once. */
 export const anyIndex: fc.Arbitrary<IndexEntry[]> = fc.uniqueArray(anyEntry, {
   maxLength: 20,
   selector: ({ namespace, key }) => `${namespace} ${key}`,

@@ -14,7 +14,7 @@ export function fewInputs(paths: Iterable<string>): readonly string[] | undefine
   return all.size === 0 ? undefined : [...all].sort();
 }
 
-/** The directory that a file or directory lies in, with its "/"; "" for the top. */
+/** Returns the directory that contains a file or directory, with its "/"; "" for the top. */
 export function directoryOf(path: string): string {
   return path.slice(0, path.lastIndexOf("/", path.length - 2) + 1);
 }

@@ -1,7 +1,7 @@
 import { directoryOf } from "./few-inputs.ts";
 import type { IndexEntry } from "./index-entry.ts";
 
-/** An entry, and how likely it is to be asked for: from 0 to 1. */
+/** An entry and the probability of its request, from 0 to 1. */
 export interface ExpectedEntry {
   readonly entry: IndexEntry;
   readonly confidence: number;
@@ -9,7 +9,7 @@ export interface ExpectedEntry {
 
 interface FilteredIndex {
   readonly expected: readonly ExpectedEntry[];
-  /** Made of something that changed. */
+  /** Entries with a changed input. */
   readonly dropped: readonly IndexEntry[];
 }
 
@@ -31,7 +31,7 @@ export function filterByDiff(
     return { expected: entries.map((entry) => ({ entry, confidence: 1 })), dropped: [] };
   }
   const likely = stillRequested(distance);
-  // A dirty tree's own commit: something changed, however near it is.
+  // The index's commit is the commit of a dirty tree: something changed, even at distance 0.
   const unknown = changedPaths === undefined ? likely : Math.min(likely, stillRequested(1));
   const changed = changedPaths && changesOf(changedPaths);
   const expected: ExpectedEntry[] = [];
@@ -52,8 +52,8 @@ export function filterByDiff(
 const untouched = 0.98;
 
 /**
- * Measured over 45 consecutive commits of dune (a median of 3,240 rules each): the share of a commit's results
- * that the ancestor so many first parents away had, too. Between them a straight line.
+ * Measured over 45 consecutive commits of dune (a median of 3,240 rules each): the share of a commit's results that an
+ * ancestor at this distance (first parents) also had. Values in between are interpolated linearly.
  */
 const measured: readonly (readonly [number, number])[] = [
   [0, 1],
@@ -77,7 +77,7 @@ export function stillRequested(distance: number): number {
 interface Changes {
   /** Files and directories that changed. */
   readonly paths: ReadonlySet<string>;
-  /** Directories below which something changed, with their "/". */
+  /** Directories that contain changes, with their "/". */
   readonly above: ReadonlySet<string>;
 }
 

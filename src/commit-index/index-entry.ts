@@ -3,13 +3,16 @@ import type { ResultKey } from "./result-key.ts";
 
 /** A result that a build requested, hit or not, and will probably request again. */
 export interface IndexEntry extends ResultKey {
-  /** Its blobs that were requested, its value first; never empty. */
+  /** Its requested blobs, its value first; never empty. */
   readonly blobs: readonly Digest[];
   /** From the build's start until the first request, in milliseconds. */
   readonly firstMs: number;
-  /** How long making it took; undefined when unknown, which means neither nothing nor much. */
+  /** The time that making it took; undefined when unknown, which implies neither a short nor a long time. */
   readonly savedMs: number | undefined;
-  /** Paths of the repository that it was made of: files, or directories ending in "/". Undefined when its tool does not say. */
+  /**
+   * The paths of its inputs in the repository: files, or directories ending in "/". Undefined when its tool does not
+   * report them.
+   */
   readonly inputs: readonly string[] | undefined;
 }
 

@@ -38,7 +38,7 @@ test("it is made as the protocol says, so that another can be read here", () => 
       }
       const has = readKeyFilter({ bits, hashes: 32 });
       expect(has({ namespace: "nx", key })).toBe(true);
-      // Each of these bits is asked for: without any one of them the key is not in.
+      // The filter checks each of these bits: without any one of them, the key is not found.
       const at = bits.findIndex((byte) => byte !== 0);
       bits[at] = 0;
       expect(has({ namespace: "nx", key })).toBe(false);

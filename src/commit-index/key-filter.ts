@@ -2,24 +2,24 @@ import { createHash } from "node:crypto";
 import { Fault } from "#core/fault.ts";
 import type { ResultKey } from "./result-key.ts";
 
-/** A Bloom filter, as `KeyFilter` of the protocol: it never says no of a key that was put in. */
+/** A Bloom filter, as `KeyFilter` of the protocol; it never denies a key that was added. */
 export interface KeyFilter {
   readonly bits: Uint8Array;
   readonly hashes: number;
 }
 
-/** Puts a filter together, one key at a time. */
+/** Builds a filter, one key at a time. */
 interface KeyFilterBuilder {
-  /** False once there are too many for a filter. */
+  /** Returns false when there are too many keys for a filter. */
   add(key: ResultKey): boolean;
-  /** Undefined when there were too many. */
+  /** Returns undefined when there were too many keys. */
   finish(): KeyFilter | undefined;
 }
 
-/** One in a hundred absent keys is requested in vain: -ln(0.01) / ln(2)² bits a key, and ln(2) times as many hashes. */
+/** One in a hundred absent keys is a false positive: -ln(0.01) / ln(2)² bits a key, and ln(2) times as many hashes. */
 const bitsPerKey = 9.585;
 const hashes = 7;
-/** 875,000 keys. It is sent at the start of every build: 0.1 s at 100 Mbit/s. */
+/** Enough for 875,000 keys. The filter is sent at the start of every build: 0.1 s at 100 Mbit/s. */
 const mostBytes = 1024 * 1024;
 const mostKeys = Math.floor((mostBytes * 8) / bitsPerKey);
 
@@ -31,7 +31,7 @@ const mostBytesTaken = 4 * 1024 * 1024;
 const mostHashesTaken = 32;
 
 export function keyFilterBuilder(): KeyFilterBuilder {
-  // Four words a key; how many bits there are is known when all have come.
+  // Four words per key; the number of bits is known only after the last key.
   let words = new Uint32Array(4 * 1_024);
   let count = 0;
   let isTooMany = false;
@@ -59,7 +59,9 @@ export function keyFilterBuilder(): KeyFilterBuilder {
   };
 }
 
-/** Puts more keys into one that is made for fewer; answers which share of its bits that has set: the more, the less it denies. */
+/**
+ * Adds keys beyond the planned number to a filter; returns the share of set bits: the higher, the more false positives.
+ */
 export function addToFilter({ bits, hashes: count }: KeyFilter, keys: Iterable<ResultKey>): number {
   let set = 0;
   for (const key of keys) set += putInto(bits, wordsOf(key), count);

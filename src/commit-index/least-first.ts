@@ -1,11 +1,14 @@
-/** A binary heap of small integers that gives the one with the least weight. */
+/** A binary heap of small integers, ordered by their weight, the least first. */
 interface LeastFirst {
   push(index: number, weight: number): void;
   least(): number | undefined;
   pop(): number | undefined;
 }
 
-/** At most `most` at a time. In arrays of numbers, as an order of transfer has a million moves. */
+/**
+ * Returns a heap for at most `most` integers. It uses arrays of numbers, because ordering a transfer takes a million
+ * moves.
+ */
 export function leastFirst(most: number): LeastFirst {
   const indexes = new Int32Array(most);
   const weights = new Float64Array(most);

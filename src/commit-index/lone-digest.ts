@@ -9,8 +9,8 @@ import {
 const blake3Prefix = "blake3-";
 
 /**
- * A digest message without a function, beside digests of several functions. BLAKE3 would count as SHA-256 by its
- * length, so it has its function's name before it.
+ * Encodes a digest without a separate function field, for messages with digests of several functions. BLAKE3 would
+ * count as SHA-256 by its length, so its hash gets the function's name as prefix.
  */
 export function toLoneDigest(digest: Digest): DigestMessage {
   return functionOf(digest) === "blake3"

@@ -7,7 +7,7 @@ import type { IndexEntry } from "./index-entry.ts";
 import { mergeIndexes } from "./merge-indexes.ts";
 import { keyText } from "./result-key.ts";
 
-/** Without the order of blobs, which says only whose value comes first. */
+/** Returns entries without the order of blobs, which only shows whose value comes first. */
 function plain(entries: readonly IndexEntry[]) {
   return entries.map((one) => ({ ...one, blobs: one.blobs.map(digestKey).sort() }));
 }

@@ -5,7 +5,7 @@ import { indexLimits } from "./index-limits.ts";
 import { keyText } from "./result-key.ts";
 
 /**
- * Merges what several builds requested, in order of first use. A build with fewer requests removes nothing, and
+ * Merges the requests of several builds, in order of first use. A build with fewer requests removes nothing, and
  * repeating an index changes nothing, in any order.
  *
  * When two builds had different values for a key, the earlier index's comes first.
@@ -40,8 +40,8 @@ function mergeEntries(one: IndexEntry, other: IndexEntry): IndexEntry {
 }
 
 /**
- * Returns the least time that making it took. Disturbances, above all a busy machine, only add to it; and unlike a
- * median, the least needs no count of builds.
+ * Returns the shortest time that making it took. Disturbances, mainly a busy machine, only increase the time; and
+ * unlike a median, the minimum needs no count of builds.
  */
 function leastKnown(one: number | undefined, other: number | undefined): number | undefined {
   if (one === undefined || other === undefined) return one ?? other;

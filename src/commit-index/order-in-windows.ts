@@ -3,7 +3,7 @@ import { byDensity, type DemandTimes, dueMs, type Transfer } from "./choose-in-t
 /** Within this time the order of requests is unknown, in ms. */
 const windowMs = 250;
 
-/** Orders by demand; within a window by the saving per byte, where all of the window arrives before it is due. */
+/** Orders by demand; within a window by the saving per byte, if the whole window arrives before it is due. */
 export function orderInWindows<Item>(
   transfers: readonly Transfer<Item>[],
   times: DemandTimes,

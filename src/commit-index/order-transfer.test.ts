@@ -110,7 +110,7 @@ describe("whatever is wanted, over whichever line", () => {
 });
 
 test("a line that is slower than the build begins ahead of it, then brings the rest from the end", () => {
-  // 100 results a second are asked for, 50 arrive.
+  // 100 results a second are requested, 50 arrive.
   const all = wanted(1_000, (at) => ({ bytes: 20_000 - 256, firstMs: at * 10 }));
   const line = { roundTripMs: 20, bytesPerSecond: 8 * mbit };
 
@@ -144,7 +144,7 @@ test("where not all can arrive in time, what saves most by the byte does", () =>
 });
 
 test("over a fast line what a build asks for first goes first, though it asks before that can be here", () => {
-  // All has the line for 66 ms; the build begins before the first of it is here.
+  // The whole transfer takes 66 ms; the build begins before the first result arrives.
   const all = wanted(160, (at) => ({ bytes: 5_000, firstMs: at * 5 }));
   const line = { roundTripMs: 20, bytesPerSecond: 100 * mbit };
   const options = { line, limits: unlimited, elapsedMs: 60, demandScale: 1 };
@@ -163,7 +163,7 @@ test("a build under way is met where it will be, not where it was", () => {
   const plan = orderTransfer(all, { line, limits: unlimited, elapsedMs: 5_000, demandScale: 1 });
 
   const first = plan.order.slice(0, plan.behind + plan.inTime);
-  // It may have begun a second later than thought.
+  // The build may have begun a second later than estimated.
   expect(first.every((item) => item >= 40)).toBe(true);
   expect(plan.inTime).toBeGreaterThanOrEqual(49);
 });
@@ -193,7 +193,7 @@ test("when the limits are less than all, what saves most by the byte is kept, in
 });
 
 describe("times from a build that made everything", () => {
-  // A minute of making, at 20 MB.
+  // A build of a minute, with 20 MB.
   const cold = wanted(600, (at) => ({ bytes: 33_000, firstMs: at * 100, savedMs: 100 }));
 
   test("are not believed over a fast line: a build of hits asks at once", () => {
@@ -233,7 +233,7 @@ test("ten times as many take little more than ten times as long: a hundred thous
   };
   const [few, many] = [some(10_000), some(100_000)];
 
-  // In turns, and the best of some: what else runs on the machine adds to it.
+  // Measured alternately, taking the minimum: other programs on the machine only increase the time.
   const times = [1, 2, 3, 4].map(() => [cpuMs(few), cpuMs(many)] as const);
 
   const best = (of: 0 | 1) => Math.min(...times.map((pair) => pair[of]));

@@ -12,12 +12,12 @@ import { openBudget } from "./transfer-budget.ts";
 /** A result that a build will probably request, and its cost of transfer. */
 export interface WantedTransfer<Item> {
   readonly item: Item;
-  /** The bytes that are missing here. */
+  /** The missing bytes. */
   readonly bytes: number;
   /** From the start of the index's build until its request. */
   readonly firstMs: number;
   readonly savedMs: number | undefined;
-  /** How likely it is to be asked for: from 0 to 1. */
+  /** The probability of its request, from 0 to 1. */
   readonly confidence: number;
 }
 
@@ -38,44 +38,44 @@ interface TransferPlan<Item> {
   /** The items to request, in this order. */
   readonly order: readonly Item[];
   readonly leftOut: readonly { readonly item: Item; readonly because: LeftOutBecause }[];
-  /** The total of `order`. */
+  /** The total number of bytes in `order`. */
   readonly bytes: number;
-  /** How many of `order`, from its beginning, a build that waits is about to ask for, sooner than they can be here. */
+  /** The number of items at the beginning of `order` that a waiting build will request before they can arrive. */
   readonly behind: number;
-  /** How many of the following are expected to arrive before they are requested. */
+  /** How many of the following items are expected to arrive before they are requested. */
   readonly inTime: number;
-  /** How fast the build was taken to ask. */
+  /** The assumed factor for the build's speed of requests. */
   readonly demandScale: number;
 }
 
 interface OrderOptions {
   readonly line: TransferLine;
   readonly limits: TransferLimits;
-  /** How long the build has been running; negative while it has not begun. */
+  /** The time since the build's start; negative before it. */
   readonly elapsedMs?: number;
-  /** As observed of this build; estimated when unknown. */
+  /** The factor observed in this build; estimated when absent. */
   readonly demandScale?: number;
   /**
-   * How long after its request a result is still useful. Default: as long as a request of its own would take;
-   * 0 for tools that look themselves and do not wait (dune), Infinity to send all in order of demand.
+   * How long after its request a result is still useful. Default: the duration of a separate request; 0 for tools that
+   * check the cache themselves and do not wait (dune), Infinity to send everything in order of demand.
    */
   readonly toleratedMs?: number;
-  /** How many things the index's builds made at a time, where that is known. */
+  /** The parallelism of the index's builds, if known. */
   readonly parallelism?: number;
 }
 
 /**
  * Returns the order in which to prefetch results, so that as many as possible arrive before they are requested.
  *
- * The arrival over the line is simulated against demand. Results that arrive in time go first, in order of demand; when
- * not all can, those that save most per byte. On a fast line this is simply the order of demand. On a slow one the
- * transfer begins where it can stay ahead of the build: fetching results that are just being requested would follow the
- * build and help nothing (measured: 9 of 563). All others come afterwards, the last first, because the build may be
- * slower than estimated.
+ * The arrival over the line is simulated against demand. Results that arrive in time are sent first, in order of
+ * demand; when not all can, those that save most per byte are chosen. On a fast line this is simply the order of
+ * demand. On a slow line, the transfer begins where it can stay ahead of the build: otherwise it would always be just
+ * behind the requests and useless (measured: 9 of 563). All others are sent afterwards, the last first, because the
+ * build may be slower than estimated.
  *
- * When the next requests of a build are small, they go before everything: the build waits for them, and its later
- * requests come later by that time. With these after all others, the second request of ccache got its result at the end
- * of the transfer.
+ * When the next requests of a build are small, they are sent before everything else: the build waits for them, which
+ * delays its later requests by the same time. When they were sent after all others, the second request of ccache got
+ * its result only at the end of the transfer.
  */
 export function orderTransfer<Item>(
   wanted: readonly WantedTransfer<Item>[],
@@ -134,12 +134,12 @@ export function orderTransfer<Item>(
   };
 }
 
-/** The transfers that go first because a build waits for them delay all others by at most this, in ms. */
+/** The transfers for which a build waits may delay all others by at most this, in ms. */
 const mostBehindMs = 50;
 
 /**
- * Returns late results that may not have been requested yet; none when they are so many that the line would chase the
- * build.
+ * Returns late results that may not have been requested yet; none when there are so many that the transfer would stay
+ * behind the build.
  */
 function justBehind<Item>(
   late: readonly Transfer<Item>[],
@@ -154,9 +154,9 @@ function justBehind<Item>(
   return sumOf(next, ({ costMs }) => costMs) <= mostBehindMs ? next : [];
 }
 
-/** A result's own message, beside its blobs. */
+/** The size of a result's own message, without its blobs. */
 const bytesOfResult = 256;
-/** While no cost is known, all results cost the same. */
+/** While no cost is known, all results are assumed to cost the same. */
 const savedWithoutAny = 100;
 
 function transfersOf<Item>(
@@ -166,7 +166,7 @@ function transfersOf<Item>(
   const known = Float64Array.from(
     wanted.flatMap(({ savedMs }) => (savedMs === undefined ? [] : [savedMs])),
   ).sort();
-  // Unknown is neither nothing nor much.
+  // An unknown cost counts as the median cost.
   const usualMs = known[known.length >> 1] ?? savedWithoutAny;
   return wanted.map(({ item, bytes, firstMs, savedMs, confidence }) => {
     const onTheLine = bytes + bytesOfResult;
@@ -186,21 +186,23 @@ function transfersOf<Item>(
   });
 }
 
-/** When costs are unknown, large results are often the dearest: they are not left out because of a guess. */
+/**
+ * When costs are unknown, large results are often the most expensive ones, so they are not left out because of a guess.
+ */
 function isWorthIt({ isCostKnown, costMs, worthMs }: Transfer<unknown>): boolean {
   return !isCostKnown || costMs <= worthMs;
 }
 
-/** The same build of the same commit took up to twice as long on a busy machine. */
+/** Measured: a build of the same commit took up to twice as long on a busy machine. */
 const slowerThanThought = 2;
-/** A tool that has to start itself first (a JVM) begins so much later. */
+/** A tool that has to start itself first (a JVM) begins later by this time. */
 const laterThanThoughtMs = 1_000;
 /** Each step halves the uncertainty of the scale. */
 const scaleSteps = 3;
 
 /**
- * Returns which results arrive in time, at the resulting speed of the build: the more arrive, the faster the build is,
- * and the faster it is, the fewer arrive. The balance is found by bisection.
+ * Returns which results arrive in time, at the resulting speed of the build: the more results arrive, the faster is the
+ * build, and the faster it is, the fewer arrive. Bisection finds the balance.
  */
 function settleScale(
   transfers: readonly Transfer<unknown>[],
@@ -222,7 +224,7 @@ function settleScale(
   return found;
 }
 
-/** Nothing finer is known of a build's speed. */
+/** The speed of a build is not known more precisely. */
 const allButNothing = 0.98;
 const slowEnough = 0.9;
 

@@ -7,9 +7,9 @@ import { keyText } from "./result-key.ts";
 
 interface ResolvedIndex {
   readonly entries: readonly IndexEntry[];
-  /** How many blobs it took: itself and its bases. */
+  /** The number of fetched blobs: the index and its bases. */
   readonly chain: number;
-  /** Entries of namespaces that this version does not know. */
+  /** The number of entries in namespaces unknown to this version. */
   readonly unknownEntries: number;
 }
 

@@ -1,11 +1,11 @@
 import { byDensity, type Transfer } from "./choose-in-time.ts";
 import type { TransferLimits } from "./order-transfer.ts";
 
-/** The rest of what may be fetched. */
+/** The remaining budget for fetches. */
 interface TransferBudget {
   /** Takes a transfer from the remaining budget; returns false when it does not fit. */
   take(transfer: Transfer<unknown>): boolean;
-  /** Keeps all of them, or those that save most per byte, in their order. */
+  /** Returns all of them, or those that save most per byte, in their order. */
   keep<Item>(
     transfers: readonly Transfer<Item>[],
     leave: (transfer: Transfer<Item>) => void,

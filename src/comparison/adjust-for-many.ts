@@ -5,11 +5,11 @@ import { benjaminiHochberg } from "#statistics/benjamini-hochberg.ts";
 const falseDiscoveries = 0.05;
 
 /**
- * Adjusts verdicts for the number of cases: among a thousand cases, chance alone shows some changes. Changes that do
- * not stand out among all judged cases become undecided; a rerun that confirms them adds evidence, and may restore
+ * Adjusts verdicts for the number of cases: among a thousand cases, chance alone shows some changes. Changes that are
+ * not significant among all judged cases become undecided; a rerun that confirms them adds evidence, and may restore
  * them.
  *
- * `pooledP`: of both runs together, in the order of the cases; null where pairs did not judge.
+ * `pooledP`: the p-values of both runs together, in the order of the cases; null for cases not judged by pairs.
  */
 export function adjustForMany(
   cases: readonly CaseComparison[],

@@ -1,9 +1,9 @@
 import { attainableP } from "#statistics/two-orders.ts";
 
 /**
- * The highest rate at which equal artifacts may be taken for different before the confirming rerun. A false claim costs
- * little, and a reported change must pass both tests with the same sign: together 0.025 %. Simulated with 24 noise
- * models, this division finds the most changes.
+ * The highest false-positive rate for equal artifacts before the confirming rerun. A false claim costs little, and a
+ * reported change must pass both tests with the same sign: together 0.025 %. Simulated with 24 noise models, this
+ * division finds the most changes.
  */
 export const gateAlpha = 0.03;
 
@@ -13,7 +13,7 @@ export const confirmAlpha = 1 / 60;
 /**
  * Returns the p-value that must not be exceeded after `pairs` of the rounds' pairs.
  *
- * Three looks give chance three opportunities: each round may spend the share of `gateAlpha` that corresponds to its
+ * Three tests give chance three opportunities: each round may use the share of `gateAlpha` that corresponds to its
  * pairs. A round with too few pairs for such a p-value leaves its share to the next. With 5, 10 and 20 pairs these are
  * nothing, .008 and .019: the sum bounds the error for every distribution.
  */

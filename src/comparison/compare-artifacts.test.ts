@@ -15,7 +15,7 @@ import {
 
 const compared = (some: Parameters<typeof toCompare>[0]) => {
   const result = compareArtifacts(toCompare(some));
-  // What leaves here becomes JSON, and is read by these.
+  // The result is serialised as JSON and parsed with these schemas.
   for (const each of result.cases) CaseComparison.parse(JSON.parse(JSON.stringify(each)));
   for (const each of result.summaries) MetricSummary.parse(JSON.parse(JSON.stringify(each)));
   for (const each of result.missing) MissingCase.parse(each);
@@ -227,7 +227,7 @@ describe("noisy metrics", () => {
   });
 
   test("must stand out among all that were judged; a doubt remains a doubt", () => {
-    // The least p-value of ten pairs, .008: it passes the gate alone, and is one of two hundred.
+    // The least p-value of ten pairs, .008: it passes the gate alone, but here it is one of two hundred cases.
     const pairs = Array.from({ length: 10 }, (_, i) => 1 + ((i * 3) % 10) / 100).map(
       (figure, i) => ({
         child: { time: figure + 0.055 },
@@ -343,7 +343,7 @@ test("summaries are the same whether the cases of one metric are asked for or of
   const input = {
     metrics,
     before: side(() => 1),
-    // None, far below the least threshold, just above it, and much.
+    // No change, one far below the smallest threshold, one just above it, and a large one.
     after: [...side((n) => [1, 1.0001, 1.0021, 1.2][n % 4] ?? 1), measured({ size: 3 })],
     pairs: [{ ...pairedTimes(0.2), case: aCase("b3") }],
   };

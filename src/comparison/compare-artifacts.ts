@@ -18,7 +18,7 @@ export interface ComparedArtifacts {
 /**
  * Compares all metrics of two artifacts, case by case. Pure: the caller has read all data.
  *
- * All metrics are judged even where one is requested, because it is decided over all of them which changes stand out.
+ * All metrics are judged even if one is requested, because significance is decided over all of them.
  */
 export function compareArtifacts(input: ArtifactsToCompare): ComparedArtifacts {
   const matched = matchCases(input.before, input.after, input.pairs);

@@ -9,7 +9,7 @@ import { isRelevant, magnitudeOf } from "./magnitude.ts";
 import { type Figure, figuresOf, type MatchedCase, newestCommon } from "./match-cases.ts";
 import { relativeChange } from "./relative-change.ts";
 
-/** The comparison of one case's metric; or which side lacks it; or nothing, where neither side has it. */
+/** The comparison of one case's metric; or the side that lacks it; or undefined, when neither side has it. */
 type ComparedCase =
   | {
       readonly kind: "compared";
@@ -58,7 +58,7 @@ function compareFigures(
   const equal = before.value === after.value;
   const size = change === null ? Number.POSITIVE_INFINITY : Math.abs(change);
   const significant = !hint && !equal && size >= fence.threshold;
-  // A count that was taken once on each side may differ when it is taken again.
+  // A count that was measured only once on each side may differ in a repetition.
   const isUnsure = !fence.isSeen && !significant && size >= leastThreshold;
   const factor = size / fence.threshold;
   const magnitude = magnitudeOf(
@@ -67,7 +67,8 @@ function compareFigures(
     isExact ? thresholdWithoutHistory : fence.threshold,
     metric.unit !== "instructions",
   );
-  // Each in one go: of a thousand cases and eight metrics, objects put together from others take most of the time.
+  // Each object is created in one expression: with a thousand cases and eight metrics, spreading objects takes most of
+  // the time.
   return {
     case: matched.case,
     category: input.categoryOf(matched.case),
@@ -110,7 +111,7 @@ interface SeenFence extends Fence {
 
 const exactFence: SeenFence = { threshold: 0, history: 0, isSeen: true };
 
-/** Returns the least change that a count must show: above its own variation over artifacts, runs and self-tests. */
+/** Returns the smallest significant change of a count: above its own variation over artifacts, runs and self-tests. */
 function fenceOf(
   matched: MatchedCase,
   { name }: Metric,
@@ -144,7 +145,7 @@ function unlikeMachines(
     metric: metric.name,
     before: before.value,
     after: after.value,
-    // A number would be read as one of the artifacts, and it is one of the machines.
+    // Null, because the difference is between the machines and not between the artifacts.
     change: null,
     significant: false,
     magnitude: 0,

@@ -7,7 +7,7 @@ interface RelevantChange {
   readonly magnitude: number;
 }
 
-/** Where a group of relevant changes goes, by rustc-perf's rules. */
+/** Returns the direction of a group of relevant changes, by rustc-perf's rules. */
 export function directionOf(changes: readonly RelevantChange[]): Direction {
   const regressions = changes.filter(({ regression }) => regression);
   const improvements = changes.filter(({ regression }) => !regression);
@@ -24,7 +24,7 @@ export function directionOf(changes: readonly RelevantChange[]): Direction {
   return share > 0.9 ? "regression" : "improvement";
 }
 
-/** none < improvement, regression < mixed. */
+/** Joins directions; the order is none < improvement, regression < mixed. */
 export function joinDirections(directions: readonly Direction[]): Direction {
   const some = new Set(directions.filter((direction) => direction !== "none"));
   if (some.size > 1) return "mixed";
@@ -32,7 +32,7 @@ export function joinDirections(directions: readonly Direction[]): Direction {
   return only;
 }
 
-/** Whether the change is large enough for a person to look at it, by rustc-perf's rule. */
+/** Returns whether the change is large enough that a person should check it, by rustc-perf's rule. */
 export function deservesAttention(
   primary: readonly RelevantChange[],
   secondary: readonly RelevantChange[],

@@ -3,7 +3,7 @@ import type { TestCase } from "#core/test-case.ts";
 import { claimsChange } from "./judge-noisy.ts";
 import { usualRounds } from "./judge-pairs.ts";
 
-/** A case and metric that an independent rerun shall confirm. */
+/** A case and metric that an independent rerun must confirm. */
 export interface Doubt {
   readonly case: TestCase;
   readonly metric: string;
@@ -11,8 +11,8 @@ export interface Doubt {
 
 /**
  * Returns the changes to measure again before they are reported: each change that pairs claim and no rerun has
- * confirmed or refuted. Also those that became undecided because of their shape or because they do not stand out: a
- * rerun can restore them.
+ * confirmed or refuted. Also those that became undecided because of their shape or because they are not significant
+ * among all cases: a rerun can restore them.
  */
 export function doubtsOf(
   cases: readonly CaseComparison[],

@@ -14,7 +14,7 @@ describe("the fence", () => {
   });
 
   test("lies three quartile distances above the upper quartile of the steps", () => {
-    // Newest first: each value is so much below the one after it that the steps are 1/1000, 2/1000, … 29/1000 of the newer.
+    // Newest first: the values differ so that the steps are 1/1000, 2/1000, … 29/1000 of the newer.
     const history = [1_000];
     for (let i = 1; i <= 29; i++) history.push((history.at(-1) ?? 0) * (1 + i / 1_000));
 

@@ -1,25 +1,28 @@
 import { rustcQuartiles } from "#statistics/quartiles.ts";
 
-/** Predecessors that a fence rests on; fewer are none. rustc-perf went back from 100 to 30 to follow noise faster. */
+/**
+ * The number of predecessors for a fence; with fewer there is no fence. rustc-perf went back from 100 to 30 to follow
+ * noise faster.
+ */
 export const fenceHistory = 30;
 
-/** The threshold when the noise is unknown; rustc-perf's figure, too. */
+/** The threshold when the noise is unknown; the same as in rustc-perf. */
 export const thresholdWithoutHistory = 0.002;
 
 /**
- * The least change of a deterministic metric that is reported. A program without changes for a month has a fence of 0,
- * and then every added line would be a change. For metrics where every difference matters there are exact metrics.
+ * The smallest reported change of a deterministic metric. A program without changes for a month has a fence of 0, so
+ * every added line would be reported. Metrics for which every difference matters are declared as exact.
  */
 export const leastThreshold = 0.002;
 
 export interface Fence {
-  /** |relative change| from which one is significant. */
+  /** |relative change| from which a change is significant. */
   readonly threshold: number;
-  /** Values that it rests on; 0: the fixed threshold. */
+  /** The number of values that it is based on; 0: the fixed threshold. */
   readonly history: number;
 }
 
-/** The fence that verdicts are given by: rustc-perf's, and no lower than `leastThreshold`. */
+/** Returns the fence for verdicts: rustc-perf's, but at least `leastThreshold`. */
 export function deterministicFence(history: readonly number[]): Fence {
   const { threshold, history: count } = rustcFence(history);
   return { threshold: Math.max(threshold, leastThreshold), history: count };
@@ -35,7 +38,8 @@ export function rustcFence(history: readonly number[]): Fence {
   const none: Fence = { threshold: thresholdWithoutHistory, history: 0 };
   if (history.length < fenceHistory) return none;
   const values = history.slice(0, fenceHistory);
-  // Each step relative to the newer of its two values, although the comparison is relative to the older: so it is there.
+  // Each step relative to the newer of its two values, although the comparison is relative to the older; rustc-perf
+  // does the same.
   const steps = values
     .slice(0, -1)
     .map((value, i) => stepOf(value, values[i + 1] ?? value))
@@ -43,7 +47,7 @@ export function rustcFence(history: readonly number[]): Fence {
   const quartiles = rustcQuartiles(steps);
   if (quartiles === undefined) return none;
   const threshold = quartiles.q3 + 3 * (quartiles.q3 - quartiles.q1);
-  // A history of zeros that became something tells nothing of noise.
+  // A history of zeros before a non-zero value contains no information about noise.
   return Number.isFinite(threshold) ? { threshold, history: fenceHistory } : none;
 }
 

@@ -27,7 +27,7 @@ test.each([
 });
 
 test("equal runs of a program with a garbage collector are no change, and exact figures must be equal", () => {
-  // Instructions of one esbuild, in millions, from the outside review.
+  // Instructions of one esbuild, in millions, from the external review.
   const [before, after] = [
     [697.8, 699.7, 699.4],
     [697.9, 701.9, 698.2],

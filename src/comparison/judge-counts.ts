@@ -4,8 +4,8 @@ import { sideOf } from "./judge-pairs.ts";
 import { relativeChange } from "./relative-change.ts";
 
 /**
- * How many times its own scatter a count must move. Simulated over normal, uniform, exponential, two-mode and
- * heavy-tailed scatter: of five runs a side, at most two in a thousand equal programs move further.
+ * The factor of its own variation by which a count must change. Simulated over normal, uniform, exponential, two-mode
+ * and heavy-tailed scatter: with five runs on each side, at most two in a thousand equal programs change more.
  */
 export const scatterFactor = 2;
 
@@ -31,7 +31,7 @@ interface SeenScatter {
   readonly selfTests: number | undefined;
 }
 
-/** Returns the relative change from which a count differs; `isSeen`: whether its scatter was seen at all. */
+/** Returns the relative change from which counts are different; `isSeen`: whether the variation was measured at all. */
 export function countLimit(seen: SeenScatter): {
   readonly limit: number;
   readonly isSeen: boolean;
@@ -65,7 +65,7 @@ export function judgeEqualRuns(
 ): { readonly verdict: "regressed" | "improved" | "no-change"; readonly change: number } {
   const best = better === "lower" ? Math.min : Math.max;
   const isExact = nature === "exact";
-  // For an exact metric all runs must agree, also two of one side.
+  // For an exact metric all runs must agree, also two runs of one side.
   const [earlier, later] = isExact
     ? extremes([...before, ...after])
     : [best(...before), best(...after)];

@@ -4,10 +4,10 @@ import { type JudgeOptions, judgePairs, type Pair, type PairsJudgement } from ".
 import { type PairEffect, pairEffect } from "./pair-effect.ts";
 import { shapeWarnings } from "./shape-warnings.ts";
 
-/** The judgement of one metric by the pairs of one case, before the other cases of the comparison count. */
+/** The judgement of one metric by the pairs of one case, before adjustment for the other cases. */
 export interface NoisyJudgement extends PairsJudgement {
   readonly pairs: number;
-  /** Null: no change is claimed that a rerun could confirm, or there is none yet. */
+  /** Null: there is no claimed change to confirm, or no rerun yet. */
   readonly confirmed: boolean | null;
   /** The result of the rerun; null: there is none, or it is too small. */
   readonly again: (PairEffect & { readonly pairs: number }) | null;
@@ -16,7 +16,7 @@ export interface NoisyJudgement extends PairsJudgement {
   readonly warnings: readonly string[];
 }
 
-/** A rerun of fewer pairs was hardly begun. Ten can confirm; five that show no change contradict. */
+/** A rerun with fewer pairs has hardly begun. Ten can confirm; five that show no change contradict. */
 const leastToConfirm = 4;
 
 /** Judges pairs together with an independent rerun of them, if there is one. */
@@ -32,7 +32,7 @@ export function judgeNoisy(
     ({ child, parent }) => Number.isFinite(child) && Number.isFinite(parent),
   );
   if (!claims || usable.length < leastToConfirm) {
-    // With an odd shape the verdict does not count; such a change must be confirmed first.
+    // A verdict with shape warnings does not count until the change is confirmed.
     const verdict = warnings.length > 0 ? "undecided" : judged.verdict;
     return {
       ...judged,
@@ -48,7 +48,7 @@ export function judgeNoisy(
   const confirmed = again.p <= confirmAlpha && Math.sign(again.effect) === Math.sign(judged.effect);
   return {
     ...judged,
-    // Two runs that contradict each other say nothing, and not that there is nothing.
+    // Two contradicting runs prove neither a change nor "no change".
     verdict: confirmed ? judged.verdict : "undecided",
     pairs: paired.length,
     confirmed,
@@ -58,7 +58,7 @@ export function judgeNoisy(
   };
 }
 
-/** Whether pairs claim a change at all: then a rerun is worth its time, whatever weakens the claim. */
+/** Returns whether pairs claim a change at all: then a rerun is worth its time, even if warnings weaken the claim. */
 export function claimsChange(
   evidence: {
     readonly pairs: number;

@@ -5,14 +5,14 @@ import { type Pair, type PairEffect, pairEffect, pairEffectAsTaken } from "./pai
 export type { Pair };
 
 export interface JudgeOptions {
-  /** Relative changes below it do not matter: see `practicalLimit`. */
+  /** Smaller relative changes are irrelevant: see `practicalLimit`. */
   readonly limit: number;
-  /** After how many pairs is judged. */
+  /** The numbers of pairs after which the result is judged. */
   readonly rounds: readonly number[];
   readonly better: "lower" | "higher";
   /**
-   * A rerun continues to the last round even if it already shows a change: the evidence of ten pairs would not stand
-   * out among a hundred cases.
+   * A rerun continues to the last round even if it already shows a change: the evidence of ten pairs would not be
+   * significant among a hundred cases.
    */
   readonly isRerun?: boolean;
 }
@@ -31,10 +31,10 @@ export interface PairsJudgement {
   readonly more: number;
 }
 
-/** The rounds of a suite that names none. */
+/** The default rounds of a suite. */
 export const usualRounds: readonly number[] = [5, 10, 20];
 
-/** The least change that matters: one in a hundred, and nothing that equal artifacts show one time in twenty. */
+/** Returns the smallest relevant change: 1 %, or more if equal artifacts differ by more in one of twenty cases. */
 export function practicalLimit(noise: number | undefined): number {
   return noise !== undefined && Number.isFinite(noise) ? Math.max(0.01, noise) : 0.01;
 }
@@ -50,7 +50,7 @@ export function judgePairs(pairs: readonly Pair[], options: JudgeOptions): Pairs
   const usable = pairs.filter(
     ({ child, parent }) => Number.isFinite(child) && Number.isFinite(parent),
   );
-  // Counted with those of no use: else a metric that is never taken would ask for pairs without end.
+  // Unusable pairs also count; otherwise a metric that is never measured would request pairs without end.
   const next = rounds.find((round) => round > pairs.length);
   const more = next === undefined ? 0 : next - pairs.length;
   if (usable.length === 0) {
@@ -76,8 +76,8 @@ export function judgePairs(pairs: readonly Pair[], options: JudgeOptions): Pairs
 }
 
 /**
- * Returns which effect is reported. With two modes that lie as far apart as the change, some processes that show the
- * change are drawn in, and the effect with them. A change that is significant in both estimates is then reported as
+ * Returns which effect is reported. When two modes differ by as much as the change, some processes that show the change
+ * are treated as outliers, which reduces the effect. A change that is significant in both estimates is then reported as
  * measured, if only that one is relevant.
  */
 function toldOf(
@@ -96,17 +96,17 @@ export function sideOf(change: number, better: "lower" | "higher"): "regressed" 
   return change > 0 === (better === "lower") ? "regressed" : "improved";
 }
 
-/** The confidence of an interval that leads to "no change". */
+/** The confidence of an interval for "no change". */
 const surelyWithin = 0.95;
 
 /**
  * With five pairs, the interval from the least to the greatest average has 80 %. Student's interval of 99 % of three
- * and two normal values is 3.8 times as wide, and that width is required there.
+ * and two normal values is 3.8 times as wide, so that width is required.
  */
 const widening = 3.8;
 
 function isWithin({ effect, low, high, level }: PairEffect, limit: number): boolean {
-  // Pairs of one order alone have no interval.
+  // Pairs with only one order have no interval.
   if (level <= 0) return false;
   const factor = level >= surelyWithin ? 1 : widening;
   return effect - factor * (effect - low) >= -limit && effect + factor * (high - effect) <= limit;

@@ -15,7 +15,7 @@ interface SeenNoise {
 }
 
 /**
- * Returns the relative change from which the next artifact's figure is reported as changed, and the source of that
+ * Returns the relative change from which the next artifact's figure is reported as changed, with the source of that
  * limit.
  */
 export function learnedLimit(

@@ -1,8 +1,8 @@
 /**
- * From 1 (very small) to 5 (very large), as rustc-perf counts: the mean, rounded down, of how far a change is
- * over its threshold and how great it is in itself. 0: there is none.
+ * From 1 (very small) to 5 (very large), as rustc-perf counts: the mean, rounded down, of the change relative to its
+ * threshold and the absolute size of the change. 0: no change.
  *
- * `change`: null for something out of nothing. `halved`: limits in themselves are doubled for all figures but
+ * `change`: null when the earlier value is 0. `halved`: absolute limits are doubled for all figures except
  * instructions, which vary less.
  */
 export function magnitudeOf(change: number | null, threshold: number, halved: boolean): number {

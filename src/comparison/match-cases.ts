@@ -11,7 +11,7 @@ export interface MatchedCase {
   readonly pairs: readonly PairedCase[];
 }
 
-/** By case, in the order in which they are first named: after, before, pairs. */
+/** Groups data by case, in the order of first occurrence in: after, before, pairs. */
 export function matchCases(
   before: readonly MeasuredCase[],
   after: readonly MeasuredCase[],

@@ -37,7 +37,7 @@ export function aCase(benchmark = "zod", profile = "check"): TestCase {
   };
 }
 
-/** Several runs that all said the same. */
+/** Returns several runs with equal figures. */
 function quiet(values: Record<string, number>): Record<string, number> {
   return Object.fromEntries(Object.keys(values).map((name) => [name, 0]));
 }
@@ -57,7 +57,7 @@ export function measured(
   };
 }
 
-/** Interleaved processes of which the child's are slower by `shift`, with a noise of 0.5 %. */
+/** Returns interleaved processes; the child's are slower by `shift`, with a noise of 0.5 %. */
 export function pairedTimes(
   shift: number,
   others: Partial<PairedCase> & {

@@ -4,21 +4,21 @@ import type { TestCase } from "#core/test-case.ts";
 /** The figures of one test for a comparison: the least value of each metric over its iterations. */
 export interface MeasuredCase {
   readonly case: TestCase;
-  /** Results are compared with results of equal fingerprint, and no others. */
+  /** Results are compared with results of equal fingerprintand no others. */
   readonly fingerprint: string;
   readonly collector: string;
   readonly values: MetricValues;
-  /** How far iterations lie apart, (greatest - least) / least; not there where fewer than two took the metric. */
+  /** The variation between iterations, (greatest - least) / least; absent when fewer than two measured the metric. */
   readonly scatter: MetricValues;
   readonly warnings: readonly string[];
 }
 
-/** Interleaved processes of child and parent, taken within one lease. */
+/** Interleaved processes of child and parent, measured within one lease. */
 export interface PairedCase {
   readonly case: TestCase;
   readonly fingerprint: string;
   readonly collector: string;
-  /** `confirm`: an independent rerun, in a lease of its own. */
+  /** `confirm`: an independent rerun, in its own lease. */
   readonly purpose: "paired" | "confirm";
   readonly pairs: readonly {
     readonly child: MetricValues;

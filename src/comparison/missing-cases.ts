@@ -4,7 +4,7 @@ import type { MatchedCase } from "./match-cases.ts";
 
 type Errors = ArtifactsToCompare["errors"];
 
-/** Returns the entry of a case that one side lacks, with the reason where it is known. */
+/** Returns the entry of a case that one side lacks, with the reason if it is known. */
 export function missingCase(
   matched: MatchedCase,
   missing: MissingCase["missing"],
@@ -18,7 +18,7 @@ export function missingCase(
   return { case: matched.case, missing, error: why?.message ?? null };
 }
 
-/** Cases of which one side has nothing at all. */
+/** Returns cases for which one side has no data at all. */
 export function missingAltogether(matched: readonly MatchedCase[], errors: Errors): MissingCase[] {
   return matched.flatMap((each) => {
     if (each.pairs.length > 0) return [];
@@ -28,7 +28,7 @@ export function missingAltogether(matched: readonly MatchedCase[], errors: Error
   });
 }
 
-/** Benchmarks that fail after and did not before, each once. */
+/** Returns benchmarks that fail after and did not before, each once. */
 export function newlyBroken(errors: Errors): { benchmark: string; message: string }[] {
   const known = new Set(errors.before.map(({ benchmark }) => benchmark));
   const first = new Map<string, BenchmarkFailure>();

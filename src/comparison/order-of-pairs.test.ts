@@ -23,7 +23,7 @@ test("no two neighbours go together more often than chance has it", () => {
     Array.from({ length: seeds }, (_, seed) => orders(`${seed}`, 20)).filter(
       (drawn) => drawn[3] === drawn[3 + lag],
     ).length / seeds;
-  // Within one ten: the other four of nine. Across two tens: half.
+  // Within a block of ten, the other four of nine agree; across two blocks, half.
   expect(Math.abs(alike(1) - 4 / 9)).toBeLessThan(0.04);
   expect(Math.abs(alike(4) - 4 / 9)).toBeLessThan(0.04);
   expect(Math.abs(alike(10) - 0.5)).toBeLessThan(0.04);

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 
-/** Orders are drawn so that of ten pairs five begin with either side. */
+/** Orders are drawn so that in each ten pairs, five begin with each side. */
 const block = 10;
 
 /**
- * Whether the parent's process is the first of a pair, numbered from 1.
+ * Returns whether the parent's process is the first of a pair, numbered from 1.
  *
  * Of each ten pairs, five random ones begin with the parent, so that no rhythm of the machine coincides with child and
  * parent. The same seed gives the same order, so an interrupted run continues in it.

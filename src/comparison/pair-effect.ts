@@ -4,17 +4,17 @@ import { leastP, twoOrders } from "#statistics/two-orders.ts";
 export interface Pair {
   readonly child: number;
   readonly parent: number;
-  /** Which of both processes ran first: chance chose it. */
+  /** Whether the parent's process ran first; this was chosen at random. */
   readonly parentFirst: boolean;
 }
 
-/** How far the child lies from its parent, and how sure that is: one test gives all of it. */
+/** The difference between child and parent, and its significance, from one statistical test. */
 export interface PairEffect {
   /** Exact, two-sided. */
   readonly p: number;
   /** Relative change from parent to child. */
   readonly effect: number;
-  /** Its interval, which leaves out zero exactly when `p` is at most 1 - `level`. */
+  /** Its interval; zero is outside exactly when `p` is at most 1 - `level`. */
   readonly low: number;
   readonly high: number;
   readonly level: number;
@@ -25,16 +25,17 @@ export interface PairEffect {
  * and interval. A disturbance of both processes of a pair cancels out in their ratio, and an advantage of the first
  * process of each pair cancels out between the orders.
  *
- * `alpha`: of the interval. Where there are too few pairs for such a small p, the widest possible interval is returned.
+ * `alpha`: one minus the confidence level of the interval. With too few pairs for such a small p, the widest possible
+ * interval is returned.
  */
 export function pairEffect(pairs: readonly Pair[], alpha: number): PairEffect {
   return effectOf(pairs, alpha, drawnIn);
 }
 
 /**
- * The same test over the figures as they were measured. When two modes lie as far apart as the change, the slower mode
- * of the faster program equals the faster mode of the slower one: few processes then lie at one figure, and those that
- * show the change would be drawn in to it.
+ * The same test over the unmodified figures. When two modes differ by as much as the change, the slower mode of the
+ * faster program equals the faster mode of the slower one: most processes then have this figure, and those that show
+ * the change would be treated as outliers.
  */
 export function pairEffectAsTaken(pairs: readonly Pair[], alpha: number): PairEffect {
   return effectOf(pairs, alpha, (children, parents) => [children, parents]);
@@ -70,9 +71,9 @@ function changesOf(
     pairs.map(({ parent }) => Math.log(parent)),
   );
   const logs = children.map((child, i) => child - (parents[i] as number));
-  // Logarithms beyond this give changes that no JSON can hold.
+  // Larger logarithms give changes that JSON cannot represent.
   if (logs.every((log) => Math.abs(log) < 700)) return { values: logs, back: Math.expm1 };
-  // Figures of zero or below have no ratio; they are compared by difference, relative to the usual value.
+  // Zero or negative figures have no ratio; they are compared by difference, relative to the typical value.
   const scale =
     Math.abs(median(pairs.map(({ parent }) => parent))) ||
     Math.max(...pairs.flatMap(({ child, parent }) => [Math.abs(child), Math.abs(parent)])) ||
@@ -88,8 +89,8 @@ function changesOf(
 const farAway = 2;
 
 /**
- * Draws outliers in to the usual range of all processes: the delay of one process would outweigh the change in each
- * average that contains it. The usual range does not depend on the side of a process, so the test keeps its level.
+ * Moves outliers to the usual range of all processes: otherwise the delay of one process would outweigh the change in
+ * each average that contains it. The usual range does not depend on the side of a process, so the test keeps its level.
  */
 function drawnIn(
   children: readonly number[],
@@ -97,7 +98,7 @@ function drawnIn(
 ): readonly [readonly number[], readonly number[]] {
   const all = [...children, ...parents];
   const middle = median(all);
-  // Not the median distance: where a clock has steps, half of the figures may lie at the median itself.
+  // Not the median distance: with a coarse clock, half of the figures may equal the median.
   const sorted = all.toSorted((a, b) => a - b);
   const reach =
     (farAway * (quantileOfSorted(sorted, 0.75) - quantileOfSorted(sorted, 0.25))) / 1.349;

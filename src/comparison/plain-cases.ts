@@ -2,13 +2,13 @@ import type { Metric } from "#core/benchmark-metric.ts";
 import { leastThreshold } from "./fence.ts";
 import type { MatchedCase } from "./match-cases.ts";
 
-/** The sums over those cases of a metric that are not reported one by one. */
+/** The sums over the cases of a metric that are not reported individually. */
 export interface PlainCases {
   count: number;
   /** Sums of their figures. */
   before: number;
   after: number;
-  /** Cases of which no verdict is given, for want of interleaved processes. */
+  /** Cases without a verdict, because interleaved processes are missing. */
   hints: number;
 }
 
@@ -18,8 +18,8 @@ export function noPlainCases(): PlainCases {
 
 /**
  * Adds a case to `plain` when its summary suffices: figures of one machine on each side, no pairs, and a change too
- * small to be reported with any fence. Returns whether it did. Seven of eight figures of a comparison are like that,
- * and a record for each would take most of the comparison's time.
+ * small to be reported with any fence. Returns whether it did. Seven of eight figures of a comparison qualify, and a
+ * record for each would take most of the comparison's time.
  */
 export function addPlainCase(plain: PlainCases, matched: MatchedCase, metric: Metric): boolean {
   const [before] = matched.before;
@@ -42,6 +42,6 @@ export function addPlainCase(plain: PlainCases, matched: MatchedCase, metric: Me
 
 function isSurelyUntold(a: number, b: number, { nature }: Metric): boolean {
   if (a === b) return true;
-  // A little below, since the comparison may round otherwise.
+  // A little lower, because the comparison may round differently.
   return nature === "deterministic" && Math.abs(b - a) < 0.999 * leastThreshold * Math.abs(a);
 }

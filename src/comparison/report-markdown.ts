@@ -6,7 +6,10 @@ import { asPercent } from "./percent-text.ts";
 import { statedChange } from "./summarise.ts";
 import { type ToTell, verdictSentence } from "./verdict-sentence.ts";
 
-/** Longer lists are cut: a forge refuses comments above some 65,000 characters, and nobody reads such long ones. */
+/**
+ * Longer lists are truncated: forges refuse comments above about 65,000 characters, and people do not read such long
+ * ones.
+ */
 const mostListed = 20;
 
 export interface ReportToWrite extends ToTell {

@@ -2,12 +2,12 @@ import { normalUpperTail } from "#statistics/normal-tail.ts";
 import { centredRanks } from "#statistics/ranks.ts";
 import type { Pair } from "./judge-pairs.ts";
 
-/** Fewer figures have no shape. */
+/** With fewer figures, the shape is not tested. */
 const leastFigures = 10;
 
 /**
- * Returns irregularities in the figures of interleaved processes, in the order of measuring. They weaken a verdict and
- * never strengthen it.
+ * Returns irregularities in the figures of interleaved processes, in the order of measurement. They weaken a verdict
+ * and never strengthen it.
  */
 export function shapeWarnings(pairs: readonly Omit<Pair, "parentFirst">[]): string[] {
   if (pairs.length < leastFigures) return [];
@@ -21,8 +21,8 @@ export function shapeWarnings(pairs: readonly Omit<Pair, "parentFirst">[]): stri
 }
 
 /**
- * A gap in the figures with a fifth of them or more on either side, too wide for figures that spread evenly over
- * their range: see `widestGap`. Below two steps of the clock it is the clock's.
+ * Returns whether the figures have a gap with at least a fifth of them on each side that is too wide for uniformly
+ * distributed figures: see `widestGap`. A gap below two steps of the clock is caused by the clock.
  */
 function hasTwoModes(values: readonly number[]): boolean {
   const sorted = values.toSorted((a, b) => a - b);
@@ -36,14 +36,15 @@ function hasTwoModes(values: readonly number[]): boolean {
 }
 
 /**
- * The share of the range that one of the gaps exceeds once in 2,000 sets, by the union bound: of n even figures a
- * gap exceeds the share s with (1 - s)^(n - 2). Normal ones have theirs at the ends. Half of the range is always needed.
+ * The share of the range that one of the gaps exceeds once in 2,000 sets, by the union bound: with n uniform figures, a
+ * gap exceeds the share s with probability (1 - s)^(n - 2). Normal figures have their gaps at the ends. Half of the
+ * range is always needed.
  */
 function widestGap(count: number): number {
   return Math.max(0.5, 1 - (0.0005 / count) ** (1 / (count - 2)));
 }
 
-/** Kendall's trend with time, at one in a thousand. */
+/** Kendall's test for a trend over time, with a false-positive rate of 0.1 %. */
 function driftsSurely(values: readonly number[]): boolean {
   const n = values.length;
   let score = 0;
@@ -55,8 +56,8 @@ function driftsSurely(values: readonly number[]): boolean {
 }
 
 /**
- * The correlation of neighbours, over ranks so that one delayed process counts for one; at about one in a thousand.
- * Equal figures share a rank: told apart by when they were taken, a coarse clock would look like a trend.
+ * The correlation of neighbours, over ranks, so that one delayed process has limited weight; the false-positive rate is
+ * about 0.1 %. Equal figures share a rank: if they were ordered by time, a coarse clock would look like a trend.
  */
 function followsItself(values: readonly number[]): boolean {
   const ranks = centredRanks(values);

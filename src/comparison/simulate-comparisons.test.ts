@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { normal } from "#statistics/seeded-random.ts";
 import { independent, modelProcess, simulateComparisons } from "./simulate-comparisons.ts";
 
-// The show table takes thousands of trials; here are enough to see a rule that broke.
+// The show table takes thousands of trials; this number is enough to detect a broken rule.
 
 test("equal artifacts raise no confirmed alarm", () => {
   const { confirmed, claimed } = simulateComparisons({
@@ -36,7 +36,7 @@ test("two modes as far apart as the change do not hide it, though self-tests tau
   const { confirmed, noChange } = simulateComparisons({
     trials: 300,
     shift: 0.04,
-    // Before, 88 % were found: processes that showed the change were taken for delayed ones.
+    // Previously, 88 % were found: processes that showed the change were treated as delayed ones.
     limit: 0.016,
     open: independent((random) => Math.exp(0.005 * normal(random)) * (random() < 0.5 ? 1.04 : 1)),
     seed: 3,

@@ -6,7 +6,7 @@ import { isParentFirst } from "./order-of-pairs.ts";
 /** Returns the figure of one process, where the artifact's true figure is 1. */
 export type DrawProcess = (random: Random) => number;
 
-/** A machine on which processes run one after the other: gives the next one's figure. */
+/** A machine on which processes run one after the other; returns the figure of the next process. */
 export type OpenMachine = (random: Random) => () => number;
 
 /** A machine whose processes are independent of each other. */
@@ -15,8 +15,8 @@ export function independent(draw: DrawProcess): OpenMachine {
 }
 
 /**
- * The model that the rules were chosen by: lognormal, 1 % between processes, 0.5 % within, and in 5 of 100 runs a
- * delay of 10 % in the mean. `runs`: how many one process makes, of which the least counts.
+ * The model for which the rules were chosen: lognormal, 1 % between processes, 0.5 % within, and in 5 of 100 runs a
+ * delay with a mean of 10 %. `runs`: the number of runs of a process; the lowest counts.
  */
 export function modelProcess(runs = 1): DrawProcess {
   return (random) => {
@@ -47,11 +47,11 @@ interface SimulatedComparisons {
   /** Shares of the trials in which the pairs claimed a change, and the rerun confirmed it. */
   readonly claimed: number;
   readonly confirmed: number;
-  /** Confirmed with the wrong sign; of a shift of 0 there is no right one. */
+  /** Confirmed with the wrong sign; for a shift of 0, every sign is wrong. */
   readonly wrongSide: number;
   readonly noChange: number;
   readonly undecided: number;
-  /** Pairs that were measured in the mean, the rerun's among them. */
+  /** The mean number of measured pairs, including the rerun's. */
   readonly pairs: number;
 }
 

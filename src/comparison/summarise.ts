@@ -23,7 +23,7 @@ export function summarise(
     direction: joinDirections([summaries.primary.direction, summaries.secondary.direction]),
     deservesAttention: deservesAttention(primary.map(asRelevant), secondary.map(asRelevant)),
     accumulated: accumulatedOver(cases, plain),
-    // Hints without a requested verdict are left out: they would hide those that need more runs.
+    // Hints that need no verdict are left out: they would hide the cases that need more runs.
     undecided: cases.filter(
       ({ verdict, evidence }) => verdict === "undecided" && evidence.by === "pairs",
     ).length,
@@ -54,12 +54,12 @@ function asRelevant({ verdict, magnitude }: CaseComparison) {
 }
 
 function tally(cases: readonly CaseComparison[]): Tally {
-  // Something out of nothing is counted, and has no part in a mean.
+  // A change from zero is counted, but is not part of a mean.
   const changes = cases.map(statedChange).filter((change) => change !== null);
   const some = changes.length > 0;
   const mean = (values: readonly number[]) =>
     values.reduce((sum, value) => sum + value, 0) / values.length;
-  // Means of ratios: twice as slow and twice as fast is no change.
+  // Means of ratios: twice as slow and twice as fast cancel out.
   const geometric = some ? Math.expm1(mean(changes.map((change) => Math.log1p(change)))) : null;
   return {
     count: cases.length,

@@ -17,18 +17,18 @@ export interface ToTell {
   readonly changes: readonly CaseComparison[];
   readonly missing: readonly MissingCase[];
   readonly newlyBroken: readonly { readonly benchmark: string; readonly message: string }[];
-  /** Names of the metrics on which the verdict rests: those that decide. */
+  /** Names of the deciding metrics, on which the verdict is based. */
   readonly deciding: readonly string[];
 }
 
-/** Where everything that decides goes, taken together. */
+/** Returns the combined direction of all deciding metrics. */
 export function overallDirection(report: Pick<ToTell, "summaries" | "deciding">): Direction {
   return joinDirections(decidingSummaries(report).map(({ direction }) => direction));
 }
 
 /**
- * All that matters, in a sentence or two. `name` sets a word that others chose (a benchmark, a metric); as it is,
- * the text is plain and good for a terminal, a page or a chat.
+ * Returns the important results in one or two sentences. `name` formats untrusted names (a benchmark, a metric); by
+ * default, the text is plain, for a terminal, a page or a chat.
  */
 export function verdictSentence(
   report: ToTell,
@@ -125,7 +125,7 @@ function capital(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
-/** Removes characters that a terminal would take for a command, or that would reverse the line. */
+/** Removes characters that a terminal would interpret as a command, or that would reverse the text direction. */
 export function plainWord(word: string): string {
   const clean = word.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}]+/gu, " ").trim();
   return clean.length > 200 ? `${clean.slice(0, 199)}…` : clean;
