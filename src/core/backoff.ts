@@ -2,10 +2,10 @@ const firstMs = 100;
 const longestMs = 5_000;
 
 /**
- * How long to wait before a call is tried again: twice as long after each failure.
+ * Returns the delay before a retry, in ms: it doubles after each failure.
  *
- * `jitter` in [0, 1) is drawn by the caller. It keeps the workers of a farm from
- * coming back all at once when the server does.
+ * The caller draws `jitter` from [0, 1). It prevents all workers of a farm from reconnecting at the same moment when
+ * the server is back.
  */
 export function backoffMs(failures: number, jitter: number): number {
   const full = Math.min(longestMs, firstMs * 2 ** (failures - 1));
@@ -16,10 +16,10 @@ const firstRestMs = 1_000;
 const longestRestMs = 30_000;
 
 /**
- * How long a worker rests after executions that its machine made fail, one after the other.
+ * Returns how long a worker pauses after consecutive executions that failed because of its machine, in ms.
  *
- * A full disk or a store that is away is not better a millisecond later; without the
- * rest, all attempts of an execution would be used up within a second.
+ * A full disk or an unreachable store does not recover within a millisecond; without the pause, all attempts of an
+ * execution would be used up within a second.
  */
 export function machineRestMs(failures: number, jitter: number): number {
   const full = Math.min(longestRestMs, firstRestMs * 2 ** (failures - 1));

@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 /**
- * How figures of a metric behave when nothing changed: `exact` ones are equal, `deterministic` ones nearly so
- * (instructions, sizes), `noisy` ones scatter (times, memory).
+ * How figures of a metric behave when nothing changed: `exact` ones are equal, `deterministic` ones nearly equal
+ * (instructions, sizes), `noisy` ones vary (times, memory).
  */
 export const MetricNature = z.enum(["exact", "deterministic", "noisy"]);
 export type MetricNature = z.infer<typeof MetricNature>;
@@ -17,7 +17,7 @@ export const Metric = z.object({
   nature: MetricNature,
   unit: MetricUnit,
   better: z.enum(["lower", "higher"]),
-  /** False: shown, but no verdict rests on it. */
+  /** False: the metric is shown, but no verdict is based on it. */
   decides: z.boolean(),
 });
 export type Metric = z.infer<typeof Metric>;

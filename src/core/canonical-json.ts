@@ -31,7 +31,7 @@ function textOf(value: unknown): string | undefined {
   return `${text}}`;
 }
 
-/** Texts that JSON writes as they are. Most are, and a call for each would cost more than all else. */
+/** Texts that JSON does not escape. Most texts need no escaping, and a call for each would be the largest cost. */
 const unescaped = /^[ !#-[\]-\u{d7ff}\u{e000}-\u{ffff}]*$/u;
 
 function quoted(text: string): string {

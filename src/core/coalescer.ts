@@ -1,10 +1,10 @@
 import { Fault } from "./fault.ts";
 
-/** Does a batch as one; answers in the order of the items, or throws and has done nothing. */
+/** Processes a batch atomically; returns the results in the order of the items, or throws without any effect. */
 type Flush<Item, Answer> = (items: readonly Item[]) => Promise<readonly Answer[]>;
 
 export interface Coalescer<Item, Answer> {
-  /** Resolves when the batch that the item travelled with is done. */
+  /** Resolves when the batch with the item is processed. */
   add(item: Item): Promise<Answer>;
   /** Resolves when no batch is in progress. Items that are added later are still processed. */
   idle(): Promise<void>;
@@ -25,7 +25,7 @@ interface Waiting<Item, Answer> {
  */
 export function coalescer<Item, Answer>(
   flush: Flush<Item, Answer>,
-  /** Items a batch at most. */
+  /** The highest number of items in a batch. */
   most = 1_000,
 ): Coalescer<Item, Answer> {
   let waiting: Waiting<Item, Answer>[] = [];

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** A commit's full id. Short ids are resolved at the border, never carried inside. */
+/** A commit's full id. Short ids are resolved when they are parsed, and never used internally. */
 export const CommitSha = z
   .string()
   .regex(/^[0-9a-f]{40}$/, "a commit is 40 hex digits")

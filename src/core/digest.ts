@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** The functions that clients may name blobs by. Grange itself uses SHA-256 throughout. */
+/** The hash functions that clients may use for blobs. Grange itself uses SHA-256 throughout. */
 export const digestFunctions = ["sha256", "sha1", "sha384", "sha512", "md5", "blake3"] as const;
 export type DigestFunction = (typeof digestFunctions)[number];
 
@@ -23,12 +23,11 @@ const hashPattern = new RegExp(
 /**
  * The name of a blob: the hash of its bytes, and their number.
  *
- * The hash includes its function: 64 hex digits alone are SHA-256; other functions stand before the digits, as in
- * `blake3-…`. The same bytes under two functions are two blobs, because their equality cannot be known without reading
- * both.
+ * The hash includes its function: 64 hex digits alone are SHA-256; other functions are a prefix, as in `blake3-…`. The
+ * same bytes under two functions are two blobs, because their equality cannot be known without reading both.
  *
- * Only `Digest.parse`, `parseDigestKey`, `digestFrom` and `digestOf` make a Digest. A function that takes one can
- * therefore trust it and need not check hash or size again.
+ * Only `Digest.parse`, `parseDigestKey`, `digestFrom` and `digestOf` make a Digest. A function with a Digest parameter
+ * can therefore trust it and need not check hash or size again.
  */
 export const Digest = z
   .object({
@@ -44,7 +43,7 @@ export const Digest = z
   .brand<"Digest">();
 export type Digest = z.infer<typeof Digest>;
 
-/** The form that appears in tables and in logs: `<hash>/<size>`. */
+/** Returns the form for tables and logs: `<hash>/<size>`. */
 export function digestKey(digest: Digest): string {
   return `${digest.hash}/${digest.sizeBytes}`;
 }
@@ -65,12 +64,12 @@ export const DigestText = z.string().transform((text, context): Digest => {
   }
 });
 
-/** Each once, in the order of the first. */
+/** Returns each digest once, in the order of first occurrence. */
 export function uniqueDigests(digests: readonly Digest[]): Digest[] {
   return [...new Map(digests.map((digest) => [digestKey(digest), digest])).values()];
 }
 
-/** Which function a digest was made by. */
+/** Returns the function of a digest. */
 export function functionOf(digest: Digest): DigestFunction {
   const dash = digest.hash.indexOf("-");
   return dash < 0 ? "sha256" : (digest.hash.slice(0, dash) as DigestFunction);
@@ -81,7 +80,7 @@ export function hexOf(digest: Digest): string {
   return digest.hash.slice(digest.hash.indexOf("-") + 1);
 }
 
-/** Whether so many digits can be a hash by this function. */
+/** Returns whether the text has the length and digits of a hash by this function. */
 export function isHexOf(name: DigestFunction, hex: string): boolean {
   return hex.length === hexDigits[name] && /^[0-9a-f]*$/.test(hex);
 }
@@ -94,10 +93,10 @@ export function functionByLength(hex: string): DigestFunction | undefined {
   return digestFunctions.find((name) => hexDigits[name] === hex.length);
 }
 
-/** Throws when the digits are not a hash by the function, or the size is none. */
+/** Throws when the digits are not a hash by the function, or the size is invalid. */
 export function digestFrom(name: DigestFunction, hex: string, sizeBytes: number): Digest {
   const digest = { hash: name === "sha256" ? hex : `${name}-${hex}`, sizeBytes };
-  // By hand, as requests have tens of thousands: the schema takes ten times as long.
+  // Checked by hand, because requests have tens of thousands: the schema takes ten times as long.
   const isOne = isHexOf(name, hex) && Number.isSafeInteger(sizeBytes) && sizeBytes >= 0;
   return isOne ? (Object.freeze(digest) as Digest) : Digest.parse(digest);
 }
@@ -120,12 +119,12 @@ const emptyDigests: Readonly<Record<DigestFunction, Digest>> = {
 /** The digest of no bytes. Every store has this blob without an upload. */
 export const emptyDigest: Digest = emptyDigests.sha256;
 
-/** The digest of no bytes, by a function. */
+/** Returns the digest of the empty blob by a function. */
 export function emptyDigestBy(name: DigestFunction): Digest {
   return emptyDigests[name];
 }
 
-/** Whether a digest is that of no bytes. A hash that only claims to be is not. */
+/** Returns whether a digest is that of the empty blob. Size 0 with another hash is not. */
 export function isEmptyDigest(digest: Digest): boolean {
   return digest.sizeBytes === 0 && digest.hash === emptyDigests[functionOf(digest)].hash;
 }

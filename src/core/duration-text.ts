@@ -1,4 +1,4 @@
-/** A duration for people: `84 ms`, `3.2 s`, `2 min 05 s`, `1 h 02 min`. */
+/** Returns a duration for people: `84 ms`, `3.2 s`, `2 min 05 s`, `1 h 02 min`. */
 export function durationText(ms: number): string {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < 59_950) return `${(ms / 1_000).toFixed(1)} s`;

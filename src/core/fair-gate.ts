@@ -5,8 +5,8 @@ interface Waiting {
 /**
  * Admits a limited number of tasks at a time, for work that holds much memory or the event loop.
  *
- * Waiting tasks are admitted in turns of their owners: an owner with a thousand tasks delays the one task of another
- * owner by no more than the tasks that run already.
+ * Waiting tasks are admitted in turns of their owners: an owner with a thousand tasks delays another owner's single
+ * task only by the tasks that are already running.
  */
 export class FairGate {
   #free: number;
@@ -17,7 +17,7 @@ export class FairGate {
     this.#free = most;
   }
 
-  /** Does the work when its turn comes; never, when `signal` is aborted before. */
+  /** Runs the work when its turn comes; never if `signal` is aborted before. */
   async through<T>(who: string, work: () => T | Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted();
     if (this.#free > 0) this.#free--;

@@ -1,4 +1,4 @@
-/** The kind of a failure. The codes are gRPC's, so that no border has to translate them. */
+/** The kind of a failure. The codes are gRPC's, so that they need no translation. */
 export type FaultCode =
   | "invalid_argument"
   | "not_found"
@@ -26,14 +26,14 @@ export class Fault extends Error {
     this.code = code;
   }
 
-  /** Wraps anything caught. A Fault keeps its code; all else is ours to answer for. */
+  /** Wraps any caught value. A Fault keeps its code; everything else becomes an internal error. */
   static from(reason: unknown, doing: string): Fault {
     const code = reason instanceof Fault ? reason.code : "internal";
     return new Fault(code, `${doing}: ${messageOf(reason)}`, { cause: reason });
   }
 }
 
-/** The sentence in anything that was thrown. */
+/** Returns the message of any thrown value. */
 export function messageOf(reason: unknown): string {
   return reason instanceof Error ? reason.message : String(reason);
 }

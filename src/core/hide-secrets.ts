@@ -9,7 +9,7 @@ const secretName =
 /** Replaces a value that is not shown. */
 export const hidden = "[hidden]";
 
-/** Flags that Bazel's client adds about itself and its machine: its whole environment is among them. */
+/** Flags that Bazel's client adds about itself and its machine, including its whole environment. */
 const clientsOwn =
   /^--(client_env|client_cwd|default_override|ignore_client_env|rc_source|isatty|terminal_columns|emacs|startup_time|extract_data_time|restart_reason|binary_path|option_sources)\b/;
 
@@ -25,7 +25,7 @@ export function showableOptions(options: readonly string[]): string[] {
   return shown;
 }
 
-/** Whether the value of this flag is secret, and stands in the word after it. */
+/** Returns whether the value of this flag is secret and is the next word. */
 function asksToHideNext(option: string): boolean {
   return /^-[^=]*$/.test(option) && (isHeaderFlag(option) || secretName.test(option));
 }
@@ -46,12 +46,12 @@ function showableOption(option: string): string {
   return withoutPasswords(option);
 }
 
-/** `--remote_header`, `--bes_header` and the like. They carry tokens more often than not. */
+/** `--remote_header`, `--bes_header` and the like. They usually contain tokens. */
 function isHeaderFlag(option: string): boolean {
   return /^--\w*header(=|$)/.test(option);
 }
 
-/** A value under a name, as it may be shown. */
+/** Returns a named value in the form that may be shown. */
 export function showableValue(name: string, value: string): string {
   return secretName.test(name) && value !== "" ? hidden : withoutPasswords(value);
 }
@@ -70,7 +70,7 @@ export function showableVariables(
   );
 }
 
-/** The words of a command as they may be shown: like `showableOptions`, but none is left out. */
+/** Returns the words of a command in the form that may be shown: like `showableOptions`, but none is left out. */
 export function showableArguments(words: readonly string[]): string[] {
   return words.map((word, index) => {
     const before = index === 0 ? "" : (words[index - 1] ?? "");

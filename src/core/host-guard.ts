@@ -1,9 +1,9 @@
 /**
  * Returns whether the Host of a request is one of ours.
  *
- * A page elsewhere can point its own name at 127.0.0.1 and then read what the browser takes for the page's own origin
- * (DNS rebinding). On loopback, only names of loopback are answered, and the name that the operator configured for a
- * proxy. When the server listens on other addresses, names are the operator's responsibility.
+ * A foreign page can resolve its own name to 127.0.0.1 and then read our responses, because the browser treats them as
+ * the page's own origin (DNS rebinding). On loopback, only loopback names and the name that the operator configured for
+ * a proxy are accepted. When the server listens on other addresses, names are the operator's responsibility.
  */
 export function isOurHost(
   header: string | undefined,

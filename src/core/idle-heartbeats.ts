@@ -1,7 +1,7 @@
 /**
- * How many heartbeat intervals pass between two heartbeats of a worker that holds no lease.
+ * The number of heartbeat intervals between two heartbeats of a worker without a lease.
  *
- * Its heartbeats extend nothing: they only show that it is alive. The server's lease time, after which it
- * counts as lost, is several times as long.
+ * Its heartbeats extend no lease: they only show that it is alive. The server's lease time, after which it counts as
+ * lostis several times as long.
  */
 export const intervalsPerIdleHeartbeat = 2;

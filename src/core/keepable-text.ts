@@ -1,12 +1,12 @@
-/** PostgreSQL's text knows neither NUL nor half a surrogate pair. */
+/** PostgreSQL's text accepts neither NUL nor an unpaired surrogate. */
 const unkeepable = /[\0\p{Surrogate}]/gu;
 
-/** Whether the database can keep a text as it is. */
+/** Returns whether the database can store a text unchanged. */
 export function isKeepable(text: string): boolean {
   return text.search(unkeepable) === -1;
 }
 
-/** The beginning of a text, `most` UTF-16 units at most, as the database can keep it. */
+/** Returns the beginning of a text, at most `most` UTF-16 units, in a form that the database can store. */
 export function keepableText(text: string, most: number): string {
   return text.slice(0, most).replace(unkeepable, "\uFFFD");
 }

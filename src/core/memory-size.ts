@@ -8,21 +8,21 @@ const unitBytes: Readonly<Record<string, number>> = {
   MB: 1e6,
   GB: 1e9,
   TB: 1e12,
-  // A bare letter is binary, as cgroups, systemd, the JVM and Docker have it.
+  // A bare letter is binary, as in cgroups, systemd, the JVM and Docker.
   K: 1024,
   M: 1024 ** 2,
   G: 1024 ** 3,
   T: 1024 ** 4,
 };
 
-/** `512MiB`, `1.5 GiB`, `2GB`, `4G` in bytes; undefined when it is no amount of memory. */
+/** Returns `512MiB`, `1.5 GiB`, `2GB` or `4G` in bytes; undefined for other text. */
 export function parseMemorySize(text: string): number | undefined {
   const found = /^\s*(\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*$/.exec(text);
   const unit = unitBytes[found?.[2] ?? ""];
   return unit === undefined ? undefined : Math.round(Number(found?.[1]) * unit);
 }
 
-/** Bytes as people read them: `1.5 GiB`. */
+/** Returns bytes for people: `1.5 GiB`. */
 export function memorySizeText(bytes: number): string {
   const units = ["TiB", "GiB", "MiB", "KiB"] as const;
   const unit = units.find((name) => bytes >= (unitBytes[name] ?? 1));

@@ -16,7 +16,7 @@ export const mostNumbers = 50;
 export const mostClasses = 32;
 const mostShown = 10_000;
 
-/** How a run can end that may put it into a class of failures, apart from its exit code. */
+/** Outcomes of a run, besides its exit code, that may put it into a failure class. */
 export const classedOutcomes = ["timed_out", "out_of_memory"] as const;
 
 const Patterns = z.array(LinePattern).max(mostPatterns);
@@ -47,18 +47,18 @@ const FailureRule = z.strictObject({
   patterns: Patterns.optional(),
   exitCodes: z.array(z.number().int()).max(256).optional(),
   outcomes: z.array(z.enum(classedOutcomes)).optional(),
-  /** Seen in the log, it fails the run whatever its exit code. */
+  /** A match in the log fails the run, regardless of its exit code. */
   fails: z.boolean().optional(),
 });
 export type FailureRule = z.infer<typeof FailureRule>;
 
-/** The rules that decide, besides the exit code, how a run has ended, and which lines of its log are kept. */
+/** The rules that decide, besides the exit code, the outcome of a run, and which lines of its log are kept. */
 export const OutcomeRules = z.strictObject({
   success: Patterns.optional(),
   numbers: z.record(NumberName, NumberRule).optional(),
   failures: z.record(FailureClassName, FailureRule).optional(),
   errors: Patterns.optional(),
-  /** Lines with which the script itself shows its commands, and that would fit: they prove nothing. */
+  /** Lines in which the script echoes its commands and that match a pattern: they are not evidence. */
   shown: z.array(z.string()).max(mostShown).optional(),
 });
 export type OutcomeRules = z.infer<typeof OutcomeRules>;
@@ -76,12 +76,12 @@ export interface RulePattern {
 }
 
 /**
- * All patterns together: in the worst case, which takes a line made for it, a character of a log
- * costs as many steps.
+ * The limit for all patterns together: in the worst case, with a crafted line, a character of a log costs this many
+ * steps.
  */
 const mostStepsTogether = 2_000;
 
-/** Throws `invalid_argument` for a pattern that cannot be used, or when all together are too much. */
+/** Throws `invalid_argument` for a pattern that cannot be used, or when all patterns together exceed the limit. */
 export function compileRules(rules: OutcomeRules): RulePattern[] {
   const written = [
     ...(rules.success ?? []).map(

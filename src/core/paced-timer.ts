@@ -1,9 +1,9 @@
 import { type IdleState, neverIdle, periodMs } from "./idle-state.ts";
 
 /**
- * Calls `run` every `everyMs`, and rarely while the farm is idle: every `idleMs`. Returns the function that ends it.
+ * Calls `run` every `everyMs`, and every `idleMs` while the farm is idle. Returns the function that stops it.
  *
- * When the farm stops being idle, the next call comes after `everyMs` at the latest. The timer keeps no
+ * When the farm stops being idle, the next call comes after `everyMs` at the latest. The timer does not keep the
  * process alive. `run` must not throw; its argument is the planned waiting time.
  */
 export function startPacedTimer(
@@ -22,7 +22,7 @@ export function startPacedTimer(
       plan();
       run(waitedMs);
     }, plannedMs);
-    // Browsers, where there is nothing to keep alive, have numbers for timers.
+    // In browsers, timers are numbers, and there is no process to keep alive.
     if (typeof timer === "object") timer.unref();
   };
   plan();

@@ -18,14 +18,14 @@ export type Platform = z.infer<typeof Platform>;
 export const rulesProperty = "rules";
 
 /**
- * The property under which an action says which secrets it is given (`secret-reference.ts`). Only the farm writes it:
- * definitions and build tools are refused that have it.
+ * The property in which an action lists its secrets (`secret-reference.ts`). Only the farm writes it: definitions and
+ * requests that contain it are refused.
  */
 export const secretsProperty = "grange-secrets";
 
 /**
- * The property with which a granary states the build environment of a client: with another compiler, the action is
- * another one. It is part of the action's digest and requires nothing of a worker.
+ * The property with which a granary states the build environment of a client: another compiler makes another action. It
+ * is part of the action's digest and requires nothing of a worker.
  */
 export const environmentProperty = "grange-environment";
 
@@ -44,12 +44,12 @@ const instructions = new Set([
 ]);
 
 /**
- * Properties whose values are names of REv2's platform lexicon, which are lower case there. The documentation of many
- * clients writes `Linux`, and such an action would wait forever.
+ * Properties whose values are names of REv2's platform lexicon, which are in lower case. The documentation of many
+ * clients has `Linux`, and an action with that value would wait forever.
  */
 const caseless = new Set(["OSFamily", "ISA"]);
 
-/** A platform with the one spelling of those values that may be spelled in several ways. */
+/** Returns a platform in which values with several spellings have their canonical spelling. */
 export function spelledAlike(platform: Platform): Platform {
   return Object.fromEntries(
     Object.entries(platform).map(([name, value]) => [
@@ -59,14 +59,14 @@ export function spelledAlike(platform: Platform): Platform {
   );
 }
 
-/** The properties that a worker must offer, spelled alike. */
+/** Returns the properties that a worker must offer, in canonical spelling. */
 export function requirementsOf(platform: Platform): Platform {
   return spelledAlike(
     Object.fromEntries(Object.entries(platform).filter(([name]) => !instructions.has(name))),
   );
 }
 
-/** Returns the same text for equal platforms, whatever the order of their properties. */
+/** Returns the same text for equal platforms, regardless of the order of their properties. */
 export function platformKey(platform: Platform): string {
   return JSON.stringify(
     Object.entries(platform).toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)),
@@ -74,23 +74,23 @@ export function platformKey(platform: Platform): string {
 }
 
 /**
- * The property under which a worker names, with commas between, those of its properties that an action must ask
- * for: a fence. Without it a worker takes whatever asks for nothing that it lacks.
+ * The property in which a worker lists, separated by commas, those of its properties that an action must require: a
+ * fence. Without it, a worker accepts every action whose requirements it satisfies.
  */
 export const fenceProperty = "grange-only-for";
 
-/** Whether a worker that offers `offered` may run what asks for `asked`. */
+/** Returns whether a worker that offers `offered` may run actions that require `required`. */
 export function serves(offered: Platform, required: Platform): boolean {
   return offersAll(offered, required) && fenceAround(offered, required).length === 0;
 }
 
-/** The properties that an action does not ask for, and must for this worker to take it. */
+/** Returns the properties that an action lacks but must require before this worker accepts it. */
 export function fenceAround(offered: Platform, required: Platform): string[] {
   const names = offered[fenceProperty]?.split(",") ?? [];
   return names.filter((name) => !Object.hasOwn(required, name));
 }
 
-/** Whether a worker has every required property, whatever additional properties it requires itself. */
+/** Returns whether a worker has every required property; the worker's own fence is ignored. */
 export function offersAll(offered: Platform, required: Platform): boolean {
   const offer = spelledAlike(offered);
   return Object.entries(requirementsOf(required)).every(([name, value]) => offer[name] === value);

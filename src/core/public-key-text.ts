@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /**
- * The public half of a signing key as people copy it: `ed25519:` and 32 bytes in base64url.
+ * The public half of a signing key for copying: `ed25519:` and 32 bytes in base64url.
  *
  * One line without spaces, so that it survives chats and shells.
  */

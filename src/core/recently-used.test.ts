@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { recentlyUsed } from "./recently-used.ts";
 
-/** Keeps letters; answers which of them had to be made again. */
+/** Caches letters; returns those that had to be created again. */
 function letters(most: number, weigh?: (letter: string) => number) {
   const kept = recentlyUsed<string>(most, weigh);
   return (keys: string) =>

@@ -1,8 +1,8 @@
-/** Values that cost something to make, the most recently used of them. */
+/** A cache of the most recently used values, which are expensive to create. */
 export interface RecentlyUsed<Value> {
-  /** The value of a key, made when it is not here. A promise that fails is forgotten. */
+  /** Returns the value of a key; creates it when it is absent. A rejected promise is removed. */
   get(key: string, make: () => Value): Value;
-  /** The value of a key that is here; it counts as used. */
+  /** Returns the value of a cached key and marks it as used. */
   peek(key: string): Value | undefined;
   set(key: string, value: Value): void;
   forget(key: string): void;
@@ -23,7 +23,7 @@ export function recentlyUsed<Value>(
   most: number,
   weigh: (value: Awaited<Value>) => number = () => 1,
 ): RecentlyUsed<Value> {
-  // A Map walks its keys in the order of insertion: the first is the oldest.
+  // A Map iterates over its keys in the order of insertion: the first is the oldest.
   const kept = new Map<string, Kept<Value>>();
   let total = 0;
 

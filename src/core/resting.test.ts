@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { rest } from "./resting.ts";
 
 beforeEach(() => {
-  // Whatever else ticks in this process would tick for two hundred days, too.
+  // Other faked timers of this process would also run for two hundred days.
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
 });
 afterEach(() => {

@@ -1,7 +1,7 @@
-/** Node's timers take a longer time for none at all, and fire at once. */
+/** Node's timers treat a longer time as zero and fire at once. */
 const longestTimerMs = 2 ** 31 - 1;
 
-/** Waits, however long; ends early, without complaint, when the signal is given. */
+/** Waits for any duration; returns early, without an error, when the signal is aborted. */
 export function rest(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) {

@@ -3,7 +3,7 @@ import type { Verb } from "./verb.ts";
 /**
  * The right that a caller needs before an endpoint or a gRPC method runs.
  *
- * - `none`: everybody may call it; `because` states the reason, for the list of endpoints.
+ * - `none`: every caller may call it; `because` states the reason, for the list of endpoints.
  * - `farm`: one of the verbs, by a grant for the whole farm.
  * - `some`: one of the verbs, by a grant for any repository, branch or pool. The handler checks the grant for the exact
  * place as soon as it knows the place, in the transaction that acts on it.
@@ -25,7 +25,7 @@ export function rightSomewhere(...verbs: readonly [Verb, ...Verb[]]): Right {
   return { kind: "some", verbs };
 }
 
-/** For the documents: "`submit` or `define`", or a dash where none is needed. */
+/** For the documents: "`submit` or `define`", or a dash when none is needed. */
 export function describeRight(right: Right): string {
   switch (right.kind) {
     case "none":

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** How definitions call a secret; a file of the run has this name. */
+/** The name of a secret in definitions; a file of the run has the same name. */
 export const SecretName = z
   .string()
   .regex(
@@ -8,13 +8,13 @@ export const SecretName = z
     "a secret's name has 1 to 64 letters, digits, _ and -, and begins with a letter",
   );
 
-/** More than a release of anything that we know needs. */
+/** More than any known release process needs. */
 export const mostSecretsOfAJob = 16;
 
 /** One version of one secret's value. The value leaves the module `access/secrets` only with a lease. */
 export interface SecretReference {
   readonly name: string;
-  /** The id of the secret: the same name may be another secret on another branch. */
+  /** The id of the secret; the same name may mean another secret on another branch. */
   readonly id: number;
   readonly version: number;
 }
@@ -30,7 +30,7 @@ export function secretsText(references: readonly SecretReference[]): string {
     .join(",");
 }
 
-/** Undefined for any other text. */
+/** Parses such a text; undefined for any other text. */
 export function secretsIn(text: string): SecretReference[] | undefined {
   const parts = text
     .split(",")

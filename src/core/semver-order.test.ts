@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { compareSemVer, parseSemVer } from "./semver-order.ts";
 
-// The examples of https://semver.org/#spec-item-11, and versions as they are published.
+// The examples of https://semver.org/#spec-item-11, and published versions.
 const inOrder = [
   "0.9.10",
   "1.0.0-alpha",

@@ -19,12 +19,12 @@ export function parseSemVer(text: string): SemVer | undefined {
   };
 }
 
-/** Precedence after https://semver.org/#spec-item-11; negative when `a` comes first. */
+/** Compares by the precedence of https://semver.org/#spec-item-11; negative when `a` comes first. */
 export function compareSemVer(a: SemVer, b: SemVer): number {
   for (const index of [0, 1, 2] as const) {
     if (a.core[index] !== b.core[index]) return a.core[index] - b.core[index];
   }
-  // A release comes after everything that led to it.
+  // A release comes after its prereleases.
   if (a.prerelease.length === 0 || b.prerelease.length === 0) {
     return b.prerelease.length - a.prerelease.length;
   }

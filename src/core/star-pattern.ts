@@ -2,8 +2,7 @@
  * Returns whether a text matches a pattern in which stars stand for any characters, or for none.
  *
  * `parts` are the texts between the stars; one part is a pattern without a star. Each part is searched once, as far
- * left as possible: a match further right would leave less for the rest. So there is no backtracking, whatever the
- * pattern.
+ * left as possible: a match further right would leave less text for the rest. So no pattern needs backtracking.
  */
 export function fitsStars(parts: readonly string[], text: string): boolean {
   const first = parts[0] ?? "";

@@ -4,7 +4,9 @@ import { z } from "zod";
 export const Section = z.enum(["compile", "runtime", "toolchain"]);
 export type Section = z.infer<typeof Section>;
 
-/** A word of a suite: a benchmark's, profile's, scenario's, backend's, target's name. It becomes parts of paths and addresses. */
+/**
+ * The name of a benchmark, profile, scenario, backend or target in a suite. It becomes a part of paths and addresses.
+ */
 export const SuiteWord = z
   .string()
   .regex(/^[A-Za-z0-9@][A-Za-z0-9@._+-]{0,79}(\/[A-Za-z0-9][A-Za-z0-9._+-]{0,79})?$/, {
@@ -25,13 +27,13 @@ export const TestCase = z.object({
 });
 export type TestCase = z.infer<typeof TestCase>;
 
-/** One text for equal cases: for maps and addresses. No word of a suite has a space. */
+/** Returns the same text for equal cases, for maps and addresses. No word of a suite has a space. */
 export function caseKey(testCase: TestCase): string {
   const { section, benchmark, profile, scenario, backend, target } = testCase;
   return [section, benchmark, profile || "-", scenario || "-", backend, target].join(" ");
 }
 
-/** Undefined when the text names no case. */
+/** Returns undefined when the text is not a case. */
 export function caseOfKey(key: string): TestCase | undefined {
   const parts = key.split(" ");
   if (parts.length !== 6) return undefined;

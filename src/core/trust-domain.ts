@@ -1,10 +1,10 @@
 import { z } from "zod";
 
 /**
- * A trust domain decides who may write what a build will read: `protected`, `pr/N` or `user/NAME`.
+ * A trust domain decides which clients may write results that a build will read: `protected`, `pr/N` or `user/NAME`.
  *
  * The server derives it from repository and ref; no client names it. The domain of a pull request names its repository,
- * `pr/7@owner/name`: number 7 of another repository is another domain.
+ * `pr/7@owner/name`: pull request 7 of another repository has another domain.
  */
 export const TrustDomain = z
   .string()
@@ -14,7 +14,7 @@ export type TrustDomain = z.infer<typeof TrustDomain>;
 
 export const protectedDomain: TrustDomain = TrustDomain.parse("protected");
 
-/** Whether it is that of a pull request. */
+/** Returns whether it is the domain of a pull request. */
 export function isOfPullRequest(domain: TrustDomain): boolean {
   return domain.startsWith("pr/");
 }

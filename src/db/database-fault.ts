@@ -6,10 +6,10 @@ import { isFullDisk } from "#core/full-disk.ts";
 const unkeepable: ReadonlySet<string> = new Set(["22021", "22P05"]);
 
 /**
- * Tells a database that cannot be reached (try again) from one that refused (do not).
+ * Distinguishes an unreachable database (retry) from one that refused the statement (do not retry).
  *
- * SQLSTATE classes: 08 connection, 57P administrator or crash shutdown, 53
- * insufficient resources, 40 serialisation and deadlock (PostgreSQL, appendix A).
+ * SQLSTATE classes: 08 connection, 57P administrator or crash shutdown, 53 insufficient resources, 40 serialisation and
+ * deadlock (PostgreSQL, appendix A).
  */
 export function databaseFault(reason: unknown): Fault {
   if (reason instanceof Fault) return reason;
@@ -46,14 +46,17 @@ const byLimit: ReadonlyMap<string | undefined, string> = new Map([
   ],
 ]);
 
-/** The time limit that ended a statement or its transaction, in a sentence; undefined for another failure. */
+/** Returns the time limit that ended a statement or its transaction, in a sentence; undefined for another failure. */
 function limitReached(reason: unknown): string | undefined {
   if (reason instanceof Error && reason.message === "Query read timeout")
     return "the database did not answer in time; its connection was given up. Try again";
   return reason instanceof pg.DatabaseError ? byLimit.get(reason.code) : undefined;
 }
 
-/** Whether it only says that an earlier statement of the transaction failed: `in_failed_sql_transaction`. */
+/**
+ * Returns whether the error only means that an earlier statement of the transaction failed:
+ * `in_failed_sql_transaction`.
+ */
 export function isAfterFailure(reason: unknown): boolean {
   for (let each = reason; each instanceof Error; each = each.cause)
     if (each instanceof pg.DatabaseError) return each.code === "25P02";
@@ -76,7 +79,7 @@ function isConnectionLoss(reason: unknown): boolean {
   const lost = ["ECONNREFUSED", "ECONNRESET", "ENOENT", "EPIPE", "ETIMEDOUT", "ENOTFOUND"];
   return (
     (code !== undefined && lost.includes(code)) ||
-    // node-postgres throws plain errors for a socket that closed under it.
+    // node-postgres throws plain errors for a socket that was closed during use.
     /connection (terminated|ended|closed)|client has encountered a connection error|not queryable|timeout exceeded when trying to connect/i.test(
       reason.message,
     )

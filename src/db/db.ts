@@ -3,13 +3,13 @@ import type { Sql } from "./sql.ts";
 import type { KindOfWork } from "./time-limits.ts";
 
 /**
- * A transaction: statements that commit together.
+ * A transaction: statements that are committed together.
  *
- * Store functions take a Tx and not a Db: the caller knows what must happen together, and so decides where the
- * transaction begins and ends.
+ * Store functions have a Tx parameter, not a Db: the caller knows which changes belong together, and so decides where
+ * the transaction begins and ends.
  */
 export interface Tx {
-  /** Runs a statement and parses each row. A row that does not fit is a bug in the store. */
+  /** Runs a statement and parses each row. A row that does not match the schema is a bug in the store. */
   many<Row extends z.ZodType>(row: Row, statement: Sql): Promise<z.output<Row>[]>;
   /** Runs a statement; returns how many rows it changed. */
   run(statement: Sql): Promise<number>;
@@ -19,13 +19,13 @@ export interface Tx {
 
 export interface Db extends Tx {
   /**
-   * Commits what `work` did when it resolves, nothing of it when it throws. PostgreSQL ends what takes longer than the
-   * kind of work may; statements outside a transaction are calls.
+   * Commits the changes of `work` when it resolves; rolls back when it throws. PostgreSQL cancels work above the time
+   * limit of its kind; statements outside a transaction have the kind `call`.
    */
   transaction<T>(work: (tx: Tx) => Promise<T>, kind?: KindOfWork): Promise<T>;
   /**
-   * Calls `heard` for each NOTIFY on a channel, and once with an empty payload
-   * after the connection was lost and is back: notifications may have been missed.
+   * Calls `heard` for each NOTIFY on a channel, and once with an empty payload after a lost connection was
+   * re-established: notifications may have been missed.
    */
   listen(channel: string, heard: (payload: string) => void): Promise<{ stop(): Promise<void> }>;
   close(): Promise<void>;

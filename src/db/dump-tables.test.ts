@@ -19,7 +19,7 @@ test("what is committed while tables are read is in none of them, and no writer 
   await dumpTables(
     url,
     async (table, rows) => {
-      // One more of each for every table that is read: only what was there at the beginning counts.
+      // Inserts one more row of each kind for every table that is read: only rows from before the snapshot count.
       await db.run(
         sql`insert into repository (name, url) values (${randomBytes(6).toString("hex")}, ${randomBytes(6).toString("hex")})`,
       );

@@ -13,7 +13,7 @@ import {
   withoutTimeouts,
 } from "./table-copy.ts";
 
-/** Keeps the rows of one table; resolves when they are kept. */
+/** Stores the rows of one table; resolves when they are stored. */
 type KeepRows = (table: string, rows: Readable) => Promise<void>;
 
 const Table = z.object({ name: z.string(), columns: z.array(z.string()) });
@@ -23,7 +23,7 @@ type Table = z.infer<typeof Table>;
  * Reads every table of a database as it was at one moment, while others write.
  *
  * One read-only transaction reads them all (REPEATABLE READ). It locks the tables against migrations first, so that no
- * table has another shape than its rows. No other transaction waits for it, but for migrations.
+ * table's schema differs from its rows. Only migrations wait for it.
  *
  * `whileHeld` runs after the rows were read and before the lock of backups is released. No transaction is open then.
  *
@@ -65,7 +65,7 @@ export async function dumpTables<T>(
       throw new Fault("failed_precondition", "the database is empty: there is no farm to back up");
     }
     await client.query("begin isolation level repeatable read read only").catch(fail);
-    // Before the snapshot, which the first query takes: a migration then comes before both or waits.
+    // Before the snapshot, which the first query takes, so that a migration is either complete before both, or waits.
     const all = named.map(({ name }) => pg.escapeIdentifier(name)).join(", ");
     await client.query(`lock table ${all} in access share mode`).catch(fail);
     const tables = await query(Table, tablesOfSchema);
@@ -97,7 +97,7 @@ async function dumpTable(
     copyTo(`copy ${pg.escapeIdentifier(table.name)} (${columns}) to stdout`),
   );
   await keepRows(table.name, rows).catch((reason: unknown) => {
-    // What else fails is the keeping of the rows, of which the caller knows more.
+    // Other errors come from storing the rows; the caller can describe them better.
     const isOfDatabase = reason instanceof pg.DatabaseError || lost.reason !== undefined;
     throw isOfDatabase ? databaseFault(lost.reason ?? reason) : reason;
   });
@@ -106,7 +106,7 @@ async function dumpTable(
   return { name: table.name, columns: table.columns, rows: rows.rowCount };
 }
 
-/** Refuses what this code does not know: a table of it may hold what cannot be restored by its rows alone. */
+/** Refuses unknown migrations: their tables may contain data that cannot be restored from rows alone. */
 async function migrationsIn(
   query: (row: z.ZodObject<{ name: z.ZodString }>, text: string) => Promise<{ name: string }[]>,
 ): Promise<string[]> {
@@ -141,7 +141,7 @@ const tablesOfSchema = `
   order by c.relname
 `;
 
-/** `last_value` is null until a sequence was first asked. */
+/** `last_value` is null until the first use of a sequence. */
 const sequencesOfSchema = `
   select sequencename as name, coalesce(last_value, start_value)::text as "lastValue", last_value is not null as "isCalled"
   from pg_sequences where schemaname = current_schema() order by sequencename

@@ -1,6 +1,8 @@
 import type { Db } from "./db.ts";
 
-/** The same database for background work: each statement, too, runs in a transaction with the limits of maintenance. */
+/**
+ * The same database for background work: single statements also run in a transaction with the limits of maintenance.
+ */
 export function forMaintenance(db: Db): Db {
   return {
     ...db,

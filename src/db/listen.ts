@@ -16,7 +16,7 @@ type Heard = (payload: string) => void;
 interface Listener {
   /**
    * Notifications that are sent while the connection is down are lost. Therefore `heard` is called with an empty
-   * payload after each reconnection: look for changes then.
+   * payload after each reconnection: the listener must then look for changes.
    */
   listen(channel: string, heard: Heard): Promise<{ stop(): Promise<void> }>;
   close(): Promise<void>;
@@ -25,8 +25,8 @@ interface Listener {
 /**
  * Listens on one connection, which the first listener opens, and reconnects when it is lost.
  *
- * One connection serves all channels: at each commit that notifies, PostgreSQL wakes every backend that listens to
- * anything. A server listens in about twenty places, and two commits of each action notify.
+ * One connection serves all channels: at each commit that notifies, PostgreSQL wakes every listening backend. A server
+ * listens in about twenty places, and two commits of each action notify.
  */
 export function openListener(
   config: pg.ClientConfig,
@@ -46,7 +46,7 @@ export function openListener(
     });
     client.on("error", () => {});
     const probe = { text: "select 1", query_timeout: answerMs };
-    // One that gets no answer in time ends the connection.
+    // A probe without an answer in time ends the connection.
     const probing = setInterval(() => void client.query(probe).catch(() => {}), everyMs).unref();
     client.on("end", () => {
       clearInterval(probing);
@@ -64,7 +64,7 @@ export function openListener(
     return client;
   };
 
-  /** Returns the connection; callers that come while it is being opened share it. */
+  /** Returns the connection; callers that arrive while it is being opened share it. */
   const connection = (): Promise<pg.Client> => {
     if (connected === undefined) {
       const made = connect();
@@ -100,7 +100,7 @@ export function openListener(
 
   return {
     async listen(channel, heard) {
-      // A function of its own, because one function may listen twice.
+      // A separate closure, because the same function may be registered twice.
       const bell: Heard = (payload) => heard(payload);
       const here = listening.get(channel) ?? new Set();
       listening.set(channel, here.add(bell));

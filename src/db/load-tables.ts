@@ -34,8 +34,8 @@ export async function requireEmptyDatabase(url: string): Promise<void> {
  * Makes the schema of a dump in an empty database and fills its tables, in one transaction: a load that fails or is
  * killed leaves the database empty.
  *
- * The schema is made by the migrations that the dump names; those that are younger run when a server starts. Foreign keys
- * are dropped for the load and made again after it, which checks every row, and lets tables come in any order.
+ * The schema is made by the migrations that the dump names; newer ones run when a server starts. Foreign keys are
+ * dropped for the load and made again after it, which checks every row, and allows any order of tables.
  *
  * @param rowsOf the rows of a table in the text format of COPY
  */
@@ -64,7 +64,7 @@ export async function loadTables(
     for (const name of names) {
       await client.query(`alter table ${name} disable trigger user`).catch(fail);
     }
-    // Some migrations insert rows, which are in the dump, too, as they are by now.
+    // Some migrations insert rows; the dump contains these rows in their current state.
     await client.query(`truncate ${names.join(", ")}`).catch(fail);
     const ours = new Set(made.map(({ name }) => name));
     for (const table of tables) {
@@ -89,7 +89,7 @@ export async function loadTables(
       await client.query(`alter table ${name} enable trigger user`).catch(fail);
     }
     await client.query("commit").catch(fail);
-    // The planner knows nothing of tables that were filled just now.
+    // The planner has no statistics of the tables that were just filled.
     await client.query("analyze").catch(fail);
   });
 }
@@ -141,7 +141,7 @@ async function connected(url: string, work: (client: pg.Client) => Promise<void>
   }
 }
 
-/** Quoted as it must stand in a statement. */
+/** Quoted for use in a statement. */
 const ForeignKey = z.object({ table: z.string(), name: z.string(), definition: z.string() });
 
 const foreignKeysOfSchema = `

@@ -5,7 +5,7 @@ import type { Db, Tx } from "./db.ts";
 import { sql } from "./sql.ts";
 import { setForTransaction, timeLimits } from "./time-limits.ts";
 
-/** One lock for all servers that start at once; the number is arbitrary and ours alone. */
+/** One lock for all servers that start at once; the number is arbitrary but used only here. */
 const migrationLock = 7_240_911;
 
 export interface Migration {
@@ -14,7 +14,7 @@ export interface Migration {
   readonly text: string;
 }
 
-/** The migrations beside this file, or beside the bundle that holds it. */
+/** Reads the migrations beside this file, or beside the bundle that contains it. */
 export async function readMigrations(
   folder: URL = new URL("./migrations/", import.meta.url),
 ): Promise<Migration[]> {
@@ -28,7 +28,7 @@ export async function readMigrations(
   );
 }
 
-/** The statement that creates the table of applied migrations, where it is not there. */
+/** The statement that creates the table of applied migrations, when it does not exist. */
 export const migrationTable = `
   create table if not exists migration (
     number integer primary key,
@@ -46,8 +46,8 @@ export const migrationTable = `
 export async function migrate(db: Db, migrations?: readonly Migration[]): Promise<void> {
   const known = migrations ?? (await readMigrations());
   await db.transaction(async (tx) => {
-    // Another server may take any time for its migrations. Waiting for the tables themselves has a limit: while this
-    // transaction waits for one, so does every transaction after it.
+    // Another server may take any time for its migrations. Waiting for table locks has a limit: while this transaction
+    // waits for a table, all later transactions wait behind it.
     await tx.run(sql`select set_config('lock_timeout', '0', true)`);
     await tx.run(sql`select pg_advisory_xact_lock(${migrationLock})`);
     await tx.run(setForTransaction(timeLimits.migration));
@@ -75,7 +75,9 @@ export async function migrate(db: Db, migrations?: readonly Migration[]): Promis
   }, "migration");
 }
 
-/** Which of the known migrations a database lacks, and the name of one that it has and this version does not know. */
+/**
+ * Returns the known migrations that a database lacks, and the name of an applied one that is unknown to this version.
+ */
 export async function migrationState(
   db: Db,
 ): Promise<{ readonly missing: number; readonly newer: string | undefined }> {
@@ -97,7 +99,7 @@ export async function migrationState(
   };
 }
 
-/** The number of the newest migration that a database has. */
+/** Returns the number of the newest applied migration. */
 export async function newestMigration(tx: Tx): Promise<number> {
   const [row] = await tx.many(
     z.object({ number: z.number() }),

@@ -4,7 +4,7 @@ import { databaseFault } from "./database-fault.ts";
 
 /** A connection to a database for a single query. */
 interface RequestedConnection {
-  /** The process id of the server process behind it. */
+  /** Returns the process id of its server process. */
   backend(): Promise<number>;
   close(): Promise<void>;
 }

@@ -52,8 +52,8 @@ test("a transaction says what failed first, not that later statements were refus
 });
 
 test("a connection that is ended in one packet with its greeting ends nothing else", async () => {
-  // Given a server that greets and, in the same packet, says that its postmaster is gone: see the protocol's message
-  // formats
+  // Given a server that completes the handshake and, in the same packet, reports the loss of its postmaster: see the
+  // protocol's message formats
   const severity = "SFATAL\0VFATAL\0C57P01\0";
   const words = "Mterminating connection due to unexpected postmaster exit\0\0";
   const error = Buffer.from(severity + words);

@@ -19,7 +19,7 @@ import { acceptLast } from "./with-commit.ts";
 interface PostgresOptions {
   /** `postgres://…`; a Unix socket is `postgres:///name?host=/directory&user=name`. */
   readonly url: string;
-  /** Connections at most. Two cores gain nothing from more than a few. */
+  /** The highest number of connections. With two cores, more than a few bring no benefit. */
   readonly poolSize?: number;
   readonly applicationName?: string;
   /** Called with the notices of PostgreSQL, such as warnings. */
@@ -27,10 +27,10 @@ interface PostgresOptions {
   readonly limits?: Readonly<Record<KindOfWork, TimeLimits>>;
 }
 
-/** Silence after which Node asks whether the other side of a TCP connection is still there. */
+/** The time of silence after which Node sends a TCP keepalive probe. */
 const keepAliveMs = 30_000;
 
-/** node-postgres hands out int8 as text; ours are counters and sizes, safe as numbers. */
+/** node-postgres returns int8 as text; our values are counters and sizes, which are safe as numbers. */
 const int8 = 20;
 const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: "text" | "binary") =>
@@ -48,7 +48,7 @@ export function openPostgres(options: PostgresOptions): Db {
     query_timeout: limits.call.answerMs,
     application_name: options.applicationName ?? "grange",
     types,
-    // Statements of one connection go out without waiting for each other's answers.
+    // Statements of one connection are sent without waiting for each other's answers.
     pipeline: true,
     stream: gatheringSocket,
   };
@@ -56,7 +56,8 @@ export function openPostgres(options: PostgresOptions): Db {
     ...config,
     max: options.poolSize ?? 8,
     connectionTimeoutMillis: 10_000,
-    // Just longer than the minute for which an idle farm's loops rest: a new connection costs 20 ms of CPU, an open one 5 MiB.
+    // Slightly longer than the minute between polls of an idle farm: a new connection costs 20 ms of CPU, an open one 5
+    // MiB.
     idleTimeoutMillis: 65_000,
   });
   // A connection that breaks is replaced at its next use; without a listener the process would end. The pool
@@ -66,7 +67,8 @@ export function openPostgres(options: PostgresOptions): Db {
   const { onNotice } = options;
   pool.on("connect", (client) => {
     client.on("error", () => {});
-    // Not awaited: the statements that follow stand behind it. Where it fails, the connection is broken, and they fail too.
+    // Not awaited: the following statements are queued behind it. If it fails, the connection is broken, and they also
+    // fail.
     client.query(setForConnection(limits.call)).catch(() => {});
     if (onNotice !== undefined) client.on("notice", ({ message }) => onNotice(message ?? ""));
   });
@@ -140,9 +142,9 @@ export function openPostgres(options: PostgresOptions): Db {
 
 /** The parts of a transaction that are observed for its statements. */
 interface Watched {
-  /** How long an answer may take, in milliseconds; then the connection is given up. */
+  /** How long an answer may take, in milliseconds; after that the connection is closed. */
   readonly answerMs: number;
-  /** Throws when no statement may come any more. */
+  /** Throws when no further statement is allowed. */
   readonly assertOpen?: () => void;
   readonly onFailure?: (reason: unknown) => void;
 }
@@ -182,7 +184,7 @@ function over(
 
 const lists = new WeakMap<z.ZodType, z.ZodType>();
 
-/** A schema is made once: its first use costs more than all that is parsed with it in a transaction. */
+/** A schema is created once: its first use costs more than all parsing with it in a transaction. */
 function rowsOf<Row extends z.ZodType>(row: Row): z.ZodArray<Row> {
   const known = lists.get(row) ?? z.array(row);
   lists.set(row, known);

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Tx } from "./db.ts";
 import { sql } from "./sql.ts";
 
-/** Which PostgreSQL answers: 180004 is 18.4. */
+/** Returns the version of PostgreSQL: 180004 is 18.4. */
 export async function serverVersion(
   tx: Tx,
 ): Promise<{ readonly major: number; readonly text: string }> {

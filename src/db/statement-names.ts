@@ -1,9 +1,8 @@
 /**
  * Gives each statement text a name, so that a connection parses and plans it once.
  *
- * Texts come from `sql` tags in the source, so there are some hundreds of them; a
- * text that is put together at run time would grow the table on both sides
- * without end, hence the bound: past it, statements go unnamed.
+ * Texts come from `sql` tags in the source, so there are some hundreds; texts that are composed at run time would grow
+ * the table on both sides without limit. Above the limit, statements have no name.
  */
 export function statementNames(most = 1_000): (text: string) => string | undefined {
   const names = new Map<string, string>();

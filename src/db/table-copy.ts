@@ -3,13 +3,13 @@ import { z } from "zod";
 /** A table's rows in a dump: one file in PostgreSQL's text format of COPY. */
 export const DumpedTable = z.object({
   name: z.string(),
-  /** In the order in which the file has them. */
+  /** In the order of the file. */
   columns: z.array(z.string()).min(1),
   rows: z.number().int().nonnegative(),
 });
 export type DumpedTable = z.infer<typeof DumpedTable>;
 
-/** Where a sequence stood when the tables had been dumped: at or after every value that they hold. */
+/** The state of a sequence after the dump of the tables: at least the highest value in them. */
 export const DumpedSequence = z.object({
   name: z.string(),
   /** A bigint in decimal: it may exceed what a JSON number holds exactly. */
@@ -18,9 +18,9 @@ export const DumpedSequence = z.object({
 });
 export type DumpedSequence = z.infer<typeof DumpedSequence>;
 
-/** The whole of a dumped database, apart from its rows. */
+/** A dumped database without its rows. */
 export const DumpedSchema = z.object({
-  /** As PostgreSQL says it: `18.4`. */
+  /** As reported by PostgreSQL: `18.4`. */
   serverVersion: z.string(),
   /** Names of the files of `migrations/` that had been applied, in order. */
   migrations: z.array(z.string()).min(1),
@@ -28,7 +28,7 @@ export const DumpedSchema = z.object({
 });
 export type DumpedSchema = z.infer<typeof DumpedSchema>;
 
-/** One lock for all backups of a farm, in whatever directory; the number is arbitrary and ours alone. */
+/** One lock for all backups of a farm, in any directory; the number is arbitrary but used only here. */
 export const backupLock = 7_240_912;
 
 /** A dump or a load may take hours: no limit that the server or the URL sets for ordinary statements applies to it. */

@@ -147,7 +147,7 @@ test("a listener whose connection died in silence connects again and calls those
   await line.close();
 });
 
-/** A way to the database over TCP. Connections that are open when it falls silent stay so for ever; new ones work. */
+/** A TCP proxy to the database. When it is silenced, open connections stay silent for ever; new ones work. */
 async function lineTo(database: string) {
   const address = new URL(database);
   const socket = join(address.searchParams.get("host") ?? "", ".s.PGSQL.5432");

@@ -8,7 +8,7 @@ export async function together<const Sent extends readonly unknown[]>(
   sent: Sent,
 ): Promise<{ -readonly [Each in keyof Sent]: Awaited<Sent[Each]> }> {
   const all = Promise.all(sent);
-  // Handled below, when all have ended.
+  // Errors are handled below, when all have ended.
   all.catch(() => {});
   await Promise.allSettled(sent);
   return all as Promise<{ -readonly [Each in keyof Sent]: Awaited<Sent[Each]> }>;

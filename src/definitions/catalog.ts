@@ -20,7 +20,7 @@ export interface Catalog {
   readonly entries: readonly CatalogEntry[];
 }
 
-/** Names each definition, and all of them together. */
+/** Computes the digest of each definition, and of all together. */
 export function catalogOf(definitions: ReadonlyMap<string, JobDefinition>): Catalog {
   const entries = [...definitions]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
@@ -42,12 +42,12 @@ export function rememberName(definition: JobDefinition, canonicalText: string): 
   remembered.set(definition, nameOfText(canonicalText));
 }
 
-/** The digest of a value's canonical text, as `<hash>/<size>`. */
+/** Returns the digest of a value's canonical text, as `<hash>/<size>`. */
 export function nameOf(value: unknown): DefinitionDigest {
   return nameOfText(canonicalJson(value));
 }
 
 function nameOfText(text: string): DefinitionDigest {
-  // Right by construction: tens of thousands are made at a time.
+  // Not parsed, because it is valid by construction and tens of thousands are made at a time.
   return `${hash("sha256", text)}/${Buffer.byteLength(text)}` as DefinitionDigest;
 }

@@ -7,11 +7,11 @@ import { parameterValues } from "./parameter-values.ts";
 import { readSwitchValues, usualValueOf } from "./switch-values.ts";
 import type { Declared, Templates } from "./templates.ts";
 
-/** The wishes of a submitter for definitions, and the values of the branch. */
+/** A submitter's requests for definitions, and the values of the branch. */
 export interface Requests {
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly switches: SwitchValues;
-  /** A graph that the definitions name. */
+  /** The name of a graph in the definitions. */
   readonly graph?: string | undefined;
   /** The branch's settings, for definitions of any age: values that these do not declare are ignored. */
   readonly branch?:
@@ -29,8 +29,8 @@ export interface ChosenValues {
 }
 
 /**
- * Every parameter and switch with its value: as declared, then as the branch says, then as the
- * named graph says, then as it was given.
+ * Returns every parameter and switch with its value; later sources override earlier ones: the declaration, the branch,
+ * the named graph, the request.
  */
 export function chooseValues(
   templates: Templates,

@@ -3,7 +3,10 @@ import { durationWithin } from "./duration.ts";
 import { JobName } from "./job-name.ts";
 import { RelativePath } from "./relative-path.ts";
 
-/** A test's name, a directory: whatever the job's command understands. No line breaks, for lists are lines. */
+/**
+ * A test's name, a directory, or any text that the job's command understands. No line breaks, because lists are written
+ * as lines.
+ */
 export const Item = z
   .string()
   .min(1, "an item cannot be empty")
@@ -12,7 +15,7 @@ export const Item = z
 
 export const mostItems = 100_000;
 
-/** How a job is cut into batches of items that workers share. */
+/** How a job is divided into batches of items that workers share. */
 export const Chunks = z
   .strictObject({
     items: z

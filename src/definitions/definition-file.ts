@@ -6,7 +6,7 @@ import { NamedGraph } from "./named-graph.ts";
 /** The types that a parameter's value can have. */
 export const parameterTypes = ["string", "number", "boolean", "list", "map"] as const;
 
-/** A hole of the definitions, filled when a graph is made. */
+/** A placeholder in the definitions, filled when a graph is made. */
 export const Parameter = z.strictObject({
   type: z
     .enum(parameterTypes, { error: `must be one of ${parameterTypes.join(", ")}` })
@@ -38,7 +38,7 @@ const graphName = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, "a graph's name has letters, digits and . _ - only");
 
-/** The top of a file, with holes still in its jobs. */
+/** The top level of a file, with unfilled placeholders in its jobs. */
 export const DefinitionFile = z.strictObject({
   version: z
     .literal(1, { error: "must be 1: the version of the language" })
@@ -68,7 +68,7 @@ export const DefinitionFile = z.strictObject({
 });
 export type DefinitionFile = z.output<typeof DefinitionFile>;
 
-/** The same with its jobs written out, for the published schema. */
+/** The same with the schema of its jobs, for the published schema. */
 export const DefinitionFileInFull = DefinitionFile.extend({
   jobs: z.record(z.string(), JobDefinition).optional().describe("The jobs, by name."),
 }).describe("Jobs of a Grange farm: .grange/*.yml");

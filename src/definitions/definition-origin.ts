@@ -5,11 +5,11 @@ import type { SourceFile } from "./source-file.ts";
 /** The place in a file where definitions were written, for the people who correct them. */
 export interface DefinitionOrigin {
   readonly file: string;
-  /** A problem with the part at a path, at its place. */
+  /** Returns a problem with the part at a path, with its place. */
   problem(finding: Finding): DefinitionProblem;
-  /** The place of the part at a path, in a sentence. */
+  /** Returns the place of the part at a path, in a sentence. */
   where(path: readonly PropertyKey[]): string;
-  /** The line in which a job begins, or all of them; undefined where there are no lines any more. */
+  /** Returns the first line of a job, or of all jobs; undefined when the lines are not known. */
   lineOf(job: string | undefined): number | undefined;
 }
 
@@ -38,7 +38,7 @@ export function originInCatalog(digest: string): DefinitionOrigin {
   };
 }
 
-/** A problem that belongs to no file: a wish of the submitter, or all definitions together. */
+/** Returns a problem that belongs to no file: in the submitter's request, or all definitions together. */
 export function problemNowhere(message: string, file = ".grange"): DefinitionProblem {
   return { file, line: null, column: null, message };
 }

@@ -1,7 +1,7 @@
 import { Fault } from "#core/fault.ts";
 import { definitionLimits } from "./definition-limits.ts";
 
-/** Something wrong in the user's own files. Lines and columns count from 1; null where there is none. */
+/** A problem in the user's own files. Lines and columns count from 1; null when unknown. */
 export interface DefinitionProblem {
   readonly file: string;
   readonly line: number | null;
@@ -10,7 +10,7 @@ export interface DefinitionProblem {
   readonly message: string;
 }
 
-/** The definitions cannot be used; `problems` has every reason that was found, not only the first. */
+/** The definitions cannot be used; `problems` contains all found reasons, not only the first. */
 export class DefinitionProblems extends Fault {
   readonly problems: readonly DefinitionProblem[];
 
@@ -33,7 +33,7 @@ function summaryOf(problems: readonly DefinitionProblem[]): string {
   return `${problemLine(first)}${more}`;
 }
 
-/** Throws all that was found so far, where something was. */
+/** Throws all problems that were found so far, if any. */
 export function throwIfAny(problems: readonly DefinitionProblem[]): void {
   if (problems.length === 0) return;
   throw new DefinitionProblems(problems.slice(0, definitionLimits.problems));

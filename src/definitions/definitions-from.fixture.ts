@@ -1,7 +1,7 @@
 import { type Definitions, readDefinitions } from "./read-definitions.ts";
 import type { TemplateEvaluator } from "./template-evaluator.ts";
 
-/** Reads one file of definitions as if it stood in a commit of some repository. */
+/** Reads one file of definitions as if it were in a commit of a repository. */
 export function definitionsFrom(
   evaluator: TemplateEvaluator,
   text: string,

@@ -4,15 +4,15 @@ import { DefinitionFileInFull } from "./definition-file.ts";
 type Schema = Record<string, unknown>;
 
 /**
- * Returns the JSON Schema of `.grange/*.yml`, with which editors complete and check.
+ * Returns the JSON Schema of `.grange/*.yml`, for completion and checks in editors.
  *
- * It describes files before their holes are filled: in jobs, a JSON-e construct or a text with `${…}` may stand in
- * place of any value.
+ * It describes files before their placeholders are filled: in jobs, a JSON-e construct or a text with `${…}` may stand
+ * in place of any value.
  */
 export function definitionsSchema(): Schema {
   const plain = z.toJSONSchema(DefinitionFileInFull, {
     io: "input",
-    // Checks that are code, such as durations, have no words in JSON Schema; the farm checks them.
+    // JSON Schema cannot express checks that are code, such as those of durations; the farm checks them.
     unrepresentable: "any",
     reused: "inline",
   });
@@ -45,7 +45,9 @@ const textWithHole: Schema = {
   pattern: "\\$\\{",
 };
 
-/** The schema with leave for a construct or a hole at this place and at all places within. */
+/**
+ * Returns the schema extended so that it allows a construct or a placeholder at this place and at all places within.
+ */
 function withHoles(schema: Schema): Schema {
   const { description, ...inner } = schema;
   const about = description === undefined ? {} : { description };
@@ -59,7 +61,7 @@ function withHoles(schema: Schema): Schema {
 }
 
 function insideWithHoles(schema: Schema): Schema {
-  // A name of a job may have a hole, and is checked when it is filled.
+  // A job's name may contain a placeholder, and is checked after filling.
   const { propertyNames: _, ...result } = schema;
   for (const key of ["items", "additionalProperties"]) {
     const part = result[key];

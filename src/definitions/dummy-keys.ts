@@ -2,7 +2,7 @@ import { z } from "zod";
 import { RunOutcome } from "#api/graph.ts";
 import { durationWithin } from "./duration.ts";
 
-/** How a job without a machine pretends to run, to test how graphs are processed. */
+/** How a dummy job simulates a run without a machine, to test how graphs are processed. */
 export const Dummy = z.strictObject({
   outcome: RunOutcome.optional().describe("How every run ends. Default: succeeded."),
   outcomes: z

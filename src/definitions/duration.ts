@@ -8,7 +8,7 @@ const unitMs: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-/** `90s`, `10m`, `1h 30m` in milliseconds; undefined when it is no duration. */
+/** Returns `90s`, `10m` or `1h 30m` in milliseconds; undefined for other text. */
 export function parseDuration(text: string): number | undefined {
   if (!/^\s*(\d+(\.\d+)?\s*(ms|s|m|h|d)\s*)+$/.test(text)) return undefined;
   let sum = 0;
@@ -18,7 +18,7 @@ export function parseDuration(text: string): number | undefined {
   return Math.round(sum);
 }
 
-/** A text that is a duration from `leastMs` to `mostMs`; `range` says the same in words. */
+/** A text that is a duration from `leastMs` to `mostMs`; `range` is the same range in words. */
 export function durationWithin(leastMs: number, mostMs: number, range: string) {
   return z.string({ error: 'must be a duration such as "10m"' }).refine((written) => {
     const ms = parseDuration(written);

@@ -1,11 +1,11 @@
 /**
- * The program of the evaluator's process: fills the holes of job templates.
+ * The program of the evaluator's process: fills the placeholders of job templates.
  *
  * It is text and not a module, because it must start in the same way from a bundle and from source. Its one argument is
  * the path of json-e.
  *
- * Jobs that stand directly under `jobs` are rendered one by one, so that each faulty one is reported. Answers are JSON
- * text: cloning a value of a stranger's template would cost this process more than it costs theirs.
+ * Jobs directly under `jobs` are rendered one by one, so that each faulty one is reported. Answers are JSON text:
+ * structured cloning of untrusted values would cost this process more than the evaluator.
  */
 export const evaluatorProgram = String.raw`
 "use strict";

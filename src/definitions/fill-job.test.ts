@@ -7,7 +7,7 @@ import { fillJob } from "./fill-job.ts";
 import { shapeOf } from "./job-shape.ts";
 import { parseJob } from "./parse-job.ts";
 
-/** The language itself, to compare with. */
+/** The original json-e, for comparison. */
 const render = createRequire(import.meta.url)("json-e") as (
   template: unknown,
   context: object,

@@ -3,7 +3,7 @@ import { type JobShape, withTexts } from "./job-shape.ts";
 import { type ParsedJob, parseJob } from "./parse-job.ts";
 import { fillSimpleText } from "./simple-holes.ts";
 
-/** More than the longest text that a job may have: such a job is checked as a whole. */
+/** Above the longest text that a job may have: a job with such a text is checked completely. */
 const longText = 64 * 1024;
 
 /**

@@ -23,9 +23,9 @@ export interface FilledJob {
 }
 
 /**
- * Fills holes that only look up names, and sends the rest to the evaluator.
+ * Fills placeholders that only look up names, and sends the rest to the evaluator.
  *
- * Each condition of `when` is evaluated once: thousands of jobs share a few.
+ * Each distinct condition of `when` is evaluated once, because thousands of jobs share a few.
  */
 export async function fillJobs(
   templates: Templates,
@@ -70,7 +70,7 @@ export async function fillJobs(
   return [...filled, ...(await evaluated(rest, context, evaluator, problems))];
 }
 
-/** Returns which conditions hold. A condition that cannot be evaluated is absent: its jobs report the problem. */
+/** Returns which conditions are true. A condition that cannot be evaluated is absent: its jobs report the problem. */
 async function conditionsIn(
   conditions: ReadonlySet<string>,
   context: ExpressionContext,
@@ -89,7 +89,7 @@ async function conditionsIn(
   );
 }
 
-/** Returns the evaluator's results for jobs and expressions, which it knows by number. */
+/** Returns the evaluator's results for jobs and expressions, which are identified by number. */
 async function evaluated(
   rest: { readonly jobs: readonly JobTemplate[]; readonly expressions: readonly JobsTemplate[] },
   context: ExpressionContext,

@@ -12,17 +12,17 @@ import { definedTwice } from "./read-templates.ts";
 import type { TemplateEvaluator } from "./template-evaluator.ts";
 import type { Templates } from "./templates.ts";
 
-/** A job with its holes filled, and where it was written. */
+/** A job with its placeholders filled, and its place in the source. */
 export interface DefinedJob {
   readonly name: string;
   readonly definition: JobDefinition;
-  /** False where its `when` is: it is known, but not in this graph. */
+  /** False when its `when` is false: the job is defined but not part of this graph. */
   readonly wanted: boolean;
-  /** A problem with the part at `path` of this job, at its place. */
+  /** Returns a problem with the part at `path` of this job, with its place. */
   problemAt(path: readonly PropertyKey[], message: string, of?: "key" | "value"): DefinitionProblem;
 }
 
-/** Definitions with every hole filled. */
+/** Definitions with every placeholder filled. */
 export interface Definitions {
   readonly jobs: readonly DefinedJob[];
   /** Every declared parameter and switch with the value it has here. */
@@ -32,7 +32,7 @@ export interface Definitions {
   readonly graph: NamedGraph | undefined;
 }
 
-/** Fills the holes of definitions, and checks what becomes of them; throws `DefinitionProblems`. */
+/** Fills the placeholders of definitions and checks the result; throws `DefinitionProblems`. */
 export async function fillTemplates(
   templates: Templates,
   wanted: Requests,
@@ -64,7 +64,7 @@ function problemsOfNamedGraph(
   return problems.map(({ message }) => job.problemAt(["graph"], `job "${name}": ${message}`));
 }
 
-/** Returns the wishes of a job for the graph that it names: values that it does not pass are those of its own graph. */
+/** Returns a job's requests for the graph that it names; values that it does not pass come from its own graph. */
 export function wantedOfChild(
   { graph, parameters = {}, switches = {} }: JobDefinition,
   parent: Pick<ChosenValues, "parameters" | "switches">,
@@ -82,7 +82,7 @@ function contextFor(
     parameters,
     switches,
     commit: { sha: commit.sha, subject: commit.subject, author: commit.author },
-    // Without it, a template would see the wall clock, and no two plans of a commit were the same.
+    // Without it, templates would use the wall clock, and two plans of a commit would differ.
     now: commit.committedAt.toISOString(),
   };
 }

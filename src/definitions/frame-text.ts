@@ -2,10 +2,10 @@ import { canonicalJson } from "#core/canonical-json.ts";
 import { rememberName } from "./catalog.ts";
 import type { JobDefinition } from "./job-definition.ts";
 
-/** The canonical text of a definition in pieces, and which of its texts stands between which. */
+/** The canonical text of a definition in pieces, with the numbers of the texts between them. */
 export interface FrameText {
   readonly pieces: readonly string[];
-  /** By number; each text has one place only, but places are sorted in another order than texts. */
+  /** Numbers of texts; each text has only one place, but the order of places differs from that of the texts. */
   readonly between: readonly number[];
 }
 
@@ -23,14 +23,14 @@ export function frameText(marked: JobDefinition): FrameText {
   };
 }
 
-/** A text that no definition has: JSON writes the sign with a backslash, and no other text so. */
+/** Returns a text that occurs in no definition: JSON escapes its sign with a backslash, and no other text that way. */
 export function markOf(number: number): string {
   return `\u0001${number}\u0001`;
 }
 
 const mark = /\\u0001(\d+)\\u0001/;
 
-/** Names a filled job by the text of its frame. */
+/** Computes the digest of a filled job from the text of its frame. */
 export function nameFilled(
   definition: JobDefinition,
   { pieces, between }: FrameText,

@@ -36,7 +36,7 @@ test.each([
   {
     what: "lists in lists without end",
     text: `version: 1\njobs: ${"[".repeat(50_000)}`,
-    // Without a place: it was not parsed.
+    // Without a place, because it was not parsed.
     says: /^x\.yml: maps and lists stand more than 64 deep/m,
   },
   {
@@ -77,7 +77,7 @@ test.each([
   {
     what: "a hundred thousand jobs",
     text: `version: 1\njobs: {$merge: {$map: {$eval: 'range(0, 100000)'}, each(n): {"j\${n}": {commands: x}}}}`,
-    // Which limit it meets first depends on how busy the machine is.
+    // The load of the machine determines which limit is reached first.
     says: /more than 20,000 jobs|too much/,
   },
   {

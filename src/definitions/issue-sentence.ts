@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { suggestion } from "./nearest-name.ts";
 
-/** One problem that a schema found: the part that it concerns, and a sentence for people. */
+/** A problem that a schema found: the affected part and a sentence for people. */
 export interface Finding {
   readonly path: readonly PropertyKey[];
   readonly of: "key" | "value";

@@ -15,12 +15,12 @@ import { Sources } from "./sources-key.ts";
 
 const text = z.string().max(64 * 1024, "a text has at most 65,536 characters");
 
-/** People write `3` and `true` without quotes; processes and workers only know text. */
+/** People write `3` and `true` without quotes; processes and workers only use text. */
 const scalar = z
   .union([text, z.number(), z.boolean()], { error: "must be a text, a number, true or false" })
   .transform(String);
 
-/** The files that a job takes from another job, their place, and how that job must have ended. */
+/** The files that a job uses from another job, their place, and the required end of that job. */
 const Need = z.strictObject({
   outputs: oneOrMany(RelativePath, "the path of an output")
     .optional()
@@ -52,7 +52,7 @@ const Needs = z
   .transform((needs): Readonly<Record<string, Need>> => needs);
 
 /**
- * One job of `.grange/*.yml` after its holes were filled.
+ * One job of `.grange/*.yml` after its placeholders were filled.
  *
  * Parsing unifies spellings only (one command or a list of one). Absent keys stay absent: a default that changes later
  * must not change the digest of every definition that does not mention the key.
@@ -206,7 +206,7 @@ export const JobDefinition = z
   });
 export type JobDefinition = Omit<z.output<typeof JobDefinition>, "when">;
 
-/** The job's keys, for "did you mean". */
+/** The job's keys, for suggestions after a wrong key. */
 export const jobKeys: readonly string[] = Object.keys(JobDefinition.shape);
 
 function isTimeToLive(written: string): boolean {

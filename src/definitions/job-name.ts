@@ -20,7 +20,7 @@ function isJobName(name: string): boolean {
   return parts.every((part) => /^[A-Za-z0-9._-]+$/.test(part) && part !== "." && part !== "..");
 }
 
-/** A letter that looks like another one is shown by its number. */
+/** Returns a name for messages: letters that look like others are shown as code points. */
 function shown(name: unknown): string {
   return String(name)
     .slice(0, 140)

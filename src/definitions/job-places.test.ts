@@ -9,7 +9,7 @@ const written = fc.constantFrom(
   (key: string) => `  ${key}: {commands: x}\n`,
   (key: string) => `  '${key}':\n    commands: x\n`,
   (key: string) => `\n  # jobs:\n  "${key}":\n    script: |\n      jobs:\n        a: b\n\n`,
-  // What only the whole language reads.
+  // A text that only the full YAML parser reads.
   (key: string) => `  ${key}: &${key.replaceAll(/\W/g, "")}\n    commands:\n    - >\n      x\n`,
 );
 

@@ -3,7 +3,7 @@ import type { Templates } from "./templates.ts";
 /** A file and a line of it, from 1. */
 type PlaceInFile = readonly [file: string, line: number];
 
-/** Where the jobs of one directory of definitions are written. */
+/** The places of the jobs in one directory of definitions. */
 export interface JobPlaces {
   readonly jobs: Readonly<Record<string, PlaceInFile>>;
   /** Expressions that produce jobs, whose names are not known in advance. */

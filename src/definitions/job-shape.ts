@@ -4,29 +4,29 @@ import { type ParsedJob, parseJob } from "./parse-job.ts";
 import { readSimpleText, type SimpleText } from "./simple-holes.ts";
 import type { JobTemplate } from "./templates.ts";
 
-/** How much of a job is still to be filled in. */
+/** The kinds of placeholders in a job. */
 export type JobShape =
-  /** Nothing. */
+  /** None. */
   | { readonly kind: "plain"; readonly parsed: ParsedJob }
-  /** Names in texts, and whether the job is wanted at all. */
+  /** Names in texts, and a condition `when`. */
   | {
       readonly kind: "texts";
       readonly texts: readonly TextPlace[];
       /** An expression. */
       readonly when: string | undefined;
-      /** The frame of the filled job, when its texts can have any value: then it need not be checked again. */
+      /** The frame of the filled job, when its texts may have any value: it then needs no second check. */
       readonly frame: Frame | undefined;
     }
   /** Constructs and expressions. */
   | { readonly kind: "construct" };
 
-/** A job that was checked with its holes still in its texts. */
+/** A job that was checked with unfilled placeholders in its texts. */
 interface Frame {
   readonly definition: JobDefinition;
   readonly text: FrameText;
 }
 
-/** A text with holes, and where in the job it stands. */
+/** A text with placeholders, and its path in the job. */
 interface TextPlace {
   readonly path: readonly (string | number)[];
   readonly text: SimpleText;
@@ -58,7 +58,7 @@ function look(name: string, job: unknown): JobShape {
   return { kind: "texts", texts, when, frame };
 }
 
-/** Returns a checked job with other texts in some places. A single command has already become a list. */
+/** Returns a checked job with other texts in some places. A single command is already a list. */
 export function withTexts(
   definition: JobDefinition,
   places: readonly TextPlace[],
@@ -80,7 +80,7 @@ export function withTexts(
   return filled as JobDefinition;
 }
 
-/** Finds all texts that have holes; false when the job also has other constructs. */
+/** Finds all texts with placeholders; false when the job also has other constructs. */
 function collect(value: unknown, path: readonly (string | number)[], texts: TextPlace[]): boolean {
   if (typeof value === "string") {
     if (!value.includes("${")) return true;
@@ -94,7 +94,7 @@ function collect(value: unknown, path: readonly (string | number)[], texts: Text
   return Object.entries(value).every(
     ([key, part]) =>
       !key.includes("$") &&
-      // Evaluated by itself: it is an expression as a whole.
+      // Evaluated separately, because it is itself an expression.
       ((path.length === 0 && key === "when" && typeof part === "string" && !part.includes("$")) ||
         collect(part, [...path, key], texts)),
   );
@@ -105,7 +105,7 @@ function whenOf(job: unknown): string | undefined {
   return typeof job.when === "string" ? job.when : undefined;
 }
 
-/** Whether any text is valid at a place, if it is not too long. */
+/** Returns whether any text of allowed length is valid at a place. */
 function isFree([key, ...inner]: readonly (string | number)[]): boolean {
   if (key === "description") return true;
   if (key === "commands") return inner.length <= 1;

@@ -82,7 +82,7 @@ export const kindShape = {
 
 const machine: readonly JobKind[] = ["command", "graph"];
 
-/** Who may have a key that not all may have. */
+/** The kinds that may have a restricted key. */
 const kindsWith: Readonly<Record<string, readonly JobKind[]>> = {
   commands: machine,
   inputs: machine,
@@ -122,7 +122,7 @@ const kindsWith: Readonly<Record<string, readonly JobKind[]>> = {
   dummy: ["dummy"],
 };
 
-/** The parts of a job that its kind says something about. */
+/** The parts of a job that depend on its kind. */
 type JobOfAKind = z.output<z.ZodObject<typeof kindShape>> & {
   readonly kind?: JobKind | undefined;
   readonly commands?: readonly string[] | undefined;

@@ -21,7 +21,7 @@ function problemOfSelection(text: string): string | undefined {
   }
 }
 
-/** A graph that can be asked for by name. */
+/** A graph that can be requested by name. */
 export const NamedGraph = z.strictObject({
   description: z.string().max(4_096).optional().describe("For people: what it is for."),
   select: JobSelection.optional().describe(

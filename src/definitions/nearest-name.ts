@@ -1,14 +1,14 @@
 /**
- * The name that was probably meant: the nearest of those that exist, if one is near.
+ * Returns the probably intended name: the nearest existing one, if one is near enough.
  *
- * Near is a third of the word: `comands` finds `commands`, `foo` finds nothing.
+ * Near enough means at most a third of the word: `comands` finds `commands`, `foo` finds nothing.
  */
 export function nearestName(written: string, existing: Iterable<string>): string | undefined {
   const most = Math.max(1, Math.floor(written.length / 3));
   let nearest: string | undefined;
   let shortest = most + 1;
   for (const name of existing) {
-    // The difference in length is a lower bound, and spares most of 20,000 names the table.
+    // The difference in length is a lower bound, so most of 20,000 names need no table.
     if (Math.abs(name.length - written.length) >= shortest) continue;
     const distance = editDistance(written.toLowerCase(), name.toLowerCase());
     if (distance < shortest) [nearest, shortest] = [name, distance];
@@ -23,8 +23,8 @@ export function suggestion(written: string, existing: Iterable<string>): string 
 }
 
 /**
- * Letters to insert, remove or replace, or neighbours to exchange (optimal string
- * alignment), kept to three rows of the table.
+ * Returns the number of letters to insert, remove or replace, or of neighbours to swap (optimal string alignment).
+ * Stores only three rows of the table.
  */
 function editDistance(a: string, b: string): number {
   let before: number[] = [];

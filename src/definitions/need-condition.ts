@@ -5,7 +5,7 @@ import { suggestion } from "./nearest-name.ts";
 const plainConditions = ["success", "failure", "end"] as const;
 const PlainCondition = z.enum(plainConditions);
 
-/** How a job that is needed must have ended: one of three words, a run's outcome, or a class of its failures. */
+/** How a needed job must have ended: one of three words, a run's outcome, or a class of its failures. */
 export const NeededEnd = z
   .string({ error: "must be success, failure, end, an outcome or a class of failures" })
   .regex(
@@ -13,7 +13,7 @@ export const NeededEnd = z
     "must be success, failure, end, an outcome or a class of failures",
   );
 
-/** The same as edges keep it. */
+/** Returns the condition in the form that edges use. */
 export function conditionOf(on: string | undefined): EdgeCondition {
   const plain = PlainCondition.safeParse(on ?? "success");
   return plain.success ? plain.data : EdgeCondition.parse(`outcome:${on}`);

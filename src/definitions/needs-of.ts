@@ -1,9 +1,9 @@
 import type { JobDefinition, Need } from "./job-definition.ts";
 
-/** From the job that finds its inputs, a job takes only the list, unless it says more. */
+/** From the job that finds its inputs, a job uses only the list, unless it names more outputs. */
 const listAlone: Need = { outputs: [] };
 
-/** Returns all jobs that come before one: those that it needs, and the one that finds its inputs. */
+/** Returns all jobs that must run before a job: those that it needs, and the one that finds its inputs. */
 export function needsOf({
   needs = {},
   "inputs-from": from,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** A list, or its only item alone: always a list when it is read. */
+/** A list, or its only item; the parsed value is always a list. */
 export const oneOrMany = <Item extends z.ZodType<string>>(item: Item, what: string) =>
   z
     .union([item.transform((one) => [one]), z.array(item).max(10_000)], {

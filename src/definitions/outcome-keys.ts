@@ -23,7 +23,7 @@ const Patterns = oneOrMany(LinePattern, "a pattern").refine(
 
 const ExitCodes = z.array(z.number().int().min(0).max(255)).min(1, "name at least one exit code");
 
-/** A number that the log tells. */
+/** A number that is read from the log. */
 const NumberRule = z.strictObject({
   pattern: LinePattern.refine(hasGroup, "needs a group ( ) around the number").describe(
     "Its first group holds the number. The last line that fits counts.",
@@ -86,7 +86,7 @@ export const Errors = Patterns.describe(
   "Lines of the log that are errors: shown with the run, the first 50 of them.",
 );
 
-/** The part of a job that decides how its runs have ended. */
+/** The part of a job that decides the outcome of its runs. */
 export interface OutcomeKeys {
   readonly success?: z.output<typeof Success> | undefined;
   readonly failure?: z.output<typeof Failure> | undefined;
@@ -156,7 +156,7 @@ function hasGroup(pattern: string): boolean {
   try {
     return compilePattern(pattern).groups > 0;
   } catch {
-    // Its other problems are reported already.
+    // Its other problems are already reported.
     return true;
   }
 }

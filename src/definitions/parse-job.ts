@@ -4,12 +4,12 @@ import { type Finding, findingsOf } from "./issue-sentence.ts";
 import { JobDefinition, jobKeys } from "./job-definition.ts";
 import { JobName } from "./job-name.ts";
 
-/** A job without holes, and whether it is in the graph; or its problems. */
+/** A job without placeholders, and whether it is in the graph; or its problems. */
 export type ParsedJob =
   | { readonly definition: JobDefinition; readonly wanted: boolean }
   | { readonly findings: readonly Finding[] };
 
-/** Checks a job that has no holes left. Paths of findings begin within the job. */
+/** Checks a job without unfilled placeholders. Paths of findings are relative to the job. */
 export function parseJob(name: string, job: unknown): ParsedJob {
   const findings: Finding[] = [];
   const checkedName = JobName.safeParse(name);

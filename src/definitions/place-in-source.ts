@@ -19,8 +19,8 @@ export interface Place {
 /**
  * Returns the offset in the text of the part at `path`, or of the nearest part around it.
  *
- * The path is one through rendered values: where the source has `$if`, `$merge` and the like instead, the search
- * continues in their branches, and stays at the construct itself when none of them has the part literally.
+ * The path refers to rendered values: at constructs such as `$if` and `$merge`, the search continues in their branches;
+ * if no branch contains the part literally, the construct itself is returned.
  */
 export function placeOf(
   document: Document,
@@ -32,7 +32,7 @@ export function placeOf(
   return wanted ?? found.value ?? 0;
 }
 
-/** Where the entries of the map under a key at the top begin; none where it is no map. */
+/** Returns the offsets of the entries of the map under a top-level key; none when it is not a map. */
 export function offsetsOfEntries(document: Document, key: string): Map<string, number> {
   const map = isMap(document.contents) ? childOf(document.contents, key) : undefined;
   const entries = isPair(map) && isMap(map.value) ? map.value.items : [];
@@ -45,7 +45,7 @@ export function offsetsOfEntries(document: Document, key: string): Map<string, n
 }
 
 interface Found {
-  /** How many parts of the path were found. */
+  /** The number of found parts of the path. */
   readonly depth: number;
   /** Offset of the last part's key; a list's items have none. */
   readonly key?: number | undefined;

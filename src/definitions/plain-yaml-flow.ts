@@ -2,7 +2,7 @@ import { NotPlain, plainValue, type ReadPart, readQuoted } from "./plain-yaml-sc
 
 const maxDepth = 24;
 
-/** A list or map in brackets that ends in the line in which it begins. */
+/** Reads a list or map in brackets that ends in the same line. */
 export function readFlow(
   text: string,
   at: number,
@@ -81,7 +81,7 @@ function pastSpaces(text: string, from: number): number {
   return at;
 }
 
-/** Past a comma and to what follows it; a bracket right after it is for the whole parser. */
+/** Returns the offset of the text after a comma; a bracket directly after the comma is left to the full parser. */
 function pastComma(text: string, at: number): number {
   if (text.charAt(at) !== ",") throw new NotPlain();
   return pastSpaces(text, at + 1);

@@ -1,7 +1,7 @@
-/** This is for the whole parser: either not YAML, or more of YAML than is read here. */
+/** Leaves a text to the full parser: it is either not YAML, or uses more of YAML than this reader supports. */
 export class NotPlain extends Error {}
 
-/** A value, and the offset behind it. */
+/** A value and the offset after it. */
 export interface ReadPart<Value> {
   readonly value: Value;
   readonly end: number;
@@ -9,7 +9,7 @@ export interface ReadPart<Value> {
 
 const plainKey = /[A-Za-z0-9_$./][A-Za-z0-9_$./{}()@+*-]*(?=:[ \n])/y;
 
-/** The key at `at` with the colon behind it. */
+/** Reads the key at `at` with the colon after it. */
 export function readKey(
   text: string,
   at: number,
@@ -28,13 +28,13 @@ export function readKey(
   return { key: usual(found), end: at + found.length + 1 };
 }
 
-/** Refuses keys that mean more than their letters: to YAML, or to JavaScript. */
+/** Refuses keys with a special meaning in YAML or JavaScript. */
 function usual(key: string): string {
   if (key === "__proto__" || key === "<<" || key.length > 1_000) throw new NotPlain();
   return key;
 }
 
-/** A text, number, boolean or null that is all of the rest of a line but a comment. */
+/** Reads a text, number, boolean or null that fills the rest of a line, except for a comment. */
 export function readScalarLine(text: string, at: number, lineEnd: number): unknown {
   const sign = text.charAt(at);
   if (sign === '"' || sign === "'") {
@@ -51,10 +51,10 @@ export function readScalarLine(text: string, at: number, lineEnd: number): unkno
   return plainValue(written);
 }
 
-/** Texts may begin with a dash, when it is not that of a list. */
+/** Texts may begin with a dash that is not a list marker. */
 const beginsPlainly = /^(?:[^\s\-?:,[\]{}#&*!|>'"%@`]|-[^\s])/;
 
-/** A text in quotes that ends in the same line. */
+/** Reads a quoted text that ends in the same line. */
 export function readQuoted(text: string, at: number, lineEnd: number): ReadPart<string> {
   const quote = text.charAt(at);
   if (quote === "'") {
@@ -87,7 +87,7 @@ export function plainValue(written: string): unknown {
   if (/^(?:false|False|FALSE)$/.test(written)) return false;
   if (!/^[-+.\d]/.test(written)) return written;
   if (/^-?(?:0|[1-9]\d{0,14})$/.test(written)) return Number(written);
-  // Rare, and each with its own rule: other numbers.
+  // Other notations of numbers are rare, and each has its own rule.
   if (/^[-+]?(?:\d+|\.\d+|\d+\.\d*)(?:[eE][-+]?\d+)?$|^0[ox]|^[-+]?\.(?:inf|nan)$/i.test(written))
     throw new NotPlain();
   return written;

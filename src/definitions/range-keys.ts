@@ -3,7 +3,7 @@ import { durationWithin } from "./duration.ts";
 
 const dayMs = 24 * 3_600_000;
 
-/** How a job is to others of its kind on other commits, and to machines that are not the farm's. */
+/** How a job relates to the same job on other commits, and to machines outside the farm. */
 export const rangeShape = {
   coalesce: z
     .strictObject({

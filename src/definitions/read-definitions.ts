@@ -8,8 +8,8 @@ export type { DefinedJob, DefinitionContext, Definitions };
 /**
  * Reads the files of `.grange/`, all together, for one commit.
  *
- * Throws `DefinitionProblems` with all that is wrong at the first stage at which
- * something is: syntax, then the top of each file, then templates, then jobs.
+ * Throws `DefinitionProblems` with all problems of the first stage that has any: syntax, then the top of each file,
+ * then templates, then jobs.
  */
 export async function readDefinitions(
   files: ReadonlyMap<string, string>,

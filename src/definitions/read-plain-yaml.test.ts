@@ -48,7 +48,7 @@ function readPlainYaml(text: string) {
   return plain && { value: plain.value };
 }
 
-/** What the package makes of it; undefined when it finds fault. */
+/** Returns the package's result; undefined when it reports an error. */
 function wholly(text: string): { readonly value: unknown } | undefined {
   const document = parseDocument(text, { version: "1.2", prettyErrors: false, logLevel: "silent" });
   if (document.errors.length > 0) return undefined;
@@ -60,7 +60,7 @@ function wholly(text: string): { readonly value: unknown } | undefined {
   }
 }
 
-/** The package is slow, and what is left to it needs no second opinion. */
+/** The package is slow, and texts that are left to it need no comparison. */
 function secondOpinion(text: string, first: ReturnType<typeof readPlainYaml>) {
   return first === undefined ? undefined : wholly(text);
 }

@@ -1,7 +1,7 @@
 import { readFlow } from "./plain-yaml-flow.ts";
 import { NotPlain, readKey, readScalarLine } from "./plain-yaml-scalar.ts";
 
-/** Deeper, the whole parser looks at it, and says whether it is too deep. */
+/** Deeper texts are left to the full parser, which reports whether they are too deep. */
 const maxDepth = 24;
 
 /** Everything but printable text of one plane: tabs, carriage returns, marks of byte order, surrogates. */
@@ -19,7 +19,7 @@ export function readPlainYaml(
   text: string,
 ): { readonly value: unknown; readonly offsets: ReadonlyMap<string, number> } | undefined {
   if (strange.test(text)) return undefined;
-  // How a literal text ends depends on it.
+  // The end of a literal text depends on the final newline.
   if (!text.endsWith("\n") && literal.test(text)) return undefined;
   try {
     const reader = new PlainReader(withLastNewline(text));
@@ -77,7 +77,7 @@ class PlainReader {
     return value;
   }
 
-  /** Goes to the next line that holds more than blanks and a comment. */
+  /** Moves to the next line with content besides blanks and a comment. */
   #nextLine(): void {
     for (;;) {
       const start = this.#end + 1;
@@ -140,7 +140,7 @@ class PlainReader {
     if (this.#isRestEmpty(this.#at)) {
       this.#nextLine();
       if (this.#column > column) value = this.#block(depth + 1);
-      // A list may stand as far left as the key that it belongs to.
+      // A list may have the same indentation as its key.
       else if (ofKey && this.#column === column && this.#isItem())
         value = this.#list(column, depth + 1);
       else value = null;
@@ -207,7 +207,7 @@ class PlainReader {
     return /[A-Za-z0-9_$./]/.test(this.#text.charAt(this.#at)) && keyAhead(this.#text, this.#at);
   }
 
-  /** Whether nothing but blanks and a comment follow in the line. */
+  /** Returns whether only blanks and a comment follow in the line. */
   #isRestEmpty(from: number): boolean {
     let at = from;
     while (this.#text.charCodeAt(at) === space) at += 1;

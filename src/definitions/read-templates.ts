@@ -8,10 +8,9 @@ import { readSourceFile, type SourceFile } from "./source-file.ts";
 import type { Declared, JobsTemplate, JobTemplate, Templates } from "./templates.ts";
 
 /**
- * Reads files of definitions, all together, and fills nothing in.
+ * Reads files of definitions, all together, without filling placeholders.
  *
- * Throws `DefinitionProblems` with all that is wrong at the first stage at which something is:
- * syntax, then the top of each file.
+ * Throws `DefinitionProblems` with all problems of the first stage that has any: syntax, then the top of each file.
  */
 export async function readTemplates(files: ReadonlyMap<string, string>): Promise<Templates> {
   const problems: DefinitionProblem[] = [];
@@ -20,7 +19,7 @@ export async function readTemplates(files: ReadonlyMap<string, string>): Promise
   return templatesIn(sources);
 }
 
-/** The same of files that were read before. */
+/** The same for files that were read before. */
 export function templatesIn(sources: readonly SourceFile[]): Templates {
   const problems: DefinitionProblem[] = [];
   const tops = sources.map((source) => ({
@@ -61,7 +60,7 @@ async function readSources(
   const sources: SourceFile[] = [];
   const budget = { bytes: definitionLimits.allWholeYamlBytes };
   for (const [file, text] of [...files].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-    // A file can take some tenths of a second; the farm answers others in between.
+    // A file can take some tenths of a second; this lets the farm answer other requests in between.
     await setImmediate();
     const source = readSourceFile(file, text, budget);
     if (Array.isArray(source)) problems.push(...source);
@@ -115,7 +114,7 @@ function declaredIn<Declaration>(
   return declared;
 }
 
-/** Separates jobs that stand directly under their names from those that JSON-e makes. */
+/** Separates jobs that are written directly under their names from those that JSON-e generates. */
 function splitJobs(
   tops: readonly Top[],
   problems: DefinitionProblem[],

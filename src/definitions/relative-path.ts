@@ -4,7 +4,7 @@ import { messageOf } from "#core/fault.ts";
 import { recentlyUsed } from "#core/recently-used.ts";
 import { compileGlobs } from "#git/glob.ts";
 
-/** A path inside the job's directory: `/` between parts, nothing absolute, no way out. */
+/** A path inside the job's directory: `/` between parts, not absolute, and not leading out. */
 export const RelativePath = z
   .string()
   .min(1, "a path cannot be empty")

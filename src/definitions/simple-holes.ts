@@ -1,5 +1,5 @@
 /**
- * A text whose holes contain only a name, such as `${parameters.level}`.
+ * A text whose placeholders contain only a name, such as `${parameters.level}`.
  *
  * It is filled here, without the evaluator and at a hundredth of its cost: names are looked up, and nothing is
  * computed.
@@ -13,12 +13,12 @@ export interface SimpleText {
 
 const hole = /\$\{\s*([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\s*\}/y;
 
-/** To the language, these are no names. */
+/** In the expression language, these are not names. */
 const reserved: ReadonlySet<string> = new Set(["true", "false", "null", "in"]);
 
 /** Reads a text that has holes; undefined when one of them is more than a name. */
 export function readSimpleText(text: string): SimpleText | undefined {
-  // A second dollar sign escapes the hole.
+  // A second dollar sign escapes the placeholder.
   if (text.includes("$${")) return undefined;
   const between: string[] = [];
   const names: string[][] = [];
@@ -35,7 +35,10 @@ export function readSimpleText(text: string): SimpleText | undefined {
   return { between, names };
 }
 
-/** The text with its holes filled; undefined when a name is not there, or no text, number or boolean. */
+/**
+ * Returns the text with its placeholders filled; undefined when a name does not exist, or is not a text, number or
+ * boolean.
+ */
 export function fillSimpleText(
   { between, names }: SimpleText,
   context: Readonly<Record<string, unknown>>,

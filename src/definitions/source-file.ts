@@ -15,19 +15,19 @@ import type { DefinitionProblem } from "./definition-problems.ts";
 import { offsetsOfEntries, type Place, placeOf } from "./place-in-source.ts";
 import { lineBeyondPlain, readPlainYaml } from "./read-plain-yaml.ts";
 
-/** A file of definitions as it was written: its value, and where each part of it stands. */
+/** A file of definitions: its value and the place of each part. */
 export interface SourceFile {
   readonly file: string;
   readonly value: unknown;
   /** In characters. */
   readonly length: number;
-  /** Where the part at `path` stands, or else the nearest part around it. */
+  /** Returns the place of the part at `path`, or else of the nearest part around it. */
   place(path: readonly PropertyKey[], of?: "key" | "value"): Place;
   /** Returns the line in which the entry of `jobs` with this name begins, or the whole map. Fast. */
   lineOfJob(name: string | undefined): number;
 }
 
-/** How much of the whole language of YAML may still be read for one catalog. */
+/** The remaining amount of text that the full YAML parser may read for one catalog. */
 interface WholeYamlBudget {
   bytes: number;
 }
@@ -59,7 +59,7 @@ export function readSourceFile(
   let lines: ReadonlyMap<string, number> | undefined;
   // Places are only needed for problems, which are rare.
   const place: SourceFile["place"] = (path, of) => {
-    // To find the exact place, the whole parser would take too long. The job's entry is around it.
+    // The full parser would take too long to find the exact place, so the place of the job's entry is returned.
     if (text.length > definitionLimits.wholeYamlFileBytes) {
       lines ??= linesAt(text, plain.offsets);
       const job = path[0] === "jobs" ? lines.get(String(path[1])) : undefined;
@@ -75,7 +75,7 @@ export function readSourceFile(
     place,
     lineOfJob(name) {
       lines ??= linesAt(text, plain.offsets);
-      // A map in one line has no other lines.
+      // For a map in one line, the place of the map is returned.
       return lines.get(name ?? "") ?? place(["jobs"], "key").line;
     },
   };
@@ -111,12 +111,12 @@ function linesAt(text: string, offsets: ReadonlyMap<string, number>): Map<string
 }
 
 /**
- * More open brackets than this are no mistake any more. The parser takes about 10 µs for each of them, without a pause,
- * before it reports that they are nested too deeply.
+ * More open brackets than this are not a mistake but an attack. The parser takes about 10 µs for each of them, without
+ * a pause, before it reports that they are nested too deeply.
  */
 const mostOpenBrackets = 1_000;
 
-/** Also counts brackets in texts and comments: an upper bound that takes no parsing. */
+/** Also counts brackets in texts and comments, so the result is an upper bound without parsing. */
 function opensTooMany(text: string): boolean {
   let open = 0;
   for (let at = 0; at < text.length; at++) {
@@ -181,7 +181,9 @@ function readWholly(file: string, text: string): SourceFile | DefinitionProblem[
   }
 }
 
-/** A hostile text has an error at each character; to note where each was made takes five times as long as to parse. */
+/**
+ * A hostile text has an error at each character; recording the stack trace of each takes five times as long as parsing.
+ */
 function withoutStackTraces<T>(work: () => T): T {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;

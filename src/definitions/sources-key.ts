@@ -5,7 +5,7 @@ import { InputGlob, RelativePath } from "./relative-path.ts";
 
 const mostSources = 50;
 
-/** The address of another repository, in files that everybody may read. */
+/** The address of another repository, in files that all readers may see. */
 export const SourceRepository = z
   .string()
   .min(1, "must be a path or a URL")

@@ -7,7 +7,7 @@ interface SwitchProblem {
   readonly message: string;
 }
 
-/** A switch is of texts when its default is one. */
+/** Returns the default; a switch has texts as values when its default is a text. */
 export function usualValueOf(declaration: Switch): SwitchValue {
   return declaration.default ?? false;
 }

@@ -9,7 +9,7 @@ interface NamesInExpressions {
 /** The fields of `commit` in expressions. */
 const ofCommit = ["sha", "subject", "author"];
 
-/** json-e's messages are for its authors; common mistakes get advice instead. */
+/** Returns advice for common mistakes in place of json-e's messages, which are written for its authors. */
 export function templateAdvice(message: string, names: NamesInExpressions): string {
   const unknown = /unknown context value (\S+)/.exec(message)?.[1];
   if (unknown !== undefined) {
@@ -25,7 +25,7 @@ export function templateAdvice(message: string, names: NamesInExpressions): stri
   const absent = /object has no property "?([A-Za-z0-9_]+)"?/.exec(message)?.[1];
   if (absent !== undefined) {
     const hint = suggestion(absent, [...names.switches, ...names.parameters, ...ofCommit]);
-    // json-e does not say of which value it is.
+    // json-e does not report the value.
     const way =
       hint === ""
         ? `; "commit" has ${ofCommit.join(", ")}, and nothing else; what is of "switches" or "parameters" is declared there`

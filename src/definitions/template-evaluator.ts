@@ -39,10 +39,9 @@ interface Waiting {
 /**
  * Fills the holes of templates in a separate process, with limits on time and memory.
  *
- * Expressions come from commits that anybody may have written: `range(0, 1e9)` may fail its graph, but must not stop
- * the server. A thread would not do: V8 ends the whole process when one array becomes too large, whatever limits the
- * thread has. The process answers one request after the other; when it dies or does not answer, the next request starts
- * another.
+ * Expressions come from untrusted commits: `range(0, 1e9)` may fail its graph, but must not stop the server. A thread
+ * is not sufficient: V8 ends the whole process when one array becomes too large, regardless of the thread's limits. The
+ * process answers one request after the other; when it dies or does not answer, the next request starts another.
  */
 export class TemplateEvaluator implements Service {
   #process: ChildProcess | undefined;
@@ -86,7 +85,7 @@ export class TemplateEvaluator implements Service {
     } finally {
       clearTimeout(hung);
       this.#waiting = undefined;
-      // While idle it keeps no farm alive.
+      // An idle evaluator does not keep the server process alive.
       child.unref();
       child.channel?.unref();
     }

@@ -8,7 +8,7 @@ export interface Declared<Declaration> {
   readonly origin: DefinitionOrigin;
 }
 
-/** A job as it was written under its name, its holes unfilled. */
+/** A job as written under its name, with unfilled placeholders. */
 export interface JobTemplate {
   readonly name: string;
   readonly job: unknown;

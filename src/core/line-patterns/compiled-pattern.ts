@@ -3,35 +3,35 @@ import { Fault } from "../fault.ts";
 import { problemOf, tooDeep, tooLarge } from "./pattern-problem.ts";
 import { sizeBeforeBuilding } from "./size-before-building.ts";
 
-/** A pattern over one line, ready to be looked for. Lines have no newline in them. */
+/** A compiled pattern for one line. Lines contain no newline. */
 export interface CompiledPattern {
   /** The pattern in RE2's syntax. */
   readonly source: string;
-  /** How many steps its machine has: a character of a line costs at most each of them. */
+  /** The number of steps of its automaton: each character of a line executes at most every step once. */
   readonly steps: number;
-  /** How many groups it has. */
+  /** The number of its groups. */
   readonly groups: number;
   /**
    * Returns the text of the first group in a line, or the whole match when the pattern has no group; undefined when the
-   * line does not match or the group took no part.
+   * line does not match or the group did not participate.
    */
   readonly firstGroup: (line: string) => string | undefined;
 }
 
 const longestPattern = 500;
 const deepest = 50;
-/** So that a line of 4,096 characters costs at most some two million steps a pattern. */
+/** With this limit, a line of 4,096 characters costs at most about two million steps per pattern. */
 const mostSteps = 500;
-/** The limit of the estimate, which may be too high; building so many steps takes some ms. */
+/** The limit for the estimate, which may be too high; building so many steps takes some ms. */
 const mostStepsBuilt = 4 * mostSteps;
 
 /** Classes such as \pL are left out: the 160 that fit into a pattern take 60 ms to build. */
 export const patternFlags = RE2JS.DISABLE_UNICODE_GROUPS;
 
 /**
- * Reads a pattern in the syntax of RE2 (https://github.com/google/re2/wiki/Syntax), which has what
- * can be matched in linear time: neither backreferences nor lookaround, with which no engine is known
- * that a hostile line could not hold up. Beyond it, `\uXXXX` is a character, as in JavaScript.
+ * Reads a pattern in the syntax of RE2 (https://github.com/google/re2/wiki/Syntax), which contains only features that
+ * can be matched in linear time: neither backreferences nor lookaround, for which every known engine can be blocked by
+ * a hostile line. In addition, `\uXXXX` is a character, as in JavaScript.
  *
  * Throws `invalid_argument` with a sentence for people.
  */
@@ -63,7 +63,7 @@ function built(text: string, source: string): RE2JS {
 
 function asRe2(text: string): string {
   return text.replaceAll(/\\(?:u([0-9A-Fa-f]{4})|[\s\S])/g, (escape, hex: string | undefined) => {
-    // Between \Q and \E all would be plain, which `sizeBeforeBuilding` does not know.
+    // `sizeBeforeBuilding` does not support literal text between \Q and \E.
     if (escape === "\\Q")
       throw unusable(text, "\\Q is not known here; put \\ before each such character");
     return hex === undefined ? escape : `\\x{${hex}}`;

@@ -2,12 +2,12 @@ import { RE2Set } from "re2js";
 import { type CompiledPattern, patternFlags } from "./compiled-pattern.ts";
 
 /**
- * Bytes for the states of the deterministic machine. Usual patterns need a hundredth of it. Patterns that would need
- * more are matched step by step instead, and more memory would only delay that.
+ * The memory for the states of the deterministic automaton, in bytes. Typical patterns need a hundredth of it. Patterns
+ * that would need more are matched step by step instead, and more memory would only delay that.
  */
 const mostStateBytes = 1024 * 1024;
 
-/** Finds which of many patterns occur in a line, all of them in one walk along it. */
+/** Finds which of many patterns occur in a linein one pass over it. */
 export class LineMatcher {
   readonly #set = new RE2Set(RE2Set.UNANCHORED, patternFlags, mostStateBytes);
 
@@ -16,7 +16,7 @@ export class LineMatcher {
     this.#set.compile();
   }
 
-  /** The patterns that occur in a line, by their places in the list, in ascending order. */
+  /** Returns the patterns that occur in a line, by their indexes in the list, in ascending order. */
   in(line: string): readonly number[] {
     return this.#set.match(line);
   }

@@ -74,7 +74,7 @@ describe("a pattern", () => {
   });
 });
 
-/** Patterns and lines over few letters, so that they have much to do with each other. */
+/** Patterns and lines over few letters, so that they match often. */
 const atom = fc.oneof(
   fc.constantFrom("a", "b", ".", "[ab]", "[^a]", "\\w", " ", "^", "$", "\\b", "\\B"),
 );
@@ -143,7 +143,7 @@ describe("a hostile pattern", () => {
   });
 
   test("that needs exponentially many states is still answered, and rightly", () => {
-    // A deterministic machine for this has 2^200 states.
+    // A deterministic automaton for this has 2^200 states.
     const matcher = new LineMatcher([compilePattern("[ab]*a[ab]{200}$")]);
     let state = 1;
     const random = Array.from({ length: 4_096 }, () => {

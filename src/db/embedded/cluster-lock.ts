@@ -11,19 +11,19 @@ interface ClusterLock {
   release(): void;
 }
 
-/** For how long processes of an earlier PostgreSQL may take to notice that the first of them is gone. */
+/** The time within which the processes of an earlier PostgreSQL notice that their postmaster has ended. */
 const leftoversEndWithinMs = 15_000;
 const lookEveryMs = 50;
 
 /**
  * Locks a data directory for the processes of PostgreSQL.
  *
- * PostgreSQL itself relies on process numbers and shared memory, which say nothing about other containers: two
- * PostgreSQL servers in one directory destroy it. All its processes inherit the lock file and with it the kernel's
- * lock, so the lock is held while one of them runs, even when the server that started them is gone.
+ * PostgreSQL itself relies on process numbers and shared memory, which do not work across containers: two PostgreSQL
+ * servers in one directory destroy it. All its processes inherit the lock file and with it the kernel's lock, so the
+ * lock is held while one of them runs, even after the end of the server that started them.
  *
  * The caller holds the data directory and has ended the first process of an earlier PostgreSQL. Its remaining processes
- * are killed where they are visible, and waited for otherwise.
+ * are killed if they are visible; otherwise this function waits for them.
  *
  * @throws Fault `unavailable` when processes that cannot be ended from here hold the directory
  */

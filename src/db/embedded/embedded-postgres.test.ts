@@ -59,7 +59,7 @@ test("a server that outlived its owner is ended, and its data is served on", asy
   await db.script("create table kept (n integer); insert into kept values (7)");
   await db.close();
 
-  // The first owner does not stop it: from the second one's view it is a stray.
+  // The first owner does not stop it, so for the second one it is a leftover process.
   const second = await start(dataDir);
 
   expect(() => process.kill(firstPid, 0)).toThrow("ESRCH");
@@ -68,7 +68,7 @@ test("a server that outlived its owner is ended, and its data is served on", asy
   expect(await untilAnswered(() => again.many(Row, sql`select n from kept`))).toEqual([{ n: 7 }]);
 });
 
-/** Ends what hangs sooner than usual. */
+/** Ends hanging processes sooner than by default. */
 const stopSteps: readonly StopStep[] = [
   { signal: "SIGINT", withinMs: 1_000 },
   { signal: "SIGQUIT", withinMs: 10_000 },
@@ -81,7 +81,7 @@ test("a server that hangs when it is told to stop is ended, and what was committ
   const db = openPostgres({ url: server.url });
   await db.script("create table kept (n integer); insert into kept values (7)");
   await db.close();
-  // Given a PostgreSQL whose checkpointer does nothing any more: no orderly end comes without it
+  // Given a PostgreSQL whose checkpointer is stopped: without it, no clean shutdown is possible
   process.kill(await checkpointerOf(server.pid() ?? 0), "SIGSTOP");
 
   const again = await start(dataDir, { stopSteps });
@@ -99,7 +99,7 @@ test("a server that recovered when its owner died is ended, and what was committ
   await db.script(
     "create table kept (n integer); insert into kept select generate_series(1, 20000)",
   );
-  // Given that it is told to shut down, as by its owner's death, in the middle of a recovery: it never does
+  // Given a shutdown request in the middle of a recovery, as after the owner's death: it never shuts down
   const [backend] = await db.many(
     z.object({ pid: z.number() }),
     sql`select pg_backend_pid() as pid`,
@@ -126,7 +126,7 @@ test("processes that outlived PostgreSQL's first one are ended, also those that 
   const db = openPostgres({ url: server.url, poolSize: 1 });
   await db.script("create table kept (n integer); insert into kept values (7)");
   const postmaster = server.pid() ?? 0;
-  // Given a process that does nothing any more when the first one is killed
+  // Given a process that is stopped when the postmaster is killed
   const checkpointer = await checkpointerOf(postmaster);
   process.kill(checkpointer, "SIGSTOP");
   process.kill(postmaster, "SIGKILL");
@@ -172,7 +172,7 @@ test("a data directory that cannot be made is told with a way out", async () => 
   );
 });
 
-/** Empty of a process that has ended, also of one that nobody has waited for yet. */
+/** Returns an empty text for a process that has ended, also for a zombie. */
 function commandLineOf(pid: number): Promise<string> {
   return readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
 }
@@ -184,7 +184,7 @@ async function checkpointerOf(postmaster: number): Promise<number> {
   throw new Error("there is no checkpointer");
 }
 
-/** Resolves as soon as PostgreSQL says that it recovers: told to stop now, it never does. */
+/** Resolves as soon as PostgreSQL reports that it recovers: a stop request at this moment is never completed. */
 async function untilRecovering(url: string): Promise<void> {
   for (;;) {
     const client = new pg.Client({ connectionString: url });
@@ -198,7 +198,7 @@ async function untilRecovering(url: string): Promise<void> {
   }
 }
 
-/** Asks until the server is back; bounded by the test's own time. */
+/** Retries until the server is back; limited by the test's timeout. */
 async function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

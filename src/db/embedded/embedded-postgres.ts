@@ -17,21 +17,21 @@ import { chooseRunAs, type RunAs } from "./run-as.ts";
 import { serverSettings } from "./server-settings.ts";
 
 export interface EmbeddedPostgres extends Service {
-  /** For `openPostgres`; the same for the life of the data directory. */
+  /** For `openPostgres`; it never changes for a data directory. */
   readonly url: string;
   readonly pid: () => number | undefined;
 }
 
 export interface EmbeddedOptions {
-  /** Made when it does not exist. */
+  /** Created when it does not exist. */
   readonly dataDir: string;
   /** Called when the server ends by itself; it is then started again. */
   readonly onRestart?: (why: string) => void;
   /** Called once when PostgreSQL recovers after a crash, which may take minutes. */
   readonly onRecovery?: () => void;
-  /** Trades durability for speed; for tests that make and forget databases. */
+  /** Trades durability for speed; for tests with temporary databases. */
   readonly unsafeFast?: boolean;
-  /** How PostgreSQL is ended, for tests that do not want to wait. */
+  /** How PostgreSQL is stopped; tests use shorter limits. */
   readonly stopSteps?: readonly StopStep[];
 }
 
@@ -39,17 +39,16 @@ const user = "grange";
 const readyWithinMs = 60_000;
 /** Recovery reads the write-ahead log since the last checkpoint: up to 1 GB, also on a slow disk. In ms. */
 const recoveredWithinMs = 15 * 60_000;
-/** A shorter recovery is not worth a line. */
+/** A shorter recovery is not logged. */
 const recoveryToldAfterMs = 1_000;
-/** PostgreSQL's answer while it starts, stops or recovers: `cannot_connect_now`. */
+/** PostgreSQL's error code while it starts, stops or recovers: `cannot_connect_now`. */
 const cannotConnectNow = "57P03";
 
 /**
  * Starts PostgreSQL from its npm package, and keeps it running until stopped.
  *
- * It listens on a Unix socket only. The socket's directory lies in the temporary
- * directory, because a socket's path may not exceed 107 bytes and a data
- * directory's may.
+ * It listens on a Unix socket only. The socket is in the temporary directory, because a socket's path must not exceed
+ * 107 bytes, which a data directory's path may.
  */
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const binaries = await findBinaries();
@@ -72,7 +71,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
       return await spawned(command, log.fd, lock.file);
     } finally {
       await log.close();
-      // The processes that inherited it have it now.
+      // The processes that inherited the lock hold it now.
       lock.release();
     }
   };
@@ -98,7 +97,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   return { url, pid: () => kept.pid(), stop };
 }
 
-/** Resolves when the process is there; a program that cannot be run throws. */
+/** Resolves when the process has started; throws when the program cannot be run. */
 function spawned(command: readonly string[], log: number, lock: number): Promise<StartedProcess> {
   return new Promise((resolve, reject) => {
     const child = spawn(command[0] ?? "", command.slice(1), {
@@ -169,7 +168,7 @@ async function prepareDirectories(parent: string, socketDir: string, runAs: RunA
   }
 }
 
-/** Its name can be guessed, and everybody may write in the temporary directory: another user may have made it. */
+/** Its name can be guessed, and all users may write to the temporary directory, so another user may have created it. */
 async function requireOurs(socketDir: string, runAs: RunAs): Promise<void> {
   const found = await lstat(socketDir);
   const ours = [process.getuid?.(), runAs.owner?.uid].includes(found.uid);
@@ -178,7 +177,7 @@ async function requireOurs(socketDir: string, runAs: RunAs): Promise<void> {
   }
 }
 
-/** Makes the cluster beside its place and renames it, so that a crash leaves none half made. */
+/** Creates the cluster in a temporary directory and renames it, so that a crash leaves no incomplete cluster. */
 async function initialise(initdb: string, dataDir: string, runAs: RunAs): Promise<void> {
   const making = `${dataDir}.making`;
   await rm(making, { recursive: true, force: true });
@@ -213,10 +212,10 @@ async function initialise(initdb: string, dataDir: string, runAs: RunAs): Promis
 }
 
 /**
- * Waits until the server answers, and longer while it says that it recovers.
+ * Waits until the server responds, and longer while it reports that it recovers.
  *
- * After a crash an earlier server may still hold the directory for a moment (it is
- * shutting down, or not yet reaped); ours then ends and is launched again.
+ * After a crash an earlier server may still hold the directory for a moment (it is shutting down, or not yet reaped);
+ * ours then ends and is launched again.
  */
 async function untilReady(url: string, logFile: string, onRecovery: () => void): Promise<void> {
   const started = Date.now();
@@ -243,7 +242,7 @@ async function untilReady(url: string, logFile: string, onRecovery: () => void):
   );
 }
 
-/** Undefined when the server answers. */
+/** Returns undefined when the server responds. */
 async function failureToConnect(url: string): Promise<unknown> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
   client.on("error", () => {});

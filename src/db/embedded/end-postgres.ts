@@ -1,17 +1,17 @@
 import { readdir, readFile } from "node:fs/promises";
 import { rest } from "#core/resting.ts";
 
-/** One way to end PostgreSQL, with its time limit. */
+/** One way to stop PostgreSQL, with its time limit. */
 export interface StopStep {
   readonly signal: "SIGINT" | "SIGQUIT" | "SIGKILL";
   readonly withinMs: number;
 }
 
 /**
- * First PostgreSQL's fast shutdown: clients are disconnected and data is flushed. It never ends when it was requested
- * while PostgreSQL recovered from the loss of a process. Then follows the immediate shutdown, which ends all processes
- * within 5 s, and at last SIGKILL. After these two, the next start recovers from the write-ahead log; everything that
- * was committed is there.
+ * First PostgreSQL's fast shutdown: clients are disconnected and data is flushed. It never completes when it was
+ * requested while PostgreSQL recovered from the loss of a process. Then the immediate shutdown follows, which ends all
+ * processes within 5 s, and at last SIGKILL. After these two, the next start recovers from the write-ahead log; all
+ * committed data is preserved.
  */
 const stopSteps: readonly StopStep[] = [
   { signal: "SIGINT", withinMs: 10_000 },
@@ -30,15 +30,15 @@ export const stopStepsOfEarlier: readonly StopStep[] = [
   { signal: "SIGKILL", withinMs: 10_000 },
 ];
 
-/** A signal that comes while PostgreSQL starts is ignored, so it is sent again. */
+/** PostgreSQL ignores a signal while it starts, so it is sent again. */
 const againEveryMs = 50;
 
 /**
- * Ends PostgreSQL, by harder means when softer ones do not end it. Answers false when nothing did.
+ * Stops PostgreSQL, with increasingly forceful steps. Returns false when no step succeeded.
  *
  * @param pid of its first process, the postmaster
- * @param hasEnded whether that process is gone
- * @param ended aborted when it is known to be gone, which ends the wait between two looks
+ * @param hasEnded whether that process has ended
+ * @param ended aborted when its end is known, which ends the wait between two checks
  */
 export async function endPostgres(
   pid: number,
@@ -69,12 +69,12 @@ export async function childrenOf(parent: number): Promise<number[]> {
 
 async function parentOf(pid: number): Promise<number | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
-  // The name, in parentheses, may itself hold spaces and parentheses.
+  // The name, in parentheses, may itself contain spaces and parentheses.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return fields[1] === undefined ? undefined : Number(fields[1]);
 }
 
-/** Sends a signal. The process may have ended in this moment. */
+/** Sends a signal. The process may have ended at this moment. */
 function signalQuietly(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);

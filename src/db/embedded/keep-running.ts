@@ -8,14 +8,14 @@ export interface StartedProcess {
 }
 
 interface KeptRunning extends Service {
-  /** Undefined between an end and the next start. */
+  /** Returns undefined between an end and the next start. */
   pid(): number | undefined;
 }
 
 const firstDelayMs = 200;
 const longestDelayMs = 10_000;
 
-/** How long to wait before the next start, after so many that failed at once. */
+/** Returns the delay before the next start, after this number of immediate failures. */
 export function restartDelayMs(failures: number): number {
   return Math.min(longestDelayMs, firstDelayMs * 2 ** failures);
 }
@@ -58,7 +58,7 @@ export async function keepRunning(
       try {
         running = await start();
         failures = 0;
-        // `stop` was called while it was started, and has not seen it.
+        // `stop` was called during the start, so it did not end this process.
         if (stopping) await end(running);
       } catch (cause) {
         failures++;

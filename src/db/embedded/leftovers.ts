@@ -7,9 +7,9 @@ const lockDescriptor = 3;
 /**
  * Kills the processes of PostgreSQL that have a cluster's lock open, and does not wait for their end.
  *
- * Without their first process, the postmaster, they end only when they notice, which one that computes, or was stopped,
- * does late or never. Nothing is lost: after the loss of the postmaster the next one recovers from the write-ahead log
- * anyway. Linux only; elsewhere it does nothing.
+ * Without their first process, the postmaster, they end only when they notice its loss; a busy or stopped process
+ * notices late or never. Nothing is lost: after the loss of the postmaster the next one recovers from the write-ahead
+ * log anyway. Linux only; elsewhere it does nothing.
  *
  * @param lockFile the path of the lock
  */

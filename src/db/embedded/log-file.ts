@@ -1,22 +1,23 @@
 import { copyFile, rename, stat, truncate } from "node:fs/promises";
 import type { Service } from "#core/service.ts";
 
-/** Twice as much is kept: this file, and the one before it. */
+/** Twice as much is kept: this file and its predecessor. */
 const mostLogBytes = 10 * 1024 ** 2;
 const lookEveryMs = 60_000;
 
-/** Where the log's older part is. */
+/** Returns the path of the log's older part. */
 export function olderLog(path: string): string {
   return `${path}.1`;
 }
 
-/** Moves a log that is too large aside, in place of the one that was moved before. Nobody may have it open. */
+/** Renames a log that is too large; it replaces the previously renamed one. No process may have it open. */
 export async function rotateClosedLog(path: string, mostBytes = mostLogBytes): Promise<void> {
   if (await isLarger(path, mostBytes)) await rename(path, olderLog(path));
 }
 
 /**
- * The same for a log that processes append to. They have the file open, so its content is moved and not its name.
+ * The same for a log that processes append to. They have the file open, so its content is copied instead of renaming
+ * it.
  *
  * Lines that are written between the copy and the truncation are lost.
  */

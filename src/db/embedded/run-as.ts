@@ -1,17 +1,17 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 
-/** A command, with the words before it under which PostgreSQL accepts its user. */
+/** How to wrap a command so that PostgreSQL accepts its user. */
 export interface RunAs {
   /** For `grange doctor`. */
   readonly description: string;
   /** Turns a command line into the one to spawn. */
   wrap(command: readonly string[]): string[];
-  /** Whom the data directory must belong to, when not to us. */
+  /** The required owner of the data directory, if not the current user. */
   readonly owner?: { readonly uid: number; readonly gid: number };
 }
 
-/** The uid of `nobody` on every Linux; `initdb` wants a name for its user, and this one has it. */
+/** The uid of `nobody` on every Linux; `initdb` requires a name for its user, and this user has one. */
 const nobody = 65_534;
 
 /**

@@ -13,15 +13,17 @@ export function serverSettings(options: {
     unix_socket_permissions: "0700",
     max_connections: "100",
     shared_buffers: "64MB",
-    // JIT compiles for milliseconds what runs for microseconds.
+    // JIT compilation takes milliseconds for statements that run for microseconds.
     jit: "off",
-    // Queue rows die young: vacuum them before they pile up.
+    // Queue rows are short-lived: vacuum them often.
     autovacuum_naptime: "15s",
     autovacuum_vacuum_scale_factor: "0.05",
-    // Five times rarer than usual, and five times as much each time: heartbeats alone kept it awake at its usual period.
+    // Five times the default interval and five times the work each time: at the default interval, heartbeats alone kept
+    // it awake.
     bgwriter_delay: "1s",
     bgwriter_lru_maxpages: "500",
-    // A fifth as often as usual. Only commits that do not wait for the disk depend on it: a crash may undo 3 s of them.
+    // A fifth of the default frequency. Only commits that do not wait for the disk depend on it: a crash may undo 3 s
+    // of them.
     wal_writer_delay: "1s",
     wal_level: "minimal",
     max_wal_senders: "0",
