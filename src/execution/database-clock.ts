@@ -24,7 +24,7 @@ export async function databaseClock(
   };
   await measure();
   const timer = setInterval(() => {
-    // Out of reach: the last difference is the best that is known.
+    // The database is unreachable: the last known difference is used.
     measuring = measure().catch(() => {});
   }, everyMs);
   timer.unref();

@@ -3,7 +3,7 @@ import { aQueue, servingNobody } from "./execution.fixture.ts";
 import type { ExecutionQueue } from "./execution-queue.ts";
 import type { FinishedExecution } from "./finishing/finished-execution.ts";
 
-/** Opens queues on one database, as servers would, and keeps what all of them said was finished. */
+/** Opens queues on one database, like several servers, and collects all executions that they report as finished. */
 export function openTestQueues(db: Db) {
   const queues: ExecutionQueue[] = [];
   const finished: FinishedExecution[] = [];

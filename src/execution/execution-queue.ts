@@ -14,15 +14,14 @@ import type { AfterCommit } from "./queue-hooks.ts";
 import type { QueueTimes } from "./queue-times.ts";
 import type { Submitted } from "./submitting/submit-executions.store.ts";
 
-/** The queue as one server sees it. Any number of servers share one database. */
+/** The queue's interface on one server. Any number of servers share one database. */
 export interface ExecutionQueue extends Service, Pick<ExecutionWatch, "follow" | "waitForEnd"> {
   readonly times: QueueTimes;
   /** Resolves when the request is durable, in one commit with concurrent requests. */
   submit(request: ExecutionRequest): Promise<Submitted>;
   /**
-   * Returns the requests with the size classes on which they will run, where there is a choice. Call it before the
-   * transaction that submits them, because it may wait for the database. A request that was not passed through it gets
-   * the least allowed class.
+   * Returns the requests with chosen size classes, if there is a choice. Call it before the transaction that submits
+   * them, because it may wait for the database. A request that was not passed through it gets the least allowed class.
    */
   chooseSizes(requests: readonly ExecutionRequest[]): Promise<readonly ExecutionRequest[]>;
   /**
@@ -33,8 +32,7 @@ export interface ExecutionQueue extends Service, Pick<ExecutionWatch, "follow" |
   /** Runs a transaction that may submit executions; waiting workers get them with its commit. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /**
-   * Returns those of the executions, which `lockForCancelling` has locked in this transaction, that something still
-   * waits for.
+   * Returns those of the executions, which `lockForCancelling` has locked in this transaction, that are still needed.
    */
   stillWanted(tx: Tx, ids: readonly ExecutionId[]): Promise<readonly ExecutionId[]>;
   /**
@@ -64,7 +62,7 @@ export interface ExecutionQueue extends Service, Pick<ExecutionWatch, "follow" |
    * replaced while its replacement is alive.
    */
   register(worker: WorkerDescription): Promise<number>;
-  /** Waits for work; returns an empty list when there was none. Throws `not_found` for an unknown worker. */
+  /** Waits for work; returns an empty list without work. Throws `not_found` for an unknown worker. */
   claim(
     worker: WorkerProcess,
     most: number,
@@ -73,24 +71,26 @@ export interface ExecutionQueue extends Service, Pick<ExecutionWatch, "follow" |
   ): Promise<LeasedExecution[]>;
   /** Returns the executions that a worker will probably get next; a hint, and empty for an unknown worker. */
   lookAhead(worker: WorkerProcess, most: number): Promise<AheadExecution[]>;
-  /** Tells of an action like one that will be submitted soon, for workers that look ahead at this server. */
+  /**
+   * Adds a hint about an action similar to one that will be submitted soon, for workers that look ahead on this server.
+   */
   hintAhead(hint: AheadHint): void;
   heartbeat(beat: Heartbeat): Promise<HeartbeatAnswer>;
   /** Whether the lease is still held. */
   started(lease: Lease, at: Date): Promise<boolean>;
   release(leases: readonly Lease[]): Promise<void>;
   finish(report: FinishReport): Promise<Verdict>;
-  /** Undefined when the lease is over. */
+  /** Returns undefined when the lease has ended. */
   appendLog(chunk: {
     readonly lease: Lease;
     readonly offset: number;
     readonly bytes: Uint8Array;
   }): Promise<LogAppended | undefined>;
-  /** Calls `grown` when the log of an execution grew, at whichever server; with undefined when any may have. */
+  /** Calls `grown` when the log of an execution grew, on any server; with undefined when any log may have grown. */
   onLog(grown: (id: ExecutionId | undefined) => void): () => void;
 
-  /** Takes back leases that are over, as the queue does by itself all the time. */
+  /** Ends expired leases, as the queue itself does regularly. */
   rescue(): Promise<number>;
-  /** Begins and ends second runs, as the queue does by itself all the time. */
+  /** Begins and ends second runs, as the queue itself does regularly. */
   lookAfterHedges(): Promise<void>;
 }

@@ -13,7 +13,7 @@ const Standing = z.object({
   outcome: Outcome.nullable(),
   exitCode: z.number().nullable(),
 });
-/** How an execution stands, in short: for lists of many. */
+/** The state of an execution in short form, for long lists. */
 export type ExecutionStanding = z.infer<typeof Standing>;
 
 /** Returns those of the executions that exist, in no order, without their results. */

@@ -68,7 +68,7 @@ test.each(["changed", "ended"] as const)(
     const end = anEnd(queued);
     const watch = executionWatch(async () => [end]);
 
-    // The notification of an end comes before the answer to the commit of what was submitted.
+    // The notification of the end arrives before the answer to the commit of the submission.
     if (how === "changed") watch.changed([queued.id]);
     else watch.ended([end]);
 

@@ -13,7 +13,7 @@ export interface ExecutionWatch {
    * Changes that follow each other quickly may be yielded as one. Throws `not_found` when there is no such execution,
    * `cancelled` when the signal is aborted.
    *
-   * `first` is its state a moment ago, for a caller that has just submitted it: without a change since, it is not read
+   * `first` is a very recent state, for a caller that has just submitted it: without a change since, it is not read
    * again.
    */
   follow(
@@ -22,11 +22,11 @@ export interface ExecutionWatch {
     first?: ExecutionView,
   ): AsyncGenerator<ExecutionView, void>;
   waitForEnd(id: ExecutionId, signal: AbortSignal): Promise<FinishedExecution>;
-  /** Says that executions may have changed. */
+  /** Must be called when executions may have changed. */
   changed(ids: Iterable<ExecutionId>): void;
   /** Reports the ends of executions, so that they need not be read. */
   ended(views: Iterable<ExecutionView>): void;
-  /** Says that anything may have changed, for instance because news was missed. */
+  /** Must be called when any execution may have changed, for instance because notifications were missed. */
   changedAll(): void;
 }
 
@@ -37,7 +37,7 @@ export function executionWatch(
   read: (ids: readonly ExecutionId[]) => Promise<readonly ExecutionView[]>,
 ): ExecutionWatch {
   const bells = new Map<ExecutionId, Set<(end?: ExecutionView) => void>>();
-  // Another server may hand out an execution and report its end before this server sees its own commit.
+  // Another server may assign an execution and report its end before this server sees its own commit.
   const unheard = recentlyUsed<true>(mostUnheard);
   // A thousand callers that wait for a thousand ends share one query.
   const reading = coalescer(async (ids: readonly ExecutionId[]) => {
@@ -83,7 +83,7 @@ export function executionWatch(
           yield view;
         }
         if (view.state.kind === "finished") return;
-        // News may have come while reading, or while the caller was busy with the view.
+        // A change may have been reported during the read, or while the caller was busy with the view.
         if (!hasRung) await new Promise<void>((resolve) => (ring = resolve));
       }
     } finally {

@@ -12,7 +12,7 @@ import type { QueueHooks } from "./queue-hooks.ts";
 import type { QueueTimes } from "./queue-times.ts";
 import type { Analyzer } from "./sizing/size-class-roles.ts";
 
-/** What the tests of this room start from. Imported by tests and benchmarks only. */
+/** Common parts of the tests of this module. Only tests and benchmarks import this file. */
 export const silent = pino({ level: "silent" });
 
 export function executionId(): ExecutionId {
@@ -24,7 +24,7 @@ export function actionDigest(text: string): Digest {
   return Digest.parse({ hash, sizeBytes: text.length });
 }
 
-/** A request like any other; each has an action of its own unless told otherwise. */
+/** Returns a typical request; each has its own action by default. */
 export function aRequest(changes: Partial<ExecutionRequest> = {}): ExecutionRequest {
   const id = changes.id ?? executionId();
   return {
@@ -60,7 +60,7 @@ export function aWorker(name: string, changes: Partial<WorkerDescription> = {}):
   };
 }
 
-/** A clock that stands still until it is moved. */
+/** Returns a clock that stands still until the test advances it. */
 export function movableClock(startMs = Date.UTC(2030, 0, 1)): Clock & { pass(ms: number): void } {
   let nowMs = startMs;
   return {
@@ -71,13 +71,13 @@ export function movableClock(startMs = Date.UTC(2030, 0, 1)): Clock & { pass(ms:
   };
 }
 
-/** As for all that no graph waits for: an end then commits with its last statement, and may be assumed to be one. */
+/** Hooks for executions that no graph waits for: their end is committed with its last statement, and may be assumed. */
 export const servingNobody: QueueHooks = {
   servedBy: async () => [],
   assumeUnserved: async () => {},
 };
 
-/** A queue that does nothing by itself: no rescue and no poll comes in a test's way. */
+/** Returns a queue without background work: no rescue and no poll disturbs a test. */
 export function aQueue(
   db: Db,
   parts: {
@@ -103,7 +103,7 @@ export function aQueue(
   });
 }
 
-/** The signal of somebody who never gives up. */
+/** A signal that is never aborted. */
 export const never = new AbortController().signal;
-// It is shared by all claims of a test file; Node takes that for a leak.
+// It is shared by all claims of a test file; Node would report a leak.
 setMaxListeners(0, never);

@@ -25,9 +25,9 @@ const outcomes = [
 export const Outcome = z.enum(outcomes);
 export type Outcome = z.infer<typeof Outcome>;
 
-/** One request to execute an action, as the queue sees it. */
+/** A request to execute an action, in the queue's form. */
 export interface ExecutionRequest {
-  /** Chosen by the caller: submitting it twice is submitting it once. */
+  /** Chosen by the caller: a second submission has no effect. */
   readonly id: ExecutionId;
   readonly project: string;
   readonly domain: TrustDomain;
@@ -35,28 +35,28 @@ export interface ExecutionRequest {
   readonly platform: Platform;
   /** The smallest size class that may run it. */
   readonly sizeClass: number;
-  /** The greatest that may; however great when absent. */
+  /** The greatest that may run it; no limit when absent. */
   readonly mostSizeClass?: number | undefined;
   /** The size class that the farm chose between the two bounds; absent when there was no choice. */
   readonly chosen?: ChosenSize | undefined;
   /** A title for people: a mnemonic and a target, or a job. */
   readonly title?: string;
-  /** REv2's: lower is sooner; 0 is usual. */
+  /** As in REv2, lower priorities come first; 0 is the default. */
   readonly priority: number;
-  /** Whether it is of the top class, before which nothing else goes. The caller checks the right to it. */
+  /** Whether it is in the top class, which nothing overtakes. The caller checks the right to it. */
   readonly top?: boolean;
-  /** Whether it is of the last class, which goes after everything else: no client waits for it. */
+  /** Whether it is in the last class, which comes after everything else, because no client waits for it. */
   readonly last?: boolean;
   /** The group that it belongs to, for fairness: a graph, or a Bazel invocation. */
   readonly invocation: string;
-  /** Who it is done for: a principal's name. Turns go round among owners first. */
+  /** The principal for which it runs. Turns alternate between owners first. */
   readonly owner?: string;
   /** Keys of similar executions, from the most to the least similar (`similarityKeysOf`), for the expected duration. */
   readonly similarityKeys?: readonly string[];
   readonly timeoutMs: number;
-  /** Neither joined with others in flight nor kept. */
+  /** It is neither merged with executions in flight nor cached. */
   readonly doNotCache: boolean;
-  /** For queue order and the page; unknown when absent. */
+  /** Used for the order of the queue and on pages; unknown when absent. */
   readonly expectedDurationMs?: number;
 }
 
@@ -68,7 +68,7 @@ export type ExecutionState =
       readonly worker: string;
       readonly epoch: number;
       readonly leasedUntil: Date;
-      /** Unset until the worker says that the process has started. */
+      /** Undefined until the worker reports that the process has started. */
       readonly startedAt: Date | undefined;
     }
   | { readonly kind: "finished"; readonly finishedAt: Date; readonly outcome: Outcome };

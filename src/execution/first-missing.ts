@@ -1,6 +1,6 @@
 import { type Platform, requirementsOf } from "#core/platform.ts";
 
-/** A property that keeps all workers from a job, and the values of it that they have. */
+/** A required property that no worker offers, and the offered values. */
 interface MissingProperty {
   readonly property: string;
   readonly asked: string;

@@ -6,7 +6,9 @@ import type { ExecutionId } from "./execution.ts";
 export const queueChannel = "grange_queue";
 /** Executions changed. Payload: their ids, separated by commas. */
 export const executionChannel = "grange_execution";
-/** Leased executions are to be cancelled. Payload: the instance id of the worker process that holds them. */
+/**
+ * The cancellation of leased executions was requested. Payload: the instance id of the worker process that holds them.
+ */
 export const cancellationChannel = "grange_cancellation";
 /** Leases of worker processes expired. Payload: the sender, and their instance ids, separated by commas. */
 export const silentWorkerChannel = "grange_silent_worker";
@@ -16,7 +18,7 @@ export const logChannel = "grange_execution_log";
 /** PostgreSQL refuses payloads from 8,000 bytes; an id and its comma are 37. */
 const idsPerPayload = 200;
 
-/** The dispatcher that runs a transaction, and how often the transaction has queued something. */
+/** The dispatcher that runs a transaction, and the number of its additions to the queue. */
 interface Teller {
   readonly name: string;
   told: number;
@@ -41,7 +43,7 @@ export async function notifyQueue(tx: Tx): Promise<void> {
   await tx.run(sql`select pg_notify(${queueChannel}, ${teller?.name ?? ""})`);
 }
 
-/** Tells every server which executions changed, once this transaction commits. */
+/** Notifies all servers of changed executions, once this transaction commits. */
 export async function notifyExecutions(tx: Tx, ids: readonly ExecutionId[]): Promise<void> {
   const payloads: string[] = [];
   for (let i = 0; i < ids.length; i += idsPerPayload)
@@ -53,7 +55,7 @@ export async function notifyExecutions(tx: Tx, ids: readonly ExecutionId[]): Pro
   }
 }
 
-/** Tells the servers at which these processes wait for cancellations, once this transaction commits. */
+/** Notifies the servers on which these processes wait for cancellations, once this transaction commits. */
 export async function notifyCancellations(tx: Tx, instances: readonly string[]): Promise<void> {
   if (instances.length === 0) return;
   await tx.run(

@@ -48,7 +48,7 @@ export async function openExecutionQueue(parts: {
   /** Chooses size classes; without it none are chosen. */
   readonly analyzer?: Analyzer;
   readonly times?: Partial<QueueTimes>;
-  /** While the farm is idle, the nets below notifications look rarely. */
+  /** While the farm is idle, the polls that back up notifications are rare. */
   readonly idle?: IdleState | undefined;
 }): Promise<ExecutionQueue> {
   const { db, clock, logger } = parts;
@@ -148,7 +148,7 @@ export async function openExecutionQueue(parts: {
     endings: ending,
     logs,
   });
-  // The net under the notifications, should the listening connection be dead and not know it.
+  // A backup for notifications, in case the listening connection is dead without an error.
   const endSweep = startPacedTimer(times.sweepEveryMs, parts.idle, () => watch.changedAll());
 
   return {

@@ -4,11 +4,13 @@ import type { ExecutionId } from "./execution.ts";
 import type { LeasedExecution } from "./leasing/lease.ts";
 import { projectOfExecution } from "./project-of-execution.store.ts";
 
-/** Some hundred bytes each; more than workers hold at one server, so that the database is hardly asked. */
+/**
+ * Some hundred bytes each; more than the executions of one server's workers, so that the database is rarely queried.
+ */
 const mostRemembered = 100_000;
 
 /**
- * Returns the projects of executions, which never change: remembered from their hand-out, or read from the database.
+ * Returns the projects of executions, which never change: remembered from their assignment, or read from the database.
  */
 export function projectsOfExecutions(db: Tx) {
   const known = recentlyUsed<string>(mostRemembered);

@@ -9,7 +9,7 @@ export type AfterCommit = () => void;
 /** A step of an execution that is not its end. */
 export interface Progress {
   readonly id: ExecutionId;
-  /** `queued` again, after an attempt that came to nothing; or its process has `started`. */
+  /** `queued` again, after a failed attempt; or its process has `started`. */
   readonly kind: "queued" | "started";
   readonly attempt: number;
 }
@@ -22,7 +22,8 @@ export interface Progress {
  */
 export interface QueueHooks {
   /**
-   * Returns the blobs that a result names and its project lacks. Called before the transaction, because it takes time.
+   * Returns the blobs that a result refers to and its project lacks. Called before the transaction, because it takes
+   * time.
    *
    * @param digestFunction The function of the digests in the result.
    *
@@ -33,12 +34,12 @@ export interface QueueHooks {
     digestFunction: DigestFunction,
     project: string,
   ): Promise<readonly Digest[]>;
-  /** Returns those of the executions, which are locked, that something waits for; none when absent. */
+  /** Returns those of the executions, which are locked, that are still needed; none when absent. */
   stillWanted?(tx: Tx, ids: readonly ExecutionId[]): Promise<readonly ExecutionId[]>;
   /**
-   * Returns the names of what else changes when these executions end, such as graphs. Called right after their locks,
-   * so that nothing joins in between; `onFinished` gets the result. When it is empty, `recordResults` and `onFinished`
-   * send all of their statements at once, and the commit with them.
+   * Returns the names of other objects that change when these executions end, such as graphs. Called right after their
+   * locks, so that nothing joins in between; `onFinished` gets the result. When it is empty, `recordResults` and
+   * `onFinished` send all of their statements at once, and the commit with them.
    */
   servedBy?(tx: Tx, ids: readonly ExecutionId[]): Promise<readonly string[]>;
   /**
@@ -46,7 +47,7 @@ export interface QueueHooks {
    * fails with `aborted`.
    */
   assumeUnserved?(tx: Tx, ids: readonly ExecutionId[]): Promise<void>;
-  /** Keeps the results of those that succeeded and may be cached. */
+  /** Stores the results of successful executions that may be cached. */
   recordResults?(tx: Tx, finished: readonly FinishedExecution[]): Promise<void>;
   onFinished?(
     tx: Tx,

@@ -8,7 +8,7 @@ import type { FinishReport } from "./finishing/judge-report.ts";
 import { type Lease, leaseKey } from "./leasing/lease.ts";
 import { readExecutions } from "./read-executions.store.ts";
 
-/** What the queue should know of an execution. */
+/** The expected state of an execution in the queue. */
 interface Expected {
   state: "queued" | "leased" | "finished";
   attempt: number;
@@ -17,7 +17,7 @@ interface Expected {
   isUnwanted: boolean;
   unwantedSince: number;
   worker: number;
-  /** It waits again since its lease was given up for lost, and nobody was handed it since. */
+  /** It waits again after its lease was lost, and was not assigned since. */
   isLost: boolean;
 }
 
@@ -43,7 +43,7 @@ export const step = fc.oneof(
   fc.record({
     kind: fc.constant("finish" as const),
     lease: fc.nat(),
-    /** Whether the report says whose it is; without that, no lost lease is given back. */
+    /** Whether the report names its process; without that, no lost lease is restored. */
     isNamed: fc.boolean(),
     outcome: fc.constantFrom<FinishReport["outcome"]>(
       "succeeded",
@@ -81,7 +81,7 @@ export async function compare(db: Db, { expected }: World): Promise<void> {
   }
 }
 
-/** When nothing fails any more, all work ends. */
+/** Without further failures, all work ends. */
 export async function drain(db: Db, world: World): Promise<void> {
   for (let round = 0; round < 20; round++) {
     world.clock.pass(leaseMs);
@@ -107,7 +107,7 @@ function isHeld({ expected }: World, lease: Lease): boolean {
   return each?.state === "leased" && each.attempt === lease.attempt && each.epoch === lease.epoch;
 }
 
-/** Its worker has it again when it names it, in a heartbeat or a report of its end. */
+/** The worker gets it back when it names it in a heartbeat or in a report of its end. */
 function mayBeRevived({ expected }: World, lease: Lease): boolean {
   const each = expected.get(lease.executionId);
   return each?.state === "queued" && each.isLost && each.epoch === lease.epoch;
@@ -218,15 +218,15 @@ export async function take(each: Step, server: number, world: World): Promise<vo
       return;
     }
     case "beat": {
-      // Leases that are over extend nothing, though their execution may be held again.
+      // Ended leases extend nothing, although their execution may be held again.
       const named = leases.filter((lease) => !each.onlyOver || !isHeld(world, lease));
       const answer = await queue.heartbeat({
         worker: workers[each.worker] as (typeof workers)[0],
         leases: named,
         draining: false,
       });
-      // A lease is extended by the worker that holds it, and by nobody else who names it.
-      // So is one that was lost, as long as nobody was handed the execution since.
+      // Only the worker that holds a lease can extend it, no other that names it. The same is true for a lost lease
+      // until the execution is assigned again.
       const isItsOwn = (lease: Lease) =>
         (isHeld(world, lease) || mayBeRevived(world, lease)) &&
         expected.get(lease.executionId)?.worker === each.worker;

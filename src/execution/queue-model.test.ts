@@ -44,7 +44,7 @@ test("whatever is asked in whatever order, the queue does what a simple model of
             await compare(db, world);
           }
           await drain(db, world);
-          // Each ended once, and said so once.
+          // Each ended once, and reported its end once.
           expect(ends.map(({ id }) => id).toSorted()).toEqual(
             [...world.expected.keys()].toSorted(),
           );

@@ -33,7 +33,7 @@ export async function listenToQueue(db: Db, parts: NotifiedParts): Promise<() =>
     db.listen(drainChannel, () => dispatcher.turnAway()),
     db.listen(silentWorkerChannel, (payload) => {
       const [by, ...instanceIds] = payload.split(",");
-      // Claims that came since this server told of it are of workers that are there again.
+      // Claims that arrived after this server's own notification are from workers that are alive again.
       if (by !== self) dispatcher.dismiss(new Set(instanceIds));
     }),
     db.listen(cancellationChannel, (payload) => cancellations.changed(payload)),

@@ -122,7 +122,7 @@ test("connections killed in the middle lose nothing that was accepted, and nothi
   stopped.abort();
   await Promise.all(workers);
 
-  // Some were refused by a broken connection; what counts is that accepted ones ended.
+  // Some failed because of a broken connection; the accepted ones must have ended.
   expect(ids.length).toBeGreaterThan(0);
   expect(ends.every(({ outcome }) => outcome === "succeeded")).toBe(true);
   const attempts = await db.many(
@@ -156,7 +156,7 @@ async function work(queue: ExecutionQueue, name: string, signal: AbortSignal): P
         );
       }
     } catch {
-      // The connection was killed; a worker tries again.
+      // The connection was killed; a worker retries.
     }
   }
 }

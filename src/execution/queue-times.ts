@@ -13,7 +13,7 @@ export interface QueueTimes {
   readonly cancelGraceMs: number;
   /** How late a waiting claim finds work when every wake-up was lost. */
   readonly pollMs: number;
-  /** Who has waited this long goes before lanes and shares: see `isOverdue`. */
+  /** An execution that has waited this long is exempt from lanes and shares: see `isOverdue`. */
   readonly overdueAfterMs: number;
   /** How late a follower learns of a change when the notification was lost. */
   readonly sweepEveryMs: number;
@@ -29,7 +29,7 @@ export const usualTimes: QueueTimes = {
   graceMs: 15_000,
   cancelGraceMs: 20_000,
   pollMs: 1_000,
-  // The wait that people accept: fairness may spend it, and no more.
+  // The acceptable wait: fairness must not cause a longer one.
   overdueAfterMs: 15 * 60_000,
   sweepEveryMs: 5_000,
 };

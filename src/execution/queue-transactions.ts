@@ -5,21 +5,21 @@ import type { Look, Round } from "./claiming/claim-round.ts";
 import type { WaitingClaim, WaitingClaims } from "./claiming/waiting-claims.ts";
 import { tellQueueAs } from "./notify.store.ts";
 
-/** How often a transaction is tried that PostgreSQL breaks off, for example to end a deadlock. */
+/** The number of attempts for a transaction that PostgreSQL aborts, for example because of a deadlock. */
 const mostTries = 5;
 
 /** Work that was found before the end of a transaction. */
 interface EarlyLook {
-  /** The count of changes of which the look has seen all. */
+  /** The count of changes that the query has seen. */
   readonly asOf: number;
   readonly found: Promise<Look | undefined>;
-  /** How often the transaction had put something into the queue before the look; undefined while that is not known. */
+  /** The number of the transaction's additions to the queue before the query; undefined while unknown. */
   readonly queuedBefore: number | undefined;
 }
 
-/** A transaction that is open. */
+/** An open transaction. */
 interface OpenTransaction {
-  /** How often it has put something into the queue so far. */
+  /** Returns the number of its additions to the queue so far. */
   readonly queuedCount: () => number;
   /** Claims that it serves. */
   readonly claims: WaitingClaim[];
@@ -31,7 +31,7 @@ interface Serving {
   /** The name under which this server notifies the queue. */
   readonly name: string;
   readonly claims: WaitingClaims;
-  /** Hands work out to claims; resolves when the last statement is sent. */
+  /** Assigns work to claims; resolves when the last statement is sent. */
   serve(
     tx: Tx,
     claims: readonly WaitingClaim[],
@@ -39,9 +39,9 @@ interface Serving {
   ): Promise<{ readonly over: Promise<Round> }>;
   /** Finds executions for the first claims. */
   lookEarly(tx: Tx, claims: readonly WaitingClaim[]): Promise<Look | undefined>;
-  /** Whether a round is due that has not begun. */
+  /** Returns whether a round is due but has not begun. */
   isRoundDue(): boolean;
-  /** Asks for a round. */
+  /** Requests a round. */
   ask(): void;
 }
 
@@ -49,8 +49,8 @@ export interface QueueTransactions {
   /**
    * Runs a transaction, and serves the waiting claims at its end, inside it.
    *
-   * Executions that it queues are thus handed out by the commit that accepts them. When it loses a deadlock, all of it
-   * is repeated.
+   * Executions that it queues are thus assigned by the commit that accepts them. When a deadlock aborts it, the whole
+   * transaction is repeated.
    */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /**
@@ -84,7 +84,7 @@ export function queueTransactions(db: Db, serving: Serving): QueueTransactions {
       // The round has seen what its own transaction queued.
       if (round) claims.nothingFor(round.exhausted, done.asOf + (done.hasQueued ? 1 : 0));
       claims.served(served, round?.leasedPerClaim ?? []);
-      // Claims that came meanwhile have not looked yet; and a change meanwhile may be of work that this has not seen.
+      // New claims have not queried yet, and meanwhile work may have been added that this query has not seen.
       if (round?.hasMore || serving.isRoundDue() || claims.isAnyMissed(served)) serving.ask();
       return done.value;
     } catch (reason) {
@@ -98,7 +98,7 @@ export function queueTransactions(db: Db, serving: Serving): QueueTransactions {
   const serveAtEnd = async (tx: Tx, own: OpenTransaction) => {
     const hasQueued = own.queuedCount() > 0;
     const early = own.early?.queuedBefore === own.queuedCount() ? own.early : undefined;
-    // Claims that came after an early look have a look of their own.
+    // Claims that arrived after an early query get their own query.
     if (!early) own.claims.push(...claims.take((claim) => hasQueued || claims.mayFind(claim)));
     const asOf = early?.asOf ?? claims.changes;
     if (own.claims.length === 0) return { hasQueued, asOf, over: undefined };
@@ -125,7 +125,7 @@ export function queueTransactions(db: Db, serving: Serving): QueueTransactions {
       own.claims.push(...claims.take(() => true));
       if (own.claims.length === 0) return () => {};
       const found = serving.lookEarly(tx, own.claims);
-      // Whoever ends the transaction gets the error.
+      // The end of the transaction throws the error.
       found.catch(() => {});
       const look = { asOf: claims.changes, found };
       own.early = { ...look, queuedBefore: undefined };

@@ -36,7 +36,7 @@ const Row = z.object({
 });
 type Row = z.infer<typeof Row>;
 
-/** An execution as it stands. */
+/** The current state of an execution. */
 export interface ExecutionView {
   readonly id: ExecutionId;
   readonly project: string;
@@ -44,7 +44,7 @@ export interface ExecutionView {
   /** The number of attempts so far, including the current one. */
   readonly attempt: number;
   readonly cancelRequested: boolean;
-  /** Its worker knows of that, and starts no process of it any more. */
+  /** The worker has confirmed the cancellation, and starts no process for it. */
   readonly cancelConfirmed: boolean;
   readonly queuedAt: Date;
   readonly state: ExecutionState;
@@ -52,7 +52,7 @@ export interface ExecutionView {
   readonly finished: FinishedExecution | undefined;
 }
 
-/** Returns those of the executions that exist, in no order. */
+/** Returns the existing ones among the executions, in no order. */
 export async function readExecutions(
   tx: Tx,
   ids: readonly ExecutionId[],
@@ -150,7 +150,7 @@ const Attempt = z.object({
 });
 type Attempt = z.infer<typeof Attempt>;
 
-/** The attempts of an execution that are over, in order. */
+/** Returns the ended attempts of an execution, in order. */
 export function readAttempts(tx: Tx, id: ExecutionId): Promise<Attempt[]> {
   return tx.many(
     Attempt,

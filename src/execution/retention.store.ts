@@ -4,7 +4,7 @@ import { sql } from "#db/sql.ts";
 /**
  * Deletes executions that finished before `finished`, with their attempts and logs.
  *
- * A bounded number at a time, so that no transaction is long: call it until it answers 0.
+ * It deletes a limited number at a time, so that no transaction is long: repeat the call until it returns 0.
  */
 export function deleteOldExecutions(tx: Tx, finished: Date, most = 1_000): Promise<number> {
   return tx.run(sql`

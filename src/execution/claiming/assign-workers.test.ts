@@ -62,7 +62,7 @@ test("everybody gets as many assignments as it asked for, in turns, and none is 
       asking.forEach(({ most }, index) => {
         expect(assignments.filter((assignment) => assignment === index)).toHaveLength(most);
       });
-      // Nobody is seated for the (n+1)th time before everybody who may has been for the nth.
+      // No worker is assigned for the (n+1)th time before every possible worker was assigned for the nth.
       const times = new Map<number, number>();
       let turn = 1;
       for (const assignment of assignments) {

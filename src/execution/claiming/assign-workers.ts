@@ -1,7 +1,7 @@
-/** A waiting claim, as far as the assignment needs it. */
+/** The part of a waiting claim that the assignment needs. */
 export interface Seeker {
   readonly instanceId: string;
-  /** Executions at most. */
+  /** The highest number of executions. */
   readonly most: number;
   /** The lane of the execution that the worker got last; undefined when unknown. */
   readonly lastLane: number | undefined;
@@ -19,8 +19,8 @@ export interface Taken {
  *
  * Each claim gets one execution, then each a second, and so on, so that few executions are spread over the workers. In
  * each such turn, a worker that had the same job of the commit before is preferred, because most inputs are on its
- * disk; then a worker that had an execution of the same lane. Which executions go first is decided before, and which
- * claims get nothing does not depend on lanes, so no execution waits longer because of this.
+ * disk; then a worker that had an execution of the same lane. The order of executions is decided before, and lanes do
+ * not affect which claims get nothing, so no execution waits longer because of this.
  */
 export function assignWorkers(
   seekers: readonly Seeker[],
@@ -38,8 +38,8 @@ export function assignWorkers(
 }
 
 /**
- * Assigns each worker once: first workers that ran a similar execution, then workers that return to a lane, then the
- * others in the order of their claims.
+ * Assigns each worker once: first workers that ran a similar execution, then workers that had an execution of the same
+ * lane, then the others in the order of their claims.
  */
 function assignmentTurn(
   seekers: readonly Seeker[],

@@ -7,9 +7,9 @@ import { delayOfPriorityMs, queuePlace } from "./queue-place.ts";
 
 const second = 1_000;
 const minute = 60 * second;
-/** What is queued within one window counts as equally old. */
+/** Executions that are queued within one window count as equally old. */
 const windowMs = 10 * second;
-/** As many of each lane's first as a claim looks at, at least. */
+/** At least the number of first executions per lane that a claim checks. */
 const headsOfLane = 4;
 
 interface Source {
@@ -23,13 +23,13 @@ interface Start {
   readonly at: number;
 }
 
-/** One worker, busy `runMs` with each thing; sources that never end. Steps a clock of its own. */
+/** Simulates one worker, which is busy for `runMs` with each execution, and endless sources, on a simulated clock. */
 function simulate(parts: {
   readonly sources: readonly Source[];
   readonly runMs: number;
   readonly overdueAfterMs: number;
   readonly untilMs: number;
-  /** Sources dry up then; what waits is still worked off, until `untilMs`. */
+  /** The sources end at this time; waiting executions are still processed, until `untilMs`. */
   readonly dryMs?: number;
 }): { readonly started: readonly Start[]; readonly waiting: readonly Candidate[] } {
   const { sources, runMs, overdueAfterMs, untilMs, dryMs = untilMs } = parts;
@@ -69,7 +69,7 @@ test("shares alone starve a low class under endless high load; the bound does no
   const load = {
     sources: [
       { lane: 1, priority: -100, everyMs: 30 * second },
-      // One thing, once.
+      // A single execution.
       { lane: 2, priority: 0, everyMs: 1e12 },
     ],
     runMs: 30 * second,

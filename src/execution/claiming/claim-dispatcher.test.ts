@@ -28,7 +28,7 @@ test("a wake-up that comes between a transaction's look and its commit is not lo
   const transaction = service.transaction(async () => {});
   await commit.reached;
 
-  // When another one commits work, and wakes
+  // When another transaction commits work and wakes the dispatcher
   await submitExecutions(db, [aRequest()], new Date());
   service.wake();
   await new Promise((resolve) => setImmediate(resolve));
@@ -63,7 +63,7 @@ test("a dispatcher whose claims found nothing rests", async () => {
 
   for (let i = 0; i < 10; i++) await paced.untilIdle();
 
-  // The claim's own look, the transaction, and the look that it owed.
+  // The claim's own query, the transaction, and the deferred query.
   expect(paced.begun()).toBe(3);
   leaving.abort();
   expect(await claim).toEqual([]);
@@ -79,13 +79,13 @@ test("who asks after one of its kind found nothing looks only when there is news
   await paced.untilIdle();
   expect(paced.begun()).toBe(1);
 
-  // When another of its kind asks, and something ends that puts nothing into the queue
+  // When another claim of the same kind arrives, and an execution ends without queuing anything
   const { claim: claimToo } = await claimant(service, "v");
   const second = claimToo();
   await service.transaction(async () => {});
   await paced.untilIdle();
 
-  // Then nobody has looked; and with work that another server tells of, both do
+  // Then neither claim has queried; after a notification from another server, both do
   expect(paced.begun()).toBe(2);
   await submitExecutions(db, [aRequest(), aRequest()], new Date());
   service.wake("another");

@@ -18,43 +18,43 @@ import { type WaitingClaim, WaitingClaims } from "./waiting-claims.ts";
 
 interface Claim {
   readonly worker: RegisteredWorker;
-  /** Executions at most. */
+  /** The highest number of executions. */
   readonly most: number;
   readonly waitMs: number;
   readonly signal: AbortSignal;
-  /** The worker takes nothing now. It waits here only so that it does not call all the time. */
+  /** The worker accepts nothing now. It waits here only to avoid constant calls. */
   readonly isResting?: boolean;
-  /** `generation` when the row of the worker was read. Where they differ, the row may be out of date. */
+  /** `generation` when the row of the worker was read. If they differ, the row may be out of date. */
   readonly asOf?: number;
 }
 
-/** Where the claims of a server wait for work. */
+/** The waiting claims of a server. */
 export interface ClaimDispatcher extends QueueTransactions {
-  /** Waits for work; answers nothing when the wait is over. */
+  /** Waits for work; returns an empty list after the waiting time. */
   claim(claim: Claim): Promise<LeasedExecution[]>;
   /** Looks for work, if a claim waits. Notifications that this dispatcher sent itself (`by`) are ignored. */
   wake(by?: string): void;
-  /** Answers all waiting claims with nothing: their workers claim again, and their rows are read again. */
+  /** Ends all waiting claims without work: their workers claim again, and their rows are read again. */
   turnAway(): void;
-  /** Answers the waiting claims of these worker processes with nothing. A process that still listens claims again. */
+  /** Ends the waiting claims of these worker processes without work. A process that still listens claims again. */
   dismiss(instanceIds: ReadonlySet<string>): void;
-  /** How often `turnAway` was called. */
+  /** Returns the number of calls of `turnAway`. */
   generation(): number;
   /** Returns the lane of the execution that a worker process got last from this server. */
   lastLaneOf(instanceId: string): number | undefined;
   stop(): Promise<void>;
 }
 
-/** For how many worker processes the last execution is remembered. */
+/** The number of worker processes whose last execution is remembered. */
 const mostRemembered = 10_000;
-/** For how many kinds of work the last worker is remembered, at 150 bytes each. */
+/** The number of kinds of work whose last worker is remembered, at 150 bytes each. */
 const mostAlike = 50_000;
 
 /**
- * Hands executions to the claims that wait at this server.
+ * Assigns executions to the claims that wait on this server.
  *
- * One round at a time serves all claims: claims do not compete for the same rows, and a thousand idle workers cost as
- * much as one of each kind. `claim-state.ts` lists the states of a claim and of the rounds.
+ * One round at a time serves all claims: claims do not compete for the same rows, and a thousand idle workers cost only
+ * as much as one worker of each kind. `claim-state.ts` lists the states of a claim and of the rounds.
  */
 export function claimDispatcher(parts: {
   readonly db: Db;
@@ -62,7 +62,7 @@ export function claimDispatcher(parts: {
   readonly logger: Logger;
   readonly leaseMs: number;
   readonly overdueAfterMs: number;
-  /** How long a claim may miss that there is work, should every wake-up be lost. */
+  /** How late a claim finds work if every wake-up is lost. */
   readonly pollMs: number;
   readonly idle?: IdleState | undefined;
   /** The executions that were announced to workers. */
@@ -104,7 +104,7 @@ export function claimDispatcher(parts: {
       claims.served(served, leasedPerClaim);
       if (hasMore) round = nextRoundState(round, "asked");
     } catch (reason) {
-      // The claims wait on; the next wake-up or poll tries again.
+      // The claims continue to wait; the next wake-up or poll retries.
       parts.logger.warn({ reason: messageOf(reason) }, "could not look for work");
       claims.served(served, []);
     }

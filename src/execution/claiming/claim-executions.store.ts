@@ -79,7 +79,7 @@ export function claimCandidates(
 
 const LaneRow = z.object({ lane: z.number(), ownerLane: z.number(), leased: z.number() });
 
-/** How many executions of each lane, and for each owner, are leased. */
+/** Returns the number of leased executions of each lane and each owner. */
 export async function leasedByLane(tx: Tx): Promise<Busy> {
   const rows = await tx.many(
     LaneRow,
@@ -105,10 +105,9 @@ interface HandedOut {
 }
 
 /**
- * Hands executions to seats, in the order given, passing over those that are no longer to be had.
+ * Leases executions for seats, in the given order, and skips those that are no longer available.
  *
- * `skip locked`: a row that another server is handing out at this moment is never waited for.
- * A worker may appear in several seats.
+ * `skip locked`: it never waits for a row that another server is leasing. A worker may have several seats.
  */
 export async function leaseExecutions(
   tx: Tx,

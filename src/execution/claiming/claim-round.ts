@@ -16,7 +16,7 @@ import { preferPrefetchedWorker, swapAssignments } from "./prefer-prefetched-wor
 
 /** Executions handed out by one statement at most. */
 const mostPerRound = 500;
-/** Candidates beyond the assignments, for those that another server takes meanwhile. */
+/** Additional candidates, because another server may lease some meanwhile. */
 const spare = 32;
 
 interface ClaimingWorker {
@@ -35,22 +35,25 @@ export interface HandedBefore {
 export interface Round {
   /** In the order of the claims. */
   readonly leasedPerClaim: readonly LeasedExecution[][];
-  /** Whether there may be more to take at once. */
+  /** Whether more work may be available at once. */
   readonly hasMore: boolean;
-  /** Kinds of workers for which nothing is left, by `kindOf`. */
+  /** Kinds of workers without remaining work, by `kindOf`. */
   readonly exhausted: readonly string[];
 }
 
-/** The candidates that a kind of worker finds in the queue. */
+/** The candidates for a kind of worker in the queue. */
 export interface Look {
   readonly candidates: readonly Candidate[];
   readonly busy: Busy;
 }
 
-/** At most this many candidates mean that there are no more: of so few lanes, each would show twice as many. */
+/**
+ * At most this many candidates mean that there are no more: if there were more, even few lanes would return twice as
+ * many.
+ */
 const fewCandidates = 8;
 
-/** Workers of one kind are offered the same. */
+/** Returns the kind of a worker; workers of one kind get the same candidates. */
 export function kindOf({ sizeClass, platform }: RegisteredWorker): string {
   return `${sizeClass} ${platformKey(platform)}`;
 }
@@ -107,7 +110,7 @@ export async function claimRound(
       lastLane: before.lanes.peek(worker.instanceId),
     }));
     const assignmentCount = assignmentsOf(group);
-    // Where several choose at once, each finds its own among what goes first.
+    // When several workers choose at once, each finds its own executions among the first ones.
     const [alone, ...more] = seekers;
     const preferredLane = more.length === 0 ? alone?.lastLane : undefined;
     const inOrder = orderClaims(candidates, { ...lease, busy, preferredLane }).slice(

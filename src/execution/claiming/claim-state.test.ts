@@ -26,7 +26,7 @@ const events: readonly ClaimEvent[] = [
   "nothing-found",
 ];
 
-/** All that can happen: `state: event` → the next state, and the effect. */
+/** All possible steps: from `state: event` to the next state and the effect. */
 const steps: Readonly<Record<string, readonly [string, ClaimEffect]>> = {
   "waiting: taken": ["served, then wait", "none"],
   "waiting: wait-over": ["answered", "answer-with-nothing"],

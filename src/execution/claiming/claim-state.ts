@@ -10,11 +10,11 @@
  *     served   -- nothing-found -----------------> waiting, or answered as `afterwards` says
  *
  * While a claim is served, one transaction may lease work for it. So it is not answered before that transaction
- * has ended: what was leased would be lost until the lease ends.
+ * has ended: leased work would otherwise be lost until the lease expires.
  */
 export type ClaimState =
   | { readonly kind: "waiting" }
-  /** The worker takes nothing because it is drained. The claim waits so that the worker does not call all the time. */
+  /** The worker accepts nothing because it is drained. The claim waits only to avoid constant calls. */
   | { readonly kind: "resting" }
   | {
       readonly kind: "served";
@@ -26,11 +26,11 @@ export type ClaimState =
 export type ClaimEvent =
   /** A transaction looks for work for it. */
   | "taken"
-  /** The claim has waited for the time that it wanted to. */
+  /** The claim's waiting time has ended. */
   | "wait-over"
   /** The known facts of its worker may be wrong: the worker has to claim again. */
   | "turned-away"
-  /** Nobody waits for the answer any more. */
+  /** The caller no longer waits for the answer. */
   | "left"
   /** The transaction that served it has leased work for it, and is committed. */
   | "found"

@@ -3,7 +3,7 @@ import { countInLanes, type Head, type Stretch } from "./count-in-lanes.store.ts
 import { topLane } from "./fair-lane.ts";
 import { type LaneState, ownersOf, turnsAhead } from "./turns-ahead.ts";
 
-/** About how many go before it, of those that its workers could take. */
+/** The approximate number of executions ahead of it that its workers could run. */
 export interface Ahead {
   readonly top: number;
   readonly sameInvocation: number;
@@ -14,13 +14,13 @@ export interface Ahead {
 
 /** Counting stops after this many in its own lane. */
 const mostCounted = 500;
-/** Other lanes are counted as deep as this allows in all, but each at least so deep. */
+/** The limit for all other lanes together; each lane is counted at least to its minimum depth. */
 const mostCountedOfOthers = 4_000;
 const fewestCounted = 5;
-/** Later than every place. */
+/** A place after all others. */
 const everyPlace = Number.MAX_SAFE_INTEGER;
 
-/** The execution that asks. */
+/** The execution whose position is counted. */
 interface Counting {
   readonly invocation: string;
   readonly lane: number;
@@ -31,7 +31,7 @@ interface Counting {
   readonly row: string;
 }
 
-/** The lanes as they stand, and how much each owner has running. */
+/** The current lanes, and how many executions each owner has running. */
 interface Standing {
   readonly open: readonly LaneState[];
   readonly ownersLeased: ReadonlyMap<number, number>;
@@ -93,7 +93,7 @@ async function countOthers(
     fewestCounted,
     Math.ceil(mostCountedOfOthers / Math.max(1, rest.length)),
   );
-  /** Lanes of the same owner have turns of their own; those of another share the owner's. */
+  /** Lanes of the same owner have their own turns; lanes of another owner share that owner's turns. */
   const groupOf = (head: Pick<Head, "lane" | "ownerLane">) =>
     head.ownerLane === execution.ownerLane ? `lane ${head.lane}` : `owner ${head.ownerLane}`;
   const inGroups = async (stretches: readonly Stretch[]) => {
@@ -105,7 +105,7 @@ async function countOthers(
     });
     return { sums, isMore: counted.some(({ count }) => count >= deepest) };
   };
-  // Overdue executions go first and take the first turns of their group.
+  // Overdue executions come first and use the first turns of their group.
   const overdueBefore = isOverdue ? execution.place : overduePlace;
   const urgent = await inGroups(
     rest

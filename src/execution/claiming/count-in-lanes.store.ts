@@ -12,7 +12,7 @@ export interface Head {
   readonly priority: number;
 }
 
-/** Executions of one lane that ask for the same, up to a place. */
+/** Executions of one lane with the same requirements, up to a place. */
 export interface Stretch {
   readonly head: Head;
   /** Only earlier places. */
@@ -20,7 +20,8 @@ export interface Stretch {
   /**
    * Among executions at the same place, counts only rows before this one; none when absent.
    *
-   * A graph's jobs often have one place. An index keeps equal keys in the order of their rows, so claims do, too.
+   * A graph's jobs often have one place. An index stores equal keys in the order of their rows, so claims use the same
+   * order.
    */
   readonly beforeRow?: string;
   /** Counts no further. */
@@ -32,7 +33,7 @@ const noRow = "(0,0)";
 
 const Counted = z.object({ nth: z.number(), count: z.number(), same: z.number() });
 
-/** How many wait in each of the stretches, in their order; `same` are those of one invocation. */
+/** Returns how many executions wait in each of the stretches, in their order; `same` are those of one invocation. */
 export async function countInLanes(
   tx: Tx,
   stretches: readonly Stretch[],

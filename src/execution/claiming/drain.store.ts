@@ -2,17 +2,17 @@ import { z } from "zod";
 import type { Tx } from "#db/db.ts";
 import { type Sql, sql } from "#db/sql.ts";
 
-/** Drains came or went. No payload. */
+/** Drains were added or removed. No payload. */
 export const drainChannel = "grange_drain";
 
 const Drain = z.object({
-  /** A pattern of workers' names; `*` stands for any characters, or for none. */
+  /** A pattern of workers' names; `*` stands for any charactersor none. */
   pattern: z.string(),
   reason: z.string(),
   createdBy: z.string(),
   createdAt: z.date(),
 });
-/** A wish that workers take nothing new, those to come included. */
+/** A request that workers, present and future ones, accept nothing new. */
 export type Drain = z.infer<typeof Drain>;
 
 /** Whether a worker is drained, or reported that it takes no new executions. For a row of `worker`. */
@@ -36,7 +36,7 @@ export function listDrains(tx: Tx): Promise<Drain[]> {
   );
 }
 
-/** Drains workers; the latest reason counts. Executions that run already continue to their end. */
+/** Drains workers; the latest reason is kept. Running executions continue to their end. */
 export async function addDrain(tx: Tx, drain: Drain): Promise<void> {
   await tx.run(sql`
     insert into drain (pattern, reason, created_by, created_at)
@@ -47,7 +47,7 @@ export async function addDrain(tx: Tx, drain: Drain): Promise<void> {
   await notifyDrains(tx);
 }
 
-/** Whether there was one. */
+/** Removes a drain; returns whether it existed. */
 export async function removeDrain(tx: Tx, pattern: string): Promise<boolean> {
   const removed = await tx.run(sql`delete from drain where pattern = ${pattern}`);
   await notifyDrains(tx);

@@ -33,7 +33,7 @@ test.each([
 });
 
 test("a worker that waits for work when it is drained gets none, and ends what it has", async () => {
-  // Given a worker that runs one thing and waits for more, at another server than the drain's
+  // Given a worker that runs one execution and waits for more on another server than the drain's
   const [here, there] = [await queues.open(), await queues.open()];
   const worker = aWorker("w", { slots: 2 });
   await here.register(worker);

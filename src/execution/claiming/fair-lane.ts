@@ -1,4 +1,4 @@
-/** How many lanes there are. A claim looks at each lane that has work, so their number bounds its cost. */
+/** The number of lanes. A claim checks each lane that has work, so their number limits its cost. */
 const laneCount = 256;
 
 /**
@@ -8,7 +8,7 @@ const laneCount = 256;
  */
 export const topLane = -1;
 
-/** The lane of executions for which no client waits; after all others. */
+/** The lane of executions for which no client waits; it comes after all others. */
 export const lastLane = laneCount;
 
 /** The lane in which a request waits. */
@@ -30,9 +30,9 @@ export function ownerLaneOf({ owner = "" }: { readonly owner?: string | undefine
 /**
  * The lane in which an invocation waits.
  *
- * Lanes take turns. Giving each invocation a queue of its own would make a claim
- * slower with every invocation; hashing them onto a fixed number of lanes is
- * McKenney's stochastic fairness queueing (1990). Two that meet in one lane share its turns.
+ * Lanes take turns. With a separate queue for each invocation, a claim would become slower with every invocation;
+ * hashing them onto a fixed number of lanes is McKenney's stochastic fairness queueing (1990). Two invocations in one
+ * lane share its turns.
  */
 function fairLane(project: string, invocation: string): number {
   return hashed(`${project}\n${invocation}`);
@@ -44,6 +44,6 @@ function hashed(name: string): number {
   for (const char of name) {
     hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 0x01000193);
   }
-  // The low bits of FNV mix worst, hence the fold.
+  // The low bits of FNV are the least mixed, hence the folding.
   return ((hash >>> 16) ^ (hash & 0xffff)) % laneCount;
 }

@@ -3,7 +3,7 @@ import { type Platform, serves } from "#core/platform.ts";
 /** The property under which stored requirements bound the size class from above. No worker offers it. */
 export const greatestSizeClass = "max-size-class";
 
-/** Stored requirements, apart from the least size class, which has a column of its own. */
+/** Stored requirements, apart from the least size class, which has its own column. */
 interface StoredKind {
   readonly requirements: Platform;
   readonly sizeClass: number;

@@ -23,7 +23,7 @@ test("two workers are told of different things that wait, and of none that run",
   const told = [...first, ...second].map((each) => each.actionDigest.hash);
   expect(told).toHaveLength(4);
   expect(new Set([...told, ...leased.map((each) => each.actionDigest.hash)]).size).toBe(5);
-  // What it has been told of stays its own.
+  // Executions that were announced to it stay reserved for it.
   expect(await queue.lookAhead(one, 2)).toEqual(first);
   expect(await queue.lookAhead(aWorker("nobody"), 2)).toEqual([]);
 });

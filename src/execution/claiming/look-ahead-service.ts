@@ -12,13 +12,13 @@ import { isServedBy } from "./is-served-by.ts";
 import { type Candidate, orderClaims } from "./order-claims.ts";
 import { shareAhead } from "./share-ahead.ts";
 
-/** An execution that a worker is likely to be given. */
+/** An execution that a worker will probably get. */
 export interface AheadExecution {
   readonly project: string;
   readonly actionDigest: Digest;
 }
 
-/** An action like one that will be asked for soon. */
+/** An action that is similar to one that will be requested soon. */
 export interface AheadHint extends AheadExecution {
   readonly platform: Platform;
   readonly sizeClass: number;
@@ -28,9 +28,9 @@ export interface AheadHint extends AheadExecution {
 const hintForMs = 30_000;
 const mostHints = 64;
 
-/** How long one look into the queue serves all workers of a kind, in ms. */
+/** How long one query of the queue is reused for all workers of a kind, in ms. */
 const goodForMs = 1_000;
-/** The most waiting executions that are shared among the workers of a kind between two looks. */
+/** The most waiting executions that are distributed to the workers of a kind between two queries. */
 const mostSeen = 64;
 const mostKinds = 200;
 
@@ -105,7 +105,7 @@ export function lookAheadService(parts: {
       return [...shared, ...hinted];
     },
 
-    /** Takes a hint, for workers that have nothing more certain to fetch. */
+    /** Stores a hint, for workers that have nothing more certain to prefetch. */
     hint(hint: AheadHint): void {
       const until = parts.clock.now().getTime() + hintForMs;
       hints = [{ ...hint, until }, ...hints].slice(0, mostHints);

@@ -5,13 +5,13 @@ import { type Sql, sql } from "#db/sql.ts";
  *
  * Common table expressions for a `with recursive`; they provide `open_lane (requirements, size_class, lane, owner_lane,
  * id, place, priority, queued_at, akin)`. The cost depends on the distinct requirements in the queue and their lanes,
- * about 10 µs each, however many executions wait in them: both are found by skipping along the index, one lookup for
- * each.
+ * about 10 µs each, independent of the number of waiting executions: both are found by skipping along the index, one
+ * lookup for each.
  */
 export function openLanes(
   /** A condition on `requirements`, canonical JSON as text. */
   served: Sql,
-  /** The greatest that counts. */
+  /** The greatest size class to include. */
   sizeClass: number,
 ): Sql {
   return sql`

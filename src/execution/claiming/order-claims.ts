@@ -16,7 +16,7 @@ export interface Candidate {
   readonly similarityKey?: string | null;
 }
 
-/** How many executions are leased now, by lane and by the lane of their owner. */
+/** The numbers of currently leased executions, by lane and by the lane of their owner. */
 export interface Busy {
   readonly lanes: ReadonlyMap<number, number>;
   readonly owners: ReadonlyMap<number, number>;
@@ -31,7 +31,7 @@ interface ClaimSituation {
   readonly preferredLane?: number | undefined;
 }
 
-/** The lower goes first, whatever else speaks for the higher. */
+/** The lower rank comes first, regardless of all other criteria. */
 const ranks = { top: 0, overdue: 1, usual: 2, last: 3 } as const;
 type Rank = (typeof ranks)[keyof typeof ranks];
 
@@ -41,16 +41,16 @@ type Rank = (typeof ranks)[keyof typeof ranks];
  * First the top class, then overdue executions, both by place. Then executions of the worker's own size class;
  * otherwise the large machine would be busy with small ones. Then owners by turns, and within each owner its lanes by
  * turns: the next execution of a lane counts everything that the lane has running, against the weight of its priority.
- * So ten builds of one person get as much as one build of another. Then by place.
+ * So ten builds of one person get as much as one build of another. Finally, the order is by place.
  *
  * Executions for which no client waits come after all others, however long they have been queued.
  *
- * Overdue executions leave their lanes, so that everything starts at last. An execution of priority p, among others of
- * q or more, goes before all with a later place once it has waited for `overdueAfterMs + delayOfPriorityMs(max(0, p) -
- * min(0, q))`: 15 minutes among usual priorities, 55½ hours and 15 minutes between the extreme ones. The reason: an
- * execution with an earlier place was queued no later than the difference in priority after it, and is then overdue
- * itself, so it does not hide the executions behind it in its lane. Only the top class and earlier places are still
- * ahead.
+ * Overdue executions are exempt from lanes, so that every execution starts eventually. An execution of priority p,
+ * among others of q or more, goes before all with a later place once it has waited for `overdueAfterMs +
+ * delayOfPriorityMs(max(0, p) - min(0, q))`: 15 minutes among usual priorities, 55½ hours and 15 minutes between the
+ * extreme ones. The reason: an execution with an earlier place was queued no later than the difference in priority
+ * after it, and is then overdue itself, so it does not hide the executions behind it in its lane. Only the top class
+ * and earlier places are still ahead.
  */
 export function orderClaims(
   candidates: readonly Candidate[],
@@ -72,7 +72,7 @@ export function orderClaims(
         byPlace(a, b),
     );
   const ownerTurn = turnsOf(busy.owners);
-  // Among its own, an owner's order is that of its lanes: a later turn never comes sooner.
+  // Within an owner, the order of its lanes is kept: a later turn never comes before an earlier one.
   const latest = new Map<number, number>();
   return byLane
     .map((ranked) => {

@@ -20,7 +20,7 @@ const knowing = new WeakSet<Tx>();
  * Makes the planner use its stored plans, for the rest of this transaction.
  *
  * By default it plans statements with arrays again each time: 0.1 to 0.2 ms for each statement of a claim or an end,
- * for the same indexes. Not for statements about thousands of rows, whose values should decide the plan.
+ * for the same indexes. Do not use it for statements about thousands of rows, whose values should decide the plan.
  */
 export async function preferKnownPlans(tx: Tx): Promise<void> {
   if (knowing.has(tx)) return;
@@ -28,14 +28,14 @@ export async function preferKnownPlans(tx: Tx): Promise<void> {
   travel(tx, "set local plan_cache_mode = force_generic_plan");
 }
 
-/** Takes that back, for statements that may be about thousands of rows after all. */
+/** Restores the default, for statements that may concern thousands of rows. */
 export async function chooseByValues(tx: Tx): Promise<void> {
   if (!knowing.delete(tx)) return;
   travel(tx, "set local plan_cache_mode = auto");
 }
 
 /**
- * Does not wait for the disk at the end of this transaction.
+ * Commits this transaction without waiting for the disk.
  *
  * For changes that a crash may undo without harm, because they are sent again.
  */

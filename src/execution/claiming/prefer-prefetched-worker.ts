@@ -8,14 +8,14 @@ interface Waiting {
   readonly sizeClass: number;
 }
 
-/** How far behind, among all that waits, something may be that goes first. */
+/** The highest number of positions by which an execution may move forward. */
 const within = 16;
 
 /**
  * Returns executions in their order, except that workers get those whose inputs they have prefetched.
  *
- * Only neighbours of one lane and priority change places, and only among those that are not `fixed`. So no lane gets
- * more or less, and after a time every execution is available to all workers again (`keptFor`).
+ * Only neighbours of one lane and priority change places, and only among those that are not `fixed`. So the share of
+ * each lane is unchanged, and after a while every execution is available to all workers again (`keptFor`).
  */
 export function preferPrefetchedWorker<Candidate extends Waiting>(
   ordered: readonly Candidate[],
@@ -54,7 +54,7 @@ function isAlike(one: Waiting, other: Waiting): boolean {
   );
 }
 
-/** Lets the workers of one round exchange executions, so that each gets those that are kept for it. */
+/** Lets the workers of one round exchange executions, so that each gets those that are reserved for it. */
 export function swapAssignments<Assignment extends { readonly instanceId: string }>(
   assignments: readonly Assignment[],
   ids: readonly ExecutionId[],

@@ -3,7 +3,7 @@ import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 
 const QueueDepth = z.object({ queued: z.number(), leased: z.number() });
-/** How many executions wait for a worker, and how many a worker holds. */
+/** The number of executions that wait for a worker, and the number that workers hold. */
 type QueueDepth = z.infer<typeof QueueDepth>;
 
 export async function queueDepth(tx: Tx): Promise<QueueDepth> {

@@ -1,23 +1,23 @@
-/** Executions that are submitted within one window count as equally old, so that the longest goes first. */
+/** Executions that are submitted within one window count as equally old, so that the longest comes first. */
 const windowMs = 10_000;
 /** One step of priority is worth this many windows of waiting. */
 const windowsPerPriority = 1;
-/** Beyond this a priority says no more: it is 28 hours of waiting. */
+/** Stronger priorities have no further effect: this one equals 28 hours of waiting. */
 export const strongestPriority = 10_000;
 /** Durations are compared in tenths of a second, up to nineteen days. */
 const durationStepMs = 100;
 const durationSteps = 2 ** 24;
 
 /**
- * Returns the place of an execution within its lane; the lowest goes first.
+ * Returns the place of an execution within its lane; the lowest comes first.
  *
- * Priority with ageing first, then the longest expected first. Everything ages at the same rate, so waiting never
- * changes the order of two executions: the place is computed once, stored and indexed. An unknown duration counts as
- * the whole timeout, because an execution that may be long must not be last.
+ * The order is by priority with ageing, then the longest expected duration first. All executions age at the same rate,
+ * so waiting never changes the order of two executions: the place is computed once, stored and indexed. An unknown
+ * duration counts as the whole timeout, because an execution that may be long must not be last.
  */
 export function queuePlace(execution: {
   readonly queuedAt: Date;
-  /** REv2's: lower is sooner. */
+  /** As in REv2, lower priorities come first. */
   readonly priority: number;
   readonly expectedDurationMs?: number | undefined;
   readonly timeoutMs: number;

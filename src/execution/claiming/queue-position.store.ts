@@ -22,7 +22,9 @@ export type QueuePosition =
   | {
       readonly kind: "leased";
       readonly worker: string;
-      /** When its worker has not been heard of for longer than a usual lease: since when, and until when it may be so. */
+      /**
+       * Present when its worker was silent for longer than a default lease: the last contact, and the end of its lease.
+       */
       readonly away: { readonly lastSeenAt: Date; readonly leasedUntil: Date } | undefined;
     }
   | {
@@ -35,7 +37,7 @@ export type QueuePosition =
       /** When a worker that could run it is expected to be free. */
       readonly freeAt: Date | undefined;
       readonly ahead: Ahead;
-      /** The part of its workers that its owner may expect, and how much of it runs. */
+      /** The share of its workers that its owner may expect, and how much of it is in use. */
       readonly share: number;
       readonly laneRunning: number;
     };
@@ -143,7 +145,7 @@ const HeadRow = z.object({
   priority: z.number(),
 });
 
-/** The first of each lane that one of the workers could take. */
+/** Returns the first execution of each lane that one of the workers could run. */
 function lanesOf(tx: Tx, suitable: readonly WorkerOffer[]): Promise<Head[]> {
   const platforms = suitable.map(({ platform }) => JSON.stringify(platform));
   const sizeClasses = suitable.map(({ sizeClass }) => sizeClass);

@@ -140,12 +140,12 @@ test("as many are handed out before an execution as were said to be ahead", asyn
       async (waves, isTheirs) => {
         await db.script("truncate execution, worker cascade");
         const { queue, worker, submit, position } = await aFarm();
-        // The older first, each in an order of its own, so that no two places are equal.
+        // The older ones first, each in its own order, so that no two places are equal.
         let lengthMs = 1_000_000;
         const all: ExecutionRequest[] = [];
         for (const { invocation, top, agoMs, count } of waves) {
-          // An invocation is one owner's. What the top class will have running counts for its owner
-          // in the turns that follow, which the estimate leaves out.
+          // An invocation has one owner. Executions of the top class will count for their owner in later turns, which
+          // the estimate ignores.
           const owner = top ? "urgent" : isTheirs && invocation === "c" ? "they" : "us";
           const requests = Array.from({ length: count }, () => {
             lengthMs -= 1_000;
@@ -170,7 +170,7 @@ test("as many are handed out before an execution as were said to be ahead", asyn
         for (let nth = 0; nth < all.length; nth++) {
           const [held] = await queue.claim(worker, 1, 5_000, never);
           const told = said.get(held?.lease.executionId as ExecutionId) ?? -1;
-          // Lanes of equal turns go by place, which the estimate leaves out.
+          // Lanes with equal turns are ordered by place, which the estimate ignores.
           expect(Math.abs(told - nth)).toBeLessThanOrEqual(2);
         }
         await queues.closeAll();
@@ -178,5 +178,5 @@ test("as many are handed out before an execution as were said to be ahead", asyn
     ),
     { numRuns: 20 },
   );
-  // Each run asks the database some dozens of things.
+  // Each run needs some dozens of database queries.
 });

@@ -5,7 +5,7 @@ import { greatestSizeClass } from "./is-served-by.ts";
 /**
  * The condition of `isServedBy` in SQL, without the least size class, which is a column of an index.
  *
- * An invalid bound is served by no worker, and does not break the claims of others.
+ * An invalid bound matches no worker, and does not break the claims of others.
  *
  * @param requirements Canonical JSON as text. @param platform The worker's offer, as `jsonb`.
  */
@@ -18,7 +18,7 @@ export function servedBy(requirements: Sql, platform: Sql, sizeClass: Sql): Sql 
       else not ${requirements}::jsonb ? ${greatestSizeClass}::text end)`;
 }
 
-/** Whether requirements name all properties that a worker wants to be asked for: `fenceAround` for the database. */
+/** Returns a condition: the requirements contain all properties in the worker's fence (`fenceAround` in SQL). */
 export function isWithinFence(requirements: Sql, platform: Sql): Sql {
   return sql`(
     not ${platform} ? ${fenceProperty}::text

@@ -11,13 +11,13 @@ test("among workers that wait, the one that had a job of the commit before has i
   for (const worker of workers) await queue.register(worker);
   const jobs = ["build", "lint", "test"];
 
-  /** Which job each worker has of a commit: all of them wait when it comes. */
+  /** Records the job that each worker gets from a commit; all workers wait when the commit arrives. */
   const had = async (commit: string, order: readonly string[]) => {
     const requests = order.map((job) =>
       aRequest({ invocation: commit, similarityKeys: [`a.${job}`, "p.any"] }),
     );
     const claims = workers.map((worker) => queue.claim(worker, 1, 60_000, never));
-    // Asked after them, and answered after they have begun to wait.
+    // Called after the claims, and answered after they have begun to wait.
     for (const worker of workers) await queue.lookAhead(worker, 1);
     await queue.transaction((tx) => queue.submitIn(tx, requests));
     const leased = await Promise.all(claims);

@@ -10,7 +10,9 @@ export function weightOf(priority: number): number {
   return 2 ** (-Math.min(strongestPriority, Math.max(-strongestPriority, priority)) / 100);
 }
 
-/** Returns the score of the nth turn (1 is the first) of a lane whose head has this priority. The lowest goes first. */
+/**
+ * Returns the score of the nth turn (1 is the first) of a lane whose head has this priority. The lowest comes first.
+ */
 export function scoreOfTurn(turn: number, priority: number): number {
   return turn / weightOf(priority);
 }

@@ -12,7 +12,7 @@ function aLane(lane: number, priority: number, count: number): Candidate[] {
     sizeClass: 1,
     lane,
     ownerLane: 0,
-    // Ours is last where turns are equal, as the count assumes it is first.
+    // Ours comes last among equal turns, although the count assumes it is first.
     place: lane === 1 ? place : 1_000 + place,
     priority,
     queuedAt: now,

@@ -1,6 +1,6 @@
 import { scoreOfTurn, turnsBelow, weightOf } from "./turn-score.ts";
 
-/** The present state of a lane: its first execution, and how many it has running. */
+/** The present state of a lane: its first execution, and its number of running executions. */
 export interface LaneState {
   readonly lane: number;
   /** The owner's lane of its first execution. */
@@ -23,7 +23,7 @@ export function turnsAhead(
   return Math.max(0, turnsBelow(score, other.priority) - other.leased);
 }
 
-/** The owners of lanes: the most urgent thing that each has, and how much it has running. */
+/** Returns the owners of lanes, with the most urgent execution and the number of running executions of each. */
 export function ownersOf(
   open: readonly LaneState[],
   leased: ReadonlyMap<number, number>,
@@ -36,7 +36,7 @@ export function ownersOf(
   return owners;
 }
 
-/** The part of free workers that a lane may expect, by weight, while these lanes are open. */
+/** Returns the share of free workers that a lane may expect, by weight, while these lanes are open. */
 export function shareOf(lane: number, open: readonly LaneState[]): number {
   const own = open.find((each) => each.lane === lane);
   if (own === undefined) return 1;

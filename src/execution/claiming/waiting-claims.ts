@@ -3,28 +3,28 @@ import type { LeasedExecution } from "../leasing/lease.ts";
 import type { RegisteredWorker } from "../leasing/worker.store.ts";
 import { type ClaimEvent, type ClaimState, nextClaimState } from "./claim-state.ts";
 
-/** Kinds of workers of which it is known that nothing is left for them. */
+/** The number of kinds of workers that are remembered as having no work. */
 const mostKinds = 1_000;
 
 /** A claim that waits at this server. */
 export interface WaitingClaim {
   readonly worker: RegisteredWorker;
-  /** Executions at most. */
+  /** The highest number of executions. */
   readonly most: number;
   /** The kind of its worker, by `kindOf`. */
   readonly kind: string;
-  /** Changed by `WaitingClaims` alone. */
+  /** Only `WaitingClaims` changes it. */
   state: ClaimState;
   readonly answer: (leased: LeasedExecution[]) => void;
 }
 
-/** The claims that wait at a server, and for which of them the queue may hold something. */
+/** The claims that wait on a server; it records for which of them the queue may contain work. */
 export class WaitingClaims {
   readonly #claims = new Set<WaitingClaim>();
   readonly #giveBack: (leased: readonly LeasedExecution[]) => void;
-  /** Counts how often something may have come into the queue. */
+  /** Counts possible additions to the queue. */
   #changes = 0;
-  /** By kind of worker: the count as of which the queue held nothing for it. */
+  /** By kind of worker: the count at which the queue contained nothing for it. */
   readonly #emptyAsOf = recentlyUsed<number>(mostKinds);
 
   /** `giveBack` returns executions that were leased for a claim whose worker had gone. */
@@ -36,17 +36,17 @@ export class WaitingClaims {
     return this.#claims.size;
   }
 
-  /** How often something may have come into the queue so far. */
+  /** Returns the number of possible additions to the queue so far. */
   get changes(): number {
     return this.#changes;
   }
 
-  /** Notes that something may have come into the queue. */
+  /** Records that something may have been added to the queue. */
   queueChanged(): void {
     this.#changes++;
   }
 
-  /** Notes that the queue held nothing for kinds of workers, as of a count of changes. */
+  /** Records that, at a count of changes, the queue contained nothing for these kinds of workers. */
   nothingFor(kinds: readonly string[], asOf: number): void {
     for (const kind of kinds) this.#emptyAsOf.set(kind, asOf);
   }
@@ -68,7 +68,7 @@ export class WaitingClaims {
     this.#claims.add(claim);
   }
 
-  /** Takes those for which it is worth it out of the waiting ones, to serve them. The caller gives all to `served`. */
+  /** Removes the selected claims from the waiting ones, to serve them. The caller passes all of them to `served`. */
   take(isWorthIt: (claim: WaitingClaim) => boolean): WaitingClaim[] {
     const taken = [...this.#claims].filter(
       (claim) => claim.state.kind === "waiting" && isWorthIt(claim),
@@ -92,7 +92,7 @@ export class WaitingClaims {
     this.#happened(claim, event, []);
   }
 
-  /** Ends the waiting of all, or of those that `isMeant` names. */
+  /** Ends the waiting of all claims, or of those that `isMeant` selects. */
   allEnded(
     event: "turned-away" | "left",
     isMeant: (claim: WaitingClaim) => boolean = () => true,

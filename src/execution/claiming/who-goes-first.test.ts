@@ -31,7 +31,7 @@ const submitAll = (
 ) => queue.transaction((tx) => submitExecutions(tx, requests, at));
 
 test("a low class starts within its bound under endless high load", async () => {
-  // Given one worker, which high load keeps busy, and one thing of low priority
+  // Given one worker that is busy with a load of high priority, and one execution of low priority
   const { clock, queue, claim } = await aFarm();
   const low = aRequest({ invocation: "low", priority: 6 });
   await queue.submit(low);
@@ -53,8 +53,8 @@ test("a low class starts within its bound under endless high load", async () => 
     if (waitedMs > 5 * 60 * minute) throw new Error("the low one starved");
   }
 
-  // Then the high ones whose place is earlier go first, for as long as their priority is worth;
-  // and the low one not before its own bound
+  // Then high-priority executions with an earlier place come first, for the time that corresponds to their priority;
+  // and the low one does not start before its own bound
   expect(waitedMs).toBeGreaterThan(16 * minute);
   expect(waitedMs).toBeLessThanOrEqual(15 * minute + 1_006 * 10 * second);
 });

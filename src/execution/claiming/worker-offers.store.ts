@@ -9,16 +9,16 @@ import { servedBy } from "./served-by.store.ts";
 const WorkerOffer = z.object({
   platform: Platform,
   sizeClass: z.number(),
-  /** `silent`: not heard of since a lease's length; `draining`: takes nothing new, or can run nothing. */
+  /** `silent`: silent for longer than a lease; `draining`: accepts nothing new, or can run nothing. */
   condition: z.enum(["alive", "draining", "silent"]),
   workers: z.number(),
-  /** How many of them hold as much as they have slots. */
+  /** The number of them without a free slot. */
   busy: z.number(),
   lastSeenAt: z.date(),
-  /** Why one of them can run nothing at present, in its own words; null where none says so. */
+  /** Why one of them can run nothing at present, as it reported; null when none reported a problem. */
   trouble: z.string().nullable(),
 });
-/** Workers that are alike to the queue. */
+/** Workers that are equal for the queue. */
 export type WorkerOffer = z.infer<typeof WorkerOffer>;
 
 /** Returns the offers of workers, grouped by equal offers. */

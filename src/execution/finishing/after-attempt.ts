@@ -4,7 +4,7 @@ import type { Decision } from "./decide-after-report.ts";
 import type { HeldRow } from "./end-leases.store.ts";
 import type { EndingLease } from "./settle-leases.ts";
 
-/** More classes than any farm has: a learner that never has enough is stopped here. */
+/** More than the classes of any farm: the limit for a learner that never stops retrying. */
 const mostSizeRetries = 32;
 
 /**

@@ -18,8 +18,7 @@ const CancelledRow = z.object({
 });
 
 /**
- * Keeps the executions, and second runs of them, as they are until the transaction ends, so that a cancellation
- * finds each in one state.
+ * Locks the executions and their second runs until the transaction ends, so that a cancellation sees each in one state.
  */
 export async function lockForCancelling(tx: Tx, ids: readonly ExecutionId[]): Promise<void> {
   await tx.run(sql`
@@ -29,7 +28,7 @@ export async function lockForCancelling(tx: Tx, ids: readonly ExecutionId[]): Pr
   `);
 }
 
-/** Second runs of these executions that are not over. */
+/** Returns the unfinished second runs of these executions. */
 export async function secondRunsOf(tx: Tx, ids: readonly ExecutionId[]): Promise<ExecutionId[]> {
   const rows = await tx.many(
     z.object({ id: ExecutionId }),

@@ -25,10 +25,10 @@ export async function cancelExecutions(
 ): Promise<AfterCommit> {
   if (unwanted.length === 0) return () => {};
   await lockForCancelling(tx, unwanted);
-  // Who joins holds the row until he is known: under the lock, all are.
+  // A joining request locks the row until it is recorded: under this lock, all of them are visible.
   const wanted = new Set(await hooks.stillWanted?.(tx, unwanted));
   const first = unwanted.filter((id) => !wanted.has(id));
-  // A second run that waits would begin after all.
+  // Otherwise a waiting second run would still begin.
   const ids = [...new Set([...first, ...(await secondRunsOf(tx, first))])];
   const finished = await cancelQueued(tx, ids, now);
   const requested = await requestCancellation(tx, ids, now);

@@ -5,7 +5,7 @@ import type { Lease, WorkerProcess } from "../leasing/lease.ts";
 import { notifyExecutions } from "../notify.store.ts";
 import { confirmCancellations, unconfirmedCancellations } from "./cancellation.store.ts";
 
-/** Where workers wait to hear of cancellations. */
+/** The calls in which workers wait for cancellations. */
 export interface CancellationService {
   /**
    * Records which cancellations the worker has confirmed, then waits for others.
@@ -18,9 +18,9 @@ export interface CancellationService {
     waitMs: number,
     signal: AbortSignal,
   ): Promise<readonly Lease[]>;
-  /** Says that something of this process was cancelled; of any process, where it is "". */
+  /** Must be called when an execution of this process was cancelled; of any process, when it is "". */
   changed(instanceId: string): void;
-  /** Answers all waiting callers. */
+  /** Ends the wait of all callers. */
   stop(): void;
 }
 
@@ -60,7 +60,7 @@ export function cancellationService({
       over.addEventListener("abort", bell);
       try {
         for (;;) {
-          // Before the look: what comes while it looks is not lost.
+          // Created before the query, so that notifications during the query are not lost.
           const rung = new Promise<void>((resolve) => (ring = resolve));
           const found = await looking.add(instanceId);
           if (found.length > 0 || over.aborted) return found;

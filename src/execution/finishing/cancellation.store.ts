@@ -4,7 +4,7 @@ import { sql } from "#db/sql.ts";
 import { ExecutionId } from "../execution.ts";
 import type { Lease, WorkerProcess } from "../leasing/lease.ts";
 
-/** Records that a worker knows of cancellations; returns the executions that were not confirmed before. */
+/** Records that a worker confirmed cancellations; returns the executions that were not confirmed before. */
 export async function confirmCancellations(
   tx: Tx,
   { instanceId }: WorkerProcess,
@@ -41,7 +41,7 @@ const Cancelled = z.object({
 });
 type Cancelled = z.infer<typeof Cancelled>;
 
-/** Leases of these processes that are to be cancelled, and of which they have not said that they know it. */
+/** Returns leases of these processes whose cancellation was requested but not confirmed. */
 export function unconfirmedCancellations(
   tx: Tx,
   instances: readonly string[],
@@ -66,7 +66,7 @@ const Held = z.object({
 });
 export type HeldCancellation = z.infer<typeof Held>;
 
-/** Which of the executions, and of their second runs, are to be cancelled at a worker that has not confirmed it. */
+/** Returns the executions and second runs whose worker has not confirmed their requested cancellation. */
 export function heldCancellations(
   tx: Tx,
   ids: readonly ExecutionId[],

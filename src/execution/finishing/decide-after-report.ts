@@ -5,16 +5,16 @@ export type LeaseEnd =
   | {
       readonly kind: "reported";
       readonly outcome: Exclude<Outcome, "worker_lost">;
-      /** Input blobs that were not to be had: no other worker would find them either. */
+      /** Whether input blobs are missing, which no other worker would find either. */
       readonly lacksInputs: boolean;
     }
-  /** Its time ran out. */
+  /** Its time expired. */
   | { readonly kind: "expired" }
-  /** Another process has the name of its worker. */
+  /** Another process has taken over the name of its worker. */
   | { readonly kind: "replaced" }
   /** The worker gave it back. */
   | { readonly kind: "released" }
-  /** It was to be cancelled, and the worker did not confirm that in time. */
+  /** Its cancellation was requested, and the worker did not confirm it in time. */
   | { readonly kind: "cancel-overdue" };
 
 /** The state of the execution, read under the lock of its row. */
@@ -28,14 +28,14 @@ interface HeldExecution {
 export type Decision =
   | { readonly kind: "finish"; readonly outcome: Outcome }
   | { readonly kind: "requeue"; readonly outcome: "worker_lost" | "infrastructure_error" }
-  /** Back in the queue as if it had never been handed out. */
+  /** It returns to the queue as if it had never been assigned. */
   | { readonly kind: "return" };
 
 /**
  * Decides about an execution whose current lease ends.
  *
- * The end of its process is final, even when it was to be cancelled, because the end came first. An end that only says
- * that a machine failed is tried again, unless the execution is to be cancelled or its attempts are used up.
+ * The end of its process is final even if a cancellation was requested, because the end came first. After an end that
+ * only reports a failed machine, it is retried, unless the execution is to be cancelled or its attempts are used up.
  */
 export function decideAfterReport(
   held: HeldExecution,

@@ -12,7 +12,7 @@ const LeaseRow = z.object({ executionId: ExecutionId, attempt: z.number(), epoch
 const HeldRow = HandedOutRow.extend({
   startedAt: z.date().nullable(),
   cancelRequested: z.boolean(),
-  /** Whether its time is over. */
+  /** Whether it has expired. */
   isOver: z.boolean(),
   /** The size class of its worker, which may be greater than the chosen one. */
   workerSizeClass: z.number(),
@@ -23,12 +23,13 @@ export type HeldRow = z.infer<typeof HeldRow>;
  * How long after an execution's timeout its worker may need to end it, in ms.
  *
  * The worker uploads outputs in this time, perhaps gigabytes over a slow line, and sends heartbeats. This limit only
- * ends leases that a living worker has forgotten; a dead worker is found by its missing heartbeats.
+ * ends leases that a live worker has forgotten; a dead worker is detected by its missing heartbeats.
  */
 const endingMs = 30 * 60_000;
 
 /**
- * Whether a lease is over: it has expired, or its worker sends heartbeats but did not end the process at its timeout.
+ * Returns a condition that a lease is over: it has expired, or its worker sends heartbeats but did not end the process
+ * at its timeout.
  */
 function isOver(now: Date): Sql {
   return sql`(
@@ -36,7 +37,7 @@ function isOver(now: Date): Sql {
       started_at + (timeout_ms + ${endingMs}::bigint) * interval '1 millisecond' <= ${now}, false))`;
 }
 
-/** Locks those of the executions that are leased, until the transaction ends. */
+/** Locks the leased ones among the executions until the transaction ends. */
 export function lockLeased(tx: Tx, ids: readonly ExecutionId[], now: Date): Promise<HeldRow[]> {
   return tx.many(
     HeldRow,
@@ -55,7 +56,7 @@ export function lockLeased(tx: Tx, ids: readonly ExecutionId[], now: Date): Prom
   );
 }
 
-/** A lease that a worker names, and which one. */
+/** A lease that a worker names, with that worker. */
 export interface NamedLease {
   readonly lease: Lease;
   readonly by: WorkerProcess;
@@ -64,7 +65,7 @@ export interface NamedLease {
 const RevivedLease = LeaseRow.extend({ worker: z.string(), hasStarted: z.boolean() });
 
 /**
- * Gives leases back, until a time, to workers that lost them and report them now, if no other worker got the execution
+ * Restores leases, until a time, for workers that lost them and report them now, if no other worker got the execution
  * since: it is in the queue with the attempt and epoch of the lease. Its attempt then continues. Returns the leases
  * that are held again.
  *
@@ -119,8 +120,8 @@ export async function reviveLostLeases(
 }
 
 /**
- * Locks leased executions on the assumption that they are as they were handed out: no start and no cancellation was
- * recorded. When one has changed, the transaction fails with `aborted`.
+ * Locks leased executions on the assumption that they are unchanged since their assignment: no start and no
+ * cancellation was recorded. When one has changed, the transaction fails with `aborted`.
  */
 export async function assumeHeld(tx: Tx, rows: readonly HandedOutRow[]): Promise<void> {
   await tx.run(sql`
@@ -137,7 +138,7 @@ export async function assumeHeld(tx: Tx, rows: readonly HandedOutRow[]): Promise
   `);
 }
 
-/** An attempt that is over, whatever becomes of its execution. */
+/** An ended attempt, independent of the state of its execution. */
 export interface EndedAttempt {
   readonly held: HeldRow;
   readonly finishedAt: Date;
@@ -183,7 +184,7 @@ export async function recordAttempts(tx: Tx, ended: readonly EndedAttempt[]): Pr
 export async function requeueHeld(
   tx: Tx,
   rows: readonly HeldRow[],
-  /** False when the attempt does not count, because it was never begun. */
+  /** False when the attempt does not count, because it never began. */
   counts: boolean,
 ): Promise<void> {
   await tx.run(sql`
@@ -199,7 +200,7 @@ export async function requeueHeld(
   `);
 }
 
-/** Ends held executions. A terminal state never changes: nothing in this room touches the rows again. */
+/** Ends held executions. A terminal state never changes: no code in this module changes the rows again. */
 export async function finishHeld(
   tx: Tx,
   finished: readonly (FinishedExecution & { readonly epoch: number })[],
@@ -238,7 +239,7 @@ export async function finishHeld(
   `);
 }
 
-/** Expired leases, oldest first. */
+/** Returns expired leases, oldest first. */
 export function expiredLeases(tx: Tx, now: Date, most: number): Promise<Lease[]> {
   return tx.many(
     LeaseRow,
@@ -250,7 +251,7 @@ export function expiredLeases(tx: Tx, now: Date, most: number): Promise<Lease[]>
   );
 }
 
-/** The worker processes that hold some of these leases now. */
+/** Returns the worker processes that hold some of these leases now. */
 export async function holdersOfLeases(tx: Tx, leases: readonly Lease[]): Promise<string[]> {
   const rows = await tx.many(
     z.object({ instanceId: z.string() }),
@@ -262,7 +263,7 @@ export async function holdersOfLeases(tx: Tx, leases: readonly Lease[]): Promise
   return rows.map(({ instanceId }) => instanceId);
 }
 
-/** Returns leases that were to be cancelled before `asked` and have not ended. */
+/** Returns leases whose cancellation was requested before this time and that have not ended. */
 export function overdueCancellations(tx: Tx, before: Date, most: number): Promise<Lease[]> {
   return tx.many(
     LeaseRow,
@@ -274,7 +275,7 @@ export function overdueCancellations(tx: Tx, before: Date, most: number): Promis
   );
 }
 
-/** Leases of a worker's name that belong to other processes than this one. */
+/** Returns leases under a worker's name that belong to other processes. */
 export function leasesOfOthersNamed(
   tx: Tx,
   worker: { readonly name: string; readonly instanceId: string },

@@ -20,7 +20,7 @@ export interface FinishedExecution {
   readonly invocation: string;
   readonly doNotCache: boolean;
   readonly attempt: number;
-  /** The worker that had it last; absent when it was cancelled before a worker had it. */
+  /** The last worker; absent when it was cancelled before its assignment to a worker. */
   readonly worker: string | undefined;
   readonly queuedAt: Date;
   readonly leasedAt: Date | undefined;

@@ -6,7 +6,7 @@ import type { QueueHooks } from "../queue-hooks.ts";
 import type { Usage } from "./finished-execution.ts";
 import type { EndingLease } from "./settle-leases.ts";
 
-/** How a worker says that a lease is over. */
+/** A worker's report of the end of a lease. */
 export interface FinishReport {
   readonly lease: Lease;
   /** The process that reports; not compared with the holder of the lease when absent. */
@@ -19,18 +19,18 @@ export interface FinishReport {
   readonly result?: Uint8Array | undefined;
   readonly usage?: Usage | undefined;
   readonly message?: string | undefined;
-  /** Input blobs that were not to be had; they end the execution at once. */
+  /** Input blobs that could not be found; they end the execution at once. */
   readonly missingInputs?: readonly Digest[] | undefined;
   /** The function of the digests in the result; SHA-256 when absent. */
   readonly digestFunction?: DigestFunction | undefined;
 }
 
 /**
- * Checks the report of a worker as far as it can be checked.
+ * Checks the report of a worker as far as possible.
  *
- * A success whose outputs are not in the store is a failure of the worker, not of the action, and is tried again. A
- * success with another exit code than 0 is a failure. An illegal result is a failure of the action, because it would be
- * illegal again.
+ * A success whose outputs are not in the store is a failure of the worker, not of the action, and is retried. A success
+ * with another exit code than 0 is a failure. An illegal result is a failure of the action, because it would be illegal
+ * again.
  */
 export async function judgeReport(
   { outcome, digestFunction = "sha256", ...report }: FinishReport,
@@ -49,7 +49,7 @@ export async function judgeReport(
     return reported("infrastructure_error", "the worker sent no result");
   try {
     const project = await projectOf(report.lease.executionId);
-    // The execution is gone, so its lease is refused whatever the report says.
+    // The execution no longer exists, so its lease is refused regardless of the report.
     if (project === undefined) return reported("succeeded");
     const missing = (await hooks.missingOutputs?.(report.result, digestFunction, project)) ?? [];
     if (missing.length === 0) return reported("succeeded");

@@ -8,7 +8,7 @@ import type { QueueHooks } from "../queue-hooks.ts";
 import type { QueueTransactions } from "../queue-transactions.ts";
 import { type EndingLease, settleLeases, type Verdict } from "./settle-leases.ts";
 
-/** Ends leases, those that end meanwhile with one commit. */
+/** Ends leases; those that arrive during a commit share the next one. */
 export interface LeaseEndings {
   add(ending: EndingLease): Promise<Verdict>;
   idle(): Promise<void>;
@@ -33,7 +33,7 @@ export function leaseEndings(parts: {
     const ids = endings.map(({ lease }) => lease.executionId);
     for (const id of ids) underWay.add(id);
     const remembered = leases.take(endings);
-    // Assumed once: a transaction that was broken off because the rows were different reads them.
+    // The assumption is used once: after a rollback because of different rows, the retry reads them.
     let assumed = remembered;
     const settled = queue.transaction(async (tx) => {
       await preferIndexes(tx);

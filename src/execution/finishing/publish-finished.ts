@@ -13,7 +13,7 @@ function isCacheable(finished: FinishedExecution): boolean {
   );
 }
 
-/** Tells the rest of the farm, in the same transaction, that executions are over. */
+/** Notifies the rest of the farm, in the same transaction, that executions have ended. */
 export async function publishFinished(
   tx: Tx,
   finished: readonly FinishedExecution[],

@@ -46,7 +46,7 @@ export interface EndingLease {
   readonly usage?: Usage | undefined;
   readonly message?: string | undefined;
   readonly missingInputs?: readonly Digest[] | undefined;
-  /** Decides whether another size class is tried; without it none is. */
+  /** Decides whether another size class is tried; without it, no other class is tried. */
   readonly learner?: Learner | undefined;
 }
 
@@ -60,15 +60,15 @@ interface Settled {
   readonly afterCommit: AfterCommit;
 }
 
-/** Up to this many rows are found by their keys, whatever the planner knows of the tables. */
+/** Up to this many rows, the planner uses their keys, independent of table statistics. */
 const fewEndings = 16;
 
 /**
  * Ends leases: each execution is finished, or goes back into the queue.
  *
- * Accepted is the current lease of an execution. Accepted is also its last lease, when a report arrives after the lease
- * was lost and before another worker got the execution. Everything else, such as a report that was sent twice, is
- * refused and changes nothing. Decisions are made while the rows are locked.
+ * The current lease of an execution is accepted. Its last lease is also accepted, when a report arrives after the lease
+ * was lost and before another worker got the execution. Everything else, such as a repeated report, is refused and
+ * changes nothing. Decisions are made while the rows are locked.
  */
 export async function settleLeases(
   tx: Tx,
@@ -78,7 +78,7 @@ export async function settleLeases(
     readonly mostAttempts: number;
     readonly hooks: QueueHooks;
     /**
-     * The rows of all leases that end, as they were handed out. They are then not read first, which saves a round trip.
+     * The rows of all ending leases, as they were assigned. They are then not read first, which saves a round trip.
      * When a row has changed, the transaction fails with `aborted`: call again without `assumed`.
      */
     readonly assumed?: readonly HeldRow[] | undefined;
@@ -190,7 +190,7 @@ function decideEndings(
     const key = leaseKey(ending.lease);
     const row = held.get(key);
     if (row === undefined || !mayEnd(ending, row)) return "refused";
-    // Extended since it was found expired: the worker knows, and continues.
+    // It was extended after it was found expired: the worker was informed and continues.
     if (ending.end.kind === "expired" && !row.isOver) return "refused";
     held.delete(key);
     const decision = decideAfterReport(
@@ -230,8 +230,8 @@ function decideEndings(
 }
 
 /**
- * Locks the rows of leases that end, and reads which runs they serve. `known` rejects when the assumed rows are not as
- * they were handed out.
+ * Locks the rows of ending leases, and reads the runs that they serve. `known` rejects when assumed rows have changed
+ * since their assignment.
  */
 async function holdAll(
   tx: Tx,
@@ -274,13 +274,19 @@ function reportedLease({ lease, by, end }: EndingLease): NamedLease[] {
   return by === undefined || end.kind !== "reported" ? [] : [{ lease, by }];
 }
 
-/** Whether the reporter is the process that had the lease, or one of the same name that reports results from its disk. */
+/**
+ * Returns whether the reporter is the process that had the lease, or one of the same name that reports results from its
+ * disk.
+ */
 function mayEnd({ by, end }: EndingLease, held: HeldRow): boolean {
   if (by === undefined || by.instanceId === held.workerInstance) return true;
   return end.kind === "reported" && by.name === held.worker;
 }
 
-/** Returns the start that a worker reported, moved between the lease and now: a worker's clock may be wrong. */
+/**
+ * Returns the start that a worker reported, limited to the time between the lease and now, because a worker's clock may
+ * be wrong.
+ */
 function startIn({ end, startedAt }: EndingLease, leasedAt: Date, now: Date): Date | null {
   if (end.kind !== "reported" || startedAt === undefined) return null;
   return new Date(Math.min(Math.max(startedAt.getTime(), leasedAt.getTime()), now.getTime()));

@@ -4,7 +4,7 @@ import type { ExecutionWatch } from "../execution-watch.ts";
 import type { ExecutionView } from "../read-executions.store.ts";
 import type { HeldCancellation } from "./cancellation.store.ts";
 
-/** How long a cancellation waits for workers: they hear of it at once, or with the next heartbeat. */
+/** How long a cancellation waits for workers; they learn of it at once, or with the next heartbeat. */
 export const confirmationWaitMs = 5_000;
 
 /**

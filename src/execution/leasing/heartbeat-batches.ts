@@ -6,7 +6,7 @@ import type { QueueHooks } from "../queue-hooks.ts";
 import { type Heartbeat, type HeartbeatAnswer, takeHeartbeats } from "./heartbeat.ts";
 import { reviveLeases } from "./revive-leases.ts";
 
-/** Takes heartbeats, those that come meanwhile with one commit. */
+/** Processes heartbeats; those that arrive during a commit share the next one. */
 export function heartbeatBatches(parts: {
   readonly db: Db;
   readonly clock: Clock;

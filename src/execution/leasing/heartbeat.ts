@@ -8,28 +8,28 @@ import { noteEnding, seeWorkers } from "./worker.store.ts";
 export interface Heartbeat {
   readonly worker: WorkerProcess;
   readonly leases: readonly Lease[];
-  /** The worker finishes its leases and claims no more. */
+  /** The worker finishes its leases and does not claim new ones. */
   readonly draining: boolean;
-  /** Why it can run nothing at present, in its own words; undefined while it can. At most 1,000 characters. */
+  /** Why it can run nothing at present, as it reported; undefined while it can. At most 1,000 characters. */
   readonly trouble?: string | undefined;
 }
 
 export interface HeartbeatAnswer {
-  /** Held by this worker no longer. */
+  /** Leases that this worker no longer holds. */
   readonly lost: readonly Lease[];
   readonly cancelled: readonly Lease[];
-  /** The process does not hold its name: it never registered, or another took its place. */
+  /** The process does not hold its name: it never registered, or another process replaced it. */
   readonly isUnknown: boolean;
 }
 
-/** Takes the heartbeats of many workers with three statements. */
+/** Processes the heartbeats of many workers with three statements. */
 export async function takeHeartbeats(
   tx: Tx,
   beats: readonly Heartbeat[],
   now: Date,
   usualLeaseMs: number,
 ): Promise<HeartbeatAnswer[]> {
-  // A crash of the database forgets the last beats; the next ones say the same again.
+  // A database crash may lose the last heartbeats; the next ones contain the same data.
   await commitWithoutWaiting(tx);
   await preferIndexes(tx);
   const [, known] = await together([
@@ -60,7 +60,7 @@ export async function takeHeartbeats(
       isUnknown: !known.has(worker.instanceId),
     };
   });
-  // Twice in one round, the last heartbeat of a process counts.
+  // Of two heartbeats of a process in one round, the last one counts.
   const lostCounts = new Map(
     beats.map(({ worker }, index) => [worker.instanceId, answers[index]?.lost.length ?? 0]),
   );
@@ -75,7 +75,7 @@ export async function takeHeartbeats(
   return answers;
 }
 
-/** Two may name one lease in one round, and only one of them holds it. */
+/** Returns a key with the process, because two processes may name one lease in a round, and only one holds it. */
 function heldKey(lease: Lease, instanceId: string): string {
   return `${leaseKey(lease)} ${instanceId}`;
 }

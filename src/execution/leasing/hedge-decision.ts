@@ -25,7 +25,7 @@ export async function hedgeDecisionOf(
   return { id: original, ...hedgeAfter(latest, sizeClass, since ?? now, now) };
 }
 
-/** The decision for a second run beside one that has run since then. */
+/** Returns the decision for a second run, in parallel to a run that started at that time. */
 export function hedgeAfter(
   latest: KeptDecision,
   sizeClass: number,

@@ -16,7 +16,7 @@ const Due = z.object({
   ranOn: z.number(),
 });
 
-/** An execution that runs beside another, and that other one. */
+/** A second run and its original execution. */
 export interface Hedge {
   readonly original: ExecutionId;
   readonly hedge: ExecutionId;
@@ -25,7 +25,7 @@ const HedgeRow = z.object({ original: ExecutionId, hedge: ExecutionId });
 const BegunRow = HedgeRow.extend({ sizeClass: z.number() });
 export type BegunHedge = z.infer<typeof BegunRow>;
 
-/** Whether there is anything to look after: for a farm that never runs anything twice, one lookup. */
+/** Returns whether there are second runs to manage: one lookup for a farm without second runs. */
 export async function areHedgesAbout(tx: Tx, now: Date): Promise<boolean> {
   const [found] = await tx.many(
     z.object({ any: z.boolean() }),
@@ -44,7 +44,7 @@ export async function areHedgesAbout(tx: Tx, now: Date): Promise<boolean> {
  * Queues a second run for each execution that runs longer than its estimate allows.
  *
  * The second run executes the same action on a greater class, separately: it cannot be joined, and only the original
- * keeps it. An execution that ran on a greater class already gets none. Rows that another server has locked are
+ * keeps it. An execution that already ran on a greater class gets none. Rows that another server has locked are
  * skipped.
  */
 export async function beginHedges(tx: Tx, now: Date): Promise<BegunHedge[]> {
@@ -98,7 +98,7 @@ export async function beginHedges(tx: Tx, now: Date): Promise<BegunHedge[]> {
   return begun;
 }
 
-/** Second runs that succeeded, and were not taken up yet. */
+/** Returns second runs that succeeded and whose result was not used yet. */
 export function wonHedges(tx: Tx): Promise<Hedge[]> {
   return tx.many(
     HedgeRow,
@@ -111,7 +111,7 @@ export function wonHedges(tx: Tx): Promise<Hedge[]> {
   );
 }
 
-/** Second runs that are still to be ended, since the first is over or to be cancelled. */
+/** Returns second runs that must be ended because the original has ended or is being cancelled. */
 export async function needlessHedges(tx: Tx): Promise<ExecutionId[]> {
   const rows = await tx.many(
     z.object({ id: ExecutionId }),
@@ -125,7 +125,7 @@ export async function needlessHedges(tx: Tx): Promise<ExecutionId[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Second runs that came to nothing, or too late, are looked at no more. */
+/** Closes second runs that failed or ended too late, so that they are not checked again. */
 export async function closeHedges(tx: Tx): Promise<void> {
   await tx.run(sql`
     with over as (
@@ -142,8 +142,8 @@ export async function closeHedges(tx: Tx): Promise<void> {
 /**
  * Gives the original execution the lease of its second run, so that it ends with the result of the second run.
  *
- * The log is taken over, too. Returns the lease; undefined when the original is finished or to be cancelled. The worker
- * of the original learns from its next heartbeat that it has lost the lease.
+ * The log is also transferred. Returns the lease; undefined when the original is finished or to be cancelled. The
+ * worker of the original learns from its next heartbeat that it has lost the lease.
  */
 export async function takeOverLease(
   tx: Tx,

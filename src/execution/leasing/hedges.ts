@@ -30,15 +30,16 @@ import { hedgeDecisionOf } from "./hedge-decision.ts";
 const everyMs = 500;
 
 interface Hedges extends Service {
-  /** Does one round, which otherwise runs by itself. */
+  /** Runs one round, which otherwise runs regularly. */
   lookAfter(): Promise<void>;
 }
 
 /**
- * Manages second runs: starts them, ends the original execution with their result, and cancels those that are not needed.
+ * Manages second runs: starts them, ends the original execution with their result, and cancels those that are not
+ * needed.
  *
- * A second run is an execution of its own. Each step is one transaction, which any server may do; when a server dies
- * before a step, another server finds it. Only the row of the original execution is locked.
+ * A second run is an execution of its own. Each step is one transaction, which any server may run; when a server dies
+ * before a step, another server continues. Only the row of the original execution is locked.
  */
 export function hedges(parts: {
   readonly db: Db;
@@ -125,7 +126,7 @@ export function hedges(parts: {
   };
 }
 
-/** Ends an execution with the result of its second run. Returns undefined when there is nothing to end any more. */
+/** Ends an execution with the result of its second run. Returns undefined when there is nothing left to end. */
 async function endWithHedge(
   tx: Tx,
   won: Hedge,
@@ -133,7 +134,7 @@ async function endWithHedge(
 ): Promise<AfterCommit | undefined> {
   const { now } = rules;
   await preferIndexes(tx);
-  // Locked in every state: from here on no worker may be handed the execution.
+  // Locked in every state: from here on the execution cannot be assigned to a worker.
   await lockForCancelling(tx, [won.original]);
   const [held] = await lockLeased(tx, [won.original], now);
   const [view] = await readExecutions(tx, [won.hedge]);

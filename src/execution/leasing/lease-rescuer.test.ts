@@ -27,7 +27,7 @@ test("a server that slept gives workers time for a heartbeat, and no more than t
     for (let i = 0; i < count; i++) await new Promise<void>((resolve) => (looked = resolve));
   };
   const rescuer = leaseRescuer({
-    // Says when a look is over: the look for what expired is the last of it.
+    // Signals the end of a check: the query for expired leases is its last part.
     db: {
       ...db,
       async many(row, statement) {
@@ -47,7 +47,7 @@ test("a server that slept gives workers time for a heartbeat, and no more than t
     settle: async ({ end }) => void ended.push(end.kind),
   });
 
-  // When all stands still for longer than a lease lasts
+  // When everything is suspended for longer than a lease
   await ticks(2);
   clock.pass(60_000);
   await ticks(4);
@@ -60,7 +60,7 @@ test("a server that slept gives workers time for a heartbeat, and no more than t
   await ticks(4);
   await rescuer.stop();
 
-  // Then only the second costs the lease
+  // Then only the second one ends the lease
   expect(endedOnWaking).toEqual([]);
   expect(ended).toContain("expired");
 });

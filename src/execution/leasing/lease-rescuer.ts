@@ -12,16 +12,16 @@ import {
 } from "../finishing/end-leases.store.ts";
 import type { EndingLease } from "../finishing/settle-leases.ts";
 
-/** Leases looked at in one go. */
+/** The number of leases checked at once. */
 const most = 500;
 
 interface LeaseRescuer extends Service {
-  /** Looks once; returns how many leases it ended. */
+  /** Checks once; returns the number of ended leases. */
   rescueOnce(): Promise<number>;
 }
 
 /**
- * Ends leases whose workers went silent or did not confirm a cancellation.
+ * Ends leases whose workers became silent or did not confirm a cancellation.
  *
  * Finding and ending are separate: each lease is ended by its attempt and epoch, and only if it is still over. A lease
  * that was finished, extended or found by another server in between is left alone. (Ending by id alone would reset an
@@ -32,19 +32,19 @@ export function leaseRescuer(parts: {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly everyMs: number;
-  /** Without an execution there is no lease to look for. */
+  /** Without executions there are no leases to check. */
   readonly idle?: IdleState | undefined;
-  /** How often workers beat. */
+  /** The heartbeat interval of workers. */
   readonly heartbeatMs: number;
   /**
    * For this time after the start, after an outage of the database, and after this process or its machine slept, no
-   * lease expires: the workers could not reach us. In ms.
+   * lease expires, because the workers could not reach this server. In ms.
    */
   readonly graceMs: number;
   readonly cancelGraceMs: number;
   /**
-   * Called with worker processes before their executions go back into the queue, to answer their waiting claims with
-   * nothing. Their connections may be dead, and the work would be handed to them.
+   * Called with worker processes before their executions go back into the queue, to end their waiting claims without
+   * work. Their connections may be dead, and they would otherwise get the work.
    */
   readonly dismiss: (instanceIds: readonly string[]) => Promise<void>;
   readonly settle: (ending: EndingLease) => Promise<unknown>;
@@ -80,7 +80,7 @@ export function leaseRescuer(parts: {
   const tick = async (plannedMs: number) => {
     const previous = tickedAt;
     tickedAt = later(0);
-    // A shorter gap costs no lease: it is shorter than the time a lease lasts beyond a heartbeat.
+    // A shorter gap ends no lease: it is shorter than the time between a heartbeat and the lease's expiry.
     if (tickedAt - previous > plannedMs + parts.heartbeatMs) {
       graceUntil = later(parts.graceMs);
       parts.logger.warn({ ms: tickedAt - previous }, "slept; leases get time for a heartbeat");
@@ -92,7 +92,7 @@ export function leaseRescuer(parts: {
       parts.logger.warn({ reason: messageOf(reason) }, "could not look for leases that are over");
     }
   };
-  // From here on rounds come earlier than the last one planned.
+  // From here on, rounds run earlier than last planned.
   const busy = parts.idle?.onBusy(() => {
     tickedAt = later(0);
   });

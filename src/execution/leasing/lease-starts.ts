@@ -30,7 +30,7 @@ export function leaseStarts(parts: {
     const named = starts.map(({ lease }) => lease);
     for (const lease of named) leases.forget(lease);
     const { current, afterCommit } = await db.transaction(async (tx) => {
-      // Only pages would miss it, should a crash forget it.
+      // If a crash loses it, only pages lack it.
       await commitWithoutWaiting(tx);
       await preferIndexes(tx);
       const started = await markStarted(tx, starts, clock.now());

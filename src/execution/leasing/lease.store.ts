@@ -8,10 +8,7 @@ const LeaseRow = z.object({ executionId: ExecutionId, attempt: z.number(), epoch
 const ExtendedLease = LeaseRow.extend({ instanceId: z.string(), cancelRequested: z.boolean() });
 type ExtendedLease = z.infer<typeof ExtendedLease>;
 
-/**
- * Locks the executions of leases until the transaction ends, in the fixed order that everything uses that locks
- * several.
- */
+/** Locks the executions of leases until the transaction ends, in the fixed order of all code that locks several. */
 export async function lockLeases(tx: Tx, leases: readonly Lease[]): Promise<void> {
   if (leases.length === 0) return;
   await tx.run(sql`
@@ -24,8 +21,8 @@ export async function lockLeases(tx: Tx, leases: readonly Lease[]): Promise<void
 /**
  * Extends the leases that their worker still holds; a lease that is not returned is lost.
  *
- * A lease that has expired is held until it is ended: a worker that was away for longer than its lease continues if no
- * rescuer has found it.
+ * A lease that has expired is held until it is ended: a worker that was unreachable for longer than its lease continues
+ * if no rescuer has ended the lease.
  */
 export function extendLeases(
   tx: Tx,
@@ -67,8 +64,8 @@ export function extendLeases(
 /**
  * Records that the processes have started. Returns the leases for which this was not recorded before.
  *
- * From here on a worker that requested long leases has one. Not from the hand-out on: a machine that is lost while its
- * claim waits would keep an execution that it never got.
+ * The long lease of a worker that requested one begins here and not at the assignment: otherwise, a machine that is
+ * lost while its claim waits would keep an execution that it never got.
  */
 export function markStarted(
   tx: Tx,
@@ -103,7 +100,7 @@ export function markStarted(
   );
 }
 
-/** Returns those of the leases that are held now. */
+/** Returns the leases that are still held. */
 export function currentLeases(tx: Tx, leases: readonly Lease[]): Promise<Lease[]> {
   return tx.many(
     LeaseRow,

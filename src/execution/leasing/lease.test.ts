@@ -99,7 +99,7 @@ describe("a lease", () => {
     const done = { lease, outcome: "succeeded", exitCode: 0, result: new Uint8Array() } as const;
     clock.pass(queue.times.leaseMs - 1);
 
-    // At once, so that one round takes both.
+    // Sent together, so that one round processes both.
     const beats = await Promise.all([
       queue.heartbeat({ worker: other, leases, draining: false }),
       queue.heartbeat({ worker: holder, leases, draining: false }),
@@ -177,12 +177,12 @@ describe("a lease", () => {
     expect(await queue.rescue()).toBe(1);
     const done = { lease, outcome: "succeeded", exitCode: 0, result: new Uint8Array([7]) } as const;
 
-    // Not for who never had it, or does not say who it is; nor under another epoch.
+    // Not for a process that never had it or does not identify itself; nor under another epoch.
     expect(await queue.finish({ ...done, by: other })).toBe("refused");
     expect(await queue.finish(done)).toBe("refused");
     const otherEpoch = { ...lease, epoch: lease.epoch + 1 };
     expect(await queue.finish({ ...done, by: worker, lease: otherEpoch })).toBe("refused");
-    // Two servers get it at once, as when the answer of the first was lost.
+    // Two servers get it at the same time, as after a lost answer of the first.
     const verdicts = await Promise.all([
       queue.finish({ ...done, by: worker }),
       secondServer.finish({ ...done, by: worker }),
@@ -242,7 +242,7 @@ describe("a lease", () => {
     clock.pass(queue.times.leaseMs);
     await queue.rescue();
 
-    // Both at once; and another worker that names it gets nothing by that.
+    // Both at once; another worker that names the lease does not get it.
     const [answer, foreign] = await Promise.all([
       secondServer.heartbeat({ worker, leases, draining: false }),
       queue.heartbeat({ worker: other, leases, draining: false }),
@@ -278,7 +278,7 @@ describe("a lease", () => {
       queue.claim(silent, 1, 60_000, never),
       secondServer.claim(silent, 1, 60_000, never),
     ];
-    // Both wait once claims behind them were looked at.
+    // Both wait as soon as later claims were checked.
     await Promise.all([queue.claim(other, 1, 0, never), secondServer.claim(other, 1, 0, never)]);
     clock.pass(queue.times.leaseMs);
 
@@ -348,7 +348,7 @@ describe("a lease", () => {
     await queue.submit(aRequest());
     const [first] = await queue.claim(worker, 1, 1_000, never);
     if (first === undefined) throw new Error("nothing was handed out");
-    // It began, but the server was never told.
+    // It began, but the server never got the report.
     await queue.appendLog({ lease: first.lease, offset: 0, bytes: Buffer.from("first") });
     await queue.release([first.lease]);
     const [second] = await queue.claim(worker, 1, 1_000, never);
@@ -417,7 +417,7 @@ describe("a long lease", () => {
   const requestedMs = 20 * 60_000;
 
   test("is as short as others until its worker shows that it has the work", async () => {
-    // A machine that died while its claim waited: what it was handed, it never got.
+    // A machine that died while its claim waited: it never received the assigned execution.
     const clock = movableClock();
     const queue = await open({ clock });
     const far = aWorker("far", { leaseMs: requestedMs });
@@ -527,7 +527,7 @@ test("a lease that is extended after a rescuer found it, and before it is ended,
     ),
   );
 
-  // Then what it was told is true
+  // Then the answer to the heartbeat is true
   expect(found).toEqual([held.lease]);
   expect(beat.lost).toEqual([]);
   expect(verdicts).toEqual(["refused"]);

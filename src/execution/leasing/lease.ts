@@ -5,8 +5,8 @@ import type { ExecutionId } from "../execution.ts";
 /**
  * A worker's right to an execution, until a time.
  *
- * `epoch` goes up at every hand-out and never comes back; what names an epoch that
- * is over is refused. `attempt` counts the tries: a lease given back unbegun is none.
+ * `epoch` increases at every assignment and is never reused; calls with an old epoch are refused. `attempt` counts the
+ * attempts; a lease that is returned before its start does not count.
  */
 export interface Lease {
   readonly executionId: ExecutionId;
@@ -14,11 +14,11 @@ export interface Lease {
   readonly epoch: number;
 }
 
-/** The execution as the worker that leased it sees it. */
+/** The execution for the worker that leased it. */
 export interface LeasedExecution {
   readonly lease: Lease;
   readonly project: string;
-  /** The trust domain of its result. Only for the server: workers do not get it. */
+  /** The trust domain of its result. Used only by the server; workers do not get it. */
   readonly domain: TrustDomain;
   readonly actionDigest: Digest;
   readonly timeoutMs: number;
@@ -27,11 +27,11 @@ export interface LeasedExecution {
 /** A process of a worker, as it names itself in every call. */
 export interface WorkerProcess {
   readonly name: string;
-  /** Random per process. */
+  /** A random id of the process. */
   readonly instanceId: string;
 }
 
-/** Returns a text that identifies a hand-out. */
+/** Returns a text that identifies an assignment. */
 export function leaseKey(lease: Lease): string {
   return `${lease.executionId}/${lease.attempt}/${lease.epoch}`;
 }

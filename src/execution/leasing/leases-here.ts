@@ -4,23 +4,24 @@ import type { EndingLease } from "../finishing/settle-leases.ts";
 import type { HandedOutRow } from "./handed-out.store.ts";
 import { type Lease, leaseKey } from "./lease.ts";
 
-/** About 1 kB each: more than the leases that end within a moment at one server. */
+/** About 1 kB each; more than the leases that end on one server within a moment. */
 const mostRemembered = 10_000;
-/** Whose assumptions came to nothing, such as a graph's, which is served with each end. */
+/** Invocations whose assumptions were wrong, such as a graph, which changes with each end. */
 const mostDoubted = 1_000;
 
 /**
- * Leases as this server handed them out, until a change is reported: for short executions, mostly all that is known. It
- * is only an assumption, which the transaction that uses it checks.
+ * Leases as this server assigned them, until a change is reported; short executions usually have no other change. This
+ * is only an assumption, and the transaction that uses it checks it.
  */
 export interface LeasesHere {
   handedOut(row: HandedOutRow, workerSizeClass: number): void;
-  /** Something has become of it, such as its start. */
+  /** Must be called when the lease has changed, for example by its start. */
   forget(lease: Lease): void;
-  /** The rows of all that end, each given once; undefined where anything is to be asked. */
+  /** Returns and removes the rows of all endings; undefined when any row must be read. */
   take(endings: readonly EndingLease[]): readonly HeldRow[] | undefined;
   /**
-   * Notes that the assumption about these was wrong; it is then probably wrong for others of their invocations, too.
+   * Records that the assumption was wrong for these rows; it is then probably also wrong for other executions of their
+   * invocations.
    */
   doubt(rows: readonly HeldRow[]): void;
 }

@@ -13,10 +13,10 @@ interface AnsweredHeartbeat {
 }
 
 /**
- * Gives leases back to workers that were silent for too long and still name them, as long as no other worker got the
- * executions. Returns the answers without those leases.
+ * Restores leases of workers that were silent for too long and still name them, if no other worker got the executions.
+ * Returns the answers without those leases.
  *
- * In a transaction of its own: it locks graphs, which are locked before workers wherever leases end.
+ * It uses a separate transaction, because it locks graphs, which must be locked before workers.
  */
 export async function reviveLeases(
   tx: Tx,

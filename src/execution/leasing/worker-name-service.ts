@@ -5,7 +5,7 @@ import { leasesOfOthersNamed } from "../finishing/end-leases.store.ts";
 import type { Lease } from "./lease.ts";
 import { lockHolderOf, registerWorker, type WorkerDescription } from "./worker.store.ts";
 
-/** Processes remembered; far more than ever beat at one server. */
+/** The number of remembered processes; far more than send heartbeats to one server. */
 const mostRemembered = 10_000;
 
 interface WorkerNameService {
@@ -21,9 +21,9 @@ interface WorkerNameService {
 /**
  * Decides which process holds a worker's name.
  *
- * A process that was never seen gets its name at once: it is a worker that starts again, and its executions must not
- * wait until the earlier process counts as lost. A process that comes back after it was replaced is a second machine
- * with the same name; the two would take each other's executions forever.
+ * A process that was never seen gets its name at once: it is a restarted worker, and its executions must not wait until
+ * the earlier process counts as lost. A process that comes back after it was replaced is a second machine with the same
+ * name; the two would take each other's executions forever.
  *
  * Only this server remembers earlier processes. With several servers, or after a restart, the name changes once more
  * and then stays.
@@ -31,14 +31,14 @@ interface WorkerNameService {
 export function workerNameService(parts: {
   readonly db: Db;
   readonly clock: Clock;
-  /** Who was seen so long ago may still be alive. */
+  /** A process that was seen within this time may still be alive. */
   readonly aliveMs: number;
 }): WorkerNameService {
   const { db, clock, aliveMs } = parts;
   const cameBefore = new Set<string>();
 
   const remember = (process: string) => {
-    // The youngest are last.
+    // The newest are last.
     cameBefore.delete(process);
     cameBefore.add(process);
     if (cameBefore.size <= mostRemembered) return;
@@ -72,7 +72,7 @@ export function workerNameService(parts: {
   };
 }
 
-/** From a farm's open days all workers are `anyone`'s, and come back with tokens of their own. */
+/** Workers from the time before access rules belong to `anyone`, and return with their own tokens. */
 function mayTakeOver(
   { principal = anyone, mayTakeAnyName = false }: WorkerDescription,
   holder: { readonly principal: string },
@@ -80,7 +80,7 @@ function mayTakeOver(
   return mayTakeAnyName || holder.principal === principal || holder.principal === anyone;
 }
 
-/** Who sends no token. */
+/** The principal of callers without a token. */
 const anyone = "anyone";
 
 function notItsName(name: string): Fault {

@@ -30,7 +30,10 @@ export async function standingOfWorker(
 
 const Held = z.object({
   executionId: ExecutionId,
-  /** Also while it waits again because that worker was lost: its result may still come, and is taken until another one has it. */
+  /**
+   * Also true while it waits again after the loss of its worker: the result is still accepted until another worker gets
+   * the execution.
+   */
   isLeased: z.boolean(),
   attempt: z.number(),
   epoch: z.number(),
@@ -40,8 +43,8 @@ const Held = z.object({
 export type Held = z.infer<typeof Held>;
 
 /**
- * Returns the workers that hold executions now, or did until they were lost and no other worker got the execution, with
- * the epoch. Executions that do not exist are left out.
+ * Returns the workers that hold executions now, or were lost before another worker got the execution, with the epoch.
+ * Executions that do not exist are left out.
  */
 export function holdersOf(tx: Tx, ids: readonly ExecutionId[]): Promise<Held[]> {
   return tx.many(

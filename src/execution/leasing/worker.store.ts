@@ -12,19 +12,19 @@ export interface WorkerDescription extends WorkerProcess {
   readonly sizeClass: number;
   readonly slots: number;
   readonly version: string;
-  /** Which sandbox and limits the machine offers, for people. */
+  /** The sandbox and limits of the machine, for people. */
   readonly facilities: Readonly<Record<string, string>>;
-  /** The CPUs that one slot gives an action; null: all of the machine. */
+  /** The CPUs that one slot gives an action; null: all CPUs of the machine. */
   readonly cpus: number | null;
   readonly memoryBytes: number | null;
   readonly transport: Transport;
-  /** The machine's own name; empty when the worker does not say. */
+  /** The machine's own name; empty when the worker does not report it. */
   readonly host: string;
   /** How long its leases last without a heartbeat; null for the farm's default. */
   readonly leaseMs: number | null;
   /** The principal that registered it: no other may act for the worker. `anyone` when absent. */
   readonly principal?: string;
-  /** Whether it may have the name of another principal's worker: it administers the farm. */
+  /** Whether it may take over the name of another principal's worker, because it may administer the farm. */
   readonly mayTakeAnyName?: boolean;
 }
 
@@ -32,7 +32,7 @@ export interface WorkerDescription extends WorkerProcess {
 export const Transport = z.enum(["pull", "ssh"]);
 export type Transport = z.infer<typeof Transport>;
 
-/** Locks a name until the transaction ends. Returns which process holds it and when that was last heard of. */
+/** Locks a name until the transaction ends. Returns the process that holds it and the time of its last contact. */
 export async function lockHolderOf(
   tx: Tx,
   name: string,
@@ -49,7 +49,7 @@ export async function lockHolderOf(
   return holder;
 }
 
-/** Makes a worker known; one of the same name is replaced. */
+/** Registers a worker; it replaces one of the same name. */
 export async function registerWorker(tx: Tx, worker: WorkerDescription, now: Date): Promise<void> {
   await tx.run(sql`
     insert into worker (
@@ -102,11 +102,11 @@ interface SeenWorker {
   readonly instanceId: string;
   /** How long its leases last, in ms; null for the farm's default. */
   readonly leaseMs: number | null;
-  /** The count as its last heartbeat left it. */
+  /** The count after its last heartbeat. */
   readonly endingCount: number;
 }
 
-/** Notes that processes are alive. Returns those that hold their name, by their instance ids. */
+/** Records that processes are alive. Returns those that hold their name, by their instance ids. */
 export async function seeWorkers(
   tx: Tx,
   beats: readonly {
@@ -150,7 +150,7 @@ export async function seeWorkers(
   return new Map(rows.map((row) => [row.instanceId, row]));
 }
 
-/** Notes how many executions that are no longer theirs workers still name. Their rows are locked by `seeWorkers`. */
+/** Records how many executions that they no longer hold workers still name. Their rows are locked by `seeWorkers`. */
 export async function noteEnding(
   tx: Tx,
   workers: readonly { readonly instanceId: string; readonly endingCount: number }[],
@@ -204,9 +204,9 @@ const ListedWorker = z.object({
   /** Why it can run nothing at present; null while it can. */
   trouble: z.string().nullable(),
   finishedCount: z.number(),
-  /** Executions that are no longer its own, and that it has yet to end: they hold its slots. */
+  /** Executions that it no longer holds but has not ended yet: they still occupy slots. */
   endingCount: z.number(),
-  /** Executions that it was handed and has not ended, begun or not. */
+  /** Executions that were assigned to it and have not ended, started or not. */
   heldCount: z.number(),
   /** The executions that it runs, oldest first, without those that have not started. */
   running: z.array(z.object({ executionId: ExecutionId, since: z.coerce.date() })),
@@ -238,7 +238,7 @@ export function listWorkers(tx: Tx): Promise<ListedWorker[]> {
   );
 }
 
-/** Forgets workers that were last seen before `seen` and hold nothing. */
+/** Deletes workers that were last seen before `seen` and hold nothing. */
 export function forgetWorkers(tx: Tx, seen: Date): Promise<number> {
   return tx.run(sql`
     delete from worker as known

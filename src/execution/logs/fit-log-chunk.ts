@@ -10,12 +10,12 @@ interface FittedChunk {
 /**
  * Returns the part of a chunk of a log that is not stored yet.
  *
- * A worker that got no answer sends the chunk again, perhaps with more at the end: the stored part is skipped. Past the
- * limit the log ends with a note, and later chunks are accepted and dropped, so that a job that prints without end
- * still ends.
+ * A worker that got no answer sends the chunk again, perhaps with more at the end: the stored part is skipped. Above
+ * the limit, the log ends with a note, and later chunks are accepted and dropped, so that a job with endless output can
+ * still end.
  */
 export function fitLogChunk(chunk: {
-  /** How many bytes are stored; beyond `limit` when the note is among them. */
+  /** The number of stored bytes; above `limit` when the note is included. */
   readonly stored: number;
   readonly offset: number;
   readonly bytes: Uint8Array;

@@ -3,12 +3,12 @@ import { commitWithoutWaiting } from "../claiming/prefer-indexes.store.ts";
 import type { ExecutionId } from "../execution.ts";
 import { appendLogChunk, type LogAppended, type LogChunk } from "./log.store.ts";
 
-/** Hears that the log of an execution grew; undefined: perhaps that of any. */
+/** Is called when the log of an execution grew; undefined: any log may have grown. */
 type LogListener = (id: ExecutionId | undefined) => void;
 
 /** The logs of executions that run. */
 export interface LogService {
-  /** Undefined when the lease of the chunk is not held any more. */
+  /** Returns undefined when the lease of the chunk is no longer held. */
   append(chunk: LogChunk): Promise<LogAppended | undefined>;
   /** Returns the function that ends the listening. */
   onLog(grown: LogListener): () => void;

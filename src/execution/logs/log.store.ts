@@ -17,7 +17,7 @@ export interface LogChunk {
 }
 
 export interface LogAppended {
-  /** Where the next chunk begins. */
+  /** The offset of the next chunk. */
   readonly nextOffset: number;
   readonly accepted: boolean;
 }
@@ -68,14 +68,14 @@ export async function appendLogChunk(
 interface LogPart {
   readonly bytes: Uint8Array;
   readonly nextOffset: number;
-  /** The attempt is over: once a read gives no bytes, nothing will follow. */
+  /** The attempt has ended: when a read returns no bytes, the log is complete. */
   readonly isOver: boolean;
 }
 
-/** How many chunks a read looks at; with the least a worker sends, some hundred kilobytes. */
+/** The number of chunks that a read checks; with the smallest chunks of a worker, some hundred kilobytes. */
 const chunksPerRead = 256;
 
-/** Reads the log of an attempt, from a byte offset, `most` bytes or a little less. */
+/** Reads the log of an attempt, from a byte offset; returns `most` bytes or slightly less. */
 export async function readLog(
   tx: Tx,
   log: { readonly executionId: ExecutionId; readonly attempt: number },
@@ -134,7 +134,7 @@ export async function dropAttemptLogs(
   `);
 }
 
-/** Deletes the stored logs of executions that are blobs by now. Logs of running executions are left alone. */
+/** Deletes the stored logs of executions that are now stored as blobs. Logs of running executions are left alone. */
 export function dropLogs(tx: Tx, ids: readonly ExecutionId[]): Promise<number> {
   return tx.run(sql`
     delete from log_chunk

@@ -12,7 +12,7 @@ import type { SizedAnew } from "./resize-held.store.ts";
 import type { BackgroundRun, ChosenSize } from "./size-class-roles.ts";
 import { recordDecisions } from "./size-decision.store.ts";
 
-/** For readers only: its lane comes after all others whatever its priority. */
+/** Only for display: its lane comes after all others regardless of its priority. */
 const leastPriority = 1_000;
 
 export type WantedBackgroundRun = SizedAnew & BackgroundRun;
@@ -20,7 +20,7 @@ export type WantedBackgroundRun = SizedAnew & BackgroundRun;
 /**
  * Submits further runs of executions that succeeded, to measure them on other classes.
  *
- * Their results are not stored, and no client waits for them. When many such runs wait already, no further one is
+ * Their results are not stored, and no client waits for them. When many such runs already wait, no further one is
  * submitted.
  */
 export async function submitBackgroundRuns(

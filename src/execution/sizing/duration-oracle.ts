@@ -4,7 +4,7 @@ import type { Tx } from "#db/db.ts";
 import type { ExecutionRequest } from "../execution.ts";
 import { meanDurations, type SimilarityKey } from "./expected-duration.store.ts";
 
-/** How long a lookup is used again, in ms: it only orders the queue. */
+/** How long a lookup is reused, in ms; it affects only the order of the queue. */
 const believedMs = 60_000;
 /** About 100 bytes each. */
 const mostKnown = 100_000;
@@ -17,7 +17,7 @@ interface Known {
 
 /** Estimates how long submitted executions take, from similar ones. */
 interface DurationOracle {
-  /** The requests, with an expected duration where they had none and one is known. */
+  /** Returns the requests; adds a known expected duration to those without one. */
   foresee(tx: Tx, requests: readonly ExecutionRequest[]): Promise<readonly ExecutionRequest[]>;
 }
 

@@ -6,10 +6,10 @@ import { backgroundOwner } from "./background-owner.ts";
 /** An execution that ends now may have a slightly earlier end time and commit slightly later. */
 const settledAfterMs = 5_000;
 const executionsPerTurn = 5_000;
-/** The newest counts for this much at least, so that a change shows after a few executions. */
+/** The newest has at least this weight, so that a change shows after a few executions. */
 const leastWeight = 0.2;
 
-/** Kin of a project. */
+/** A similarity key in a project. */
 export interface SimilarityKey {
   readonly project: string;
   readonly similarityKey: string;
@@ -35,8 +35,8 @@ export function meanDurations(
 /**
  * Counts the executions that ended since the last call.
  *
- * Returns false when none is left, or another server counts them. Only successes count: a failure is mostly shorter,
- * and a timeout tells only the limit.
+ * Returns false when none is left, or another server is counting. Only successes count: a failure is usually shorter,
+ * and a timeout only shows the limit.
  */
 export function countDurations(db: Db, now: Date): Promise<boolean> {
   return db.transaction(async (tx) => {
@@ -67,7 +67,7 @@ export function countDurations(db: Db, now: Date): Promise<boolean> {
   });
 }
 
-/** Several of one key in a span count by their mean, with the weight of that many. */
+/** Several executions of one key in a span count as their mean, with the weight of their number. */
 async function countSpan(tx: Tx, after: string, until: string): Promise<void> {
   await tx.run(sql`
     with news as (
@@ -91,7 +91,7 @@ async function countSpan(tx: Tx, after: string, until: string): Promise<void> {
   `);
 }
 
-/** Forgets keys of which no execution has ended since. */
+/** Deletes keys without an ended execution since this time. */
 export function forgetDurations(db: Db, seenBefore: Date): Promise<number> {
   return db.run(sql`delete from expected_duration where last_seen_at < ${seenBefore}`);
 }
