@@ -10,12 +10,14 @@ const Label = z
   );
 
 /** The graphs that a rule applies to. */
-export const RetentionPlace = z.strictObject({
-  /** A repository's name, or `*` for all. */
-  repository: Pattern,
-  /** A branch, a pattern with `*`, or `@protected` for protected branches. */
-  branch: Pattern,
-}).meta({ id: "RetentionPlace" });
+export const RetentionPlace = z
+  .strictObject({
+    /** A repository's name, or `*` for all. */
+    repository: Pattern,
+    /** A branch, a pattern with `*`, or `@protected` for protected branches. */
+    branch: Pattern,
+  })
+  .meta({ id: "RetentionPlace" });
 
 /** Sets a rule. */
 export const SetRetentionRule = RetentionPlace.extend({
