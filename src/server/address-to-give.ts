@@ -4,9 +4,8 @@ import type { Certificate } from "./certificate.ts";
 /**
  * The farm's own address, for people and for workers that `grange up` starts.
  *
- * Under TLS a name is of use only when the certificate is for it. On loopback only
- * loopback's names are answered for; where we listen wider, the certificate's own name
- * is how others find us.
+ * Under TLS a name is useful only if the certificate contains it. A server that listens on loopback answers only
+ * loopback names. A server that listens on other addresses is found by the certificate's own name.
  */
 export function addressToGive(
   host: string,
@@ -20,7 +19,7 @@ export function addressToGive(
   return `https://${usable ?? plain}:${port}`;
 }
 
-/** An address that a browser can be given. */
+/** Returns an address that a browser can open. */
 function nameOf(host: string): string {
   if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
   return host.includes(":") ? `[${host}]` : host;

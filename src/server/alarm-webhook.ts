@@ -6,7 +6,7 @@ import type { SendAlarm } from "#perf/alarms/send-alarms.ts";
 const timeoutMs = 10_000;
 const leastSecret = 16;
 
-/** Where alarms go, and the file with the secret that signs them. */
+/** The address to which alarms are sent, and the file with the secret that signs them. */
 interface AlarmWebhook {
   readonly url: URL;
   readonly secretFile: string;
@@ -25,7 +25,7 @@ export function sendToAlarmWebhook({ url, secretFile }: AlarmWebhook): SendAlarm
       const answer = await fetch(url, {
         method: "POST",
         body: bytes,
-        // A redirect is an answer like any other: it may lead anywhere.
+        // A redirect is treated like any other answer: it may lead to any host.
         redirect: "manual",
         signal: AbortSignal.timeout(timeoutMs),
         headers: {

@@ -49,10 +49,10 @@ const declare = (mostWorkers: number) =>
 const scaled = async () => Autoscaling.parse(await call("GET", "/autoscaling")).classes;
 const workers = async () => z.array(Worker).parse(await call("GET", "/workers"));
 
-/** An autoscaler as one would write it: docs/autoscaling.md. Its machines are workers of this process. */
+/** An autoscaler as a user would write it (docs/autoscaling.md). Its machines are workers of this process. */
 function autoscaler() {
   const machines = new Map<string, Service>();
-  /** What was to go, with what it held when that was said. */
+  /** The workers that were to stop, each with the number of its leases at that time. */
   const gone: { readonly name: string; readonly held: number }[] = [];
   let most = 0;
   let started = 0;
@@ -92,7 +92,7 @@ function autoscaler() {
     machines,
     gone,
     most: () => most,
-    /** Does as it is told until something is so. */
+    /** Follows the farm's figures until a condition is true. */
     async until(reached: (classes: readonly ScaledClass[]) => boolean | Promise<boolean>) {
       while (!(await reached(await step()))) await wait(200);
     },
@@ -113,7 +113,7 @@ test("workers come from zero when something waits, and go when nothing does; not
   while ((await graph()).jobList.some(({ state }) => state !== "queued")) await wait(50);
   const { waiting } = JobWaiting.parse(await call("GET", `/graphs/${id}/jobs/a/waiting`));
 
-  // When an autoscaler does as it is told, and fewer are allowed while two of them are busy
+  // When an autoscaler follows the farm's figures, and fewer workers are allowed while two of them are busy
   const scaler = autoscaler();
   await scaler.until(
     async () => (await workers()).filter(({ heldCount }) => heldCount > 0).length === 2,

@@ -22,7 +22,7 @@ import type { Services } from "./services.ts";
 /**
  * Requests to measure artifacts, for the HTTP API and for forges. Each change leaves an entry in the audit.
  *
- * A request is named by its id, a unique beginning of it, or `latest`; undefined when there is none.
+ * A request is named by its id, by a unique prefix of the id, or by `latest`; undefined when there is none.
  */
 interface BenchmarkRequestService {
   /** Throws `permission_denied` without `benchmark` on the farm. */

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => farm.stop());
 
-/** A blob of its own for each call. */
+/** Returns different bytes for each call. */
 function aBlob(seed: string, size = 40) {
   const bytes = Buffer.alloc(size, seed);
   return { bytes, digest: digestOf(bytes) };
@@ -36,7 +36,7 @@ const batch = async ({ channel, project }: Asker, { bytes, digest }: ReturnType<
   return responses[0]?.status;
 };
 
-/** As a client that packs: `sizeBytes` is what it says that the bytes unpack to. */
+/** Writes as a client that compresses: `sizeBytes` is the size that the client states for the unpacked bytes. */
 const streamPacked = (
   { channel, project }: Asker,
   packed: Uint8Array,
@@ -99,7 +99,7 @@ test("a few bytes that unpack to more than is left are refused by what they woul
     ),
   });
 
-  // Nothing was counted: what fits is taken.
+  // Nothing was counted yet, so a blob that fits is accepted.
   const blob = aBlob("fits", 2 * mebibyte);
   await blobsOf(asker).put(blob.digest, blob.bytes);
 });

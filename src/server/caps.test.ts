@@ -20,7 +20,7 @@ import { type SampleRepository, sampleRepository } from "../../test/support/samp
 import { readServerConfig } from "./config.ts";
 import { type RunningServer, startServer } from "./start-server.ts";
 
-/** Commits by what their jobs ask for. */
+/** Commits, by the requests of their jobs. */
 const asking = {
   little: "  a: { commands: 'true', inputs: [] }",
   "a large class": "  a: { commands: 'true', inputs: [], platform: { size-class: 4 } }",
@@ -32,7 +32,7 @@ const asking = {
 } as const;
 type Asking = keyof typeof asking;
 
-/** Who is limited so may not have that; and how the refusal names it. */
+/** A principal with this limit may not request that; the last entry is how the refusal names it. */
 const limits: readonly [object, Asking, string][] = [
   [{ sizeClassCap: 2 }, "a large class", "a asks for size-class 4"],
   [{ pool: "default" }, "the pool release", "a asks for the pool release"],
@@ -69,7 +69,7 @@ afterAll(async () => {
 
 const ask = <T>(path: string, body: object, token?: string) => postTo<T>(server, path, body, token);
 
-/** The token of somebody new with one grant. */
+/** Returns the token of a new principal with one grant. */
 async function whoMay(verb: string, limit: object): Promise<string> {
   const principal = `${verb}-${commits.size}-${Math.random().toString(36).slice(2, 10)}`;
   const { token } = await ask<{ token: string }>("/tokens", { principal }, root);

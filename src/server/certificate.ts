@@ -8,7 +8,7 @@ import type { Service } from "#core/service.ts";
 import type { TlsIdentity } from "#grpc/tls-handshakes.ts";
 
 interface CertificateFiles {
-  /** PEM: the server's certificate, then those between it and the authority. */
+  /** PEM: the server's certificate, then the intermediate certificates. */
   readonly cert: string;
   /** PEM: its key, without a passphrase. */
   readonly key: string;
@@ -39,12 +39,12 @@ export function certificateFiles(config: {
   );
 }
 
-/** A certificate as it is now: it is renewed while the server runs. */
+/** The current certificate: it is renewed while the server runs. */
 export interface Certificate extends Service {
   identity(): TlsIdentity;
-  /** Whether clients that ask for this name, or address, are content with it. */
+  /** Whether the certificate is valid for this name or address. */
   covers(name: string): boolean;
-  /** The names that it was made for, as they stand there. */
+  /** The names in the certificate, as they are written there. */
   readonly names: readonly string[];
   readonly endsAt: Date;
 }
@@ -52,7 +52,7 @@ export interface Certificate extends Service {
 /** Renewal programs replace the files days before the old certificate ends. */
 const lookAgainMs = 60_000;
 
-/** Reads certificate and key, and again when the files change. Throws when they cannot be used now. */
+/** Reads the certificate and the key, and reads them again when the files change. Throws when they are unusable now. */
 export async function openCertificate(
   files: CertificateFiles,
   logger: Logger,
@@ -70,7 +70,7 @@ export async function openCertificate(
     try {
       const found = await versionOf(files);
       if (found === version) return;
-      // Certificate and key are two files: between the two renames they do not fit, and are read again.
+      // Certificate and key are two files: between the two renames they do not match, and are read again.
       current = await read(files);
       version = found;
       logger.info({ ...files, until: current.x509.validTo }, "the certificate is renewed");
@@ -122,12 +122,12 @@ async function read(files: CertificateFiles): Promise<Usable> {
       `the key in ${files.key} is not that of the certificate in ${files.cert}`,
     );
   }
-  // Refused later, it would be refused in the middle of a handshake.
+  // Checked now, because an error later would appear in the middle of a handshake.
   parsed(`${files.cert} cannot be used`, () => createSecureContext({ cert, key }));
   return { identity: { cert, key, clientCa }, x509 };
 }
 
-/** Node takes any text for a list of authorities, and says nothing when none is in it. */
+/** Node accepts any text as a list of authorities, and does not report a text without any. */
 async function authoritiesIn(file: string): Promise<string> {
   const pem = await textOf(file, "authority of clients", "GRANGE_CLIENT_CA");
   parsed(`${file} holds no certificate of an authority in PEM`, () => new X509Certificate(pem));

@@ -15,7 +15,7 @@ test("a change that came after the ticket was taken is not missed", async () => 
   await tell("a");
   await all.changed(10_000, never);
 
-  // Already there: it waits no more. If it did, the test's own time would run out.
+  // The change has happened already, so this does not wait. Otherwise the test would time out.
   await expect(ticket.changed(600_000, never)).resolves.toBeUndefined();
   await feed.stop();
 });
@@ -44,7 +44,7 @@ test("one feed hears several channels, and each topic of a payload that names ma
 
   await db.run(sql`select pg_notify('other_things', 'a,b')`);
 
-  // If it was not heard, the test's own time would run out.
+  // If the change was missed, the test would time out.
   await expect(a.changed(600_000, never)).resolves.toBeUndefined();
   await expect(b.changed(600_000, never)).resolves.toBeUndefined();
   await feed.stop();

@@ -6,8 +6,8 @@ export interface ChangeFeed extends Service {
   /**
    * Waits for the next change of a topic after this call, or until the time is over.
    *
-   * A caller looks first and waits after, and a change may come in between: so it
-   * takes a ticket before it looks, and hands it in when it waits.
+   * A caller reads first and waits later, and a change may happen in between. So the caller takes a ticket before it
+   * reads, and passes the ticket when it waits.
    */
   ticket(topic: string): Ticket;
 }
@@ -19,9 +19,10 @@ export interface Ticket {
 }
 
 /**
- * Follows NOTIFY channels whose payloads are topics, separated by commas; the empty topic hears everything.
+ * Follows NOTIFY channels whose payloads are topics, separated by commas; a follower of the empty topic gets every
+ * change.
  *
- * After a lost connection every follower is woken, since notifications were missed.
+ * After a lost connection every follower is woken, because notifications may have been missed.
  */
 export async function changeFeed(db: Db, ...channels: readonly string[]): Promise<ChangeFeed> {
   const waiting = new Map<string, Set<() => void>>();

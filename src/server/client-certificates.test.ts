@@ -39,7 +39,7 @@ async function issue(
   return { cert: await readFile(cert, "utf8"), key: await readFile(key, "utf8") };
 }
 
-/** Who the farm takes somebody for, over HTTP. */
+/** Returns the principal that the farm recognises over HTTP. */
 async function callerWith(pair: Partial<Pair>, headers: Record<string, string> = {}) {
   const asked = request(`${server.url.replace(/\/$/, "")}/api/v1/caller`, {
     ca: trusted,
@@ -167,7 +167,7 @@ test.each<[string, "ours" | "theirs", string, readonly string[], number, string]
   const alone = await callerWith(pair);
   expect(alone.status).toBe(401);
   expect(alone.body).toContain(why);
-  // A token beside it does not help.
+  // A token in the same request does not change this.
   expect((await callerWith(pair, { authorization: `Bearer ${root}` })).status).toBe(401);
   expect(await registering(pair)).toBe("unauthenticated");
 });

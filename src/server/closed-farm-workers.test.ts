@@ -65,7 +65,7 @@ function channelOf(token?: string): GrpcChannel {
   return channel;
 }
 
-/** A principal with a token and a right to work, and a worker that is not registered yet. */
+/** A principal with a token and the right to work, and a worker that is not registered yet. */
 async function aWorkerOf(principal: string, pool?: string) {
   const { token } = await ask<{ token: string }>("/tokens", { principal, kind: "worker" }, root);
   const narrowed = pool === undefined ? {} : { pool };
@@ -108,7 +108,7 @@ async function execute(only: string): Promise<void> {
     platform: { properties: [{ name: "only", value: only }] },
   });
   const leaving = new AbortController();
-  // The operation is told at once; who watches it keeps it wanted.
+  // The operation is sent at once; while a client watches it, the execution is still needed.
   const stream = channel.serverStream(
     Execution.method.execute,
     { actionDigest },

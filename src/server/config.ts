@@ -15,9 +15,9 @@ import {
 } from "./forge/config.ts";
 import { oidcConfig, readOidcConfig } from "./sign-in/config.ts";
 
-/** Everything the server can be told. Read once, at start; a wrong value stops it there. */
+/** All settings of the server. They are read once, at start; a wrong value stops the start. */
 export const ServerConfig = z.object({
-  /** Where the server keeps what must outlive it; made when it does not exist. */
+  /** Where the server stores the data that must survive a restart; created when it does not exist. */
   dataDir: z
     .string()
     .min(1)
@@ -33,9 +33,9 @@ export const ServerConfig = z.object({
     .min(1)
     .transform((path) => resolve(path))
     .optional(),
-  /** Makes the store of blobs the farm's, whatever it was before. */
+  /** Makes the store of blobs this farm's, whatever its earlier owner. */
   adoptStore: z.boolean().default(false),
-  /** A blob is acknowledged when the disk has it, and not when the operating system has. */
+  /** Acknowledges a blob only when it is on the disk, not when the operating system has accepted it. */
   durableBlobs: z.stringbool().or(z.boolean()).default(false),
   /** How long a stopping server continues while `/readyz` reports it, so that no new requests arrive. */
   drainMs: z.coerce.number().int().min(0).max(600_000).default(0),
@@ -48,17 +48,23 @@ export const ServerConfig = z.object({
   farmKey: z.string().min(1).optional(),
   /** The key that encrypts secrets; the servers of one farm share the file. In the data directory when absent. */
   secretsKey: z.string().min(1).optional(),
-  /** Sends secrets to workers on other machines without TLS, too. */
+  /** Allows sending secrets to workers on other machines without TLS. */
   secretsInClear: z.stringbool().or(z.boolean()).default(false),
   /** Lets the server listen on public addresses although no sign-in is required. */
   allowOpen: z.stringbool().or(z.boolean()).default(false),
-  /** Keeps tokens of an owner and of workers in the data directory, for the users of the farm's own machine. */
+  /** Stores tokens of an owner and of workers in the data directory, for the users of the farm's own machine. */
   ownerToken: z.boolean().default(false),
   /** Removes all rights of callers without a token, before the first request is answered. Requires an owner's token. */
   close: z.stringbool().or(z.boolean()).default(false),
-  /** Authorities in PEM: a client with a certificate of theirs is the machine that the certificate names. */
+  /**
+   * Authorities in PEM: a client with a certificate from one of them is identified as the machine that the certificate
+   * names.
+   */
   clientCa: z.string().min(1).optional(),
-  /** Where people find the farm, when that is not where it listens: behind a proxy that ends TLS, say. */
+  /**
+   * The address under which people reach the farm, if it differs from the listening address: for example behind a proxy
+   * that ends TLS.
+   */
   publicUrl: z
     .instanceof(URL)
     .or(z.url({ protocol: /^https?$/ }).transform((url) => new URL(url)))
@@ -68,7 +74,7 @@ export const ServerConfig = z.object({
     .optional(),
   /** The identity provider of users, by OpenID Connect. */
   oidc: oidcConfig.optional(),
-  /** How long a browser stays signed in without a request, and at the longest. */
+  /** How long a browser stays signed in without a request, and the maximum in total. */
   sessionIdleMs: z.coerce.number().int().min(1_000).optional(),
   sessionMs: z.coerce.number().int().min(1_000).optional(),
   /** The addresses to which notify jobs may send: prefixes of URLs, separated by commas. None by default. */
@@ -87,7 +93,10 @@ export const ServerConfig = z.object({
     .transform((list) => list.split(",").map((host) => host.trim()))
     .transform((hosts) => hosts.filter((host) => host !== ""))
     .optional(),
-  /** Directories below which users who may submit a repository may name it by its path, with colons between. */
+  /**
+   * Directories. Users with the right to submit may name a repository below them by its path, with colons between the
+   * paths.
+   */
   localRepositories: z
     .string()
     .transform((list) => list.split(":").map((path) => path.trim()))
@@ -107,9 +116,9 @@ export const ServerConfig = z.object({
         .default(5 * 60_000),
     })
     .prefault({}),
-  /** How many projects beside the default one have blobs of their own. */
+  /** The maximum number of projects with their own blobs, besides the default project. */
   mostProjects: z.coerce.number().int().min(0).max(10_000).default(256),
-  /** The largest entry that the HTTP caches of build tools take. */
+  /** The largest entry that the HTTP caches of build tools accept. */
   mostCacheEntryBytes: z.coerce
     .number()
     .int()
@@ -117,7 +126,7 @@ export const ServerConfig = z.object({
     .default(2 * 1024 ** 3),
   /** How long a build tool's action waits for a worker that does not exist, before it fails. */
   unservedMs: z.coerce.number().int().min(1_000).default(usualUnservedMs),
-  /** How large the store of blobs may grow; 0: without a limit. Three quarters of its disk when absent. */
+  /** The maximum size of the store of blobs; 0: no limit. Default: three quarters of its disk. */
   storeLimitBytes: z
     .string()
     .transform((text, context) => {
@@ -127,7 +136,7 @@ export const ServerConfig = z.object({
       return z.NEVER;
     })
     .optional(),
-  /** How many bytes of blobs are compared with their digests in a second; 0: none. */
+  /** The bytes of blobs per second that are compared with their digests; 0: none. */
   scrubBytesPerSecond: z
     .string()
     .default("8M")
@@ -137,7 +146,7 @@ export const ServerConfig = z.object({
       context.addIssue("it must be an amount of bytes in a second, such as 8M, or 0 for none");
       return z.NEVER;
     }),
-  /** How many bytes a principal may write into a project on one day; any number when absent. */
+  /** The maximum number of bytes that a principal may write into a project per day; unlimited when absent. */
   writeQuotaBytes: z
     .string()
     .default("1T")
@@ -147,11 +156,11 @@ export const ServerConfig = z.object({
       context.addIssue("it must be an amount of storage, such as 1T, or 0 for no limit");
       return z.NEVER;
     }),
-  /** How many projects one principal may begin. */
+  /** The maximum number of projects that one principal may create. */
   projectsEach: z.coerce.number().int().min(1).default(usualProjectsEach),
-  /** How often the benchmark lab looks for work when nothing wakes it, in ms. */
+  /** How often the benchmark lab looks for work when no notification wakes it, in ms. */
   benchmarkPeriodMs: z.coerce.number().int().min(1_000).default(30_000),
-  /** How long a collector may be silent before its job goes to another. */
+  /** How long a collector may be silent before its job is given to another collector. */
   benchmarkLeaseMs: z.coerce.number().int().min(1_000).default(labTimes.leaseMs),
   /** Where alarms of the benchmark lab are sent, and the file of the secret that signs them. */
   alarmWebhook: z

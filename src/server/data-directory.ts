@@ -9,15 +9,15 @@ export interface DataDirectory {
   readonly path: string;
   readonly blobs: string;
   readonly mirrors: string;
-  /** Aborted when another server has the directory: nothing may be written into it any more. */
+  /** Aborted when another server holds the directory: from then on nothing may be written into it. */
   readonly lost: AbortSignal;
   release(): Promise<void>;
 }
 
 /**
- * Makes the data directory and locks it: one server at a time, in any container or machine.
+ * Creates the data directory and locks it: only one server at a time may use it, across all containers and machines.
  *
- * `waits` is called when a server of another machine may still have it, with the time to watch it. It contains the
+ * Calls `waits`, with the time to watch, when a server of another machine may still hold the directory. It contains the
  * blobs, unless the operator names another directory, which servers share.
  */
 export async function openDataDirectory(
@@ -58,7 +58,7 @@ export async function openDataDirectory(
   }
   const blobs = blobsElsewhere ?? join(path, "blobs");
   const mirrors = join(path, "mirrors");
-  // In a directory that the operator made, only the farm's own parts are closed to others.
+  // In a directory that the operator created, only the farm's own parts are made private.
   makePrivateDirectory(mirrors);
   if (blobsElsewhere === undefined) makePrivateDirectory(blobs);
   else makeDirectory(blobs, 0o700);

@@ -156,6 +156,6 @@ test("a project is begun by who may build there, by no worker, and by nobody who
   }
   await put(farm.asker("team/new", await farm.tokenOf("newcomer", ["cache"], "team/new")));
 
-  // What is there is as open to uploads as ever: a name of bytes can be given to no others.
+  // A stored blob is still open to uploads as before: a digest cannot be used for other bytes.
   await put(farm.asker("team/new", named));
 });

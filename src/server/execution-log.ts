@@ -9,12 +9,12 @@ import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remot
 import type { LogPiece } from "./log-piece.ts";
 import { goneLog, readRunLog } from "./run-log.ts";
 
-/** Which of an execution's streams. While it runs, a worker that does not tell them apart sends one. */
+/** The streams of an execution. While it runs, a worker that does not separate them sends only one. */
 export type LogStream = "stdout" | "stderr";
 
 const noBytes = new Uint8Array();
 
-/** Returns a piece of an execution's log; undefined when the execution is unknown or not of the project `of`. */
+/** Returns a piece of an execution's log; undefined when the execution is unknown or not in the project `of`. */
 export async function readExecutionLog(
   services: { readonly db: Db; readonly blobsOf: (project: string) => BlobStore },
   id: ExecutionId,

@@ -23,15 +23,15 @@ import { granaryFamilies } from "./granary-metrics.ts";
 import type { MetricFamily } from "./http/metrics-text.ts";
 import { workersForPage } from "./list-workers.ts";
 
-/** Scrapers come every few seconds, and each of several; the farm counts for all of them at once. */
+/** Each of several scrapers sends a request every few seconds; one count serves all of them. */
 const countedForMs = 5_000;
-/** The metric of record looks at every run of its window. */
+/** The metric of record reads every run of its window. */
 const recordForMs = 60_000;
 
 const workerStates = ["idle", "busy", "draining", "lost"] as const;
 
 /**
- * Returns a function that gives the families of `/metrics`. They are counted at the scrape, never where jobs start or
+ * Returns a function that returns the families of `/metrics`. They are counted at the scrape, never when jobs start or
  * end.
  */
 export function farmMetrics(parts: {
@@ -70,7 +70,7 @@ export function farmMetrics(parts: {
 
   return async () => {
     const figures = await counted();
-    // Nobody waits for it: the value is that of the minute before, and missing from the first scrape.
+    // The scrape does not wait for it: it shows the value of the minute before, and the first scrape has none.
     void measure().catch(() => {});
     return [
       ...countedFamilies(figures),
@@ -84,7 +84,7 @@ export function farmMetrics(parts: {
   };
 }
 
-/** The figures that one count of the database and the store gives. */
+/** The results of one count over the database and the store. */
 interface Counted {
   readonly jobs: ReadonlyMap<string, number>;
   readonly queue: { readonly queued: number; readonly leased: number };
@@ -190,7 +190,10 @@ function processFamilies(late: EventLoopLag, memory: NodeJS.MemoryUsage): Metric
   ];
 }
 
-/** Returns the families of the store. Without a count there is no sample: a zero would look like an empty store. */
+/**
+ * Returns the families of the store. Without a count they have no sample, because a zero would look like an empty
+ * store.
+ */
 function storeFamilies(standing: StoreStanding): MetricFamily[] {
   const { limitBytes, counted, evictedInAll, scrubbed } = standing;
   const one = (value: number | null | undefined) =>

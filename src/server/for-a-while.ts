@@ -1,6 +1,6 @@
 /**
- * Returns a function that gives the value that `make` returned at most `ms` ago. Callers during a call of `make` share
- * it. A failure is not kept.
+ * Returns a function that returns the last value of `make` if it is at most `ms` old. Callers during a call of `make`
+ * share it. A failure is not cached.
  */
 export function forAWhile<T>(
   ms: number,

@@ -4,7 +4,7 @@ import type { MetricFamily } from "./http/metrics-text.ts";
 
 const dayMs = 24 * 60 * 60_000;
 
-/** Returns the metrics that builds behind granaries reported: which results came from where. */
+/** Returns the metrics that builds behind granaries reported: the sources of their results. */
 export async function granaryFamilies(db: Db, now: Date): Promise<MetricFamily[]> {
   const [figures, doubted] = await Promise.all([
     granaryFigures(db, new Date(now.getTime() - dayMs)),

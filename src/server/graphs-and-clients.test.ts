@@ -67,7 +67,7 @@ async function sharedExecution() {
   return { graph: id, operation };
 }
 
-/** How an operation ended, for one who comes back to it. */
+/** Returns how an operation ended, for a client that reconnects. */
 async function endOf({
   id,
   executionId,

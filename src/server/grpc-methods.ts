@@ -124,8 +124,8 @@ export function grpcMethods(services: Services, logs: ChangeFeed, logger: Logger
 }
 
 /**
- * Returns the store of a project for one caller, which may need the right to begin the project and a share of its
- * quota.
+ * Returns the store of a project for one caller. Writing may need the right to create the project, and counts against
+ * the caller's quota.
  */
 function storesOfCallers(
   { stores, writeQuota, projectShare }: Services,

@@ -7,7 +7,7 @@ afterEach(async () => {
   for (const each of undo.splice(0)) await each();
 });
 
-/** A watch over notifications and open work that the test makes up. */
+/** A watch whose notifications and open work come from the test. */
 async function watching(
   hasOpenWork: (withinMs: number) => Promise<boolean>,
   times: { readonly rareCheckMs?: number; readonly longQuietMs?: number } = {},

@@ -4,9 +4,9 @@ import type { IdleState } from "#core/idle-state.ts";
 import type { Service } from "#core/service.ts";
 import type { Db } from "#db/db.ts";
 
-/** How long after the last notification every loop has certainly looked. */
+/** The time after the last notification within which every loop has certainly checked for work. */
 const settleMs = 10_000;
-/** How late the farm sees open work when every notification was lost. */
+/** The maximum delay until the farm finds open work when every notification was lost. */
 const checkMs = 2_000;
 /** The same for a farm that has been quiet for `longQuietMs`. */
 const rareCheckMs = 5_000;
@@ -17,15 +17,16 @@ export interface IdleWatch extends IdleState, Service {}
 /**
  * Watches whether the farm is idle.
  *
- * Any notification ends it at once. As notifications can be lost, open work is looked for, too: one
- * statement in place of those of all loops, less often when the farm was quiet for long. While the database does not answer, the farm counts as busy.
+ * Any notification ends the idle state at once. Because notifications can be lost, the watch also checks for open work:
+ * with one statement instead of those of all loops, and less often when the farm was quiet for long. While the database
+ * does not answer, the farm counts as busy.
  */
 export async function startIdleWatch(parts: {
   readonly db: Pick<Db, "listen">;
   readonly logger: Logger;
-  /** Changes of the farm are notified on these. */
+  /** The channels on which changes of the farm are notified. */
   readonly channels: readonly string[];
-  /** Whether something waits, runs, or is due within `withinMs`. */
+  /** Whether work waits, runs, or is due within `withinMs`. */
   readonly hasOpenWork: (withinMs: number) => Promise<boolean>;
   readonly settleMs?: number;
   readonly checkMs?: number;
@@ -67,7 +68,7 @@ export async function startIdleWatch(parts: {
 
   const listening = await Promise.all(parts.channels.map((name) => db.listen(name, changed)));
   let timer: NodeJS.Timeout;
-  /** Plans the next check; returns how long it is until then, in ms. */
+  /** Plans the next check; returns the time until then, in ms. */
   const plan = (): number => {
     const everyMs = performance.now() - changedAt < longMs ? oftenMs : rarelyMs;
     timer = setTimeout(() => {

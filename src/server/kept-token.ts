@@ -21,8 +21,8 @@ interface KeptToken {
 /**
  * Keeps a valid token of a principal in a file, for the users of the farm's own machine.
  *
- * The file is written first: after a crash the farm does not know the token of the file, and another one is made. A
- * revoked token stays revoked until somebody removes the file.
+ * The file is written first: after a crash the farm does not know the token in the file, and creates another one. A
+ * revoked token stays revoked until an operator removes the file.
  */
 export async function keepTokenInFile(
   { db, logger, now }: { readonly db: Db; readonly logger: Logger; readonly now: Date },

@@ -24,7 +24,7 @@ const first = repository.commit("first");
 const second = repository.commit("second");
 const name = await db.transaction((tx) => nameRepository(tx, repository.path));
 const mirrors = openMirrors({ git, directory: join(root, "mirrors"), workingDirectory: root });
-/** As many servers as are asked for; each remembers for itself. */
+/** Creates independent servers; each has its own memory. */
 const server = () => knowsCommit({ db, mirrors }, 3);
 const madeUp = (n: number) => n.toString(16).padStart(40, "0");
 
@@ -40,7 +40,7 @@ test("who asks for commits that are not there uses up no other's fetches, on wha
   });
 
   expect(await one(name, second, "honest")).toBe("known");
-  // What is here by now costs nobody anything: a fresh server looks into the mirror.
+  // A commit that is in the mirror by now costs no caller a fetch: a fresh server looks into the mirror.
   for (const sha of [second, first]) expect(await server()(name, sha, "hostile")).toBe("known");
 });
 

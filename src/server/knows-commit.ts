@@ -6,11 +6,11 @@ import { addressOfRepository, knownRepository } from "#graphs/catalogs/known-rep
 import type { Services } from "./services.ts";
 
 const remembered = 10_000;
-/** Each is a fetch from wherever the repository lies. */
+/** Each is a fetch from the repository's server. */
 const usualMostUnknownAnHour = 600;
 
 /**
- * Returns whether a known repository has a commit. A positive answer stays true, and a lookup in the mirror is free; a
+ * Returns whether a known repository has a commit. A positive answer stays true, and a lookup in the mirror is free. A
  * fetch counts against the caller's quota, so that no caller uses up the fetches of others.
  */
 export function knowsCommit(

@@ -27,7 +27,7 @@ export async function workersForPage(db: Db, now: Date, leaseMs: number): Promis
   }));
 }
 
-/** A worker that was silent for as long as a lease lasts has lost its leases. */
+/** A worker that was silent for the duration of a lease has lost its leases. */
 function stateOf(
   worker: Pick<ListedWorker, "lastSeenAt" | "draining" | "running" | "endingCount">,
   now: Date,

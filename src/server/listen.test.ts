@@ -21,7 +21,7 @@ test("what is long rests for a small request, and not for one with a large body"
   });
   const url = `http://127.0.0.1:${listening.port}/`;
   try {
-    // Of tests before this one.
+    // Waiters of earlier tests.
     await expect.poll(() => isSomebodyElseWaiting("somebody with an upload")).toBe(false);
     await fetch(url, { method: "PUT", body: new Uint8Array(1_048_576) });
     await fetch(url);

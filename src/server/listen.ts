@@ -30,23 +30,26 @@ interface ListenOptions {
   readonly logger: Logger;
   /** When present, the port speaks TLS only. */
   readonly identity?: (() => TlsIdentity) | undefined;
-  /** Made once the port is known. */
+  /** Created when the port is known. */
   readonly app: (port: number) => Hono;
   /** Called first; requests that it does not handle go to `app`. */
   readonly caches: CacheHandler;
 }
 
-/** Longer than any build tool keeps an idle connection for its next request: it never writes into one that we close. */
+/**
+ * Longer than any build tool waits before it reuses an idle connection, so that no tool sends a request on a connection
+ * that the server closes.
+ */
 const keepAliveMs = 100_000;
-/** For a whole request; a large entry of a cache over a thin line takes its time. */
+/** For a whole request; a large cache entry over a slow connection takes long. */
 const wholeRequestMs = 6 * 60 * 60_000;
 /** For the body of any other request. */
 const smallBodyMs = 5 * 60_000;
 
-/** A request without more than this is answered within a few steps. */
+/** A request with at most this many bytes is answered within a few steps. */
 const smallBytes = 65_536;
 
-/** Opens the one port that speaks HTTP/1.1 and gRPC. Nothing is answered before all is ready. */
+/** Opens the one port for HTTP/1.1 and gRPC. No request is answered before all parts are ready. */
 export async function listen(options: ListenOptions): Promise<Listening> {
   const { host, logger, graceMs } = options;
   const grpc = grpcServer({
@@ -85,7 +88,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   };
 }
 
-/** Notes a small request as short work, during which long work rests. */
+/** Registers a small request as short work; long work pauses meanwhile. */
 function tellIfShort(request: IncomingMessage, response: ServerResponse): void {
   const { "content-length": length = 0, "transfer-encoding": encoding } = request.headers;
   if (encoding !== undefined || Number(length) > smallBytes) return;

@@ -2,8 +2,8 @@
 export interface LogPiece {
   readonly bytes: Uint8Array;
   readonly nextOffset: number;
-  /** Nothing will follow. */
+  /** The log is complete: no more bytes will follow. */
   readonly complete: boolean;
-  /** Changes when another attempt begins, whose log starts from the beginning. */
+  /** Changes when another attempt starts, whose log starts from the beginning. */
   readonly attempt: number;
 }

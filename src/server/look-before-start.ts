@@ -7,7 +7,7 @@ import { readFarm } from "./blob-storage/farm.store.ts";
 import { judgeStore, type StoreVerdict } from "./blob-storage/judge-store.ts";
 import type { ServerConfig } from "./config.ts";
 
-/** A key that a server opens when it starts, and makes where its file is missing. */
+/** A key that a server opens when it starts, and creates when its file is missing. */
 export interface ServerKey {
   readonly name: string;
   readonly file: string;
@@ -30,7 +30,7 @@ export function keysOf({ dataDir, farmKey, secretsKey }: ServerConfig): ServerKe
   ];
 }
 
-/** Checks what a server with these settings would do with the store of blobs; changes neither store nor database. */
+/** Returns what a server with these settings would do with the store of blobs; changes neither store nor database. */
 export async function verdictOnStore(
   db: Db,
   config: ServerConfig,

@@ -12,7 +12,7 @@ const logger = pino({ level: "silent" });
 const db = await freshDb();
 afterAll(() => db.close());
 
-/** A server's database whose notifications all get lost. */
+/** A server's database that loses all notifications. */
 const deaf: Db = { ...db, listen: async () => ({ stop: async () => {} }) };
 
 test("on an idle farm, a waiting claim gets work whose notification was lost", async () => {
@@ -29,7 +29,7 @@ test("on an idle farm, a waiting claim gets work whose notification was lost", a
   const worker = aWorker("w");
   await queue.register(worker);
   const claim = queue.claim(worker, 1, 30_000, never);
-  // From now on the queue looks for itself once a minute.
+  // From now on the queue checks for work only once a minute.
   await expect.poll(() => idle.isIdle()).toBe(true);
 
   const request = aRequest();

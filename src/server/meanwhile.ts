@@ -1,8 +1,8 @@
 /**
  * Returns a function that gives the last value of `make`, and refreshes it in the background once it is `ms` old.
  *
- * For values that take long and may be old. A caller only waits for the first value, after a pause of `mostMs`, or if
- * the value `isWrong`. When `make` fails, the old value stays, and the next call tries again.
+ * For values that take long to make and may be old. A caller waits only for the first value, after a pause of `mostMs`,
+ * or when the value `isWrong`. When `make` fails, the old value stays, and the next call tries again.
  */
 export function meanwhile<T>(
   { ms, mostMs }: { readonly ms: number; readonly mostMs: number },

@@ -3,10 +3,10 @@ import { anyone } from "#access/principal.ts";
 import { noteOffence } from "#access/worker-offence.store.ts";
 import type { Services } from "./services.ts";
 
-/** A faulty network or a bug may cause an offence or two; three mean intent. */
+/** A faulty network or a bug may cause one or two offences; three indicate intent. */
 const mostOffences = 3;
 
-/** Counts offences, which no worker of ours commits, and quarantines a principal that repeats them. */
+/** Counts offences, which Grange's own worker never commits, and quarantines a principal that repeats them. */
 export function noteWorkerOffence(
   { db, clock, callers }: Pick<Services, "db" | "clock" | "callers">,
   logger: Logger,
@@ -16,7 +16,7 @@ export function noteWorkerOffence(
     readonly worker: string;
     readonly what: string;
   }): Promise<void> => {
-    // Who sends no token is many: one of them must not be able to shut the others out.
+    // Many callers send no token: one of them must not be able to lock out the others.
     if (offence.principal === anyone) {
       logger.warn(offence, "a worker without a token did what none of ours does");
       return;

@@ -12,14 +12,14 @@ interface Database extends Service {
   readonly db: Db;
   /** For people: `PostgreSQL 18.4, embedded`. */
   readonly description: string;
-  /** How long it took until the database answered with all migrations, in milliseconds. */
+  /** The time until the database answered with all migrations applied, in milliseconds. */
   readonly openedInMs: number;
 }
 
-/** PostgreSQL's major version from which on all that Grange uses is there. */
+/** The lowest major version of PostgreSQL that has all features that Grange uses. */
 const lowestVersion = 15;
 
-/** The database that the configuration names, or one of our own; migrated to this version of the code. */
+/** Opens the database that the configuration names, or an embedded one; migrates it to this version of the code. */
 export async function openDatabase(
   config: { readonly dataDir: string; readonly databaseUrl?: string | undefined },
   logger: Logger,

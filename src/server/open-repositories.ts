@@ -22,7 +22,7 @@ export async function openRepositories(
     readonly directory: DataDirectory;
     readonly db: Db;
     readonly logger: Logger;
-    /** Where the files of commits go. */
+    /** The store for the files of commits. */
     readonly store: BlobStore;
     readonly secretsKey: SecretsKey;
     readonly keep: Keep;

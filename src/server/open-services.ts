@@ -30,10 +30,10 @@ import { startLabServices } from "./start-lab-services.ts";
 import { stopAll } from "./stop-all.ts";
 import { watchForIdleness } from "./watch-for-idleness.ts";
 
-/** Until graphs have projects of their own, all that a farm does by itself belongs to one. */
+/** Until graphs have their own projects, all work that a farm starts itself belongs to this one. */
 const project = defaultProject;
 
-/** Opens all services, bottom up. When one fails to open, those before it are closed again. */
+/** Opens all services in the order of their dependencies. When one fails to open, the earlier ones are closed again. */
 export async function openServices(
   config: Pick<
     ServerConfig,

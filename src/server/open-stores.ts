@@ -26,12 +26,12 @@ import { usualLimitBytes } from "./retention/store-goal.ts";
 import { signOldResults } from "./sign-old-results.ts";
 
 /**
- * Existence is cached for the seconds in which a build repeats its requests. This is far less than the life of an
- * unused blob, and is how long a file that was deleted behind the farm's back is reported as present.
+ * Existence is cached for the few seconds in which a build repeats its requests. This is far less than the life of an
+ * unused blob. A file that was deleted outside of the farm is reported as present for this time.
  */
 const existence = { ttlMs: 10_000, limit: 200_000 };
 
-/** Blobs and results by project, the caches over them, and what keeps them within their limits. */
+/** Blobs and results by project, the caches in front of them, and the parts that enforce their limits. */
 export async function openStores(
   config: StoreConfig,
   parts: {
@@ -141,7 +141,7 @@ export async function openStores(
   };
 }
 
-/** What a setting means for a store; undefined: it may grow until its disk fills up. */
+/** Returns the limit of a store by its setting; undefined: it may grow until its disk is full. */
 async function limitOf(setting: number | undefined, store: string): Promise<number | undefined> {
   if (setting === undefined) return usualLimitBytes((await diskSizeOf(store)).bytes);
   return setting === 0 ? undefined : setting;

@@ -11,7 +11,7 @@ const Answer = z.object({ open: z.boolean() });
 /**
  * Returns whether work waits, runs, or is due by then, in any table.
  *
- * One statement outside of transactions: an idle server sends little else.
+ * One statement outside of transactions: an idle server sends few others.
  */
 export async function hasOpenWorkBy(tx: Tx, by: Date): Promise<boolean> {
   const [found] = await tx.many(

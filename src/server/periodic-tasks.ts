@@ -8,12 +8,15 @@ export interface PeriodicTask {
   /** For the log. */
   readonly name: string;
   readonly everyMs: number;
-  /** Not delayed while the farm is idle: the task watches other systems, not work. */
+  /** Not delayed while the farm is idle, because the task watches other systems, not work. */
   readonly staysOnTime?: true;
   run(): Promise<unknown>;
 }
 
-/** Runs tasks at their times, each of them one at a time. A failure is logged, and the task runs again at its next time. */
+/**
+ * Runs tasks at their times; no task runs twice at the same time. A failure is logged, and the task runs again at its
+ * next time.
+ */
 export function startPeriodicTasks(
   tasks: readonly PeriodicTask[],
   { logger, idle }: { readonly logger: Logger; readonly idle: IdleState },

@@ -12,7 +12,7 @@ type ReachConfig = Partial<Pick<ServerConfig, "host" | "privateHosts" | "publicU
  * Returns the hosts on private addresses from which repositories may be fetched.
  *
  * The configured hosts, if any. Otherwise all hosts, for a farm that only its owner uses: it listens on loopback,
- * requires no token, and has no public address. Behind a proxy a farm listens on loopback, too, and strangers would
+ * requires no token, and has no public address. A farm behind a proxy also listens on loopback, and strangers would
  * reach its network through it.
  */
 export function allowedPrivateHosts(config: ReachConfig, isOpen: boolean): PrivateHosts {

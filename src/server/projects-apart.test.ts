@@ -23,11 +23,11 @@ import {
 
 const rights = ["execute", "cache", "report"];
 const commit = "c".repeat(40);
-/** As long as one another, so that nothing but the answer can tell them apart. */
+/** Names of equal length, so that only the content of the answers can differ. */
 const [theirs, nobodys] = [thingsNamed("theirs-0"), thingsNamed("nobodys0")];
 
 let farm: Awaited<ReturnType<typeof aClosedFarm>>;
-/** Who has it; who builds elsewhere; who has no token, and asks about a project that has no blobs. */
+/** One that has it; one that builds in another project; one without a token, who asks about a project without blobs. */
 let [alice, bob, stranger] = [] as unknown as [Asker, Asker, Asker];
 beforeAll(async () => {
   farm = await aClosedFarm();
@@ -46,11 +46,11 @@ beforeAll(async () => {
     results: [{ result: ccache(theirs), value: toDigestMessage(theirs.file) }],
   });
   await tellIndex(alice, theirs);
-  // Of both, somebody has what they cannot execute without all the rest.
+  // Each of the two has something that the others cannot execute without all other parts.
   for (const asker of [alice, bob]) {
     for (const things of [theirs, nobodys]) await upload(asker, things.bytesElsewhere);
   }
-  // A project that has begun, with something in it.
+  // A new project that contains a blob.
   await upload(bob, [Buffer.from("bob's own")]);
 });
 afterAll(() => farm?.stop());
@@ -89,7 +89,7 @@ async function all<T>(messages: AsyncIterable<T>): Promise<T[]> {
   return found;
 }
 
-/** What Execute says first: that something is missing, or that it waits. */
+/** Returns the first answer of Execute: that a blob is missing, or that the execution waits. */
 async function firstOf({ channel, project }: Asker, action: Digest) {
   const leaving = new AbortController();
   const request = { instanceName: project, actionDigest: toDigestMessage(action) };
@@ -144,7 +144,7 @@ const probes: Record<string, Probe> = {
         resourceName: `${project}/a/blobs/${key(file)}`,
       }),
     ).catch((reason: { code: string }) => {
-      // For all who ask, those who have it too.
+      // The same for all callers, including those that have it.
       if (reason.code === "not_found") throw reason;
       return reason.code;
     }),
@@ -234,7 +234,7 @@ const probes: Record<string, Probe> = {
     over(asker, `/api/v1/blobs/${key(file)}`),
 };
 
-/** They answer all alike: what they are about is no blob of anybody's. */
+/** These methods answer everybody alike, because they do not concern blobs of a project. */
 const forAllAlike = new Set([
   "ByteStream.Read of an instance within the project's name",
   "granaries' Resolve",

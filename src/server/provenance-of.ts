@@ -22,8 +22,8 @@ import { version } from "./version.ts";
 const mostRuns = 5;
 
 /**
- * Returns the farm's statement about an output, named by `<hash>` or `<hash>/<size>`. It is made at the request, from
- * the farm's own records of its runs. Undefined when no trusted run has made the output.
+ * Returns the farm's statement about an output, named by `<hash>` or `<hash>/<size>`. The statement is made at the
+ * request, from the farm's own records of its runs. Undefined when no trusted run has made the output.
  */
 export function provenanceOf({
   db,
@@ -50,7 +50,7 @@ export function provenanceOf({
         Buffer.from(sealed).equals(result),
     );
   };
-  // Requests at the same time share one look.
+  // Simultaneous requests share one read.
   let catchingUp: Promise<void> | undefined;
 
   return async (digest) => {

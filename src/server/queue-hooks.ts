@@ -14,16 +14,16 @@ import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remot
 import { noteObservations } from "#size-classes/observation.store.ts";
 
 /**
- * The farm's reactions to changed executions: results are stored, graphs advance.
+ * The farm's reactions to changed executions: it stores results and advances graphs.
  *
- * All of it in the transaction that changes the executions. Advancing a graph sends its notifications; size classes
- * learn after the commit.
+ * Everything happens in the transaction that changes the executions. Advancing a graph sends its notifications; size
+ * classes learn after the commit.
  */
 export function queueHooks(
   treesOf: (project: string) => OutputTrees,
-  /** Called after executions ended that have something to teach. */
+  /** Called after the end of executions that size classes can learn from. */
   taught: () => void = () => {},
-  /** Called when inputs of an execution were not in the store. */
+  /** Called when inputs of an execution were missing in the store. */
   inputsLost: () => void = () => {},
 ): QueueHooks {
   return {

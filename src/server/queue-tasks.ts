@@ -16,17 +16,19 @@ import type { OperationService } from "#invocations/operation-service.ts";
 import { declaredOffers } from "#size-classes/declared-classes.ts";
 import type { PeriodicTask } from "./periodic-tasks.ts";
 
-/** A restarted worker is back by then; far shorter than the wait of an execution that no worker serves. */
+/**
+ * A restarted worker is back within this time; it is far shorter than the wait of an execution that no worker serves.
+ */
 const chosenClassAwayMs = 2 * 60_000;
 const keepBackgroundRunsMs = 24 * 60 * 60 * 1_000;
 
-/** Looks after jobs and executions that wait: for a worker, for a time, or for another job's result. */
+/** Handles jobs and executions that wait: for a worker, for a time, or for another job's result. */
 export function queueTasks(parts: {
   readonly db: Db;
   readonly queue: ExecutionQueue;
   readonly operations: OperationService;
   readonly clock: Clock;
-  /** How long a client waits for a worker that does not exist. */
+  /** How long a client waits when no worker exists for its action. */
   readonly unservedMs: number;
   readonly definitions: CatalogServices;
 }): PeriodicTask[] {
@@ -35,7 +37,7 @@ export function queueTasks(parts: {
   const ago = (ms: number) => new Date(clock.now().getTime() - ms);
   return [
     {
-      // A server may have died between storing a request to cancel and passing it on.
+      // A server may have crashed after it stored a request to cancel and before it sent the request on.
       name: "pass cancellations on",
       everyMs: 5_000,
       run: () => passCancellationsOn(db, queue),
@@ -62,7 +64,7 @@ export function queueTasks(parts: {
       name: "free what waits for a size class that went away",
       everyMs: 10_000,
       async run() {
-        // After a time without servers, workers have the whole time to come back.
+        // After a time without servers, workers get the full time again to reconnect.
         const seenSince = ago(chosenClassAwayMs);
         if (openSince > seenSince) return;
         const declared = await declaredOffers(db);

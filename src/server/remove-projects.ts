@@ -17,7 +17,7 @@ interface ProjectRemoval {
 }
 
 export function projectRemoval({ db, stores }: Pick<Services, "db" | "stores">): ProjectRemoval {
-  /** Each with its name where that is known, in the order of directories. */
+  /** Each project with its name if that is known, in the order of directories. */
   async function listed() {
     const [begun, namespaces] = await Promise.all([listBegun(db), stores.namespaces()]);
     const byNamespace = new Map(begun.map((each) => [namespaceOf(each.name), each]));
@@ -36,7 +36,7 @@ export function projectRemoval({ db, stores }: Pick<Services, "db" | "stores">):
     withBlobs: boolean,
   ): Promise<string | undefined> {
     const { namespace, known, shown } = project;
-    // Disks have the time of their own machine.
+    // File times on disks come from the clock of their own machine.
     const before = new Date(systemClock.now().getTime() - youngMs);
     const left = await stores.remove(namespace, withBlobs ? before : undefined);
     if (left.blobs > 0) {

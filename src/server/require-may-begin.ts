@@ -3,8 +3,8 @@ import { grantCommand, mayDo } from "#access/require-grant.ts";
 import { Fault } from "#core/fault.ts";
 
 /**
- * Throws `permission_denied` when the caller may not put the first blobs into a project: the number of projects is
- * limited, and each has a cost. A caller that may build there may begin it.
+ * Throws `permission_denied` when the caller may not store the first blobs of a project: the number of projects is
+ * limited, and each has a cost. A caller that may build in a project may create it.
  */
 export function requireMayBegin(caller: Principal, project: string): void {
   const where = { repository: project, branch: "" };

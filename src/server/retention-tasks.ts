@@ -25,19 +25,19 @@ import type { PeriodicTask } from "./periodic-tasks.ts";
 import { retentionAges } from "./retention/retention-age.store.ts";
 
 const dayMs = 24 * 60 * 60 * 1_000;
-/** Longer than a holiday. */
+/** Longer than the longest usual holiday. */
 const keepDurationsMs = 90 * dayMs;
 const keepAlarmsMs = 30 * dayMs;
 const keepSilentWorkersMs = dayMs;
-/** A branch that was not built for a month is built from scratch. */
+/** A branch without a build for a month is built from scratch. */
 const keepCacheEntriesMs = 30 * dayMs;
 const keepCommitIndexesMs = 30 * dayMs;
 /** How long the page of savings looks back, in ms. */
 const keepGranaryBuildsMs = 90 * dayMs;
 
 /**
- * One round over graphs, of ten minutes: the next goes on where it ended. A server that stops waits for it, and a farm whose
- * kept graphs are many looks at all of them only now and then.
+ * The time limit of one round over graphs, out of ten minutes: the next round continues where this one ended. A
+ * stopping server waits for the round, and on a farm with many kept graphs a full pass takes several rounds.
  */
 const mostOfGraphsMs = 5_000;
 
@@ -51,7 +51,7 @@ export function retentionTasks(parts: {
   const { db, clock, logger, uploads } = parts;
   let lookedUpTo: RetentionRound["after"];
   const ago = (ms: number) => new Date(clock.now().getTime() - ms);
-  /** Deletes a bounded number at a time, so that no transaction is long. */
+  /** Deletes a limited number at a time, so that transactions stay short. */
   const deleteAged = async (kind: RetentionKind, deleteSome: (before: Date) => Promise<number>) => {
     const age = (await retentionAges(db)).find((each) => each.kind === kind);
     if (age === undefined || age.keepMs === null) return;
@@ -114,7 +114,7 @@ export function retentionTasks(parts: {
     {
       name: "forget how much was written on other days",
       everyMs: 60 * 60_000,
-      // Another server's clock may be behind midnight.
+      // Another server's clock may still show the previous day.
       run: () => forgetWritten(db, dayOf(ago(dayMs))),
     },
     {

@@ -33,7 +33,7 @@ afterAll(() => farm.stop());
 const entries: readonly [string, Endpoint][] = Object.entries(allEndpoints);
 const needsRight = (right: Right) => right.kind !== "none";
 
-/** Calls an endpoint with parameters and a body that nobody would take. */
+/** Calls an endpoint with parameters and a body that no endpoint accepts. */
 async function callOf({ method, path }: Endpoint, token: string): Promise<Response> {
   const filled = path.replaceAll(/:[a-zA-Z]+(\{[^}]*\})?/g, "x");
   return fetch(new URL(`/api/v1${filled}?nobodyKnowsThis=1`, farm.server.url), {
@@ -76,7 +76,7 @@ test("every endpoint that only reads needs the right to read, or says why it nee
     ([, { method, right }]) =>
       method === "GET" && right.kind === "some" && !right.verbs.includes("read"),
   );
-  // Who may keep secrets lists them; nobody else needs to know their names.
+  // A principal that may store secrets may list them; no other one needs their names.
   expect(others.map(([name]) => name)).toEqual(["secrets"]);
 });
 

@@ -31,7 +31,7 @@ test.each([
   { offset: 0, most: 100, text: "a log of 19 bytes.\n", complete: true },
   { offset: 2, most: 3, text: "log", complete: false },
   { offset: 19, most: 100, text: "", complete: true },
-  // Whoever followed a longer log, of an attempt that is over.
+  // A reader that followed a longer log, of an attempt that has ended.
   { offset: 1_000_000, most: 100, text: "", complete: true },
 ])("a kept log gives from byte $offset at most $most", async ({ offset, most, text, complete }) => {
   const piece = await readRunLog({ db, blobs }, await finishedRun(), offset, most);

@@ -14,11 +14,11 @@ import {
 import type { LogPiece } from "./log-piece.ts";
 
 /**
- * Returns a piece of a run's log from its present place.
+ * Returns a piece of a run's log from the place where the log is stored now.
  *
- * While an attempt runs, its log is in tables of the queue; once there is a result, it is the blob that the result
- * names. Both have the same bytes at the same offsets, so a reader does not notice the change. When the blob is gone,
- * the rest in the tables is returned, and at last a line that says so.
+ * While an attempt runs, its log is in tables of the queue; once there is a result, the log is the blob that the result
+ * names. Both have the same bytes at the same offsets, so a reader does not notice the change. When the blob was
+ * removed, the function returns the rest in the tables, and finally a line that says so.
  */
 export async function readRunLog(
   services: { readonly db: Db; readonly blobs: BlobStore },
@@ -68,7 +68,7 @@ async function readLiveLog(
 ): Promise<LogPiece | undefined> {
   const [execution] = await readExecutions(db, [executionId]);
   if (execution === undefined) return undefined;
-  // Between attempts the last one's log is still the one to show.
+  // Between two attempts, the log of the last one is shown.
   const attempt = Math.max(1, execution.attempt);
   const part = await readLog(db, { executionId, attempt }, offset, most);
   const bytes = part?.bytes ?? noBytes;
@@ -80,7 +80,7 @@ async function readLiveLog(
   };
 }
 
-/** Undefined when the blob is gone. */
+/** Undefined when the blob was removed. */
 async function stdoutOf(
   blobs: BlobStore,
   result: ActionResult,
@@ -91,7 +91,7 @@ async function stdoutOf(
   if (result.stdoutRaw.length > 0) return result.stdoutRaw.subarray(offset, offset + most);
   if (result.stdoutDigest === undefined) return noBytes;
   const digest = fromDigestMessage(result.stdoutDigest, "the log", by);
-  // A reader may come from a longer log of an earlier attempt: the number of the attempt tells it so.
+  // The reader's offset may come from a longer log of an earlier attempt: the attempt number shows this.
   if (offset >= digest.sizeBytes) return noBytes;
   const chunks = await blobs.read(digest, { offset, limit: most });
   if (chunks === undefined) return undefined;

@@ -59,7 +59,7 @@ function logDigestOf({ result }: RunOutput): string | null {
   return stdoutDigest === undefined ? null : `${stdoutDigest.hash}/${stdoutDigest.sizeBytes}`;
 }
 
-/** Returns the job's own part of the manifest. A faulty part makes no run a failure, and hides nothing else. */
+/** Returns the job's own part of the manifest. An invalid part does not make the run fail, and hides no other part. */
 async function extraOf(
   blobs: BlobStore,
   run: Run,

@@ -6,7 +6,7 @@ import { Fault } from "#core/fault.ts";
 import type { RunOutput } from "#graphs/job-detail.store.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 
-/** The bytes of one file among a run's outputs; it may lie inside of an output directory. */
+/** Returns the bytes of one file among a run's outputs; it may be inside an output directory. */
 export async function readRunOutput(
   blobs: BlobStore,
   run: RunOutput,

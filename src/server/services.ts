@@ -48,19 +48,19 @@ export interface Services extends Service {
   readonly stores: ProjectBlobs;
   /** The quota of bytes that principals may write into projects. */
   readonly writeQuota: WriteQuota;
-  /** How many projects each principal may begin. */
+  /** The limit on the number of projects that each principal may create. */
   readonly projectShare: ProjectShare;
   readonly blobsOf: (project: string) => BlobStore;
   readonly treesOf: (project: string) => OutputTrees;
   /** The blobs of the farm's own work: graphs, and the benchmark lab. */
   readonly blobs: BlobStore;
   readonly trees: OutputTrees;
-  /** How full the store of all projects is, and what was removed from it. */
+  /** The size of the store of all projects, and the data that was removed from it. */
   readonly storeStanding: () => Promise<StoreStanding>;
   readonly caches: Caches;
   readonly queue: ExecutionQueue;
   readonly operations: OperationService;
-  /** Records of the clients that call, for pages. */
+  /** Records of the calling clients, for pages. */
   readonly notes: AskingNotes;
   readonly git: Git;
   readonly mirrors: Mirrors;
@@ -71,16 +71,16 @@ export interface Services extends Service {
   readonly inputs: CommitInputReader;
   readonly evaluator: TemplateEvaluator;
   readonly cache: CatalogCache;
-  /** Where artifacts of benchmark suites come from. */
+  /** The sources of the artifacts of benchmark suites. */
   readonly sources: SourceService;
-  /** Where commits and pull requests live. */
+  /** The forges with the farm's commits and pull requests. */
   readonly forges: OpenForges;
   readonly dataDir: string;
-  /** How long things last between the benchmark lab and its collectors. */
+  /** The time limits between the benchmark lab and its collectors. */
   readonly labTimes: LabTimes;
   readonly project: string;
   /** The price per minute of a busy worker; 0 when no price is set. */
   readonly pricePerWorkerMinute: number;
-  /** How many workers of each size class there should be. */
+  /** The desired number of workers of each size class. */
   readonly desiredWorkers: DesiredWorkersService;
 }

@@ -4,7 +4,7 @@ import { adoptResults } from "#actions/adopt-results.ts";
 import type { Clock } from "#core/clock.ts";
 import type { Db } from "#db/db.ts";
 
-/** Results from before the farm signed its own, once. */
+/** Signs results that are older than the farm's signatures, once. */
 export async function signOldResults(
   db: Db,
   seals: Parameters<typeof adoptResults>[1],

@@ -25,7 +25,7 @@ interface GraphServiceParts {
   readonly logger: Logger;
   readonly idle: IdleState;
   readonly blobs: BlobStore;
-  /** The same blobs; presence is looked up each time. */
+  /** The same blobs; presence is looked up each time, without a cache. */
   readonly certain: BlobStore;
   readonly trees: OutputTrees;
   readonly inputs: CommitInputReader;

@@ -25,18 +25,18 @@ import { stopAll } from "./stop-all.ts";
 import { settleWhoMayEnter } from "./who-may-enter.ts";
 
 export interface RunningServer extends Service {
-  /** The one address: pages, API and gRPC. */
+  /** The one address for pages, API and gRPC. */
   readonly url: string;
   /** For programs that embed the server. */
   readonly services: Services;
-  /** Resolves when it must not go on, with the reason. */
+  /** Resolves with the reason when the server must stop. */
   readonly failed: Promise<string>;
 }
 
-/** Build tools that send nothing for so long, in the middle of an upload, have gone. */
+/** A build tool that sends nothing for this time in the middle of an upload counts as disconnected. */
 const cacheIdleMs = 60_000;
 
-/** Starts a server: it answers when this resolves, and holds nothing when this throws. */
+/** Starts a server: it answers when this resolves, and all resources are released when this throws. */
 export async function startServer(config: ServerConfig, logger: Logger): Promise<RunningServer> {
   const opened: Service[] = [];
   const keep = <S extends Service>(service: S): S => {
@@ -64,7 +64,7 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
     await settleWhoMayEnter(services, config, logger);
     const feeds = {
       graphs: keep(await changeFeed(services.db, "grange_graph")),
-      // A log ends with its execution, which the log's own channel does not tell.
+      // A log ends with its execution, which the log's own channel does not report.
       logs: keep(await changeFeed(services.db, logChannel, executionChannel)),
       executions: keep(await changeFeed(services.db, executionChannel)),
       benchmarks: keep(await changeFeed(services.db, benchmarkChannel)),

@@ -1,9 +1,9 @@
 import type { Service } from "#core/service.ts";
 
 /**
- * Stops services one after the other, all of them, whatever happens to one.
+ * Stops all services one after the other, even when one of them fails to stop.
  *
- * Throws the first failure at the end, so that it is not lost.
+ * Throws the first failure after the last service, so that the failure is not lost.
  */
 export async function stopAll(services: readonly Service[]): Promise<void> {
   const failures: unknown[] = [];

@@ -17,7 +17,7 @@ import { usualStartDelayMs } from "#size-classes/offered-classes.ts";
 import { offeredClassesView } from "#size-classes/offered-classes-view.ts";
 import type { Services } from "./services.ts";
 
-/** Workers that come and go: whoever knows better writes it into the trace's first line. */
+/** For workers that start and stop on demand; a user with better data writes it into the trace's first line. */
 function elastic(most: number): Pool {
   return {
     kind: "elastic",
@@ -68,7 +68,7 @@ async function headerNow(db: Db, clock: Clock, leaseMs: number): Promise<TraceHe
   const up = await workersUp(db, now, new Date(now.getTime() - leaseMs));
   const declared = await declaredClasses(db);
   const offered = offeredClassesView({ up, declared, queued: [] }, usualStartDelayMs)({});
-  // Without workers and declarations, the seed's classes: as good as any to ask "what if".
+  // Without workers and declarations it uses the seed's classes, which are as good as any for a simulation.
   if (offered.length === 0) return standardHeader("exported", { calendarRate: 1 }, elastic(1_000));
   return {
     format: traceFormat,
@@ -99,8 +99,8 @@ function executionOf(
 }
 
 /**
- * Returns the keys of an execution. Executions of two projects are not similar. Similarity keys from before they named
- * their level are taken by position.
+ * Returns the keys of an execution. Executions of two projects are not similar. Old similarity keys without a level are
+ * read by position.
  */
 function keysOf(project: string, similarityKeys: readonly string[]): TraceKeys | undefined {
   const named = (letter: string) => {

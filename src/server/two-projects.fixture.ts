@@ -21,7 +21,7 @@ import { freshDatabase } from "../../test/support/fresh-db.ts";
 import { readServerConfig } from "./config.ts";
 import { type RunningServer, startServer } from "./start-server.ts";
 
-/** Somebody with a token, and the project in which they ask. */
+/** A principal with a token, and the project that it uses. */
 export interface Asker {
   readonly project: string;
   readonly token: string;
@@ -30,7 +30,7 @@ export interface Asker {
 }
 
 /**
- * A closed farm; who is given rights is given them in one project alone.
+ * A closed farm; each principal gets rights in one project only.
  *
  * @param env its settings, as a server's environment has them
  */
@@ -53,7 +53,7 @@ export async function aClosedFarm(env: Readonly<Record<string, string>> = {}) {
   return {
     server,
     dataDir,
-    /** A token of somebody's who holds these rights in a project. */
+    /** Returns a token of a principal with these rights in a project. */
     async tokenOf(principal: string, verbs: readonly string[], repository?: string) {
       const { token } = await ask<{ token: string }>("/tokens", { principal }, root);
       const where = repository === undefined ? {} : { repository };
@@ -76,7 +76,7 @@ export async function aClosedFarm(env: Readonly<Record<string, string>> = {}) {
 
 export const blobsOf = ({ channel, project }: Asker) => remoteBlobStore(channel, project);
 
-/** What a build has: a file, a directory with it, that as a Tree, and an action that reads it. */
+/** The blobs of a build: a file, a directory with it, the same as a Tree, and an action that reads it. */
 export function thingsNamed(seed: string) {
   const file = Buffer.from(`the file of ${seed}`);
   const directory = buildDirectoryTree([
@@ -94,7 +94,7 @@ export function thingsNamed(seed: string) {
       }),
     );
   const directories = [...directory.directories.values()];
-  // On the same inputs; somebody else has this one and its command.
+  // An action on the same inputs; another principal has this action and its command.
   const actionElsewhere = actionWith("elsewhere");
   return {
     seed,
@@ -149,7 +149,9 @@ export async function upload(asker: Asker, bytes: readonly Uint8Array[]): Promis
 
 const Octets = z.object({ type: z.literal("Buffer"), data: z.array(z.number()) });
 
-/** An answer, or a failure with all that it says, as text in which names of things are the same for all. */
+/**
+ * Returns an answer, or a failure with all its details, as text in which names of things are replaced by common ones.
+ */
 export async function outcomeOf(things: Things, ask: () => Promise<unknown>): Promise<string> {
   const told = await ask().then(
     (answer) => ({ answer }),
@@ -161,7 +163,7 @@ export async function outcomeOf(things: Things, ask: () => Promise<unknown>): Pr
   );
   const text = JSON.stringify(told, (_, value: unknown) => {
     if (typeof value === "bigint") return `${value}`;
-    // A Buffer has become an object of numbers by now.
+    // At this point a Buffer has become an object of numbers.
     if (value instanceof Uint8Array) return Buffer.from(value).toString("latin1");
     const bytes = Octets.safeParse(value);
     return bytes.success ? Buffer.from(bytes.data.data).toString("latin1") : value;

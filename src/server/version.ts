@@ -1,2 +1,2 @@
-/** Grange's own version, as `package.json` has it; a test holds the two together. */
+/** Grange's own version, as in `package.json`; a test checks that both are equal. */
 export const version = "0.1.0";

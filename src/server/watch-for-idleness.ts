@@ -10,7 +10,7 @@ import { benchmarkChannel } from "#perf/channels.ts";
 import { type IdleWatch, startIdleWatch } from "./idle-watch.ts";
 import { hasOpenWorkBy } from "./open-work.store.ts";
 
-/** Watches whether this farm is idle: all its tables that work waits in, and all its notifications of changes. */
+/** Watches whether this farm is idle: all tables in which work can wait, and all notifications of changes. */
 export function watchForIdleness(db: Db, clock: Clock, logger: Logger): Promise<IdleWatch> {
   return startIdleWatch({
     db,

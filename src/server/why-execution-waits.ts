@@ -11,7 +11,7 @@ const ofActions: WaitingNames = {
   again: "cancel it, and build again",
 };
 
-/** Why a build tool's execution has not begun; null for one that is not in the queue. */
+/** Returns why a build tool's execution has not started; null for one that is not in the queue. */
 export async function whyExecutionWaits(
   { db, clock, queue }: Pick<Services, "db" | "clock" | "queue">,
   id: ExecutionId,

@@ -8,7 +8,7 @@ import { deleteIssuer, insertIssuer } from "./issuers/trusted-issuer.store.ts";
 import { deleteIdentity, insertIdentity } from "./provider/identity.store.ts";
 import { endSessionsByProvider } from "./sessions/session.store.ts";
 
-/** Lets tokens of an issuer count, for one principal. */
+/** Makes tokens of an issuer valid, for one principal. */
 export async function trustIssuer(
   tx: Tx,
   issuer: AddIssuer,
@@ -41,7 +41,7 @@ export async function distrustIssuer(tx: Tx, name: string): Promise<void> {
   );
 }
 
-/** Gives a name to a subject of a provider, before it first signs in. */
+/** Assigns a name to a subject of a provider, before its first sign-in. */
 export async function nameIdentity(
   tx: Tx,
   identity: { readonly principal: string; readonly subject: string; readonly issuer: string },
@@ -56,7 +56,7 @@ export async function nameIdentity(
   );
 }
 
-/** Allows another subject to take a name; sessions under it end. */
+/** Allows another subject to take a name; existing sessions with the name end. */
 export async function freeName(tx: Tx, principal: string, now: Date): Promise<void> {
   await endSessionsByProvider(tx, principal, now);
   if (await deleteIdentity(tx, principal)) return;

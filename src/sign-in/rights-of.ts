@@ -3,7 +3,7 @@ import { principalNamed } from "#access/principal.store.ts";
 import type { Principal } from "#access/principal.ts";
 import type { Tx } from "#db/db.ts";
 
-/** A principal with its own grants, and those that others lend it. */
+/** Returns a principal with its own grants and those of other principals that apply to it. */
 export async function rightsOf(
   tx: Tx,
   name: string,

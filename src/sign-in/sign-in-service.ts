@@ -25,11 +25,11 @@ import type { BegunSession, FoundSession, SessionService } from "./sessions/sess
 
 /** How long a code is valid, in ms: the browser that was opened with it uses it at once. */
 const codeMs = 5 * 60_000;
-/** How long a note waits for the page that shows it, in ms. */
+/** How long a note is valid for the page that shows it, in ms. */
 const noteMs = 60_000;
 const longestNote = 500;
 
-/** The cookies that a browser has to keep, and the principal that they stand for. */
+/** The cookies that a browser must store, and the principal that they identify. */
 export interface SignedIn {
   readonly cookies: readonly string[];
   readonly principal: string;
@@ -42,7 +42,9 @@ interface BrowserStanding {
   readonly problem: { readonly message: string; readonly cookie: string } | undefined;
 }
 
-/** Signs browsers in and out, and identifies them. Cookies are passed as text; the rest of HTTP is elsewhere. */
+/**
+ * Signs browsers in and out, and identifies them. Cookies are passed as text; other modules handle the rest of HTTP.
+ */
 interface SignInService {
   /** The name on the sign-in button; undefined without an identity provider. */
   readonly provider: string | undefined;
@@ -51,17 +53,18 @@ interface SignInService {
   /** Returns the session of a browser, and the CSRF token that its pages send with each change. */
   standing(cookie: string | undefined): Promise<BrowserStanding>;
   /**
-   * Returns a cookie with a message for the next page. It is not in the address, where anybody could have written it.
+   * Returns a cookie with a message for the next page. The message is not in the address, where everybody could forge
+   * it.
    */
   noteProblem(message: string): string;
   /**
    * Returns the principal of a browser; undefined when it has no session. Throws `permission_denied` for a request that
-   * another site made it send, and `unauthenticated` for a change after its session was over.
+   * another site caused, and `unauthenticated` for a change after the session has ended.
    */
   identify(cookie: string | undefined, request: RequestOrigin): Promise<Principal | undefined>;
   /** Signs in with a pasted token. */
   withToken(token: string, cookie: string | undefined): Promise<SignedIn>;
-  /** Returns a code that signs the holder of the token in, once, in the browser that opens it. */
+  /** Returns a code that signs in the holder of the token once, in the browser that opens it. */
   codeFor(authorization: string): Promise<{ readonly code: string; readonly expiresAt: Date }>;
   withCode(code: string, cookie: string | undefined): Promise<SignedIn>;
   /** Returns the address of the identity provider to which the browser goes. */
@@ -192,7 +195,7 @@ export function signInService(parts: SignInParts): SignInService {
 
 /**
  * Returns the principal of a session; undefined when there is none. Throws `permission_denied` for a request that
- * another site made the browser send, and `unauthenticated` for a change after the session was over.
+ * another site caused, and `unauthenticated` for a change after the session has ended.
  */
 function principalOf(
   found: FoundSession,
@@ -200,10 +203,10 @@ function principalOf(
   address: FarmAddress,
   csrf: string,
 ): Principal | undefined {
-  // The cookie of another farm that had this address before: the user cannot change that.
+  // The cookie belongs to another farm that had this address before: the user cannot change that.
   if (found.kind === "unknown") return undefined;
   if (found.kind === "over") {
-    // Anyone may read; but a change that was meant under a name is not made as `anyone`.
+    // Everybody may read, but a change that a user wanted to make under a name is not made as `anyone`.
     if (!changesSomething(request.method)) return undefined;
     throw new Fault(
       "unauthenticated",
@@ -236,7 +239,10 @@ async function createCode(db: Db, token: string, now: Date) {
   return { code, expiresAt };
 }
 
-/** Uses up a code. Returns the holder of its token; undefined when the code is unknown, expired or of a revoked token. */
+/**
+ * Deletes a code. Returns the holder of its token; undefined when the code is unknown, expired, or belongs to a revoked
+ * token.
+ */
 async function holderOfCode(tx: Tx, code: string, now: Date) {
   const taken = await takeCode(tx, fingerprintOfSecret(code).hash);
   if (taken === undefined || taken.expiresAt <= now) return undefined;

@@ -1,6 +1,6 @@
 /**
- * p-values adjusted so that of all that stay below a limit at most that share is expected to be false.
- * In the order given.
+ * Returns adjusted p-values: among all that are below a limit, at most that share is expected to be false. The order is
+ * that of the input.
  */
 export function benjaminiHochberg(ps: readonly number[]): number[] {
   const order = ps.map((_, i) => i).toSorted((i, j) => (ps[j] ?? 1) - (ps[i] ?? 1));

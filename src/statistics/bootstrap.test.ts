@@ -39,7 +39,7 @@ test.each([5, 10, 20])(
       if (low > 0 || high < 0) missed++;
     }
 
-    // Of five values, not even the range of all holds the truth in more than 94 of 100.
+    // With five values, even the range of all values contains the true value in at most 94 of 100 cases.
     expect(missed / 400).toBeLessThan(size === 5 ? 0.1 : 0.025);
   },
 );

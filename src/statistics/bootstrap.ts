@@ -10,15 +10,16 @@ export interface Interval {
 
 interface BootstrapOptions {
   readonly seed: number | string;
-  /** Of the interval, e.g. 0.99. */
+  /** The level of the interval, e.g. 0.99. */
   readonly level: number;
-  /** Below 2,000 the ends of a 99 % interval are a matter of luck. */
+  /** With fewer than 2,000 the ends of a 99 % interval are mostly random. */
   readonly resamples?: number;
 }
 
 /**
  * Returns the confidence interval of a statistic: units (whole processes, whole pairs) are drawn with replacement, and
- * the statistic of each draw is computed. It gets how often each unit was drawn: unit u `times[offset + u]` times.
+ * the statistic of each draw is computed. The statistic gets the counts of the draw: unit u was drawn `times[offset +
+ * u]` times.
  *
  * Percentiles of few units are too narrow; they are expanded as in Hesterberg (2015, "What Teachers Should Know About
  * the Bootstrap"), so that the interval of a mean is as wide as Student's.
@@ -38,9 +39,9 @@ export function bootstrapInterval(
 
 const draws = new Map<string, Uint16Array>();
 
-/** How often each unit is drawn: a row of `units` numbers for each draw. Not to be written to. */
+/** The counts of each draw: a row of `units` numbers for each draw. Callers must not change it. */
 export function drawnTimes(units: number, resamples: number, seed: number | string): Uint16Array {
-  // A comparison asks for the same draws for each of its cases.
+  // A comparison uses the same draws for each of its cases.
   const key = `${units} ${resamples} ${seed}`;
   const known = draws.get(key);
   if (known !== undefined) return known;

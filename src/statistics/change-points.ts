@@ -2,7 +2,7 @@ import { EnergyDistances } from "./energy-split.ts";
 import { studentTwoSided } from "./student-t.ts";
 
 interface ChangePoint {
-  /** Of the first value after the step. */
+  /** The index of the first value after the step. */
   readonly index: number;
   readonly p: number;
   readonly meanBefore: number;
@@ -10,29 +10,29 @@ interface ChangePoint {
 }
 
 interface ChangePointOptions {
-  /** Values that are looked at together; windows overlap by half. */
+  /** The number of values that are examined together; windows overlap by half. */
   readonly window?: number;
   readonly p?: number;
-  /** Least relative change, as a fraction. */
+  /** The least relative change, as a fraction. */
   readonly magnitude?: number;
   /**
-   * A step needs this many values on either side, because one value may be an outlier. 1: as Otava itself, whose
-   * maintainers say that the first point of their own picture is one.
+   * A step needs this many values on either side, because one value may be an outlier. 1: as in Otava, whose
+   * maintainers say that the first point of their own picture is an outlier.
    */
   readonly leastSegment?: number;
   /**
-   * At the end all points are judged again between the remaining neighbours, and the weakest is removed until each
-   * holds. Otava does not do this, and so reports points whose final p is up to a third.
+   * At the end all points are tested again between the remaining neighbours, and the weakest is removed until all are
+   * significant. Otava does not do this, and so reports points whose final p is up to a third.
    */
   readonly onlyWhatHolds?: boolean;
 }
 
 /**
- * Steps in a series, as Apache Otava (formerly Hunter, doi 10.1145/3578244.3583719) finds them.
+ * Finds steps in a series, with the method of Apache Otava (formerly Hunter, doi 10.1145/3578244.3583719).
  *
- * Windows are split where E-divisive says, while Student's test takes both sides for different at ten times
- * `p`; of these weak points those are merged away again, the weakest first, that do not hold at `p` between
- * their neighbours, or are too small.
+ * Windows are split at the points of E-divisive, as long as Student's test finds a difference between both sides at ten
+ * times `p`. Of these weak points, those that are not significant at `p` between their neighbours, or are too small,
+ * are removed again, the weakest first.
  */
 export function changePoints(
   values: readonly number[],
@@ -72,14 +72,14 @@ function weakPoints(values: readonly number[], window: number, p: number): Chang
     .map((index, i) => judged(values, bounds[i] ?? 0, index, bounds[i + 2] ?? 0));
 }
 
-/** Indices at which a window parts, the least first. */
+/** Returns the indices at which a window is split, in ascending order. */
 function splitWindow(values: readonly number[], p: number): number[] {
   const distances = new EnergyDistances(values);
   const split = (start: number, end: number) => ({ start, end, ...distances.best(start, end) });
   let stretches = values.length > 1 ? [split(0, values.length)] : [];
   const found: number[] = [];
   for (;;) {
-    // The first of equals, as Python's `max`.
+    // The first of equal ones, like Python's `max`.
     const best = stretches.reduce<(typeof stretches)[number] | undefined>(
       (most, each) => (most === undefined || each.q > most.q ? each : most),
       undefined,
@@ -101,7 +101,7 @@ function splitWindow(values: readonly number[], p: number): number[] {
   return found.toSorted((a, b) => a - b);
 }
 
-/** Removes, in place, what does not hold. */
+/** Removes insignificant points, in place. */
 function merged(
   points: ChangePoint[],
   values: readonly number[],
@@ -121,9 +121,9 @@ function merged(
 }
 
 /**
- * The points behind it then have other values before them. So have the points before it, but Otava does not judge those
- * again, and judging them gives other points: ten of ten of its published series are found this way, five the other
- * way.
+ * The points after it then have other values before them. So have the points before it, but Otava does not test those
+ * again, and testing them gives other points: with this method, ten of ten of its published series match; with the
+ * other, five.
  */
 function remove(points: ChangePoint[], at: number, values: readonly number[]): void {
   points.splice(at, 1);
@@ -142,7 +142,10 @@ function refreshed(points: readonly ChangePoint[], values: readonly number[]): C
   );
 }
 
-/** Without the points that do not hold between the neighbours that are left, the weakest first. */
+/**
+ * Returns the points without those that are not significant between the remaining neighbours; the weakest is removed
+ * first.
+ */
 function whatHolds(
   points: readonly ChangePoint[],
   values: readonly number[],
@@ -161,7 +164,7 @@ function whatHolds(
   }
 }
 
-/** The weaker point beside a segment that is too short. */
+/** Returns the weaker point next to a segment that is too short. */
 function besideShortSegment(
   points: readonly ChangePoint[],
   length: number,
@@ -187,11 +190,11 @@ function judged(values: readonly number[], start: number, index: number, end: nu
   const m = end - index;
   const degrees = n + m - 2;
   let p = 1;
-  // Means of equal numbers may differ in their last digit, and have no variance to hide it.
+  // Means of equal numbers may differ in their last digit, while their variance is zero.
   const apart = Math.abs(left.mean - right.mean);
   if (degrees > 0 && apart > 1e-12 * Math.max(Math.abs(left.mean), Math.abs(right.mean))) {
-    // The population's variance in a test that is made for the sample's: so does Otava, and other points come
-    // of it otherwise.
+    // The population's variance in a test that is made for the sample's variance: Otava does this, and otherwise the
+    // points differ.
     const pooled = ((n - 1) * left.variance + (m - 1) * right.variance) / degrees;
     p = studentTwoSided(apart / Math.sqrt(pooled * (1 / n + 1 / m)), degrees);
   }
@@ -209,18 +212,18 @@ function momentsOf(
   let squares = 0;
   for (let i = start; i < end; i++) squares += ((values[i] ?? 0) - mean) ** 2;
   const variance = squares / (end - start);
-  // Rounding of equal numbers is no variance; a p-value must not depend on it.
+  // Rounding errors of equal numbers are not variance; a p-value must not depend on them.
   return { mean, variance: variance < (1e-12 * mean) ** 2 ? 0 : variance };
 }
 
-/** The greater of the changes there and back. */
+/** Returns the larger of the changes in both directions. */
 function sizeOf({ meanBefore, meanAfter }: ChangePoint): number {
   const there = meanBefore === 0 ? 0 : Math.abs(meanAfter / meanBefore - 1);
   const back = meanAfter === 0 ? 0 : Math.abs(meanBefore / meanAfter - 1);
   return Math.max(there, back);
 }
 
-/** The first of equals. */
+/** Returns the first of equal ones. */
 function indexOfMost<T>(items: readonly T[], measure: (item: T) => number): number {
   let best = 0;
   let most = Number.NEGATIVE_INFINITY;

@@ -1,15 +1,15 @@
-/** Where a stretch of values parts best, and how well. */
+/** The best split of a range of values, and its score. */
 interface EnergySplit {
-  /** Of the first value of the second part. */
+  /** The index of the first value of the second part. */
   readonly index: number;
   readonly q: number;
 }
 
 /**
- * Distances within a window, summed so that every split of every stretch costs one step.
+ * Distances within a window, summed so that every split of every range costs one step.
  *
- * The statistic is Matteson's and James' E-divisive (arXiv 1306.4933) with exponent 1, in the form that Hunter
- * and Otava take the maximum of: over all splits τ of the stretch, and all ends κ of the part after it.
+ * The statistic is Matteson's and James' E-divisive (arXiv 1306.4933) with exponent 1, in the form whose maximum Hunter
+ * and Otava use: over all splits τ of the range, and all ends κ of the part after it.
  */
 export class EnergyDistances {
   readonly #size: number;
@@ -29,7 +29,10 @@ export class EnergyDistances {
     }
   }
 
-  /** Of the values from `start` to before `end`, at least two. The first of equally good splits. */
+  /**
+   * Returns the best split of the values from `start` to before `end`, at least two values. The first of equally good
+   * splits.
+   */
   best(start: number, end: number): EnergySplit {
     const columns = this.#columns;
     const size = this.#size;

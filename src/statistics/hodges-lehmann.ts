@@ -1,15 +1,17 @@
 import { median } from "./quartiles.ts";
 
-/** The median of all differences between a value of `a` and one of `b`: how far `a` lies above `b`. */
+/** Returns the median of all differences between a value of `a` and a value of `b`: how much larger `a` is than `b`. */
 export function hodgesLehmannShift(a: readonly number[], b: readonly number[]): number {
   return median(a.flatMap((x) => b.map((y) => x - y)));
 }
 
-/** Means of two values (a value with itself, too), the least first, and of which values they are. */
+/**
+ * Means of two values (also of a value with itself) in ascending order, and the values from which they are computed.
+ */
 interface WalshAverages {
   readonly count: number;
   readonly values: Float64Array;
-  /** Index of each value; that of a value's mean with itself has the count added to both. */
+  /** The index of each value; for the mean of a value with itself, the count is added to both. */
   readonly first: Uint16Array;
   readonly second: Uint16Array;
 }
@@ -31,8 +33,8 @@ export function walshAverages(values: readonly number[]): WalshAverages {
 }
 
 /**
- * Hodges' and Lehmann's estimate of where one sample lies: the median of its Walsh averages. Nearly as sharp
- * as the mean where nothing is amiss, and blind to a few delayed processes.
+ * Returns Hodges' and Lehmann's estimate of the location of a sample: the median of its Walsh averages. Nearly as
+ * precise as the mean for normal data, and insensitive to a few delayed processes.
  */
 export function pseudoMedian(averages: WalshAverages): number {
   const once = new Uint16Array(averages.count).fill(1);
@@ -40,12 +42,12 @@ export function pseudoMedian(averages: WalshAverages): number {
 }
 
 /**
- * The same of samples that take each value as often as `times` says from `offset` on, as many in all as there
- * are values. The averages need not be sorted anew.
+ * The same for samples that contain each value as often as `times` states from `offset` on, with the same total count
+ * as there are values. The averages do not have to be sorted again.
  *
- * A value taken w times makes w·(w + 1)/2 averages with itself and w·v with one taken v times. Both are, doubled,
- * a product of two table entries: without a branch in it the walk to the middle is three times as fast, and a
- * comparison makes it a million times.
+ * A value drawn w times has w·(w + 1)/2 averages with itself, and w·v with a value drawn v times. Both are, doubled, a
+ * product of two table entries: without a branch, the loop to the middle is three times as fast, and a comparison runs
+ * it a million times.
  */
 export function resampledPseudoMedian(
   averages: WalshAverages,

@@ -1,12 +1,12 @@
 /**
- * The regularised incomplete beta function I_x(a, b), by its continued fraction.
+ * Returns the regularised incomplete beta function I_x(a, b), by its continued fraction.
  *
- * `rest` is 1 - x, given by the caller: where x is near 1 the difference would have lost it.
+ * `rest` is 1 - x, passed by the caller: for x near 1 the difference would lose its digits.
  */
 export function incompleteBeta(x: number, rest: number, a: number, b: number): number {
   if (x <= 0) return 0;
   if (rest <= 0) return 1;
-  // On this side of the bulge the fraction converges in a few dozen steps.
+  // For x below this bound the fraction converges in a few dozen steps.
   return x < (a + 1) / (a + b + 2) ? lower(x, rest, a, b) : 1 - lower(rest, x, b, a);
 }
 
@@ -42,7 +42,7 @@ function fraction(x: number, a: number, b: number): number {
 }
 
 function logBeta(a: number, b: number): number {
-  // Of a large and a small argument the two great logarithms would cancel: Stirling's difference instead.
+  // For a large and a small argument the two large logarithms would cancel: Stirling's difference is used instead.
   const [small, large] = a < b ? [a, b] : [b, a];
   if (large < 100) return logGamma(small) + logGamma(large) - logGamma(small + large);
   const sum = small + large;
@@ -60,7 +60,7 @@ function stirling(x: number): number {
   return (1 / 12 - (1 / 360 - (1 / 1260 - 1 / 1680 / square) / square) / square) / x;
 }
 
-/** Carried up by the recurrence to where Stirling's series has all digits. */
+/** Raises x by the recurrence until Stirling's series is exact to all digits. */
 function logGamma(x: number): number {
   let shifted = x;
   let product = 1;

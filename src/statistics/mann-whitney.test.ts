@@ -10,7 +10,7 @@ describe("Mann and Whitney's test", () => {
     { a: [1, 2, 3], b: [4, 5, 6], p: 0.1 },
     { a: [1, 2, 3, 4], b: [5, 6, 7, 8], p: 2 / 70 },
     { a: [1, 2, 3, 4, 5], b: [6, 7, 8, 9, 10], p: 2 / 252 },
-    // Benchstat's own exact ones are these, and .1 and .02857142857 above.
+    // These are benchstat's own exact values, and also .1 and .02857142857 above.
     { a: [1, 2, 5, 7], b: [3, 4, 6, 8], p: 34 / 70 },
     { a: [1, 1, 1], b: [1, 1, 1], p: 1 },
   ])("gives $p for $a against $b", ({ a, b, p }) => {
@@ -49,7 +49,7 @@ describe("Mann and Whitney's test", () => {
   });
 
   test("holds its error of one in a hundred over all orders of ten values", () => {
-    // All 252 ways to deal ten values out to two samples are equally likely where nothing differs.
+    // Without a difference, all 252 ways to divide ten values into two samples are equally likely.
     const deals = Array.from({ length: 2 ** 10 }, (_, bits) => bits).filter(
       (bits) => bits.toString(2).replaceAll("0", "").length === 5,
     );

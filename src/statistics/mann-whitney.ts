@@ -2,19 +2,19 @@ import { normalUpperTail } from "./normal-tail.ts";
 import { rankGroups } from "./ranks.ts";
 
 interface RankTest {
-  /** Of the first sample: pairs in which it is the greater, ties counting half. */
+  /** The statistic of the first sample: the pairs in which it is larger; ties count half. */
   readonly u: number;
   /** Two-sided. */
   readonly p: number;
 }
 
-/** Above it the normal approximation stands in for counting. benchstat draws the line there, too. */
+/** For larger samples the normal approximation is used instead of counting. benchstat has the same limit. */
 const mostExact = 50;
 
 /**
- * Do the two samples lie elsewhere? Mann and Whitney's test, two-sided, exact with ties for up to 50 values on
- * each side: of all ways to choose which of the pooled values are the first sample's, the share whose rank sum
- * lies at least as far from its middle.
+ * Tests whether the two samples have different locations. Mann and Whitney's test, two-sided, exact with ties for up to
+ * 50 values on each side: among all choices of the pooled values for the first sample, the share whose rank sum is at
+ * least as far from the middle.
  */
 export function mannWhitney(a: readonly number[], b: readonly number[]): RankTest {
   if (a.length === 0 || b.length === 0) return { u: 0, p: 1 };
@@ -27,13 +27,13 @@ export function mannWhitney(a: readonly number[], b: readonly number[]): RankTes
   return { u, p };
 }
 
-/** For the oracle: the approximation with the corrections for ties and continuity, at any size. */
+/** For the comparison with SciPy: the approximation with the corrections for ties and continuity, at any size. */
 export function mannWhitneyApproximate(a: readonly number[], b: readonly number[]): RankTest {
   const groups = rankGroups(a, b);
   return { u: groups.u, p: approximateP(groups.sizes, a.length, b.length, groups.u) };
 }
 
-/** `sizes`: how many of the pooled values are equal to each other, the least value first. */
+/** `sizes`: how many of the pooled values are equal to each other, in ascending order of the values. */
 function exactP(sizes: readonly number[], n: number, u: number): number {
   const total = sizes.reduce((sum, size) => sum + size, 0);
   const counts = doubledUCounts(sizes, n, total - n);
@@ -47,19 +47,19 @@ function exactP(sizes: readonly number[], n: number, u: number): number {
     if (doubled <= here) below += count;
     if (doubled >= here) above += count;
   }
-  // With ties and different counts the distribution is asymmetric; like SciPy, this doubles the lesser tail.
+  // With ties and different counts the distribution is asymmetric; like SciPy, this doubles the smaller tail.
   return Math.min(1, (2 * Math.min(below, above)) / all);
 }
 
 const kept = new Map<string, Float64Array>();
 
 /**
- * How many of the choices of `n` values give each doubled u. Taking k of a group of t equal values, when j of the
- * smaller ones are taken and `below` values are smaller, adds k·(below - j) pairs won and k·(t - k) ties to u.
- * Only sums of counts: the relative error stays near that of one rounding each.
+ * Returns how many of the choices of `n` values have each doubled u. Choosing k of a group of t equal values, when j of
+ * the smaller values are chosen and `below` values are smaller, adds k·(below - j) won pairs and k·(t - k) ties to u.
+ * It only adds counts, so the relative error is close to one rounding for each.
  */
 function doubledUCounts(sizes: readonly number[], n: number, m: number): Float64Array {
-  // Figures of a clock seldom tie: then the answer depends on the two counts alone.
+  // Measured times rarely tie: without ties the result depends only on the two counts.
   const key = sizes.length === n + m ? `${n} ${m}` : undefined;
   const known = key === undefined ? undefined : kept.get(key);
   if (known !== undefined) return known;
@@ -104,7 +104,7 @@ function approximateP(sizes: readonly number[], n: number, m: number, u: number)
   const total = n + m;
   const ties = sizes.reduce((sum, size) => sum + size * (size * size - 1), 0);
   const variance = ((n * m) / 12) * (total + 1 - ties / (total * (total - 1)));
-  // All are equal.
+  // All values are equal.
   if (!(variance > 0)) return 1;
   const distance = Math.abs(u - (n * m) / 2) - 0.5;
   return Math.min(1, 2 * normalUpperTail(distance / Math.sqrt(variance)));

@@ -1,11 +1,11 @@
-/** P(Z ≥ z) of the standard normal distribution; small tails keep their digits. */
+/** Returns P(Z ≥ z) of the standard normal distribution, precise also for small tails. */
 export function normalUpperTail(z: number): number {
   const x = Math.abs(z) / Math.SQRT2;
   const tail = (x < 2 ? 1 - errorFunction(x) : complementFraction(x)) / 2;
   return z < 0 ? 1 - tail : tail;
 }
 
-/** A series of positive terms: nothing cancels. */
+/** A series of positive terms, so there is no cancellation. */
 function errorFunction(x: number): number {
   let term = x;
   let sum = x;
@@ -16,7 +16,7 @@ function errorFunction(x: number): number {
   return (2 / Math.sqrt(Math.PI)) * Math.exp(-x * x) * sum;
 }
 
-/** Laplace's continued fraction, from its end: from 2 on, a hundred steps settle all digits. */
+/** Laplace's continued fraction, evaluated from its end: for 2 and more, a hundred steps give all digits. */
 function complementFraction(x: number): number {
   let fraction = 0;
   for (let n = 100; n >= 1; n--) fraction = n / 2 / (x + fraction);

@@ -12,7 +12,7 @@ import { mannWhitney, mannWhitneyApproximate } from "./mann-whitney.ts";
 import { quantileOfSorted, rustcQuartiles } from "./quartiles.ts";
 import { studentTwoSided } from "./student-t.ts";
 
-/** One question that both we and SciPy answer with a list of numbers. */
+/** A computation for which both Grange and SciPy return a list of numbers. */
 export type OracleCase =
   | {
       readonly f: "rank-test-exact" | "rank-test-approximate" | "shift";
@@ -39,7 +39,7 @@ export type OracleCase =
       readonly magnitude: number;
     };
 
-/** Our answer. */
+/** Returns Grange's result. */
 export function answerOf(question: OracleCase): number[] {
   switch (question.f) {
     case "rank-test-exact": {
@@ -89,14 +89,14 @@ export function answerOf(question: OracleCase): number[] {
   }
 }
 
-/** The largest relative difference; infinite where the answers are not even equally long. */
+/** Returns the largest relative difference; infinite when the results have different lengths. */
 export function differenceOf(ours: readonly number[], theirs: readonly number[]): number {
   if (ours.length !== theirs.length) return Number.POSITIVE_INFINITY;
   let largest = 0;
   ours.forEach((mine, i) => {
     const other = theirs[i] ?? Number.NaN;
     if (mine === other) return;
-    // Below it doubles lose digits by themselves.
+    // Below this, doubles lose digits in any computation.
     const apart = Math.abs(mine - other) / Math.max(Math.abs(other), 1e-290);
     largest = Number.isNaN(apart) ? Number.POSITIVE_INFINITY : Math.max(largest, apart);
   });

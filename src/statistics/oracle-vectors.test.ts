@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { answerOf, differenceOf, type OracleCase } from "./oracle-cases.fixture.ts";
 
-/** Made by `bench/show/benchmark-lab/numerics`, answered by SciPy. */
+/** The cases come from `bench/show/benchmark-lab/numerics`, the answers from SciPy. */
 const vectors = readFileSync(new URL("oracle-vectors.fixture", import.meta.url), "utf8")
   .trim()
   .split("\n")

@@ -5,7 +5,7 @@ import { pseudoMedian, resampledPseudoMedian, walshAverages } from "./hodges-leh
 import { pseudoMedianInterval } from "./pseudo-median-interval.ts";
 import { exponential, normal, seededRandom } from "./seeded-random.ts";
 
-/** Every draw reckoned through, and all sorted: the definition. */
+/** Computes every draw completely and sorts all: the definition. */
 function reckonedThrough(values: readonly number[]) {
   const averages = walshAverages(values);
   const interval = bootstrapInterval(values.length, resampledPseudoMedian(averages), {
@@ -15,7 +15,7 @@ function reckonedThrough(values: readonly number[]) {
   return { point: pseudoMedian(averages), ...interval };
 }
 
-/** The largest difference between the two, relative to the values. */
+/** Returns the largest difference between the two methods, relative to the values. */
 function differenceOver(values: readonly number[]): number {
   const quick = pseudoMedianInterval(values, { seed: "s", level: 0.99 });
   const slow = reckonedThrough(values);

@@ -8,16 +8,16 @@ interface PseudoMedian extends Interval {
 
 /** The default of `bootstrapInterval`. */
 const resamples = 2_000;
-/** How often a value was drawn fits a byte. */
+/** The number of draws of a value must fit into a byte. */
 const mostValues = 255;
 
 /**
  * Returns Hodges' and Lehmann's estimate of the location of a sample, and its bootstrapped interval: the same numbers
  * as `pseudoMedian` and `bootstrapInterval`, with a tenth of the work.
  *
- * An end of the interval lies between two of 2,000 sorted estimates, some six from the end. So for each draw it is only
- * computed whether its estimate lies at or beyond a value near that end, which takes a few products of draw counts;
- * only the few draws for which it does are computed completely.
+ * An end of the interval is between two of 2,000 sorted estimates, about six from the end. So for each draw it is only
+ * computed whether its estimate is at or beyond a value near that end, which takes a few products of draw counts; only
+ * the few draws for which this is true are computed completely.
  */
 export function pseudoMedianInterval(
   values: readonly number[],
@@ -30,7 +30,7 @@ export function pseudoMedianInterval(
   const draws = drawsByUnit(count, options.seed);
   const tail = expandedTail(count, options.level);
   const low = new Sample(rising, order);
-  // The upper end is the lower one of the sample turned round.
+  // The upper end is the lower end of the negated sample.
   const high = new Sample(rising.map((value) => -value).reverse(), order.toReversed());
   return {
     point: low.middle(new Uint16Array(count).fill(1), 0),
@@ -49,9 +49,9 @@ function reckonedThrough(
 }
 
 interface Draws {
-  /** A row for each draw: how often each unit is in it. */
+  /** A row for each draw: the count of each unit in it. */
   readonly times: Uint16Array;
-  /** The same by unit: a row for each unit; and four draws in each number of it, to be added at once. */
+  /** The same by unit: a row for each unit; each number contains four draws, so that they are added at once. */
   readonly byUnit: Uint8Array;
   readonly fours: Int32Array;
 }
@@ -73,16 +73,16 @@ function drawsByUnit(units: number, seed: number | string): Draws {
   return draws;
 }
 
-/** Of each draw: how many of its Walsh averages are at most some value, doubled; and how often values were drawn. */
+/** For each draw: the doubled number of its Walsh averages up to some value, and the counts of the values. */
 const passed = new Int32Array(resamples);
 const within = new Uint8Array(resamples);
 const withinFours = new Int32Array(within.buffer);
 const estimates = new Float64Array(resamples);
 
 class Sample {
-  /** The least first. */
+  /** In ascending order. */
   readonly #values: Float64Array;
-  /** Which unit each value is. */
+  /** The unit of each value. */
   readonly #order: readonly number[];
   readonly #averages: Float64Array;
   readonly #weights: Uint16Array;
@@ -105,20 +105,20 @@ class Sample {
     return i === j ? x : x / 2 + (this.#values[j] as number) / 2;
   }
 
-  /** The q-th quantile, q being small, of the pseudo-medians of all draws. */
+  /** Returns the q-th quantile, for a small q, of the pseudo-medians of all draws. */
   quantile(draws: Draws, q: number): number {
     const count = this.#values.length;
     const averages = this.#averages;
-    // Enough of the least to find the two between which the quantile lies.
+    // Enough of the smallest estimates to find the two around the quantile.
     const needed = Math.min(resamples, Math.floor(q * (resamples - 1)) + 2);
-    // About where the distribution-free interval ends; a little further in, so that one look is mostly enough.
+    // Near the end of the distribution-free interval, but a little further inside, so that one pass is usually enough.
     const spread = Math.sqrt((count * (count + 1) * (2 * count + 1)) / 24);
     let at = Math.max(0, Math.floor((count * (count + 1)) / 4 - 2.5 * spread));
     for (;;) {
       const limit = averages[Math.min(at, averages.length - 1)] as number;
       const found = this.#mediansTo(draws, limit, needed);
       if (found !== undefined) {
-        // As if all the others were present, too: quantiles use only their ends.
+        // Represents all other estimates: quantiles only use the smallest ones.
         estimates.fill(Number.POSITIVE_INFINITY);
         estimates.set(found);
         return quantileOfSorted(estimates, q);
@@ -127,14 +127,16 @@ class Sample {
     }
   }
 
-  /** Pseudo-medians of draws that are at most `limit`, sorted; undefined: there are fewer than needed. */
+  /**
+   * Returns the pseudo-medians of draws that are at most `limit`, sorted; undefined when there are fewer than needed.
+   */
   #mediansTo(draws: Draws, limit: number, needed: number): Float64Array | undefined {
     const { times, byUnit, fours } = draws;
     const count = this.#values.length;
     if (limit >= (this.#averages.at(-1) as number)) return this.#allMedians(times);
     passed.fill(0);
-    // A pair (i, j) with i < j counts w_i·w_j, a value with itself w_i·(w_i + 1) / 2. For each i those j are a stretch
-    // from i on, which ends sooner the greater i is: sums over stretches are kept up as their ends move.
+    // A pair (i, j) with i < j counts w_i·w_j, a value with itself w_i·(w_i + 1) / 2. For each i, the values j are a
+    // range that starts at i and ends earlier for a larger i: sums over ranges are updated as their ends move.
     const ends: number[] = [];
     for (let i = 0; i < count && this.#average(i, i) <= limit; i++) {
       let end = ends.at(-1) ?? count;
@@ -145,7 +147,7 @@ class Sample {
     let from = 0;
     let to = 0;
     for (let i = ends.length - 1; i >= 0; i--) {
-      // Going down, stretches grow on both sides: nothing is ever taken away.
+      // With descending i, ranges grow on both sides: nothing is ever subtracted.
       const end = ends[i] as number;
       if (i === ends.length - 1) from = to = i + 1;
       for (; from > i + 1; from--) this.#add(fours, from - 1);
@@ -167,7 +169,7 @@ class Sample {
   }
 
   #add(fours: Int32Array, place: number): void {
-    // No byte runs over into the next: a draw takes no more values than there are.
+    // No byte overflows into the next, because a draw takes at most as many values as there are.
     const row = ((this.#order[place] as number) * resamples) / 4;
     for (let r = 0; r < resamples / 4; r++) {
       withinFours[r] = (withinFours[r] as number) + (fours[row + r] as number);
@@ -179,7 +181,7 @@ class Sample {
     return Float64Array.from({ length: resamples }, (_, r) => this.middle(times, r * count)).sort();
   }
 
-  /** The median of the Walsh averages of one draw. */
+  /** Returns the median of the Walsh averages of one draw. */
   middle(times: Uint16Array, offset: number): number {
     const count = this.#values.length;
     const weights = this.#weights;
@@ -192,7 +194,7 @@ class Sample {
     return (averages[low] as number) / 2 + (averages[high] as number) / 2;
   }
 
-  /** Of the least average that more than so many (doubled) of the draw's averages do not exceed. */
+  /** Returns the smallest average such that more than this (doubled) number of the draw's averages are not larger. */
   #nth(doubled: number, from: number): number {
     let low = from;
     let high = this.#averages.length - 1;
@@ -204,7 +206,7 @@ class Sample {
     return low;
   }
 
-  /** How many of the draw's averages are at most a value, doubled. */
+  /** Returns the doubled number of the draw's averages up to a value. */
   #countTo(limit: number): number {
     const weights = this.#weights;
     let counted = 0;

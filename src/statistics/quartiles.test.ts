@@ -26,7 +26,7 @@ test("huge values do not overflow on the way", () => {
 });
 
 test("Student's tail keeps its digits far out", () => {
-  // jStat gives 0 here.
+  // jStat returns 0 here.
   expect(studentTwoSided(20, 50) / 1.65e-25).toBeCloseTo(1, 1);
   expect(studentTwoSided(studentQuantile(0.01, 4), 4)).toBeCloseTo(0.01, 12);
   expect(studentQuantile(0.01, 4)).toBeCloseTo(4.604095, 6);

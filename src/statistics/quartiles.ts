@@ -1,4 +1,4 @@
-/** The median of sorted values; of an even count the mean of the middle two. NaN of none. */
+/** Returns the median of sorted values; for an even count the mean of the middle two. NaN without values. */
 function medianOfSorted(sorted: readonly number[]): number {
   const { length } = sorted;
   const above = sorted[length >> 1];
@@ -11,7 +11,7 @@ export function median(values: readonly number[]): number {
   return medianOfSorted(values.toSorted((a, b) => a - b));
 }
 
-/** The q-th quantile (0 to 1) of sorted values, interpolated as R (type 7) and NumPy do. */
+/** Returns the q-th quantile (0 to 1) of sorted values, interpolated like R (type 7) and NumPy. */
 export function quantileOfSorted(sorted: ArrayLike<number>, q: number): number {
   const at = q * (sorted.length - 1);
   const below = Math.min(Math.max(0, Math.floor(at)), sorted.length - 1);
@@ -20,8 +20,8 @@ export function quantileOfSorted(sorted: ArrayLike<number>, q: number): number {
 }
 
 /**
- * Medians of the lower and the upper half, as rustc-perf takes them: of an odd count the middle value belongs
- * to neither half; of an even count it leaves out both middle values. Null for fewer than three.
+ * Returns the medians of the lower and the upper half, as rustc-perf computes them: for an odd count the middle value
+ * belongs to neither half; for an even count both middle values are left out. Null for fewer than three values.
  */
 export function rustcQuartiles(sorted: readonly number[]): { q1: number; q3: number } | undefined {
   const { length } = sorted;
@@ -33,7 +33,7 @@ export function rustcQuartiles(sorted: readonly number[]): { q1: number; q3: num
   };
 }
 
-/** Written so that neither huge nor equal values lose anything. */
+/** This form is exact for huge and for equal values. */
 function between(lower: number, upper: number, share: number): number {
   return lower === upper ? lower : lower * (1 - share) + upper * share;
 }

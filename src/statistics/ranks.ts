@@ -1,8 +1,8 @@
-/** Two samples thrown together, by equal values. */
+/** Two pooled samples, grouped by equal values. */
 interface RankGroups {
-  /** How many values are equal to each other, the least value first. */
+  /** The sizes of the groups of equal values, in ascending order of the values. */
   readonly sizes: readonly number[];
-  /** Pairs in which the first sample's value is the greater, ties counting half. */
+  /** The number of pairs in which the first sample's value is larger; ties count half. */
   readonly u: number;
 }
 
@@ -26,7 +26,7 @@ export function rankGroups(a: readonly number[], b: readonly number[]): RankGrou
     }
     while (right[j] === value) j++;
     const ofRight = j - smallerRight;
-    // NaN is no value of anything that was measured; it must not make this loop endless.
+    // No measurement gives NaN, but it must not make this loop endless.
     if (ofLeft + ofRight === 0) break;
     u += ofLeft * (smallerRight + ofRight / 2);
     sizes.push(ofLeft + ofRight);
@@ -34,7 +34,7 @@ export function rankGroups(a: readonly number[], b: readonly number[]): RankGrou
   return { sizes, u };
 }
 
-/** Where each value stands among all, from the middle; equal ones share the mean of their places. */
+/** Returns the rank of each value relative to the middle; equal values share the mean of their ranks. */
 export function centredRanks(values: readonly number[]): Float64Array {
   const order = values.map((_, i) => i).toSorted((i, j) => (values[i] ?? 0) - (values[j] ?? 0));
   const ranks = new Float64Array(values.length);

@@ -1,9 +1,9 @@
-/** A source of chance in [0, 1) that gives the same numbers for the same seed, on every machine. */
+/** A source of random numbers in [0, 1) that returns the same numbers for the same seed, on every machine. */
 export type Random = () => number;
 
 /**
- * Small Fast Counter (Chris Doty-Humphrey, public domain): 128 bits of state, so that bootstraps of thousands
- * of comparisons do not walk along the same stretch of one sequence, as they would with 32.
+ * Small Fast Counter (Chris Doty-Humphrey, public domain): 128 bits of state, so that bootstraps of thousands of
+ * comparisons do not use the same part of one sequence, as they would with 32 bits.
  */
 export function seededRandom(seed: number | string): Random {
   let [a, b, c] = wordsOf(String(seed));
@@ -17,12 +17,12 @@ export function seededRandom(seed: number | string): Random {
     c |= 0;
     return (sum >>> 0) / 2 ** 32;
   };
-  // Seeds that differ little must have parted before the first number is used.
+  // Sequences of similar seeds must differ before the first number is used.
   for (let i = 0; i < 15; i++) next();
   return next;
 }
 
-/** FNV-1a over the text, thrice with different beginnings. */
+/** FNV-1a over the text, three times with different start values. */
 function wordsOf(text: string): [number, number, number] {
   const words: [number, number, number] = [0x811c9dc5, 0x9e3779b9, 0x85ebca6b];
   for (let i = 0; i < text.length; i++) {
@@ -33,7 +33,7 @@ function wordsOf(text: string): [number, number, number] {
   return words;
 }
 
-/** By Box and Muller. */
+/** Returns a normally distributed number, by the method of Box and Muller. */
 export function normal(random: Random): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }
@@ -42,7 +42,7 @@ export function exponential(random: Random, mean: number): number {
   return -mean * Math.log(1 - random());
 }
 
-/** A whole number from 0 to below `count`. */
+/** Returns an integer from 0 to below `count`. */
 export function wholeBelow(random: Random, count: number): number {
   return Math.floor(random() * count);
 }

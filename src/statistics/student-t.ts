@@ -1,6 +1,8 @@
 import { incompleteBeta } from "./incomplete-beta.ts";
 
-/** P(|T| ≥ |t|) of Student's distribution. Far tails keep their digits: change points are ordered by them. */
+/**
+ * Returns P(|T| ≥ |t|) of Student's distribution, precise also in far tails, because change points are ordered by them.
+ */
 export function studentTwoSided(t: number, degrees: number): number {
   if (Number.isNaN(t) || !(degrees > 0)) return Number.NaN;
   if (!Number.isFinite(t)) return 0;
@@ -13,7 +15,7 @@ export function studentTwoSided(t: number, degrees: number): number {
   );
 }
 
-/** The t that |T| exceeds with probability `p`. */
+/** Returns the t that |T| exceeds with probability `p`. */
 export function studentQuantile(p: number, degrees: number): number {
   let low = 0;
   let high = 1;

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { mannWhitney } from "./mann-whitney.ts";
 import { attainableP, leastP, twoOrders } from "./two-orders.ts";
 
-/** Multiples of 2⁻³⁰, whose sums and halves are exact: the law is about ranks, not about rounding. */
+/** Multiples of 2⁻³⁰, whose sums and halves are exact: the property concerns ranks, not rounding. */
 const values = (least: number, most: number) =>
   fc.array(
     fc.integer({ min: -(2 ** 30), max: 2 ** 30 }).map((each) => each / 2 ** 30),

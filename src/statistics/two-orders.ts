@@ -2,24 +2,27 @@ import { normalUpperTail } from "./normal-tail.ts";
 import { median } from "./quartiles.ts";
 
 interface TwoOrders {
-  /** The median of all averages of a value of one order with one of the other. */
+  /** The median of all averages of a value of one order and a value of the other. */
   readonly point: number;
   /** Two-sided. */
   readonly p: number;
-  /** The interval of all shifts that the test does not refuse at `alpha`; undefined where no p is that small. */
+  /**
+   * Returns the interval of all shifts that the test does not reject at `alpha`; undefined when no p can be that small.
+   */
   readonly interval: (alpha: number) => { readonly low: number; readonly high: number } | undefined;
 }
 
 /**
- * Tests whether differences lie around zero, where each was taken in one of two orders that were drawn by chance:
- * Wilcoxon's rank-sum test between the differences of one order and the negated ones of the other.
+ * Tests whether differences are centred at zero, when each was measured in one of two randomly chosen orders:
+ * Wilcoxon's rank-sum test between the differences of one order and the negated differences of the other.
  *
- * What always favours the first (or the second) of a pair moves both groups alike, and is gone. Chance chose the
- * orders, so equal programs give each split alike whatever the machine's rhythm, drift or memory is.
+ * An effect that always favours the first (or the second) of a pair shifts both groups equally, and cancels. The orders
+ * were random, so for equal programs each split is equally likely, whatever the machine's periodic changes, drift or
+ * memory effects.
  *
- * Estimate, p and interval are all read from the sorted averages over both orders: the interval at `alpha` leaves out
- * zero exactly when p is at most `alpha`. Averages that are zero count against a difference, which makes the test
- * conservative where values are tied.
+ * Estimate, p and interval are all read from the sorted averages over both orders: the interval at `alpha` excludes
+ * zero exactly when p is at most `alpha`. Averages of zero count against a difference, which makes the test
+ * conservative for tied values.
  */
 export function twoOrders(one: readonly number[], other: readonly number[]): TwoOrders {
   const m = one.length * other.length;
@@ -46,7 +49,7 @@ export function twoOrders(one: readonly number[], other: readonly number[]): Two
     point: at((m - 1) >> 1) / 2 + at(m >> 1) / 2,
     p: Math.min(1, 2 * tail(m - Math.max(below, above))),
     interval(alpha) {
-      // The greatest rank so that shifts before that average are refused.
+      // The largest rank for which shifts below that average are rejected.
       let rank = 0;
       while (rank < m / 2 && 2 * tail(rank) <= alpha) rank++;
       return rank === 0 ? undefined : { low: at(rank - 1), high: at(m - rank) };
@@ -54,7 +57,9 @@ export function twoOrders(one: readonly number[], other: readonly number[]): Two
   };
 }
 
-/** The greatest p-value up to `limit` that so many values of each order can have; 0: each is greater. */
+/**
+ * Returns the largest p-value up to `limit` that is possible with these counts of each order; 0 when all are larger.
+ */
 export function attainableP(one: number, other: number, limit: number): number {
   const tail = lowerTail(one, other);
   let found = 0;
@@ -66,17 +71,17 @@ export function attainableP(one: number, other: number, limit: number): number {
   return found;
 }
 
-/** The least p-value that so many values of each order can have. */
+/** Returns the smallest p-value that is possible with these counts of each order. */
 export function leastP(one: number, other: number): number {
   return Math.min(1, 2 * lowerTail(one, other)(0));
 }
 
-/** Up to so many values on a side the distribution is exact; beyond, normal with a correction for continuity. */
+/** Up to this many values on a side the distribution is exact; above, it is normal with a correction for continuity. */
 const mostExact = 50;
 
 const tails = new Map<string, Float64Array>();
 
-/** P(U <= u) of the rank-sum statistic where chance splits the values. */
+/** P(U <= u) of the rank-sum statistic when values are split at random. */
 function lowerTail(one: number, other: number): (u: number) => number {
   const most = one * other;
   const inside = (tail: (u: number) => number) => (u: number) =>
@@ -95,7 +100,7 @@ function lowerTail(one: number, other: number): (u: number) => number {
   return inside((u) => exact[u] as number);
 }
 
-/** Cumulative, by how many of each sum there are: the coefficients of Gauss's binomial. */
+/** The cumulative counts of each sum: the coefficients of Gauss's binomial. */
 function distribution(one: number, other: number): Float64Array {
   const most = one * other;
   const ways = new Float64Array(most + 1);

@@ -55,7 +55,7 @@ test("a set that is no more is left, by what nobody has measured too", () => {
   expect(found.moves).toEqual([{ benchmark: "c", from: 2, to: 1 }]);
 });
 
-// More than can all be tried, and few enough that they are.
+// Too many placements to try all, or few enough to try all.
 const cases = fc.integer({ min: 1, max: 4 }).chain((count) =>
   fc.record({
     count: fc.constant(count),
@@ -86,7 +86,7 @@ test("every benchmark is in exactly one set, none is longer than before, and twi
         Object.values(minutes).reduce((a, b) => a + b) / count,
       );
       expect(longestOf("secondsAfter")).toBeLessThanOrEqual(longestOf("secondsBefore"));
-      // LPT's bound is 4/3 of the best, and the best is not below the mean.
+      // LPT's bound is 4/3 of the optimum, and the optimum is at least the mean.
       expect(longestOf("secondsAfter")).toBeLessThanOrEqual((4 / 3) * 2 * least);
       for (const { benchmark, from, to } of found.moves) {
         expect(sets[benchmark]).toBe(from);

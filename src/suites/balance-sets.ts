@@ -9,11 +9,11 @@ interface Item extends Placed {
 }
 
 /**
- * Spreads the benchmarks of the compile section over sets so that the longest set is nearly as short as possible, by
- * moving as few as possible. Benchmarks that were never measured stay where they are.
+ * Distributes the benchmarks of the compile section over sets so that the longest set is nearly as short as possible,
+ * and moves as few benchmarks as possible. Benchmarks without measurements stay in their set.
  *
- * `seconds`: how long each takes, all its cases together. `sets`: how many, from 0 on; default: as many as the suite
- * has.
+ * `seconds`: the duration of each benchmark with all its cases. `sets`: the number of sets, numbered from 0; default:
+ * as many as the suite has.
  */
 export function balanceSets(
   suite: Suite,
@@ -26,7 +26,7 @@ export function balanceSets(
     .map(([name, { set }]): Item => ({ name, seconds: known(seconds.get(name)), from: set }));
   const highest = Math.max(0, ...items.map(({ from }) => from));
   const count = Math.max(1, sets ?? highest + 1);
-  // A set that is no more has to be left, whatever is in it.
+  // All benchmarks must leave a set that no longer exists.
   const before = new Map(items.map(({ name, from }) => [name, Math.min(from, count - 1)]));
   const measured = items.filter((item) => item.seconds > 0);
   const after = (isSmall(measured, count) ? placeExactly : placeNearly)(measured, count, before);

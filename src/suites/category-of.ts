@@ -2,8 +2,8 @@ import type { TestCase } from "#core/test-case.ts";
 import type { Suite } from "./suite.ts";
 
 /**
- * Returns the category of a benchmark: `primary` ones stand for real use. One that the suite no longer contains is
- * secondary.
+ * Returns the category of a benchmark: `primary` ones represent real use. A benchmark that the suite no longer contains
+ * is secondary.
  */
 export function categoryOf(
   suite: Suite,

@@ -7,7 +7,10 @@ import type { Finding } from "./suite-problems.ts";
 
 const sections: readonly Section[] = ["compile", "runtime", "toolchain"];
 
-/** Checks what a schema cannot: unknown names, invalid patterns, and benchmarks that could never be measured. */
+/**
+ * Checks the rules that a schema cannot express: unknown names, invalid patterns, and benchmarks that could never be
+ * measured.
+ */
 export function checkReferences(suite: Suite): Finding[] {
   return [
     ...checkCounts(suite),

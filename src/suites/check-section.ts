@@ -100,7 +100,7 @@ function checkPatches(
   return found;
 }
 
-/** An argument that is a hole, or begins with one as a path does, must be one that is filled. */
+/** An argument that is a placeholder, or begins with one as a path does, must use one that has a value. */
 function checkCommand(path: readonly PropertyKey[], args: readonly string[]): Finding[] {
   return args.flatMap((arg, index) => {
     const hole = /^\{([A-Za-z]+)\}(?:$|\/)/.exec(arg)?.[1];

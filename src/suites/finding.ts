@@ -2,12 +2,12 @@ import { messageOf } from "#core/fault.ts";
 import { type SuitePattern, suitePattern } from "./suite-pattern.ts";
 import type { Finding } from "./suite-problems.ts";
 
-/** About the value at a path. */
+/** A finding about the value at a path. */
 export function findingAt(path: readonly PropertyKey[], message: string): Finding {
   return { path, of: "value", message };
 }
 
-/** Words that every object of JavaScript answers to are never looked up by mistake. */
+/** Property names that every JavaScript object has are never found by mistake. */
 export function checkWords(
   path: readonly PropertyKey[],
   words: Readonly<Record<string, unknown>>,
@@ -19,7 +19,7 @@ export function checkWords(
   );
 }
 
-/** `the metrics are a, b` */
+/** Returns text such as `the metrics are a, b`. */
 export function known(words: Readonly<Record<string, unknown>>, what: string): string {
   const names = Object.keys(words);
   if (names.length === 0) return `${what} are yet to be written`;

@@ -1,7 +1,7 @@
 import type { Metric } from "#core/benchmark-metric.ts";
 import type { Suite } from "./suite.ts";
 
-/** The suite's metrics: the headline, then those that decide, then the rest; each group by name. */
+/** Returns the suite's metrics: the headline, then those that decide, then the rest; each group by name. */
 export function metricsOf(suite: Suite): Metric[] {
   const rank = ({ name, decides }: Metric) => (name === suite.headline ? 0 : decides ? 1 : 2);
   return Object.entries(suite.metrics)

@@ -1,6 +1,6 @@
 import { type Placed, type Placement, tolerance } from "./placement.ts";
 
-/** So many placements are tried within some tens of milliseconds. */
+/** This many placements can be tried within some tens of milliseconds. */
 const mostPlacements = 300_000;
 
 /** Whether all placements can be tried. */
@@ -9,8 +9,8 @@ export function isSmall(items: readonly Placed[], count: number): boolean {
 }
 
 /**
- * Of all placements whose longest set is as short as possible, within the tolerance, returns one that moves fewest
- * benchmarks; of these, one with the shortest.
+ * Among all placements whose longest set is as short as possible within the tolerance, returns one with the fewest
+ * moves; among these, one with the shortest longest set.
  */
 export function placeExactly(
   items: readonly Placed[],
@@ -31,7 +31,7 @@ export function placeExactly(
       sets[index] = set;
       lengths[set] = length + item.seconds;
       walk(index + 1, moves + (set === from[index] ? 0 : 1), done);
-      // Not by subtraction, which would leave what rounding added.
+      // Not by subtraction, which would keep rounding errors.
       lengths[set] = length;
     }
   };

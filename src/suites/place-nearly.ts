@@ -4,10 +4,10 @@ import { lengthsOf, longest, type Placed, type Placement, tolerance } from "./pl
  * Returns a placement whose longest set is nearly as short as possible, when there are too many benchmarks to try all
  * placements.
  *
- * First a bound: the result of placing all again, the longest first (LPT: at most a third above the best, Graham 1969,
- * https://doi.org/10.1137/0117039). Then single moves and exchanges from the present placement, each the one that helps
- * most, until the bound is nearly reached. If they get stuck above it, the new placement is taken, its sets numbered so
- * that most benchmarks stay.
+ * First a bound: the result of placing all benchmarks again, the longest first (LPT: at most a third above the optimum,
+ * Graham 1969, https://doi.org/10.1137/0117039). Then single moves and exchanges from the present placement, each time
+ * the most effective one, until the bound is nearly reached. If no step helps before that, the new placement is used,
+ * with its sets numbered so that most benchmarks stay.
  */
 export function placeNearly(items: readonly Placed[], count: number, before: Placement): Placement {
   const anew = placedAnew(items, count, before);
@@ -18,7 +18,7 @@ export function placeNearly(items: readonly Placed[], count: number, before: Pla
     : new Map([...before, ...anew]);
 }
 
-/** The longest first, each to the shortest set; of equally short ones to where it is now. */
+/** Places the longest first, each in the shortest set; of equally short sets, in its present one. */
 function placedAnew(items: readonly Placed[], count: number, before: Placement): Placement {
   const lengths = Array.from({ length: count }, () => 0);
   const placed = new Map<string, number>();
@@ -32,7 +32,7 @@ function placedAnew(items: readonly Placed[], count: number, before: Placement):
   return renumbered(items, count, placed, before);
 }
 
-/** Gives the sets the numbers under which most seconds stay where they are: of each the greatest share first. */
+/** Numbers the sets so that most seconds stay in their set: the largest overlap first. */
 function renumbered(
   items: readonly Placed[],
   count: number,
@@ -57,7 +57,7 @@ function renumbered(
   return new Map([...placed].map(([name, set]) => [name, numberOf.get(set) ?? set]));
 }
 
-/** Moves and exchanges out of the longest set, one at a time, until it is short enough or nothing helps. */
+/** Moves and exchanges benchmarks out of the longest set, one at a time, until it is short enough or no step helps. */
 function improvedFrom(
   items: readonly Placed[],
   count: number,
@@ -90,7 +90,7 @@ function bestStep(
   let least = long;
   const consider = (step: Step, to: number, shift: number) => {
     const length = Math.max(long - shift, (lengths[to] ?? 0) + shift);
-    // An exchange moves two: it must be worth more than what figures vary by.
+    // An exchange moves two benchmarks: its gain must be larger than the variation of the figures.
     if (length >= least * (step.length === 1 ? 1 : 1 - tolerance)) return;
     [best, least] = [step, length];
   };

@@ -1,16 +1,16 @@
-/** A benchmark that a set is wanted for. */
+/** A benchmark that must be placed in a set. */
 export interface Placed {
   readonly name: string;
   readonly seconds: number;
 }
 
-/** Which set each benchmark is in. */
+/** The set of each benchmark. */
 export type Placement = ReadonlyMap<string, number>;
 
-/** Sets that are less apart than this share of the longest take as long: figures vary more. */
+/** Sets whose lengths differ by less than this share of the longest count as equal, because figures vary more. */
 export const tolerance = 0.02;
 
-/** How long each set takes. */
+/** Returns the length of each set. */
 export function lengthsOf(items: readonly Placed[], count: number, placed: Placement): number[] {
   const lengths = Array.from({ length: count }, () => 0);
   for (const { name, seconds } of items) {
@@ -20,7 +20,7 @@ export function lengthsOf(items: readonly Placed[], count: number, placed: Place
   return lengths;
 }
 
-/** How long all of it takes, each set on a machine of its own. */
+/** Returns the total duration, when each set runs on its own machine. */
 export function longest(items: readonly Placed[], count: number, placed: Placement): number {
   return Math.max(...lengthsOf(items, count, placed));
 }

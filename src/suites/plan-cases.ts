@@ -6,17 +6,17 @@ export interface JobSlice {
   readonly section: Section;
   readonly target: string;
   readonly backend: string;
-  /** Empty where the section knows no profiles. */
+  /** Empty when the section has no profiles. */
   readonly profile: string;
   readonly set: number;
-  /** Empty: all of the set. */
+  /** Empty: all benchmarks of the set. */
   readonly benchmarks: readonly string[];
 }
 
 /**
- * The test cases of a job, those of one benchmark beside each other.
+ * Returns the test cases of a job; the cases of one benchmark are adjacent.
  *
- * By name and not as written: a definition that came through the database has lost the order of its keys.
+ * Sorted by name and not as written: a definition that was stored in the database has lost the order of its keys.
  */
 export function planCases(suite: Suite, slice: JobSlice): TestCase[] {
   const { section: name, target, backend, profile } = slice;
@@ -50,7 +50,7 @@ export function profilesOf(section: SuiteSection): string[] {
   return names.length === 0 ? [""] : names;
 }
 
-/** Which set a benchmark belongs to: only the compile section is split. */
+/** Returns the set of a benchmark: only the compile section is split. */
 export function setOf(section: Section, benchmark: Pick<Benchmark, "set">): number {
   return section === "compile" ? benchmark.set : 0;
 }

@@ -74,7 +74,8 @@ describe("jobs", () => {
     const keys = jobs.flatMap((job) => planCases(suite, job)).map(caseKey);
 
     expect(new Set(keys).size).toBe(keys.length);
-    // Two targets: (a full, b full and patched) x 3 backends x 3 profiles, c once, and a loop and a load of each backend.
+    // Two targets: (a full, b full and patched) x 3 backends x 3 profiles, c once, and a loop and a load of each
+    // backend.
     expect(keys.length).toBe(2 * (3 * 3 * 3 + 1 + 3 + 3));
   });
 });

@@ -2,7 +2,7 @@ import type { Section } from "#core/test-case.ts";
 import { type JobSlice, planCases, profilesOf, setOf } from "./plan-cases.ts";
 import type { Suite, SuiteSection } from "./suite.ts";
 
-/** The request for an artifact. Empty lists stand for the suite's usual choice. */
+/** The request for an artifact. Empty lists mean the suite's usual choice. */
 export interface WhatToMeasure {
   readonly backends: readonly string[];
   readonly profiles: readonly string[];
@@ -13,7 +13,7 @@ export interface WhatToMeasure {
 }
 
 export interface PlannedJob extends JobSlice {
-  /** Whether a failure delays nothing. */
+  /** Whether other work does not wait for it. */
   readonly optional: boolean;
 }
 
@@ -23,7 +23,7 @@ const sections: readonly Section[] = ["compile", "runtime", "toolchain"];
  * Returns the jobs that measure the requested cases: one for each section, target, backend, profile and set that has a
  * case.
  *
- * Requesting profiles does not affect sections without any, because these are about the artifact as a whole.
+ * Requested profiles do not affect sections without profiles, which concern the artifact as a whole.
  */
 export function planJobs(suite: Suite, wanted: WhatToMeasure): PlannedJob[] {
   const targets = chosen(wanted.targets, Object.keys(suite.targets));
@@ -67,7 +67,7 @@ function jobsOfSets(
     .flatMap(([set, names]) => {
       const wanted = names.filter((name) => slice.benchmarks.includes(name)).toSorted();
       if (slice.benchmarks.length > 0 && wanted.length === 0) return [];
-      // All of a set is written in only one way: equal work must look equal.
+      // A whole set is written in only one way, so that equal work looks equal.
       const benchmarks = wanted.length === names.length ? [] : wanted;
       const job = { ...slice, section, set, benchmarks, optional };
       return planCases(suite, job).length === 0 ? [] : [job];

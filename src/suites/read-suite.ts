@@ -13,8 +13,8 @@ export { suiteDigest } from "./suite-digest.ts";
 /**
  * Reads an untrusted definition.
  *
- * Throws `SuiteProblems` with all problems; `where` names the definition in their sentences. Reading the result again
- * gives the same.
+ * Throws `SuiteProblems` with all problems; `where` names the definition in the messages. Parsing the result again
+ * returns the same.
  */
 export function parseSuite(value: unknown, where: string, place?: SuiteText["place"]): Suite {
   const refuse = (findings: readonly Finding[]): never => {
@@ -38,8 +38,8 @@ export function parseSuite(value: unknown, where: string, place?: SuiteText["pla
 }
 
 /**
- * The same for a file of YAML; problems say line and column. Where a repository is given as a path, it is
- * one from the file's folder.
+ * The same for a YAML file; problems contain line and column. A repository that is given as a path is relative to the
+ * file's folder.
  */
 export async function readSuiteFile(path: string): Promise<Suite> {
   let text: string;
@@ -52,7 +52,7 @@ export async function readSuiteFile(path: string): Promise<Suite> {
   return withRepositoryFrom(parseSuite(value, path, place), dirname(resolve(path)));
 }
 
-/** Looked at before anything recurses into it. */
+/** Checked before any recursive function processes it. */
 function excessOf(value: unknown): string | undefined {
   let level: unknown[] = [value];
   let [parts, bytes] = [0, 0];

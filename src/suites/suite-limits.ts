@@ -1,9 +1,9 @@
-/** How much of a stranger's definition is read. Far above what people write. */
+/** The limits for reading a stranger's definition, far above usual definitions. */
 export const suiteLimits = {
   bytes: 1024 * 1024,
-  /** Maps and lists within each other. */
+  /** The nesting depth of maps and lists. */
   depth: 32,
-  /** Maps, lists and plain values together. */
+  /** The total number of maps, lists and plain values. */
   parts: 100_000,
   benchmarks: 500,
   backends: 20,
@@ -13,8 +13,8 @@ export const suiteLimits = {
   scenarios: 50,
   patches: 20,
   files: 200,
-  /** All targets, backends, profiles and scenarios together. rustc-perf has some 5,000. */
+  /** The product of all targets, backends, profiles and scenarios. rustc-perf has about 5,000. */
   cases: 100_000,
-  /** More problems than people read are left out. */
+  /** Further problems are left out, because people do not read more. */
   problems: 50,
 } as const;

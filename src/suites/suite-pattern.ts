@@ -1,12 +1,15 @@
 import { RE2JS } from "re2js";
 import { compilePattern, patternFlags } from "#core/line-patterns/compiled-pattern.ts";
 
-/** A pattern of a suite over versions, tags or lines. RE2's: definitions are hostile until they are parsed. */
+/**
+ * A pattern of a suite for versions, tags or lines. It uses RE2, because definitions are untrusted until they are
+ * parsed.
+ */
 export interface SuitePattern {
   readonly groups: number;
   /** The names of its groups. */
   readonly names: readonly string[];
-  /** Undefined where it does not fit; else what its named groups hold. */
+  /** Undefined when the text does not match; otherwise the values of its named groups. */
   match(text: string): Readonly<Record<string, string>> | undefined;
 }
 

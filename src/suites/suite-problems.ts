@@ -1,7 +1,7 @@
 import { Fault } from "#core/fault.ts";
 import { suiteLimits } from "./suite-limits.ts";
 
-/** One part of a definition that is wrong, and what to do about it. */
+/** An invalid part of a definition, and how to correct it. */
 export interface Finding {
   readonly path: readonly PropertyKey[];
   /** For a map's entry: whether its name or its value is wrong. */
@@ -10,12 +10,12 @@ export interface Finding {
 }
 
 export interface SuiteProblem extends Finding {
-  /** Both count from 1; null where the definition is no file. */
+  /** Both count from 1; null when the definition is not a file. */
   readonly line: number | null;
   readonly column: number | null;
 }
 
-/** A definition that cannot be used, with every reason that was found. */
+/** A definition that cannot be used, with all the reasons found. */
 export class SuiteProblems extends Fault {
   readonly where: string;
   readonly problems: readonly SuiteProblem[];
@@ -30,7 +30,7 @@ export class SuiteProblems extends Fault {
   }
 }
 
-/** `FILE:LINE:COLUMN: PART: PROBLEM`, the form that editors and terminals make clickable. */
+/** `FILE:LINE:COLUMN: PART: PROBLEM`, a form that editors and terminals make clickable. */
 function problemLine(where: string, { line, column, path, message }: SuiteProblem): string {
   const place = [where, line, column].filter((part) => part !== null).join(":");
   const part = pathText(path);
@@ -41,7 +41,7 @@ function pathText(path: readonly PropertyKey[]): string {
   return path
     .map((part, index) => {
       if (typeof part === "number") return `[${part}]`;
-      // Whatever could be read as two parts, or move a terminal's cursor, is quoted.
+      // A name that could be read as two parts, or that contains control characters, is quoted.
       const name = /^[A-Za-z0-9@_/-]{1,80}$/.test(String(part))
         ? String(part)
         : JSON.stringify(String(part).slice(0, 80));

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { Suite } from "./suite.ts";
 
-/** The JSON Schema of `.grange/bench/*.yml`, with which editors complete and check. */
+/** Returns the JSON Schema of `.grange/bench/*.yml`, which editors use for completion and checks. */
 export function suiteSchema(): Record<string, unknown> {
   const schema = z.toJSONSchema(Suite, {
     io: "input",
-    // Checks that are code have no words in JSON Schema; `grange bench suite check` makes them.
+    // JSON Schema cannot express checks that are code; `grange bench suite check` runs them.
     unrepresentable: "any",
     reused: "inline",
   });

@@ -16,15 +16,15 @@ import { type Finding, type SuiteProblem, SuiteProblems } from "./suite-problems
 
 export interface SuiteText {
   readonly value: unknown;
-  /** Where a finding's part stands, or else the nearest part around it. */
+  /** Returns the position of a finding's part, or of the nearest part around it. */
   readonly place: (finding: Finding) => { readonly line: number; readonly column: number };
 }
 
 /**
  * Reads untrusted YAML.
  *
- * Anchors and aliases are refused: a suite does not need them, and with them a page of text can expand to more than
- * memory holds.
+ * Anchors and aliases are refused: a suite does not need them, and with them a page of text can expand beyond the
+ * available memory.
  */
 export function readSuiteText(where: string, text: string): SuiteText {
   if (Buffer.byteLength(text) > suiteLimits.bytes)
@@ -71,7 +71,7 @@ function refused(where: string, message: string): SuiteProblems {
   return new SuiteProblems(where, [{ path: [], of: "value", message, line: null, column: null }]);
 }
 
-/** Returns the parts that YAML allows and suites do not. */
+/** Returns the parts that YAML allows but suites do not. */
 function refusedParts(contents: unknown): { readonly node: Node; readonly message: string }[] {
   const found: { node: Node; message: string }[] = [];
   // The parser's own check compares each key with all others.

@@ -1,7 +1,7 @@
 import { parseSuite } from "./read-suite.ts";
 import type { Suite } from "./suite.ts";
 
-/** A small suite with all three sections, as a definition; tests change what they are about. */
+/** A small suite with all three sections, as a definition; each test changes the parts that it needs. */
 export function smallDefinition() {
   return {
     suite: "small",

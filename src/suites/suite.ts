@@ -3,12 +3,12 @@ import { Metric, MetricNature, MetricUnit } from "#core/benchmark-metric.ts";
 import { Section, SuiteWord } from "#core/test-case.ts";
 
 /**
- * The definition of a benchmark suite, as it stands in `.grange/bench/*.yml`: which artifacts there are and
- * how to get one, what is measured of them, and how.
+ * The definition of a benchmark suite, as written in `.grange/bench/*.yml`: its artifacts and how to get them, its
+ * measurements, and how to make them.
  *
  * Commands are argument lists; no shell reads them. In an argument, `{artifact}` is the folder of the artifact's
- * component, `{source}` that of the benchmark's sources, `{out}` an empty folder for output, `{state}` one that
- * lives from a scenario's first run to its measured one; an argument that is `{tool}` stands for the backend's
+ * component, `{source}` that of the benchmark's sources, `{out}` an empty folder for output, `{state}` a folder that
+ * exists from a scenario's first run to its measured one; an argument that is `{tool}` is replaced by the backend's
  * whole command. The working folder is `{source}`.
  */
 
@@ -19,7 +19,7 @@ const Argument = z
 const Command = z.array(Argument).min(1).max(200);
 const Arguments = z.array(Argument).max(200).default([]);
 const Environment = z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), z.string()).default({});
-/** Relative, and it stays below where it starts. */
+/** A relative path that does not leave its start folder. */
 const RelativePath = z
   .string()
   .min(1)
@@ -30,8 +30,8 @@ const RelativePath = z
   );
 const Pattern = z.string().max(500);
 
-/** It becomes an argument of npm: nothing that npm could take for an option, a folder or an address. */
-// npm takes what ends as a tarball does for a file of this machine.
+/** It becomes an argument of npm, so it must not look like an option, a folder or an address. */
+// npm treats a name with a tarball's extension as a file of this machine.
 export const NpmPackage = z
   .string()
   .regex(/^(?!.*\.(?:tgz|tar|tar\.gz)$)(@[a-z0-9][a-z0-9._~-]*\/)?[a-z0-9][a-z0-9._~-]*$/i, {
@@ -46,7 +46,7 @@ const Integrity = z.string().regex(/^sha512-[A-Za-z0-9+/]{86}==$/, {
   error: "sha512-…, as the registry's `dist.integrity` says",
 });
 
-/** A package at a version, its bytes held to a hash. */
+/** A package at a version; its bytes are checked against a hash. */
 export const PinnedPackage = z.strictObject({
   npm: NpmPackage,
   version: NpmVersion,
@@ -54,11 +54,11 @@ export const PinnedPackage = z.strictObject({
 });
 export type PinnedPackage = z.infer<typeof PinnedPackage>;
 
-/** Where artifacts come from. */
+/** The source of artifacts. */
 const ArtifactSource = z.discriminatedUnion("from", [
   z.strictObject({
     from: z.literal("npm"),
-    /** Whose versions are which: regular expressions; `date` is a named group of eight digits. */
+    /** Regular expressions that classify versions; `date` is a named group of eight digits. */
     master: z.strictObject({ versions: Pattern, tag: z.string().max(80) }).optional(),
     release: z.strictObject({ versions: Pattern }).optional(),
   }),
@@ -66,41 +66,46 @@ const ArtifactSource = z.discriminatedUnion("from", [
     from: z.literal("git"),
     repository: z.string().max(2_000),
     branch: z.string().max(200).default("main"),
-    /** Which tags are releases. */
+    /** Regular expressions for tags of releases. */
     release: z.strictObject({ tags: Pattern }).optional(),
     /** Run once in the checked-out commit, with the network. */
     build: z.array(Command).max(20).default([]),
   }),
-  /** Only what is given by hand: tarballs. */
+  /** Only artifacts that users upload: tarballs. */
   z.strictObject({ from: z.literal("nowhere") }),
 ]);
 
 const Backend = z.strictObject({
-  /** Whether a request takes it that names no backends. */
+  /** Whether a request that names no backends includes it. */
   default: z.boolean().default(true),
-  /** Of artifacts from npm: what serves the backend, the first that has the version. */
+  /** For artifacts from npm: the packages that provide the backend; the first that has the version is used. */
   packages: z
     .array(
       z.strictObject({
         npm: NpmPackage,
-        /** Only these versions of it. */
+        /** Only for these versions of the package. */
         versions: Pattern.optional(),
         tool: Command.optional(),
       }),
     )
     .max(20)
     .default([]),
-  /** How to call it; `packages[].tool` goes before. */
+  /** The command to call it; `packages[].tool` takes precedence. */
   tool: Command.optional(),
   env: Environment,
-  /** How instructions are counted: hardware counters where the machine has them, else by the named simulator, else not at all. */
+  /**
+   * How instructions are counted: with hardware counters if the machine has them, otherwise with the named simulator,
+   * otherwise not at all.
+   */
   instructions: z
     .strictObject({
-      /** What counts where there are no hardware counters. */
+      /** The counter to use without hardware counters. */
       without: z.enum(["cachegrind", "nothing"]).default("nothing"),
       /** The simulator's own options. */
       simulator: Arguments,
-      /** Only while counting, right behind the command's program: options of a runtime come before its script. */
+      /**
+       * Used only while counting, directly after the command's program: options of a runtime come before its script.
+       */
       args: Arguments,
       env: Environment,
     })
@@ -111,9 +116,9 @@ type Backend = z.infer<typeof Backend>;
 const Profile = z.strictObject({ args: Arguments, default: z.boolean().default(true) });
 const Scenario = z.strictObject({
   args: Arguments,
-  /** The command is run once before, not measured, in the same folders. */
+  /** The command runs once before without measurement, in the same folders. */
   warm: z.boolean().default(false),
-  /** After that, this patch of the benchmark is put on. Benchmarks without it have no such case. */
+  /** After that, this patch of the benchmark is applied. Benchmarks without the patch have no such case. */
   patch: SuiteWord.optional(),
 });
 const Patch = z.strictObject({
@@ -123,7 +128,7 @@ const Patch = z.strictObject({
 });
 
 const BenchmarkSource = z.union([
-  /** Its published files. */
+  /** The published files of the package. */
   PinnedPackage,
   z.strictObject({ git: z.string().max(2_000), commit: z.string().regex(/^[0-9a-f]{40}$/) }),
   /** The artifact's own folder. */
@@ -132,41 +137,41 @@ const BenchmarkSource = z.union([
 
 export const Benchmark = z.strictObject({
   source: BenchmarkSource.optional(),
-  /** Only this folder of the source; it becomes `{source}`. */
+  /** Only this folder of the source is used; it becomes `{source}`. */
   below: RelativePath.optional(),
-  /** Written into the source: text as it is, all else as JSON. */
+  /** Files to write into the source: text unchanged, other values as JSON. */
   files: z.record(RelativePath, z.unknown()).default({}),
-  /** Put into `node_modules` of the source. */
+  /** Packages to install into `node_modules` of the source. */
   dependencies: z.array(PinnedPackage).max(100).default([]),
   patches: z.record(SuiteWord, Patch).default({}),
   args: Arguments,
   env: Environment,
   category: z.enum(["primary", "secondary"]).default("primary"),
-  /** Of the compile section; others belong to set 0. */
+  /** The set in the compile section; benchmarks of other sections belong to set 0. */
   set: z.int().min(0).max(99).default(0),
-  /** Only these; default all of the section. */
+  /** Only these profiles; default: all of the section. */
   profiles: z.array(SuiteWord).optional(),
   scenarios: z.array(SuiteWord).optional(),
   backends: z.array(SuiteWord).optional(),
-  /** In place of the section's. */
+  /** Replaces the section's command. */
   command: Command.optional(),
 });
 export type Benchmark = z.infer<typeof Benchmark>;
 
 export const SuiteSection = z.strictObject({
-  /** Run before, not measured, in the same folders. */
+  /** Runs before, not measured, in the same folders. */
   prepare: Command.optional(),
   command: Command,
-  /** Others are failures of the benchmark. */
+  /** Other exit codes are failures of the benchmark. */
   exitCodes: z.array(z.int().min(0).max(255)).min(1).default([0]),
-  /** A line of the command's output that fits must be there, or the benchmark has failed: an exit code may say too little. */
+  /** A line of the command's output must match, or the benchmark has failed: an exit code alone may not be enough. */
   mustPrint: Pattern.optional(),
   timeoutMinutes: z
     .number()
     .positive()
     .max(24 * 60)
     .default(30),
-  /** Written into the sources of every benchmark that has none of that name. `parseSuite` copies them there. */
+  /** Files to write into the sources of every benchmark that has none of that name. `parseSuite` copies them there. */
   files: z.record(RelativePath, z.unknown()).default({}),
   profiles: z.record(SuiteWord, Profile).default({}),
   scenarios: z.record(SuiteWord, Scenario).default({}),
@@ -174,22 +179,22 @@ export const SuiteSection = z.strictObject({
 });
 export type SuiteSection = z.infer<typeof SuiteSection>;
 
-/** How a metric is taken. */
+/** How the value of a metric is obtained. */
 export const MetricSource = z.discriminatedUnion("from", [
   z.strictObject({ from: z.literal("instructions") }),
   z.strictObject({ from: z.literal("user-time") }),
   z.strictObject({ from: z.literal("system-time") }),
   z.strictObject({ from: z.literal("wall-time") }),
   z.strictObject({ from: z.literal("max-rss") }),
-  /** The first group of the first line of the command's output that matches, times `scale`. */
+  /** The first group of the first matching line of the command's output, multiplied by `scale`. */
   z.strictObject({
     from: z.literal("output"),
     pattern: Pattern,
     scale: z.number().positive().default(1),
   }),
-  /** A number in the last line of output that is JSON, by its JSON pointer. */
+  /** A number in the last line of output that is JSON, at its JSON pointer. */
   z.strictObject({ from: z.literal("json"), pointer: z.string().max(500) }),
-  /** Bytes of all files below a folder, links not followed. */
+  /** The bytes of all files below a folder; links are not followed. */
   z.strictObject({ from: z.literal("size"), of: z.string().max(1_024) }),
 ]);
 export type MetricSource = z.infer<typeof MetricSource>;
@@ -200,7 +205,7 @@ const DefinedMetric = z.strictObject({
   unit: MetricUnit,
   better: Metric.shape.better.default("lower"),
   decides: z.boolean().default(true),
-  /** Only in these sections; default all. */
+  /** Only in these sections; default: all. */
   sections: z.array(Section).optional(),
 });
 export type DefinedMetric = z.infer<typeof DefinedMetric>;
@@ -211,36 +216,42 @@ export const Suite = z.strictObject({
   description: z.string().max(2_000).default(""),
   artifacts: ArtifactSource,
   backends: z.record(SuiteWord, Backend),
-  /** Where it is measured, e.g. `linux-x64` (Node's platform and architecture); `optional` ones hold nobody up. */
+  /**
+   * The target of the measurement, e.g. `linux-x64` (Node's platform and architecture); no work waits for `optional`
+   * ones.
+   */
   targets: z.record(SuiteWord, z.strictObject({ optional: z.boolean().default(false) })),
   metrics: z.record(Metric.shape.name, DefinedMetric),
-  /** The metric that pages begin with. */
+  /** The first metric on pages. */
   headline: Metric.shape.name,
   compile: SuiteSection.optional(),
   runtime: SuiteSection.optional(),
   toolchain: SuiteSection.optional(),
   iterations: z
     .strictObject({
-      /** Runs under the counter of instructions. Five show how far a count strays by itself: see comparison/judge-counts.ts. */
+      /**
+       * Runs with the counter of instructions. Five show how much a count varies by itself: see
+       * comparison/judge-counts.ts.
+       */
       counted: z.int().min(1).max(20).default(5),
-      /** Runs by the clock, of which the least is taken. */
+      /** Runs with a clock, of which the lowest value is used. */
       timed: z.int().min(1).max(50).default(3),
     })
     .prefault({}),
-  /** Interleaved processes of parent and child, for noisy metrics that decide. */
+  /** Alternating processes of parent and child, for noisy metrics that decide. */
   pairs: z
     .strictObject({
-      /** Whether requests take them that do not say. */
+      /** The default for requests that do not state it. */
       default: z.boolean().default(false),
-      /** After how many pairs it is judged whether more are needed. */
+      /** The numbers of pairs after which to decide whether more are needed. */
       rounds: z.array(z.int().min(4).max(100)).min(1).max(6).default([5, 10, 20]),
     })
     .prefault({}),
-  /** What the farm finds by itself. Off: artifacts are known when somebody names them. */
+  /** Which artifacts the farm finds itself. Off: an artifact is known only when a user names it. */
   discover: z
     .strictObject({
       everyMinutes: z.int().min(1).max(1_440),
-      /** Older commits of the main line are not asked for. */
+      /** Older commits of the main line are not requested. */
       masterDays: z.int().min(0).max(365).default(29),
       releases: z.int().min(0).max(100).default(20),
     })

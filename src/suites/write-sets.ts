@@ -2,8 +2,8 @@ import { isMap, isPair, isScalar, LineCounter, type Pair, parseDocument, type YA
 import { Fault } from "#core/fault.ts";
 
 /**
- * The text of a suite with other sets for some benchmarks. All else stays as it was written, comments and
- * spaces too: only numbers are exchanged, or `set: N` put in front of a benchmark's first key.
+ * Returns the text of a suite with other sets for some benchmarks. The rest stays unchanged, including comments and
+ * spaces: only numbers are replaced, or `set: N` is inserted before a benchmark's first key.
  */
 export function writeSets(
   text: string,
@@ -21,7 +21,7 @@ export function writeSets(
       );
     return editFor(pair, to, (offset) => lines.linePos(offset).col - 1);
   });
-  // From the end, so that earlier places stay where they are.
+  // Applied from the end, so that earlier positions stay valid.
   return edits
     .toSorted((a, b) => b.start - a.start)
     .reduce((now, { start, end, by }) => now.slice(0, start) + by + now.slice(end), text);
@@ -35,7 +35,7 @@ interface Edit {
 
 function editFor({ key, value }: Pair, to: number, columnAt: (offset: number) => number): Edit {
   if (!isMap(value)) {
-    // `name:` with nothing behind it.
+    // `name:` without a value.
     const end = isScalar(key) ? (key.range?.[1] ?? 0) : 0;
     return { start: end + 1, end: end + 1, by: ` { set: ${to} }` };
   }

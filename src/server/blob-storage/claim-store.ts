@@ -7,21 +7,21 @@ import { lockFarm, makeFarm, storeIsClaimed } from "./farm.store.ts";
 import { judgeStore, type StoreSeen } from "./judge-store.ts";
 
 /**
- * Makes sure that a store of blobs is the farm's, and returns the farm's id.
+ * Checks that a store of blobs belongs to the farm, and returns the farm's id.
  *
- * Throws `failed_precondition` where it is not, before anything is read from it or written to it.
+ * Throws `failed_precondition` when it does not, before anything is read from the store or written to it.
  */
 export async function claimStore(
   storage: Pick<BlobStorage, "owner" | "setOwner">,
   options: Pick<StoreSeen, "isAlone" | "adopt"> & {
     readonly db: Db;
     readonly clock: Clock;
-    /** For the message: where the store is. */
+    /** The location of the store, for the message. */
     readonly place: string;
   },
 ): Promise<string> {
   const { db, clock, place, isAlone, adopt } = options;
-  // In a transaction of its own: the store must never carry an id that the database does not keep.
+  // In a transaction of its own: the store must never contain an id that the database does not.
   await makeFarm(db, randomUUID(), clock.now());
   return db.transaction(async (tx) => {
     const { id, hasStore } = await lockFarm(tx);

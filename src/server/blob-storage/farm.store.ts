@@ -2,14 +2,14 @@ import { z } from "zod";
 import type { Db, Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 
-/** The farm of this database. */
+/** The farm that this database belongs to. */
 interface Farm {
   readonly id: string;
-  /** Whether a store of blobs has ever been the farm's. */
+  /** Whether a store of blobs has ever belonged to the farm. */
   readonly hasStore: boolean;
 }
 
-/** Gives the database its farm, unless it has one. Of two servers that start at once, one does. */
+/** Gives the database a farm id, unless it has one. When two servers start at once, only one of them does so. */
 export async function makeFarm(db: Db, id: string, now: Date): Promise<void> {
   await db.run(
     sql`insert into farm (id, created_at) values (${id}, ${now}) on conflict do nothing`,
@@ -18,7 +18,7 @@ export async function makeFarm(db: Db, id: string, now: Date): Promise<void> {
 
 const FarmRow = z.object({ id: z.uuid(), hasStore: z.boolean() });
 
-/** The farm; undefined where no server has made it yet, also before the migration that keeps it. */
+/** Returns the farm; undefined when no server has created it yet, and before the migration that adds its table. */
 export async function readFarm(db: Db): Promise<Farm | undefined> {
   const [table] = await db.many(
     z.object({ isThere: z.boolean() }),
@@ -32,7 +32,7 @@ export async function readFarm(db: Db): Promise<Farm | undefined> {
   return farm;
 }
 
-/** The farm, locked: other servers wait to read it until the transaction is over. */
+/** Returns the farm and locks it: other servers wait to read it until the transaction ends. */
 export async function lockFarm(tx: Tx): Promise<Farm> {
   const [farm] = await tx.many(
     FarmRow,

@@ -6,9 +6,9 @@ export interface StoreSeen {
   readonly hasStore: boolean;
   /** The id of the farm that the store belongs to; undefined where it belongs to none. */
   readonly owner: string | undefined;
-  /** Database and store lie in one data directory, which one server at a time uses. */
+  /** The database and the store are in one data directory, which only one server uses at a time. */
   readonly isAlone: boolean;
-  /** The operator said that this store shall be the farm's from now on. */
+  /** The operator requested that this store belongs to the farm from now on. */
   readonly adopt: boolean;
 }
 
@@ -19,14 +19,14 @@ export type StoreVerdict =
   | { readonly kind: "refuse"; readonly why: "another farm's" | "not the farm's" };
 
 /**
- * Whether a server may work with a store of blobs. Two servers of one farm with stores of their own would each miss
- * what the other has; two farms with one store would each remove what the other needs.
+ * Decides whether a server may use a store of blobs. Two servers of one farm with separate stores would each lack the
+ * blobs of the other; two farms with one store would each remove blobs that the other needs.
  */
 export function judgeStore({ farm, hasStore, owner, isAlone, adopt }: StoreSeen): StoreVerdict {
   if (owner === farm) return { kind: "ours" };
   if (adopt) return { kind: "claim" };
   if (owner !== undefined) return { kind: "refuse", why: "another farm's" };
-  // A farm from before stores had an owner; or somebody emptied the store, which only costs what was in it.
+  // The farm is older than the ids of stores, or the store was emptied, which only loses its content.
   if (!hasStore || isAlone) return { kind: "claim" };
   return { kind: "refuse", why: "not the farm's" };
 }

@@ -15,7 +15,7 @@ let base: string;
 
 beforeEach(async () => {
   served = await serveCaches(db);
-  // A project of its own for each test: they share the database.
+  // Each test has its own project, because the tests share the database.
   base = `/cache/p${randomBytes(6).toString("hex")}`;
 });
 afterEach(() => served.stop());
@@ -29,7 +29,7 @@ function ask(method: string, path: string, body?: string | Uint8Array, headers =
 const small = Buffer.from("a small value");
 const large = randomBytes(3_000_000);
 
-/** One place of each tool for bytes that mean nothing. */
+/** One path of each tool, for bytes without a meaning. */
 const places: readonly (readonly [CacheTool, string, number])[] = [
   ["bazel", `/bazel/ac/${"a".repeat(64)}`, 200],
   ["ccache", "/ccache/b1/0ahtgqjq8d5k1", 200],
@@ -92,7 +92,7 @@ describe.each(places)("%s", (tool, path, written) => {
 
     expect(rotten.status === 404 || !rotten.isWhole).toBe(true);
     expect(after.status).toBe(404);
-    // The same bytes may be back before their entry is forgotten: Nx is then told that it is there.
+    // The same bytes may be back before their entry is deleted. In that case Nx gets 409.
     expect(tool === "nx" ? [written, 409] : [written]).toContain(again.status);
     expect(healed.body.equals(unique)).toBe(true);
   });
@@ -103,8 +103,8 @@ describe.each(places)("%s", (tool, path, written) => {
     await served.disk.remove(digestOf(unique));
 
     expect((await ask("HEAD", path)).status).toBe(404);
-    // The miss has the entry forgotten, and nobody waits for that: where the same bytes come back before, it stays,
-    // and who never overwrites is told that it is there.
+    // The miss causes the entry to be deleted, and no request waits for the deletion. If the same bytes come back
+    // earlier, the entry remains, and a tool that never overwrites gets 409.
     const stayed = path.startsWith("/nx/") ? [409] : [];
     expect([written, ...stayed]).toContain((await ask("PUT", path, unique)).status);
     expect((await ask("GET", path)).body.equals(unique)).toBe(true);
@@ -219,7 +219,7 @@ describe("who may what", () => {
   test("the word `none` is no token: Turborepo sends something, or asks nothing", async () => {
     await db.script("delete from grant_rule where verb <> 'read'");
 
-    // A wrong token would be refused for reading, too.
+    // A wrong token is refused for reading, too.
     expect(await statuses("Bearer none")).toEqual([404, 401, 403, 401]);
   });
 

@@ -16,7 +16,7 @@ import { verifying } from "#cas/verifying-blob-store.ts";
 import { systemClock } from "#core/clock.ts";
 import type { Db } from "#db/db.ts";
 
-/** The caches alone on a port of their own, over a real directory and a real database. */
+/** Only the caches, on a port of their own, with a real directory and a real database. */
 export interface ServedCaches {
   readonly url: string;
   readonly caches: Caches;
@@ -76,7 +76,7 @@ export interface Answered {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Buffer;
-  /** Whether all bytes came that the answer promised. */
+  /** Whether all bytes that the answer announced have arrived. */
   readonly isWhole: boolean;
 }
 
@@ -106,7 +106,7 @@ export function send(
       response.on("error", () => end(false));
     });
     sent.on("error", reject);
-    // A connection that breaks after the answer has come is left to itself by Node.
+    // Node does not handle errors of a connection that breaks after the answer has arrived.
     sent.on("socket", (socket) => socket.on("error", () => {}));
     sent.end(body);
   });

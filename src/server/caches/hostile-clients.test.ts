@@ -24,7 +24,7 @@ async function raw(text: string): Promise<Socket> {
   return socket;
 }
 
-/** Everything that comes until the other side ends. */
+/** Reads everything until the other side ends the connection. */
 async function restOf(socket: Socket): Promise<string> {
   const parts: Buffer[] = [];
   socket.on("data", (part) => parts.push(part));

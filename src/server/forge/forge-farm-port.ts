@@ -19,7 +19,7 @@ import { findSuite, type StoredSuite } from "#perf/suites.store.ts";
 import { benchmarkRequestService } from "../benchmark-request-service.ts";
 import type { Services } from "../services.ts";
 
-/** The farm, as forges need it. `url` is where people find it. */
+/** The interface of the farm that forges use. `url` is the address under which people reach it. */
 export function forgeFarmPort(services: Services, url: string): FarmPort {
   const { db, queue, sources } = services;
   const lab = benchmarkRequestService(services);
@@ -70,14 +70,14 @@ export function forgeFarmPort(services: Services, url: string): FarmPort {
       const isFromGit = suite?.definition.artifacts.from === "git";
       if (suite === undefined || !isFromGit) return lab.submit(asked, by);
       if (asked.kind !== "try") await findOnLine(sources, suite, asked);
-      // A commit exists as soon as it is pushed, so it need not be announced.
+      // A commit exists as soon as it is pushed, so it does not have to be announced.
       return lab.submit({ ...asked, waitForArtifacts: false }, by);
     },
     async cancelBenchmark(id, by) {
       try {
         return (await lab.cancel(id, by)) !== undefined;
       } catch (reason) {
-        // The request has ended meanwhile.
+        // The request has already ended.
         if (!(reason instanceof Fault && reason.code === "failed_precondition")) throw reason;
         return false;
       }
@@ -87,15 +87,15 @@ export function forgeFarmPort(services: Services, url: string): FarmPort {
 }
 
 /**
- * Makes the lab read a suite's branch and tags until it knows the commit as one of them. Otherwise the lab would take
- * the commit for a try build, and keep it so.
+ * Makes the lab read a suite's branch and tags until it recognises the commit as one of them. Otherwise the lab would
+ * permanently treat the commit as a try build.
  */
 async function findOnLine(
   sources: SourceService,
   suite: StoredSuite,
   { artifact, kind }: z.output<typeof SubmitBenchmarkRequest>,
 ): Promise<void> {
-  // The first may join a look that began before the commit was there.
+  // The first read may join one that began before the commit was there.
   for (let look = 1; look <= 2; look++) {
     const found = await sources.look(suite);
     if (
@@ -114,7 +114,7 @@ async function findOnLine(
 /**
  * Fetches a commit into the mirror with the repository's credential; afterwards its id alone finds it.
  *
- * Not every server serves a commit by its id. In that case the ref is fetched on which the commit was seen.
+ * Not every server serves a commit by its id. In that case the ref on which the commit was seen is fetched.
  */
 async function bring({ mirrors }: Services, { address, ref, sha }: GraphToMake): Promise<void> {
   try {
@@ -127,8 +127,8 @@ async function bring({ mirrors }: Services, { address, ref, sha }: GraphToMake):
 }
 
 /**
- * Adds the repositories that sources of jobs may name: those that the grants of `forge` and of `anyone` allow to
- * submit. Without them, a graph of a forge reads only its own repository.
+ * Adds the repositories that sources of jobs may name: those to which the grants of `forge` and of `anyone` allow
+ * submissions. Without them, a graph of a forge reads only its own repository.
  */
 async function withReadableSources(db: Db, by: Principal): Promise<Principal> {
   const stored = [...(await grantsOf(db, forgePrincipalName)), ...(await grantsOf(db, anyone))];

@@ -24,7 +24,7 @@ let github: FakeGitHub;
 let server: RunningServer;
 let db: Db;
 
-// Several servers and real Git beside each other: on a busy machine that takes its time.
+// Several servers and real Git run at the same time, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 beforeAll(async () => {

@@ -6,13 +6,13 @@ import type { Forges } from "#forge/forge-services.ts";
 import type { Git } from "#git/run-git.ts";
 import type { Ways } from "./ways.ts";
 
-/** The forges that this farm speaks with. */
+/** The forges that this farm communicates with. */
 export interface OpenForges extends Service {
   readonly forges: Forges;
   readonly ways: Ways;
 }
 
-/** Opens the forges that need no settings, and those that `settings` (by kind) has some for. */
+/** Opens the forges that need no settings, and those that have an entry in `settings` (by kind). */
 export async function openForges(
   settings: Readonly<Record<string, unknown>>,
   { git, logger, ways }: { readonly git: Git; readonly logger: Logger; readonly ways: Ways },

@@ -12,12 +12,12 @@ import { freshDatabase } from "../../../test/support/fresh-db.ts";
 import { readServerConfig } from "../config.ts";
 import { type RunningServer, startServer } from "../start-server.ts";
 
-/** Two servers of one farm: each of them watches. */
+/** Two servers of one farm; both watch. */
 const databaseUrl = await freshDatabase();
 let dataDir: string;
 let servers: RunningServer[];
 
-// Several servers and real Git beside each other: on a busy machine that takes its time.
+// Several servers and real Git run at the same time, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 beforeAll(async () => {
@@ -53,7 +53,7 @@ const detailOf = async (repository: string) => {
   return ForgeRepositoryDetail.parse((await ask("GET", `/forge/repository?${named}`)).body);
 };
 
-/** The API has no stream of this; what is waited for is a look that each server takes once a second. */
+/** The API has no stream of this; the test waits for a check that each server makes once a second. */
 async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
   const give = Date.now() + 60_000;
   for (;;) {

@@ -9,12 +9,12 @@ import { reportOf, reportVersions } from "#perf/reports/report.store.ts";
 import { BenchmarkRequestId } from "#perf/requests/request.store.ts";
 import { requestSummaries } from "#perf/requests/request-page.store.ts";
 
-/** The limit of annotations of a check run: one for each. */
+/** The maximum of annotations of a check run: one for each failed job. */
 const mostFailed = 50;
-/** Further ones are reported by name. */
+/** Further failed jobs are reported only by name. */
 const mostNamed = 500;
 
-/** Reads what reports to forges contain. `url` is where people find the farm. */
+/** Reads the data for reports to forges. `url` is the address under which people reach the farm. */
 export function reportSource(url: string): ReportSource {
   const base = url.replace(/\/+$/, "");
   return {

@@ -4,7 +4,7 @@ import type { Services } from "../services.ts";
 import { forgeFarmPort } from "./forge-farm-port.ts";
 import { reportSource } from "./report-source.ts";
 
-/** Watches repositories from now on. `url` is where the farm listens. */
+/** Starts to watch repositories. `url` is where the farm listens. */
 export function startForge(
   services: Services,
   { forgeTimes, publicUrl }: Pick<ServerConfig, "forgeTimes" | "publicUrl">,

@@ -7,8 +7,8 @@ import { openWays, putWay, type SealedWay, wayOf } from "#forge/way.store.ts";
 import { withoutPassword } from "#git/repository-address.ts";
 
 /**
- * The credentials of repositories that are part of their addresses: stored in the database, sealed with the key of
- * secrets, and nowhere in clear.
+ * The credentials of repositories that are part of their addresses: stored only in the database, encrypted with the key
+ * of secrets.
  */
 export interface Ways {
   seal(place: ForgePlace, address: string): SealedWay;
@@ -16,7 +16,7 @@ export interface Ways {
   open(place: ForgePlace): Promise<string>;
 }
 
-// Secrets of definitions cannot have this name, because their names contain no blanks.
+// No secret of a definition can have this name, because their names contain no blanks.
 const about = (slug: string): SealedFor => ({
   name: "way into a repository",
   repository: slug,
@@ -45,7 +45,7 @@ export function openedWays(db: Db, key: SecretsKey): Ways {
   };
 }
 
-/** Seals credentials that an earlier version stored in clear. Any number of servers may do so. */
+/** Encrypts credentials that an earlier version stored in clear. Several servers may do this at the same time. */
 export async function sealOpenWays(db: Db, ways: Ways): Promise<number> {
   return db.transaction(async (tx) => {
     const open = await openWays(tx);

@@ -6,7 +6,7 @@ import type { Services } from "../services.ts";
 
 /** Accepts webhooks of forges, which their signatures identify. */
 export interface WebhookTaker {
-  /** Undefined when there is no such kind of forge, or it sends none. */
+  /** Returns undefined when there is no such kind of forge, or the forge sends no webhooks. */
   takeWebhook(kind: string, raw: RawWebhook): Promise<TakenWebhook | undefined>;
 }
 

@@ -30,7 +30,7 @@ import { freshDb } from "../../../test/support/fresh-db.ts";
 import { fakeWorker, metadataOf, rev2Server } from "./rev2-farm.fixture.ts";
 
 const db = await freshDb();
-/** A store that seems to lack what is in here. */
+/** A store that reports these blobs as missing. */
 const lost = new Set<string>();
 const whole = memoryBlobStore();
 const store: BlobStore = {
@@ -40,7 +40,7 @@ const store: BlobStore = {
     ...digests.filter(({ hash }) => lost.has(hash)),
   ],
 };
-/** It may not write what others read. */
+/** Such a principal may not write entries that others read. */
 const reader: Principal = {
   name: "reader",
   grants: [{ verb: "execute", repository: "*", branch: "*", priorityCap: null, top: false }],
@@ -72,7 +72,7 @@ beforeEach(async () => {
 const { getActionResult, updateActionResult } = ActionCache.method;
 const { result: complete, blobs: its } = await storedResult(farm.blobs);
 
-/** What some tools take for an action: a text of their own. */
+/** Some tools store their own text in place of an action. */
 function aTask(text: string): Digest {
   return digestOf(Buffer.from(JSON.stringify({ task: text })));
 }
@@ -194,7 +194,7 @@ describe("a client's result", () => {
       await expect(write(token)).rejects.toMatchObject({ code: "permission_denied" });
     await write("reader");
 
-    // It is his alone.
+    // The entry is visible only to this principal.
     expect(await read("reader")).toMatchObject({ exitCode: 0 });
     for (const token of ["stranger", "owner"])
       await expect(read(token)).rejects.toMatchObject({ code: "not_found" });

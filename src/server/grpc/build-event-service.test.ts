@@ -94,9 +94,9 @@ function requestsOf(id: ReturnType<typeof streamId>, events: readonly BuildEvent
 }
 
 /**
- * Sends all at once, as a tool does; answers what was acknowledged and how it ended.
+ * Sends all events at once, as a tool does; returns the acknowledged events and the end of the stream.
  *
- * Without `ends` the tool's side stays open, as while a build goes on.
+ * Without `ends` the tool's side stays open, as during a build.
  */
 function publish(
   requests: readonly Request[],

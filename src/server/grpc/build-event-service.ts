@@ -32,12 +32,12 @@ interface BuildEventServiceParts {
   readonly db: Db;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Throws when the caller may not report there. `projectId` is the name in the request, which may be empty. */
+  /** Throws when the caller may not report builds there. `projectId` is the name in the request, which may be empty. */
   readonly reporterOf: (
     context: CallContext,
     projectId: string,
   ) => Promise<{ readonly project: string; readonly principal: string }>;
-  /** Keeps what an event holds itself, as a blob of the project's. */
+  /** Stores the content of an event as a blob of the project. */
   readonly keepBlob: (
     context: CallContext,
     project: string,
@@ -45,7 +45,7 @@ interface BuildEventServiceParts {
   ) => Promise<void>;
 }
 
-/** Kept in one transaction. */
+/** These updates are stored in one transaction. */
 const batch = {
   most: 256,
   mostWeight: 1_048_576,
@@ -55,7 +55,7 @@ const batch = {
   },
 };
 
-/** A stream that is open is noted so often, well within what counts as silence. */
+/** How often an open stream is recorded, well below the time that counts as silence. */
 const noteEveryMs = 30_000;
 
 /** The Build Event Protocol: stores the events of build tools. An event is acknowledged once it is stored. */
@@ -87,7 +87,7 @@ async function publishLifecycle(
       await keepLifecycle(parts.db, teller, news, parts.clock.now());
       return {};
     }
-    // A build is its invocation here; the events around it add nothing.
+    // Grange identifies a build with its invocation; the surrounding events contain nothing more.
     case "buildEnqueued":
     case "buildFinished":
     case undefined:
@@ -136,7 +136,7 @@ async function* publishStream(
   }
 }
 
-/** Returns the events up to the first that is not of this stream, and the problem with that one. */
+/** Returns the events up to the first one that does not belong to this stream, and the problem with that one. */
 function readEvents(
   messages: readonly PublishBuildToolEventStreamRequest[],
   { id, teller }: { readonly id: StreamId; readonly teller: BuildTeller },
@@ -194,7 +194,7 @@ async function keepBlobs(
     try {
       await keepBlob(context, project, blob);
     } catch (reason) {
-      // The caller may report builds there but not begin the project: then there is a name and no file.
+      // The caller may report builds there but not create the project: the file has a name but no content.
       if (!(reason instanceof Fault) || reason.code !== "permission_denied") throw reason;
     }
   });

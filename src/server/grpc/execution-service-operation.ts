@@ -32,7 +32,7 @@ export function ongoing(
     queuedTimestamp: timestampFromDate(queuedAt),
   };
   if (state.kind !== "leased" || state.startedAt === undefined) {
-    // Handed out but not begun is still waiting: a worker takes more than it can run at once.
+    // An execution that was leased but has not started is still waiting: a worker claims more than it can run at once.
     const stage = ExecutionStage_Value.QUEUED;
     return { name, metadata: metadata(actionDigest, { stage, partialExecutionMetadata }) };
   }
@@ -107,14 +107,14 @@ export function responseOf(
  * Returns how an end is reported in `ExecuteResponse.status`.
  *
  * A process that ended is OK whatever its exit code. A timeout must be DEADLINE_EXCEEDED here and only here: Bazel
- * recognises a test's timeout by it, and retries the same code on the wire.
+ * detects a test's timeout by this code, and retries when it gets the same code as the status of the call.
  */
 function statusOfEnd(finished: FinishedExecution, result: ActionResult | undefined): StatusInit {
   const { message } = finished;
   switch (finished.outcome) {
     case "succeeded":
     case "failed":
-      // The process went well and its outputs did not: of the wrong kind, or not to be stored.
+      // The process succeeded, but its outputs were of the wrong kind or could not be stored.
       if (result?.exitCode === 0 && finished.outcome === "failed")
         return { code: Code.FAILED_PRECONDITION, message: message || "its outputs are refused" };
       if (result !== undefined) return { code: Code.OK };

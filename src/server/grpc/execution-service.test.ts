@@ -77,7 +77,7 @@ function gone(text: string): Digest {
   return digestOf(Buffer.from(text));
 }
 
-/** An input root with a file and a directory that are not there, and a file deep down that is not. */
+/** An input root that lacks a file and a directory, and a file deep below. */
 async function rootWithGaps() {
   const missing = { file: gone("file"), folder: gone("folder"), deep: gone("deep") };
   const below = await farm.put(DirectorySchema, {

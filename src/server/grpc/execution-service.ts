@@ -39,18 +39,18 @@ interface ExecutionServiceParts {
   readonly notes: AskingNotes;
   readonly blobsOf: (project: string) => BlobStore;
   readonly callers: GrpcCallers;
-  /** The action cache's answer; undefined when there is none that may be used. */
+  /** Looks an action up in the action cache; undefined when it has no usable result. */
   readonly lookUpResult: (
     where: { readonly project: string; readonly domain: TrustDomain },
     action: Digest,
   ) => Promise<ActionResult | undefined>;
-  /** For actions that name none. */
+  /** For actions without a timeout of their own. */
   readonly defaultTimeoutMs: number;
   /** After this silence, in ms, a stream sends its last message again. */
   readonly heartbeatMs?: number;
 }
 
-/** Proxies commonly wait a little longer. */
+/** Proxies commonly wait slightly longer. */
 const usualHeartbeatMs = 60_000;
 
 const nothingInlined: InlineRequests = {
@@ -59,7 +59,7 @@ const nothingInlined: InlineRequests = {
   inlineOutputFiles: [],
 };
 
-/** REv2's Execution service: each call gets an operation of its own, several may share an execution. */
+/** REv2's Execution service: each call gets its own operation, and several operations may share an execution. */
 export function executionService(parts: ExecutionServiceParts): Method[] {
   return methodsOf(Execution, {
     execute: (request, context) => execute(request, context, parts),
@@ -159,7 +159,7 @@ async function open(
       mostSizeClass: most,
       title: [mnemonic, target].filter((word) => word !== "").join(" "),
       priority: priorityIn(request),
-      // Who names no invocation has turns of his own, by his connection.
+      // A client without an invocation id gets turns of its own, by its connection.
       invocation: asking.invocation || `${principal} at ${peer}`,
       owner: principal,
       similarityKeys: similarityKeysOf({
@@ -201,7 +201,7 @@ function refusal({ invocation }: Asking): string {
   return `the invocation ${invocation} was cancelled; nothing more is executed for it`;
 }
 
-/** No client of the protocol is more urgent than a graph may be; the top class it cannot name at all. */
+/** A client of the protocol can have at most the priority of a graph; it cannot use the top class. */
 function priorityIn({ executionPolicy }: ExecuteRequest): number {
   // Graphs count a higher priority as sooner, REv2 a lower one.
   return Math.min(-lowestPriority, Math.max(-highestPriority, executionPolicy?.priority ?? 0));

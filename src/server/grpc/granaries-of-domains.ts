@@ -4,7 +4,7 @@ import { recentlyUsed } from "#core/recently-used.ts";
 import { protectedDomain, type TrustDomain } from "#core/trust-domain.ts";
 import type { Granaries } from "#granaries/open-granaries.ts";
 
-/** Each may keep filters of keys for a few seconds. Most farms have `protected` and a handful of others. */
+/** Each may store filters of keys for a few seconds. Most farms have `protected` and a few other domains. */
 const mostOthers = 16;
 
 /** Returns the services for the granaries of a caller, by its trust domain. */

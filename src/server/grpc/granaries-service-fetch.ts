@@ -9,8 +9,8 @@ import { FetchRequestSchema, Granaries } from "#proto/grange/granary/v1/granary_
 /**
  * The streaming method Fetch.
  *
- * While one pack is being sent, only the next one is read: a slow reader holds two packs in memory. Each pack is made
- * when its connection has its turn, so that prefetching does not delay other builds.
+ * While one pack is being sent, only the next one is read: for a slow reader, two packs are in memory. Each pack is
+ * read when its connection gets its turn, so that prefetching does not delay other builds.
  */
 export function fetchMethod(readerOf: ReaderOf): Method {
   return rawMethod(Granaries.method.fetch, (call) => fetch(readerOf, call));

@@ -105,7 +105,10 @@ async function unpacked({ packed, unpackedBytes }: PackedThings): Promise<Fetche
   return fromBinary(FetchedSchema, bytes).items;
 }
 
-/** What came, in order: results by key, blobs by digest with whether their bytes are right, and absences. */
+/**
+ * Lists the items in their order of arrival: results by key, blobs by digest and whether their bytes are correct, and
+ * absences.
+ */
 async function order(items: readonly Item[]): Promise<{ lines: string[]; messages: number }> {
   const lines: string[] = [];
   let messages = 0;
@@ -188,7 +191,7 @@ describe("Fetch", () => {
     const files = await readdir(farm.directory, { recursive: true });
     const file = files.find((name) => name.includes(rotten.hash.slice(4)));
     const path = `${farm.directory}/${file ?? ""}`;
-    // Stored files are read-only, for root alone not.
+    // Stored files are read-only, except for root.
     await chmod(path, 0o644);
     await writeFile(path, "wrong");
 
@@ -207,7 +210,7 @@ describe("Fetch", () => {
 
     const stream = fetched(digests.map(blobItem), leaving.signal);
     await stream.next();
-    // Until nothing more is read: what fits into the windows of the connection has been by then.
+    // Waits until no more blobs are read: by then the connection's windows are full.
     let before = -1;
     while (before !== bytesRead) {
       before = bytesRead;
@@ -391,7 +394,7 @@ test("a build and a divergence are told in the words of the HTTP API, and nothin
   for (const wrong of ["{", "{}", JSON.stringify(aReport("another"))]) {
     await expect(tell(wrong)).rejects.toMatchObject({ code: "invalid_argument" });
   }
-  // A machine whose clock is wrong is told of all the same.
+  // Builds of a machine with a wrong clock are reported, too.
   const future = { startedAt: "2999-01-01T00:00:00.000Z", endedAt: "2999-01-01T00:00:01.000Z" };
   const odd = aReport("p", { ...future, machine: "nul \0 and \ud800" });
   await tell(JSON.stringify(odd));

@@ -31,7 +31,7 @@ import { fetchMethod } from "./granaries-service-fetch.ts";
 
 const mostKeys = 10_000;
 const mostResults = 2_000;
-/** An answer has to fit into a message. */
+/** An answer must fit into one message. */
 const mostAnswerBytes = 4 * 1_048_576;
 const mostTargets = 100;
 const longestTarget = 1_024;
@@ -57,7 +57,7 @@ export function granariesService(parts: {
     return writer;
   }
 
-  /** Returns the caller of a method whose reports are visible to everybody. Throws `permission_denied`. */
+  /** Returns the caller of a method whose reports everybody can see. Throws `permission_denied`. */
   async function reporterOf(context: CallContext, instanceName: string) {
     const reporter = await readerOf(context, instanceName);
     requireGrant(reporter.caller, "cache", { repository: reporter.project, branch: "" });

@@ -8,7 +8,7 @@ import type { Ticket } from "../change-feed.ts";
 import type { LogPiece } from "../log-piece.ts";
 
 interface LogStreamParts {
-  /** Undefined when there is no such execution in that project. */
+  /** Returns undefined when the project has no such execution. */
   readonly read: (
     log: {
       readonly id: ExecutionId;
@@ -22,9 +22,9 @@ interface LogStreamParts {
 }
 
 const mostPieceBytes = 256 * 1024;
-/** News may be lost with a connection to the database. */
+/** A notification may be lost together with the database connection. */
 const looksAgainMs = 15_000;
-/** Each looks again with every line: so many followers are a large company's. */
+/** Each stream reads again for every line: only a large company has so many followers. */
 const mostStreams = 2_000;
 
 /**

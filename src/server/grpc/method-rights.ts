@@ -1,8 +1,8 @@
 import { noRight, type Right, rightSomewhere } from "#core/right.ts";
 
-/** Build tools, granaries and workers read what they use; so do callers that may only read. */
+/** Build tools, granaries and workers read the data that they use; so do callers that may only read. */
 const lookUp = rightSomewhere("read", "execute", "cache", "report", "work");
-/** Each of these has bytes to send: inputs, entries of caches, build events, outputs. */
+/** Callers with one of these rights have bytes to send: inputs, entries of caches, build events, outputs. */
 const write = rightSomewhere("execute", "cache", "report", "work");
 const execute = rightSomewhere("execute");
 const keepResults = rightSomewhere("cache", "execute", "report", "work");
@@ -12,7 +12,7 @@ const report = rightSomewhere("report");
 /**
  * The gRPC methods that the farm serves, each with the right that is checked before its handler runs.
  *
- * The grant for the very project or pool is checked by the handler, once it has read which one is meant.
+ * The handler checks the grant for the exact project or pool, after it has read the name.
  */
 export const methodRights: Readonly<Record<string, Right>> = {
   "/build.bazel.remote.execution.v2.Capabilities/GetCapabilities": noRight(
@@ -31,7 +31,7 @@ export const methodRights: Readonly<Record<string, Right>> = {
   "/build.bazel.remote.execution.v2.Execution/WaitExecution": execute,
   "/google.longrunning.Operations/GetOperation": execute,
   "/google.longrunning.Operations/WaitOperation": execute,
-  // Who may cancel any execution is checked against the operation.
+  // The right to cancel any execution is checked against the operation.
   "/google.longrunning.Operations/CancelOperation": rightSomewhere("execute", "cancel"),
   "/google.longrunning.Operations/DeleteOperation": execute,
   "/google.longrunning.Operations/ListOperations": execute,

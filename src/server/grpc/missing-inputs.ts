@@ -27,10 +27,10 @@ const isAboutTheDirectory: ReadonlySet<Fault["code"]> = new Set([
 const underWay = new WeakMap<BlobStore, Map<string, Promise<Digest[]>>>();
 
 /**
- * Returns the blobs of an input tree that are not in the store, as far as the present directories show.
+ * Returns the blobs of an input tree that are not in the store, as far as the stored directories show.
  *
- * It reads every directory. Call it only when a blob is known to be missing: the client then gets all missing blobs at
- * once instead of one after another. An illegal directory hides what is below it, and is not reported here.
+ * It reads every directory. Call it only when a blob is known to be missing: then the client gets the whole list at
+ * once. An illegal directory hides what is below it, and is not reported here.
  */
 export function missingInputs(blobs: BlobStore, root: Digest): Promise<Digest[]> {
   const here = underWay.get(blobs) ?? new Map<string, Promise<Digest[]>>();
@@ -53,7 +53,7 @@ async function walkTree(blobs: BlobStore, root: Digest): Promise<Digest[]> {
 
   const childrenOf = async (directory: Digest): Promise<Digest[]> => {
     await turn();
-    // A larger blob is no directory that the server reads, so it is not checked.
+    // The server does not read a larger blob as a directory, so it is not checked.
     if (directory.sizeBytes > mostDirectoryBytes || files.size > mostFiles) return [];
     const bytes = await blobs.get(directory);
     if (bytes === undefined) {

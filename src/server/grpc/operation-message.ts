@@ -14,7 +14,7 @@ import {
 } from "./execution-service-operation.ts";
 import { allMissingOf } from "./read-action.ts";
 
-/** An operation as it stands, with all that its client has to know at its end. */
+/** Returns the current state of an operation, with all data that its client needs at its end. */
 export async function operationMessage(
   id: OperationId,
   actionDigest: Digest,

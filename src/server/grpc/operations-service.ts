@@ -24,7 +24,7 @@ const noRequests = { inlineStdout: false, inlineStderr: false, inlineOutputFiles
 /** Longer waits end early, as the protocol allows: the client asks again. */
 const longestWaitMs = 60_000;
 
-/** Asking about operations, and ending them, for clients that do not hold a stream. */
+/** Methods that read, wait for and cancel operations, for clients without an open stream. */
 export function operationsService(parts: OperationsServiceParts): Method[] {
   const { operations, callers } = parts;
   return methodsOf(Operations, {
@@ -60,7 +60,7 @@ export function operationsService(parts: OperationsServiceParts): Method[] {
   });
 }
 
-/** The operation when it is over, or when the wait is. */
+/** Returns the operation when it has ended, or when the wait is over. */
 async function standing(
   name: string,
   waitMs: number,
@@ -81,7 +81,7 @@ async function standing(
     )) {
       last = await operationMessage(operation.id, actionDigest, news, noRequests, blobsOf(project));
       if (waitMs === 0) break;
-      // The state is sent in any case, however long it takes to find out.
+      // The state is sent in any case, even when reading it takes long.
       timer ??= setTimeout(() => enough.abort(), waitMs);
     }
   } catch (reason) {

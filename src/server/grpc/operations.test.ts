@@ -134,7 +134,7 @@ describe("an operation", () => {
     await (await worker.begin())?.end(success);
 
     expect(responseOf(await again.end())).toMatchObject({ result: { exitCode: 0 } });
-    // And once more, when it is long over.
+    // The same again, long after the end.
     expect(responseOf(await second.wait(name).end())).toMatchObject({ result: { exitCode: 0 } });
   });
 
@@ -219,7 +219,7 @@ describe("cancelling an operation", () => {
     expect(responseOf(await mine.end()).status?.code).toBe(Code.CANCELLED);
     expect(told).toBe(false);
     expect(responseOf(await theirs.end())).toMatchObject({ result: { exitCode: 0 } });
-    // Too late changes nothing.
+    // A late cancellation changes nothing.
     const end = await farm.channel.unary(Operations.method.getOperation, { name });
     expect(responseOf(end).status?.code).toBe(Code.CANCELLED);
   });
@@ -284,7 +284,7 @@ describe("a client that leaves", () => {
 
     clock.pass(times.graceMs + times.renewEveryMs + 1);
 
-    // The other one is watched here, though nobody has said so to the database lately.
+    // The other operation is watched on this server, although this was not recorded in the database lately.
     expect(await farm.operations.sweep()).toBe(1);
     expect(await liveExecutions()).toBe(1);
     await stays.leave();

@@ -14,11 +14,11 @@ import {
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { missingInputs } from "./missing-inputs.ts";
 
-/** Response files aside, no operating system starts a command that is longer. */
+/** Apart from response files, no operating system starts a longer command. */
 const mostBytes = 4 * 1_048_576;
 const mostParts = 250_000;
 
-/** An action with its command, as far as the queue must know it. */
+/** The data of an action and its command that the queue needs. */
 export interface KnownAction {
   readonly kind: "read";
   readonly action: Action;
@@ -51,7 +51,7 @@ export async function readAction(digest: Digest, blobs: BlobStore): Promise<Read
   return { kind: "read", action, command, commandDigest, platform };
 }
 
-/** All that an execution of the action misses, those that its worker `reported` among it. */
+/** Returns all blobs that an execution of the action lacks, including those that its worker `reported`. */
 export async function allMissingOf(
   digest: Digest,
   blobs: BlobStore,
@@ -69,8 +69,8 @@ export async function allMissingOf(
 }
 
 /**
- * Reads a blob that should be a message. A digest may name any blob, also one of gigabytes: a blob that is too large
- * for a message is not read.
+ * Reads a blob that should contain a message. A digest may name any blob, even one of gigabytes: a blob that is too
+ * large for a message is not read.
  */
 async function smallBlob(
   blobs: BlobStore,
@@ -97,7 +97,7 @@ function decodeAction(digest: Digest, bytes: Uint8Array) {
 
 async function allMissing(blobs: BlobStore, command: Digest, root: Digest): Promise<Digest[]> {
   const [commands, inputs] = await Promise.all([
-    // Checked by reading: a store that caches existence may be a minute behind.
+    // Checked by reading, because a store that caches existence may be a minute out of date.
     smallBlob(blobs, command, "command").then((bytes) => (bytes === undefined ? [command] : [])),
     missingInputs(blobs, root),
   ]);
@@ -116,13 +116,13 @@ function decoded<T>(what: string, decode: () => T): T {
   }
 }
 
-/** The action's platform counts; Buck2 and Pants set only the command's. */
+/** The action's platform takes precedence; Buck2 and Pants set only the command's. */
 function platformOf(action: Action, command: Command): Platform {
   const { properties } = action.platform ?? command.platform ?? { properties: [] };
   const found = new Map<string, string>();
   for (const { name, value } of properties) {
     const other = found.get(name);
-    // REv2 would have a worker offer both; no client that we know of asks for that.
+    // By REv2 a worker would have to offer both values; no client that we know of requires that.
     if (other !== undefined && other !== value) {
       throw new Fault(
         "invalid_argument",

@@ -41,7 +41,7 @@ import { workersService } from "./workers-service.ts";
 
 type Changes<S extends DescMessage> = Omit<MessageInitShape<S>, "$typeName" | "$unknown">;
 
-/** A server as build tools and workers see it, on a database and a store that it may share with others. */
+/** A server as build tools and workers see it. Its database and store may be shared with other servers. */
 export async function rev2Server(parts: {
   readonly db: Db;
   readonly clock: Clock;
@@ -124,7 +124,7 @@ export async function rev2Server(parts: {
       return digest;
     },
 
-    /** An action like any other; its script tells it from others. */
+    /** A simple action; its script distinguishes it from others. */
     async anAction(
       script: string,
       changes: Changes<typeof ActionSchema> = {},
@@ -142,7 +142,7 @@ export async function rev2Server(parts: {
       });
     },
 
-    /** Executes, and gives what comes as it comes. Leave it with `leave`. */
+    /** Executes an action, and returns a stream of the operation's states. End it with `leave`. */
     execute(
       digest: Digest,
       changes: Changes<typeof ExecuteRequestSchema> = {},
@@ -187,7 +187,7 @@ export function metadataOf(said: MessageInitShape<typeof RequestMetadataSchema>)
 /** A stream of operations, one at a time. */
 interface Stream {
   next(): Promise<Operation>;
-  /** The last that comes. */
+  /** Returns the last state. */
   end(): Promise<Operation>;
   leave(): Promise<void>;
 }
@@ -225,7 +225,7 @@ export function responseOf(operation: Operation) {
 
 const me = { workerName: "w", instanceId: "instance-1" };
 
-/** A worker that does what it is told. */
+/** A worker that the test controls. */
 export async function fakeWorker({ channel }: Rev2Server) {
   await channel.unary(Workers.method.register, {
     name: me.workerName,
@@ -235,7 +235,7 @@ export async function fakeWorker({ channel }: Rev2Server) {
     slots: 8,
   });
   return {
-    /** Begins what is next. */
+    /** Starts the next leased execution. */
     async begin(waitMs = 5_000) {
       const wait = durationFromMs(waitMs);
       const { leases } = await channel.unary(Workers.method.claim, { ...me, most: 1, wait });
@@ -249,7 +249,7 @@ export async function fakeWorker({ channel }: Rev2Server) {
         },
       };
     },
-    /** What of what it holds it is told to end. */
+    /** Returns the leases of this worker that the server asks it to cancel. */
     async toldToCancel(lease: MessageInitShape<typeof FinishedSchema>["lease"]) {
       const leases = lease === undefined ? [] : [lease];
       const { cancelled } = await channel.unary(Workers.method.heartbeat, { ...me, leases });

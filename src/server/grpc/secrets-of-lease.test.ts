@@ -31,7 +31,7 @@ test("a lease over a private line carries what its action names", async () => {
 test("over a line that others can read, none is sent, and it is said what would help", async () => {
   const sent = secretsOfLease(action("KEY@1.1"), protectedDomain, { isPrivate: false, open });
 
-  // Another worker may have a better line: tried again, not failed for good.
+  // Another worker may have a better connection, so the execution is retried and does not fail permanently.
   await expect(sent).rejects.toMatchObject({ code: "unavailable" });
   await expect(sent).rejects.toThrow("GRANGE_SECRETS_IN_CLEAR=1");
 });

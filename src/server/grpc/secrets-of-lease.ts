@@ -11,7 +11,7 @@ export type OpenSecrets = (
   domain: TrustDomain,
 ) => Promise<readonly { readonly name: string; readonly value: Uint8Array }[]>;
 
-/** Returns the secrets that an action names; throws for a text that the server never writes. */
+/** Returns the secrets that an action names; throws for a text that the server never wrote. */
 function secretsNamedIn(action: Uint8Array): SecretReference[] {
   const { platform } = fromBinary(ActionSchema, action);
   const said = platform?.properties.filter(({ name }) => name === secretsProperty) ?? [];
@@ -24,8 +24,8 @@ function secretsNamedIn(action: Uint8Array): SecretReference[] {
 /**
  * Returns the secrets that a worker gets with a lease.
  *
- * The author of the action had the right to them: actions of build tools that name secrets are refused. The trust
- * domain is checked again, because it must hold even when another check fails.
+ * The author of the action had the right to use them: actions of build tools that name secrets are refused. The trust
+ * domain is checked again, because it must be enforced even when another check fails.
  */
 export async function secretsOfLease(
   action: Uint8Array,

@@ -16,7 +16,7 @@ const db = await freshDb();
 afterAll(() => db.close());
 
 const unservedMs = 15 * 60_000;
-/** Clients of these tests come and go; nobody is taken for gone. */
+/** Clients of these tests connect and disconnect; none of them counts as gone. */
 const times = { graceMs: 86_400_000, renewEveryMs: 3_600_000 };
 let clock = movableClock();
 let blobs = memoryBlobStore();
@@ -44,7 +44,7 @@ const sweep = ({ queue }: Rev2Server) =>
   endUnserved(db, queue, { now: clock.now(), openSince, unservedMs });
 const gpu = { platform: { properties: [{ name: "gpu", value: "a100" }] } };
 
-/** Seen a moment ago, as by its heartbeats. */
+/** The worker was seen a moment ago, as by its heartbeats. */
 const seen = () => db.run(sql`update worker set last_seen_at = ${clock.now()}`);
 
 test("a client is told when nobody could ever serve it, wherever it listens", async () => {
@@ -83,7 +83,7 @@ test("nobody is told who waits for a worker that is busy, or was there a while a
   expect(await sweep(farm)).toBe(0);
   clock.pass(unservedMs - 1_000);
   expect(await sweep(farm)).toBe(0);
-  // And nobody has come back.
+  // And no client has reconnected.
   clock.pass(2_000);
   expect(await sweep(farm)).toBe(1);
 

@@ -9,7 +9,7 @@ export async function* withHeartbeats<T>(
   stop: () => void,
 ): AsyncGenerator<T, void> {
   let next = source.next();
-  // Whoever stops listening does not want to hear how the waiting ended.
+  // A caller that has stopped reading does not need the result of the wait.
   next.catch(() => {});
   try {
     let last: T | undefined;

@@ -10,13 +10,13 @@ import type { Held } from "#execution/leasing/worker-principal.store.ts";
 import type { CallContext } from "#grpc/call-context.ts";
 import { judgeLease } from "./judge-lease.ts";
 
-/** Who may call as which worker, and about which leases. */
+/** Checks which worker a caller may act for, and which leases it may name. */
 export interface WorkerGate {
   /** Returns the description with its principal. Throws when the caller may not serve the worker's pool. */
   admit(context: CallContext, worker: WorkerDescription): Promise<WorkerDescription>;
-  /** To be called once the worker is registered. */
+  /** Called after the worker is registered. */
   admitted(worker: WorkerDescription): void;
-  /** Throws for callers that may not speak for the process. */
+  /** Throws for callers that may not act for the process. */
   requireProcess(context: CallContext, process: WorkerProcess): Promise<void>;
   /** Records the leases handed to a process that `requireProcess` has accepted. */
   handedOut(context: CallContext, leases: readonly Lease[]): Promise<void>;
@@ -43,7 +43,7 @@ interface WorkerGateParts {
     process: WorkerProcess,
   ) => Promise<{ readonly principal: string; readonly platform: Platform } | undefined>;
   readonly holdersOf: (ids: readonly ExecutionId[]) => Promise<readonly Held[]>;
-  /** Called with an offence, which no worker of ours commits. */
+  /** Called for an offence, which Grange's own worker never commits. */
   readonly offended: (offence: {
     readonly principal: string;
     readonly worker: string;
@@ -51,7 +51,7 @@ interface WorkerGateParts {
   }) => Promise<void>;
 }
 
-/** Some hundred bytes each; more than workers hold at one server, so that the database is hardly asked. */
+/** About a hundred bytes each; more than workers hold at one server, so that the database is rarely queried. */
 const mostLeases = 100_000;
 const mostProcesses = 20_000;
 
@@ -69,8 +69,8 @@ function poolOf(platform: Platform): string {
  * Restricts each worker to its own leases: a principal acts for the processes that it registered, and ends, extends or
  * logs to their leases only.
  *
- * This server remembers the leases that it handed out. For others, after a restart or with several servers, it reads
- * the database. Leases are not checked for principals that administer the farm, which on an open farm is everybody.
+ * This server remembers the leases that it granted. For other leases, after a restart or with several servers, it reads
+ * the database. Leases are not checked for principals that administer the farm, which on an open farm is every caller.
  */
 export function workerGate(parts: WorkerGateParts): WorkerGate {
   const processes = recentlyUsed<Standing>(mostProcesses);
@@ -114,7 +114,7 @@ export function workerGate(parts: WorkerGateParts): WorkerGate {
       const caller = await callerOf(context);
       const standing = await standingOf(process);
       if (standing === undefined) {
-        // No process holds the name: the queue answers that it is unknown.
+        // No process has this name: the queue reports that it is unknown.
         requireGrantSomewhere(caller, "work");
         return;
       }
@@ -130,7 +130,7 @@ export function workerGate(parts: WorkerGateParts): WorkerGate {
     },
 
     async handedOut(context, leases) {
-      // While it waited, its token may have been revoked.
+      // The token may have been revoked during the wait.
       const { name } = await callerOf(context);
       for (const lease of leases) leaseHolders.set(leaseKey(lease), name);
     },

@@ -33,9 +33,9 @@ export const InstanceId = z
   .string()
   .regex(/^[A-Za-z0-9-]{8,64}$/, "an instance id is 8 to 64 letters, digits and dashes");
 
-/** A text for people; one that the database cannot keep is the worker's mistake. */
+/** A text for people; a text that the database cannot store is the worker's error. */
 const textOf = (most: number) => z.string().max(most).refine(isKeepable, "it is no text");
-/** More than a machine ever reports; each property is stored in a row and shown in every list of workers. */
+/** More than any machine reports; each property is stored in a row and shown in every list of workers. */
 const mostProperties = 128;
 const few = (properties: Readonly<Record<string, string>>) =>
   Object.keys(properties).length <= mostProperties;
@@ -123,14 +123,14 @@ export function reportFrom(finished: Finished, worker: string): FinishReport {
   };
 }
 
-/** Undefined when it is not said, or is no time. */
+/** Undefined when the result has no start time, or an invalid one. */
 function startIn(result: ActionResult | undefined): Date | undefined {
   const at = result?.executionMetadata?.executionStartTimestamp;
   const date = at === undefined ? undefined : timestampDate(at);
   return date === undefined || Number.isNaN(date.getTime()) ? undefined : date;
 }
 
-/** Clients account for the phases of a result only when it names its worker. */
+/** Clients show the phases of a result only when it names its worker. */
 function resultBytes(result: ActionResult, worker: string): Uint8Array {
   const metadata = result.executionMetadata ?? create(ExecutedActionMetadataSchema);
   metadata.worker = worker;
@@ -155,7 +155,7 @@ function outcomeFrom(outcome: Finished["outcome"]): FinishReport["outcome"] {
       return "infrastructure_error";
     case Outcome.OUTCOME_UNSPECIFIED:
     default:
-      // Open enumeration: also the values of workers newer than this server.
+      // An open enumeration: workers that are newer than this server may send other values.
       throw new Fault("invalid_argument", `outcome ${outcome} is not known here`);
   }
 }

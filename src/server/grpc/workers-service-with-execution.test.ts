@@ -119,7 +119,7 @@ function responseOf(operation: Operation | undefined) {
     : undefined;
 }
 
-/** A worker that does one thing: it takes what comes and ends it as told. */
+/** A worker for one execution: it claims the next one and ends it as the test requests. */
 async function workOnce(end: Omit<MessageInitShape<typeof FinishedSchema>, "$typeName">) {
   const { leases } = await channel.unary(claim, { ...me, most: 1, wait: durationFromMs(5_000) });
   const work = leases[0];
@@ -161,7 +161,7 @@ test("an action goes from a client through the queue to a worker and back", asyn
   expect(response?.status?.code ?? Code.OK).toBe(Code.OK);
   expect(response?.result).toMatchObject({ exitCode: 0, executionMetadata: { worker: "w" } });
 
-  // Who lost the stream can ask again by the name.
+  // A client that lost the stream can reconnect by the operation's name.
   const again: Operation[] = [];
   for await (const operation of channel.serverStream(Execution.method.waitExecution, {
     name: operations[0]?.name ?? "",

@@ -30,7 +30,7 @@ import {
   workerFrom,
 } from "./workers-service-messages.ts";
 
-/** Less than the limit of gRPC clients for one message. A worker that gets less claims again at once. */
+/** Less than the limit of gRPC clients for one message. A worker that gets fewer leases claims again at once. */
 const mostBytesPerAnswer = 3 * 1024 * 1024;
 /** Proxies between worker and server may end calls that wait longer, in ms. */
 const longestWaitMs = 60_000;
@@ -47,7 +47,7 @@ type Work = MessageInitShape<typeof WorkSchema>;
 
 interface SecretsForWorkers {
   readonly open: OpenSecrets;
-  /** Whether secrets may be sent over connections without TLS. */
+  /** Whether secrets may be sent without TLS. */
   readonly inClear: boolean;
 }
 
@@ -56,7 +56,7 @@ export function workersService(parts: {
   readonly queue: ExecutionQueue;
   readonly blobsOf: (project: string) => BlobStore;
   readonly secrets?: SecretsForWorkers | undefined;
-  /** No rights are checked when absent. */
+  /** When absent, no rights are checked. */
   readonly gate?: WorkerGate;
 }): Method[] {
   const { queue, gate = openGate } = parts;
@@ -157,7 +157,7 @@ const verdictMessages = {
   refused: FinishResponse_Verdict.REFUSED,
 } as const;
 
-/** Returns the methods that name a lease and not the worker that calls. */
+/** Returns the methods that name a lease but not the calling worker. */
 function leaseMethods(queue: ExecutionQueue, gate: WorkerGate): Method[] {
   return methodsOf(Workers, {
     async started(request, context) {
@@ -200,7 +200,7 @@ async function byOwner(
   };
 }
 
-/** The name in calls that name a lease and not their worker. */
+/** The worker's name in calls that name only a lease. */
 const unnamed = "";
 
 function processFrom(request: {
@@ -213,7 +213,7 @@ function processFrom(request: {
   };
 }
 
-/** Returns the input root of an execution that waits; undefined when its Action cannot be read: its claim reports that. */
+/** Returns the input root of a waiting execution; undefined when its Action cannot be read, which its claim reports. */
 async function inputRootOf(
   { project, actionDigest }: AheadExecution,
   blobsOf: (project: string) => BlobStore,

@@ -20,7 +20,7 @@ beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "grange-access-"));
   const config = readServerConfig({ dataDir, databaseUrl, port: 0, host: "127.0.0.1" }, {});
   server = await startServer(config, pino({ level: "silent" }));
-  // As on a new farm: who sends no token makes the first one, and then closes the door.
+  // As on a new farm: a caller without a token creates the first one, and then closes the farm.
   admin = await tokenOf("root");
   await post("/grants", { principal: "root", verb: "*", top: true });
   await post("/grants/remove", { principal: "anyone", verb: "*" }, admin);
@@ -36,7 +36,7 @@ interface Answer {
   readonly body: unknown;
 }
 
-/** Unlike fetch it sends headers several times, and with any bytes. */
+/** Unlike fetch it can send a header several times, and with any bytes. */
 function send(
   method: string,
   path: string,

@@ -71,7 +71,7 @@ export function benchmarkCollectorHandlers({
 
     async claimBenchmarkJob({ params: { name }, body, caller, context }) {
       requireMeasure(caller, name);
-      // Waits for work at most until the client disconnects.
+      // Waits for work until the client disconnects at the latest.
       const claimed = await claims.claim(name, body, context.req.raw.signal);
       return { ...claimed, serverVersion: version };
     },

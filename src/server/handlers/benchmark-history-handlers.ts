@@ -23,7 +23,7 @@ export function benchmarkHistoryHandlers({
       const known = /^(?:W\/)?"([0-9a-f]{64})"$/.exec(condition)?.[1];
       const { key, comparison } = await cache.get(query, known);
       context.header("etag", `"${key}"`);
-      // Clients cache it and revalidate each time, because its data may have grown.
+      // Clients cache it and revalidate each time, because new data may exist.
       context.header("cache-control", "private, no-cache");
       return comparison ?? context.body(null, 304);
     },
@@ -87,7 +87,7 @@ function wordsIn(text: string): string[] {
   return text.split(",").filter((word) => word !== "");
 }
 
-/** Throws `Fault("invalid_argument")` where a text names no case. */
+/** Throws `Fault("invalid_argument")` for a text that names no test case. */
 function caseNamed(key: string): TestCase {
   const testCase = caseOfKey(key);
   if (testCase === undefined) {

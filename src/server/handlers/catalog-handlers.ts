@@ -45,9 +45,9 @@ export function catalogHandlers(services: HandlerServices): HandlersFor<typeof c
 /**
  * Checks the rights for a preview that does more than read the farm's data: throws `permission_denied`.
  *
- * As at submission, a caller that may not submit cannot make the farm fetch anything, and one that may not define
- * cannot read a directory of its machine. Sent definitions are parsed without a pause, at about 4 µs for each byte in
- * the worst case: a caller that may not submit may send only a few.
+ * As at submission: a caller without the right to submit cannot make the farm fetch anything, and one without the right
+ * to define cannot read a directory of its machine. Sent definitions are parsed without a pause, at about 4 µs for each
+ * byte in the worst case, so a caller without the right to submit may send only a few.
  */
 function requireMayPreview(
   by: Principal,

@@ -4,7 +4,7 @@ import type { Verb } from "#core/verb.ts";
 import type { Tx } from "#db/db.ts";
 import type { HandlerServices } from "./handler-services.ts";
 
-/** Changes rights and records the change in the audit log; afterwards all cached rights of callers are dropped. */
+/** Changes rights and records the change in the audit log; then it clears all cached rights of callers. */
 export async function changeRights<T>(
   { db, clock, callers }: Pick<HandlerServices, "db" | "clock" | "callers">,
   by: Principal,

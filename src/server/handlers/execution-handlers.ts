@@ -18,7 +18,7 @@ import { whyExecutionWaits } from "../why-execution-waits.ts";
 import { found } from "./found.ts";
 import type { Feeds, HandlerServices } from "./handler-services.ts";
 
-/** A log that is shown as text is read whole. */
+/** A log that is shown as text is read as a whole. */
 const mostTextBytes = 1024 * 1024;
 
 export function executionHandlers(
@@ -65,7 +65,7 @@ export function executionHandlers(
       asAttachment(context, query.name ?? digest.hash, digest);
       return stream(context, async (body) => {
         for await (const chunk of chunks) {
-          // The client has gone.
+          // The client has disconnected.
           if (body.aborted) return;
           await body.write(chunk);
         }
@@ -98,7 +98,7 @@ async function textOf(chunks: Chunks): Promise<Uint8Array<ArrayBuffer>> {
   throw new Fault("failed_precondition", "this blob is no UTF-8 text; download it instead");
 }
 
-/** Escape sequences are text; a NUL is in no text that people wrote. */
+/** Escape sequences count as text; a NUL does not occur in text. */
 function isText(bytes: Buffer): boolean {
   if (bytes.includes(0)) return false;
   try {
@@ -123,7 +123,7 @@ function describe(digest: Digest, project: string): string {
   return `blob ${digest.hash}/${digest.sizeBytes} in project "${project}"; what nobody uses for long is dropped`;
 }
 
-/** The execution that an address names. Throws `invalid_argument`. */
+/** Returns the execution that an address names. Throws `invalid_argument`. */
 function executionOfCall(written: string): ExecutionId {
   const id = ExecutionId.safeParse(written);
   if (id.success) return id.data;
@@ -133,7 +133,7 @@ function executionOfCall(written: string): ExecutionId {
   );
 }
 
-/** Returns the text with which a fault says that the execution does not exist. */
+/** Returns the name of the execution for the message that it does not exist. */
 function describeExecution(id: ExecutionId): string {
   return `execution ${id}; it may be so old that the farm dropped it`;
 }

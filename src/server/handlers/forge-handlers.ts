@@ -34,7 +34,7 @@ import type { HandlersFor } from "../http/serve-endpoints.ts";
 import { found } from "./found.ts";
 import type { HandlerServices } from "./handler-services.ts";
 
-/** How many of each kind a page shows. */
+/** The maximum number of entries of each kind on a page. */
 const mostShown = 100;
 
 export function forgeHandlers({
@@ -50,7 +50,7 @@ export function forgeHandlers({
     sealWay: (place, address) => ways.seal(place, address),
     record: (tx, detail) => recordAudit(tx, { actor: by.name, verb: "forge", detail }),
   });
-  /** A job with network access reaches this API: on an open farm, as a caller with all rights. */
+  /** A job with network access can reach this API; on an open farm it then has all rights. */
   const refuseNetworkOnOpenFarm = async ({ forkNetwork }: ForgePolicyChange) => {
     if (forkNetwork !== true) return;
     const nobody = { name: anyone, grants: await grantsOf(db, anyone) };
@@ -162,7 +162,7 @@ async function detailForPage(
   for (const graph of await latestGraphs(tx, name, commits)) {
     if (graph.cancelledAt === null) graphs.set(placeOf(graph), graph.id);
   }
-  // A row is there before its graph is: until all is made, there is nothing to be shown.
+  // The row exists before its graph: until the graph is complete, there is nothing to show.
   const graphAt = (ref: string, sha: string, isMade: boolean) =>
     isMade ? (graphs.get(placeOf({ ref, sha })) ?? null) : null;
   const unsent = await unsentOf(tx, name, mostShown);

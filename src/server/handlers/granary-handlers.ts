@@ -28,7 +28,7 @@ export function granaryHandlers(
   services: Pick<HandlerServices, "db" | "blobsOf" | "treesOf" | "clock">,
 ): HandlersFor<typeof granaryEndpoints> {
   const { db, blobsOf, clock } = services;
-  // Pages show only what everybody may read.
+  // Pages show only data that everybody may read.
   const domain = protectedDomain;
   const results = projectResults({ ...services, domain });
 

@@ -11,7 +11,7 @@ import { found } from "./found.ts";
 import { graphOfCall } from "./graph-of-call.ts";
 import type { HandlerServices } from "./handler-services.ts";
 
-/** How many graphs a list shows at first; its stream reports changes of these. */
+/** The number of graphs that a list shows at first; its stream reports changes of these. */
 const graphsInStream = 50;
 
 export function graphHandlers(services: HandlerServices): HandlersFor<typeof graphEndpoints> {

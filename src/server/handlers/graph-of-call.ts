@@ -5,9 +5,9 @@ import type { GraphId } from "#graphs/graph-id.ts";
 import { found } from "./found.ts";
 
 /**
- * The graph that a caller names by its id, a unique beginning of one, or `latest`.
+ * Returns the graph that a caller names by its id, by a unique prefix of an id, or by `latest`.
  *
- * Throws `not_found`, and `invalid_argument` where several ids begin so.
+ * Throws `not_found`, and `invalid_argument` when several ids have this prefix.
  */
 export async function graphOfCall(tx: Tx, written: string): Promise<GraphId> {
   const ids = await findGraphs(tx, written);

@@ -8,7 +8,7 @@ export interface Feeds {
   /** Topics are executions' ids. */
   readonly logs: ChangeFeed;
   readonly executions: ChangeFeed;
-  /** Topics are suites' names; the empty one hears every change of the lab. */
+  /** Topics are names of suites; a follower of the empty topic gets every change of the lab. */
   readonly benchmarks: ChangeFeed;
 }
 

@@ -292,7 +292,7 @@ describe("blobs", () => {
       for (;;) {
         told += 1;
         yield new Uint8Array(1024 * 1024);
-        // Others have their turn between two pieces, as they have where a disk is read.
+        // Other tasks run between two pieces, as they do when a disk is read.
         await new Promise((resolve) => setImmediate(resolve));
       }
     }

@@ -66,7 +66,7 @@ export function invocationHandlers(
   ): Promise<LogPiece> => {
     const { project, id } = address;
     found(await invocationRow(db, address), describe(address));
-    // Read first whether it is over: output between the two reads is then only found early.
+    // The end of the build is read first: output that arrives between the two reads is then only found early.
     const build = await readBuild(db, { project, invocation: id });
     const printed = await printedLog(db, project, id, offset, most);
     const isOver = build === undefined || build.complete || build.finishedAt !== null;
@@ -126,7 +126,7 @@ function describe({ project, id }: InvocationAddress): string {
 function lookingAgain(everyMs: number): Ticket {
   return {
     async changed(withinMs, signal) {
-      // Whoever leaves wants no answer.
+      // A client that disconnects needs no answer.
       await setTimeout(Math.min(everyMs, withinMs), undefined, { signal }).catch(() => {});
     },
     drop() {},

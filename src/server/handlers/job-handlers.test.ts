@@ -56,7 +56,7 @@ test("a farm without workers says of each job why it waits, on its own and with 
   expect((await ask(`/graphs/${id}/jobs/nothing/waiting`)).status).toBe(404);
 });
 
-/** Follows a stream of events until it said something. */
+/** Follows a stream of events until an event contains the text. */
 async function untilTold(path: string, text: string): Promise<void> {
   const stopped = new AbortController();
   const { body } = await ask(path, { signal: stopped.signal });

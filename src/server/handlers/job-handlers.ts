@@ -57,7 +57,7 @@ export function jobHandlers(services: HandlerServices): HandlersFor<typeof jobEn
       const from = logPositionOf(context);
       const { output } = await runOfCall(db, params, query.batch);
       const ticket = feeds.logs.ticket(output.executionId ?? "");
-      // A run that has just begun gets its execution, and later its result.
+      // A run that has just started gets its execution now, and its result later.
       const read = async (offset: number) => {
         const run = await runOfCall(db, params, query.batch);
         return readRunLog(services, run.output, offset, mostLogBytesPerEvent);

@@ -6,7 +6,7 @@ import type { HandlersFor } from "../http/serve-endpoints.ts";
 import { projectRemoval } from "../remove-projects.ts";
 import type { HandlerServices } from "./handler-services.ts";
 
-/** All entries are counted for an answer, which pages request every second. In ms. */
+/** An answer counts all entries, and pages request it every second. In ms. */
 const countedForMs = 5_000;
 
 export function projectHandlers(services: HandlerServices): HandlersFor<typeof projectEndpoints> {

@@ -22,7 +22,7 @@ export function retentionHandlers({
   db,
   clock,
 }: HandlerServices): HandlersFor<typeof retentionEndpoints> {
-  /** Changes something, with its entry in the audit log, and answers what holds then. */
+  /** Changes a setting, writes an entry in the audit log, and returns the new settings. */
   const change = (
     actor: string,
     what: string,

@@ -5,7 +5,7 @@ import { type RunOutput, runOutput } from "#graphs/job-detail.store.ts";
 import { found } from "./found.ts";
 import { graphOfCall } from "./graph-of-call.ts";
 
-/** A run that a caller names. */
+/** The run that a caller names. */
 interface RunOfCall {
   readonly graph: GraphId;
   readonly output: RunOutput;

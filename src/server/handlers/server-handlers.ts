@@ -30,7 +30,7 @@ export function serverHandlers(services: HandlerServices): HandlersFor<typeof se
           damagedBlobs: counted.damagedBlobs,
         }),
       ),
-    // Made once, at the first call: it is the same for as long as the server runs.
+    // Made once, at the first call: it does not change while the server runs.
     openApi() {
       openApi ??= Response.json(openApiDocument({ ...signInEndpoints, ...allEndpoints }, version));
       return openApi.clone();

@@ -45,7 +45,7 @@ beforeAll(async () => {
   await aDecision(db, ended);
   await anAttempt(db, ended);
   await aKey(db, "a:k/1", { runs: {} });
-  // As if it had ended just now: what is told is of the last day.
+  // As if it had just ended, because the answer covers the last day.
   await db.run(sql`update execution set finished_at = now()`);
   id = ended;
   const config = readServerConfig({ dataDir, databaseUrl, port: 0, host: "127.0.0.1" }, {});

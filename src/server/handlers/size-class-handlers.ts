@@ -26,9 +26,9 @@ import { traceLines } from "../trace-lines.ts";
 import { found } from "./found.ts";
 import type { HandlerServices } from "./handler-services.ts";
 
-/** Pages ask again every few seconds, and many of them at once. */
+/** Many pages repeat the request every few seconds. */
 const nowForMs = 2_000;
-/** Looks at all that ended within a day. */
+/** Reads all executions that ended within a day. */
 const usageFor = { ms: 60_000, mostMs: 600_000 };
 
 const longestKey = 1_024;
@@ -140,7 +140,7 @@ async function streamLines(
   context.header("content-type", "application/jsonl; charset=utf-8");
   return stream(context, async (body) => {
     for (let next = first; next.done !== true; next = await lines.next()) {
-      // The client has gone.
+      // The client has disconnected.
       if (body.aborted) break;
       await body.write(next.value);
     }

@@ -37,7 +37,7 @@ async function traceSince(since: string) {
   return readTrace(response.body);
 }
 
-/** Executes as many, one every second, each of which takes half a second. */
+/** Executes this many actions, one every second; each takes half a second. */
 async function executeAll(count: number): Promise<void> {
   const clock = movableClock(begunAt);
   const queue = await queues.open({ clock });
@@ -64,7 +64,7 @@ async function executeAll(count: number): Promise<void> {
 }
 
 test("what a farm executed comes as a trace that a simulation reads", async () => {
-  // More than a page; those of one millisecond lie across its end.
+  // More than a page; executions of the same millisecond are on both sides of its end.
   await executeAll(3);
   const copies = 1_200;
   await db.script(`
@@ -95,7 +95,7 @@ test("what a farm executed comes as a trace that a simulation reads", async () =
     timeoutMs: 90_000,
     failsAt: 1,
   });
-  // About an hour after the two hours began.
+  // About one hour after the start of the two hours.
   expect(Math.abs((first?.at ?? 0) - 3_600_000)).toBeLessThan(120_000);
   await expect(traceSince("1m")).rejects.toThrow("no executions");
 });

@@ -1,16 +1,16 @@
 /** The results of a server's checks of its dependencies. */
 export interface ServerState {
-  /** It is stopping, and ends after its clients have switched to another server. */
+  /** The server is stopping, and ends after its clients have switched to another server. */
   readonly isDraining: boolean;
-  /** The newest migration of the database, and how long it took to read it; the reason where it could not be read. */
+  /** The newest migration of the database, and how long reading it took; the reason if reading failed. */
   readonly database:
     | { readonly newestMigration: number; readonly tookMs: number }
     | { readonly problem: string };
   /** The newest migration that this version of the code knows. */
   readonly knownMigration: number;
-  /** The disk of the blobs; the reason where a file could not be written there. */
+  /** The disk of the blobs; the reason if no file could be written there. */
   readonly blobs: { readonly freeBytes: number } | { readonly problem: string };
-  /** Workers that the farm has heard of within a lease. */
+  /** Workers that sent a message within the time of a lease. */
   readonly workers: number;
 }
 
@@ -26,14 +26,14 @@ export interface Readiness {
   readonly checks: readonly ReadinessCheck[];
 }
 
-/** Less than one large upload takes. */
+/** Less than one large upload needs. */
 const leastFreeBytes = 64 * 1024 ** 2;
 
 /**
  * Whether a load balancer should send requests to a server. A farm without workers is ready: it takes submissions, and
  * replacing the server would bring no workers.
  *
- * Everybody who reaches the port can read the details: no paths, no addresses.
+ * Everybody who reaches the port can read the details, so they contain no paths and no addresses.
  */
 export function judgeReadiness(state: ServerState): Readiness {
   const checks = [serverCheck(state), ...databaseChecks(state), blobsCheck(state)];

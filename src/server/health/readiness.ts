@@ -8,11 +8,11 @@ import { newestMigration } from "#db/migrate.ts";
 import { countWorkersSeen } from "#execution/leasing/worker.store.ts";
 import { judgeReadiness, type Readiness, type ServerState } from "./judge-readiness.ts";
 
-/** Whether this server should be sent requests, for load balancers and service managers. */
+/** Reports whether this server should get requests, for load balancers and service managers. */
 export interface ReadinessProbe {
-  /** At most a second old: frequent requests cost no more than one each second. */
+  /** The result is at most a second old: frequent requests cause at most one check per second. */
   read(): Promise<Readiness>;
-  /** From now on the server is not ready: it stops soon. */
+  /** Reports the server as not ready from now on, because it stops soon. */
   drain(): void;
 }
 
@@ -23,12 +23,12 @@ interface ReadinessOptions {
   readonly blobs: string;
   readonly leaseMs: number;
   readonly knownMigration: number;
-  /** How long the database and the disk may take to answer. */
+  /** The time limit for an answer of the database and of the disk. */
   readonly patienceMs?: number;
 }
 
 const validMs = 1_000;
-/** Probes of service managers usually give up after a second or more, and count failures. */
+/** Probes of service managers usually time out after a second or more, and count failures. */
 const usualPatienceMs = 2_000;
 
 export function readinessProbe(options: ReadinessOptions): ReadinessProbe {
@@ -68,7 +68,7 @@ async function observe(
   return { database, knownMigration, blobs: disk, workers };
 }
 
-/** Writes a small file where blobs lie and removes it; a disk that is full or read-only says so. */
+/** Writes a small file into the directory of the blobs and removes it; this fails on a full or read-only disk. */
 async function writeProbe(directory: string): Promise<{ freeBytes: number }> {
   const path = join(directory, `.readiness-${randomUUID()}`);
   const file = await open(path, "wx", 0o600);

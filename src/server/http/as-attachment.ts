@@ -11,7 +11,8 @@ export function asAttachment(c: Context, name: string, { sizeBytes }: Digest): v
 
 function attachmentNamed(name: string): string {
   const base = name.slice(name.lastIndexOf("/") + 1).slice(0, 200) || "blob";
-  // Half a surrogate pair has no encoding, and what `encodeURIComponent` leaves alone is more than the header allows.
+  // An unpaired surrogate has no encoding, and `encodeURIComponent` leaves some characters that the header does not
+  // allow.
   const encoded = encodeURIComponent(base.replace(/\p{Surrogate}/gu, "\uFFFD")).replace(
     /['()*]/g,
     (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,

@@ -6,29 +6,29 @@ import { faultToHttp } from "./fault-to-http.ts";
 
 export interface ServerEvent {
   readonly event?: string;
-  /** Where a client continues after it lost the connection. */
+  /** The position from which a client continues after it lost the connection. */
   readonly id?: string;
   readonly data: unknown;
 }
 
 export interface Look {
   readonly events: readonly ServerEvent[];
-  /** Nothing will ever change again: the stream ends. */
+  /** No further change is possible: the stream ends. */
   readonly over: boolean;
 }
 
 /** Proxies close silent connections; most wait a minute. */
 const silenceMs = 15_000;
 
-/** Each stream looks again at every change; so many pages are those of a large company. */
+/** Each stream reads again at every change; only a large company has so many open pages. */
 const mostStreams = 2_000;
 let openStreams = 0;
 
 /**
- * Sends what `look` finds, waits until something changed, looks again.
+ * Sends the result of `look`, waits for a change, and looks again.
  *
- * Events carry states, not steps: a slow client gets fewer of them, and one that
- * comes back names the last it saw and misses nothing.
+ * Events contain states, not steps: a slow client gets fewer events. A client that reconnects names the last event it
+ * saw, and misses nothing.
  */
 export function eventStream(c: Context, ticket: Ticket, look: () => Promise<Look>): Response {
   if (openStreams >= mostStreams) {
@@ -69,7 +69,7 @@ export function eventStream(c: Context, ticket: Ticket, look: () => Promise<Look
   });
 }
 
-/** Returns where a client continues: after its last event, or else after the requested version. */
+/** Returns the position from which a client continues: after its last event, or else after the requested version. */
 export function resumeFrom(c: Context, requested: number): number {
   const text = c.req.header("last-event-id");
   if (text === undefined) return requested;

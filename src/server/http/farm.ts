@@ -3,7 +3,10 @@ import type { BrowserSignIn } from "../sign-in/browser-sign-in.ts";
 import type { MetricFamily } from "./metrics-text.ts";
 import type { KnowsCallers } from "./principal.ts";
 
-/** The parts that routes outside of the table of endpoints need: callers, signing in, webhooks of forges, metrics. */
+/**
+ * The parts of the farm that routes outside of the table of endpoints need: callers, sign-in, webhooks of forges,
+ * metrics.
+ */
 export interface Farm extends KnowsCallers, WebhookTaker, BrowserSignIn {
   /** For scrapers. */
   metricFamilies(): Promise<MetricFamily[]>;

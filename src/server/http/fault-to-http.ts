@@ -33,17 +33,17 @@ export function faultToHttp(reason: unknown): { status: number; body: Failure } 
   };
 }
 
-/** More exact than the code where that stands for several of HTTP's. */
+/** More precise than the code when one code corresponds to several HTTP statuses. */
 function statusFor(fault: Fault): number {
   if (fault instanceof BodyTooLarge) return 413;
-  // Not 429: sending less, or later, does not help.
+  // Not 429: sending less, or later, does not help the client.
   if (isFullDisk(fault)) return 507;
   return statusOf[fault.code];
 }
 
 type Problems = NonNullable<Failure["error"]["problems"]>;
 
-/** A fault about a user's own files says where in them. */
+/** A fault about a user's own files contains the positions in them. */
 function problemsOf(fault: Fault): Problems | undefined {
   return "problems" in fault && Array.isArray(fault.problems)
     ? (fault.problems as Problems)

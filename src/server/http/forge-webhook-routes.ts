@@ -3,7 +3,10 @@ import { Fault } from "#core/fault.ts";
 import type { WebhookTaker } from "../forge/webhook-taker.ts";
 import { faultToHttp } from "./fault-to-http.ts";
 
-/** By then the other webhooks have been read. If the forge does not send again, the regular reading finds the change. */
+/**
+ * By then the other webhooks have been read. If the forge does not send it again, the periodic comparison finds the
+ * change.
+ */
 const retryAfterSeconds = 10;
 
 /**
@@ -20,7 +23,7 @@ export function forgeWebhookRoutes(farm: WebhookTaker): Hono {
         header: (name) => c.req.header(name),
         body: {
           statedBytes: stated === undefined ? undefined : Number(stated),
-          // Created when the request has its turn: until then no byte of it is read from the socket.
+          // Created when it is the turn of the request: until then no byte of it is read from the socket.
           get stream() {
             return c.req.raw.body;
           },

@@ -23,13 +23,13 @@ interface HttpAppOptions {
   readonly readiness: Pick<ReadinessProbe, "read">;
   readonly logger: Logger;
   readonly webDir: string | undefined;
-  /** The address we listen on; requests for other hosts are refused. */
+  /** The address on which the server listens; requests for other hosts are refused. */
   readonly host: string;
-  /** Whether the server itself speaks TLS, and nothing else. */
+  /** Whether the server itself speaks TLS only. */
   readonly isTls?: boolean;
 }
 
-/** A year: for so long browsers ask for this host by TLS only. */
+/** One year: during this time browsers use only TLS for this host. */
 const hstsSeconds = 365 * 24 * 3_600;
 
 /** The HTTP API under /api/v1, and the pages everywhere else. */
@@ -44,7 +44,7 @@ export function httpApp({
 }: HttpAppOptions): Hono {
   const app = new Hono();
 
-  // Before the host is checked: probes name the server by whatever address they reach it at.
+  // Before the host is checked, because probes use any address of the server.
   app.route("/", healthRoutes(readiness));
   app.use(async (c, next) => {
     if (!isOurHost(c.req.header("host"), host, farm.publicHost)) {
@@ -57,16 +57,16 @@ export function httpApp({
       );
     }
     await next();
-    // Not with `c.header`, which copies a complete response at each call; that costs more than everything else here.
+    // Not with `c.header`, which copies the complete response at each call; that costs more than all other work here.
     const { headers } = c.res;
     headers.set("x-content-type-options", "nosniff");
     headers.set("referrer-policy", "same-origin");
     headers.set("x-frame-options", "DENY");
     if (isTls) headers.set("strict-transport-security", `max-age=${hstsSeconds}`);
-    // Browsers and proxies must not use an answer for one principal for another.
+    // Browsers and proxies must not use one principal's answer for another principal.
     if (c.req.path.startsWith("/api/") && !headers.has("cache-control"))
       headers.set("cache-control", "no-store");
-    // Files of builds have a stricter policy already.
+    // Files of builds already have a stricter policy.
     if (headers.has("content-security-policy")) return;
     headers.set(
       "content-security-policy",

@@ -91,7 +91,7 @@ test("answers while a body without end is still being sent, and takes in no more
 
 function open(path: string, headers: Readonly<Record<string, string>>): ClientRequest {
   const outgoing = request({ port, host: "127.0.0.1", path, method: "POST", headers });
-  // The server may end the connection while the rest of a refused body is sent.
+  // The server may end the connection while the client still sends the rest of a refused body.
   outgoing.on("error", () => {});
   return outgoing;
 }
@@ -103,7 +103,7 @@ async function post(
 ): Promise<number | undefined> {
   const outgoing = open(path, headers);
   const answered = once(outgoing, "response") as Promise<[IncomingMessage]>;
-  // Written apart from the end: Node then states no length by itself.
+  // Written separately from the end, because Node then sends no length.
   outgoing.write(body);
   outgoing.end();
   const [response] = await answered;

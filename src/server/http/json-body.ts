@@ -11,13 +11,13 @@ import { JsonValueCount } from "./json-value-count.ts";
 import { principalOf } from "./principal.ts";
 import { type UnknownKey, unknownKeys } from "./unknown-keys.ts";
 
-/** Most bodies are some names and numbers. */
+/** Most bodies are a few names and numbers. */
 const smallBytes = 64 * 1024;
 
-/** To parse and check so many values takes less than 0.1 s. */
+/** Parsing and checking this many values takes less than 0.1 s. */
 const mostValues = 250_000;
 
-/** A failure lists so many unknown keys. */
+/** The maximum number of unknown keys that an error lists. */
 const mostListed = 20;
 
 const NoOptions = z.strictObject({});
@@ -45,7 +45,7 @@ export function requireJson(c: Context): void {
 /**
  * Reads the body of a request and checks its shape.
  *
- * Reads at most 64 KiB, or what `large` allows a caller that has its right for any place; the right for the exact
+ * Reads at most 64 KiB, or the limit of `large` when the caller has its right for any place; the right for the exact
  * repository is often known only after the body was read.
  *
  * Keys that the shape does not have are refused at every level (`unknownKeys`): an option that is misspelt, or of
@@ -77,7 +77,7 @@ export async function jsonBody<Shape extends z.ZodType>(
   );
 }
 
-/** Checks that a request whose route takes no options brings none: an empty body, or `{}`. */
+/** Checks that a request has no options when its route has none: the body is empty, or `{}`. */
 export async function noOptions(c: Context): Promise<void> {
   await jsonBody(c, NoOptions, undefined, "{}");
 }
@@ -88,7 +88,7 @@ function unknownKeyIssue({ path, key, known }: UnknownKey): z.core.$ZodIssue {
   return { code: "unrecognized_keys", keys: [key], path: [...path], message };
 }
 
-/** Reads as a stream: a body in chunks states no length, and one that states it may send more. */
+/** Reads as a stream, because a chunked body states no length, and another may be longer than it states. */
 async function readText(c: Context, large: LargeBody | undefined): Promise<string> {
   const requireSize = (bytes: number) => {
     if (bytes <= smallBytes) return;
@@ -113,7 +113,7 @@ async function readText(c: Context, large: LargeBody | undefined): Promise<strin
   return Buffer.concat(pieces).toString("utf8");
 }
 
-/** Returns the owner of a request, for turns between connections that send at once. */
+/** Returns the owner of a request, so that connections that send at the same time take turns. */
 function callerAddress(c: Context): string {
   const socket = (c.env as Partial<HttpBindings> | undefined)?.incoming?.socket;
   return socket === undefined ? "" : peerOf(socket);

@@ -4,7 +4,7 @@ import type { LogPiece } from "../log-piece.ts";
 /** The most bytes of a log in one answer; the client continues at `X-Next-Offset`. */
 export const mostLogBytes = 4 * 1024 * 1024;
 
-/** A share of a log, as text that no browser takes for a page. */
+/** Answers with a part of a log, as text that no browser displays as a page. */
 export function logAnswer(c: Context, piece: LogPiece): Response {
   c.header("content-type", "text/plain; charset=utf-8");
   c.header("x-next-offset", String(piece.nextOffset));

@@ -3,14 +3,14 @@ import type { Look, ServerEvent } from "./event-stream.ts";
 import { formatLogPosition, type LogPosition } from "./log-position.ts";
 import { decodeUtf8Prefix } from "./utf8-prefix.ts";
 
-/** Large enough for speed, small enough for a browser to show at once. */
+/** Large enough to be fast, small enough for a browser to display at once. */
 export const mostLogBytesPerEvent = 256 * 1024;
 
 /**
  * Sends a follower of a log the part that it has not seen.
  *
- * When another attempt has begun, it sends `restart` and begins again at 0, because the follower has the log of an
- * attempt that failed.
+ * When another attempt has started, it sends `restart` and continues at offset 0, because the follower has the log of
+ * an attempt that failed.
  */
 export function logEvents(
   read: (offset: number) => Promise<LogPiece>,

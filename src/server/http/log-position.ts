@@ -9,7 +9,7 @@ export interface LogPosition {
   readonly offset: number;
 }
 
-/** The id of a log event: `ATTEMPT:OFFSET`, where the next one begins. */
+/** The id of a log event: `ATTEMPT:OFFSET`, the position where the next event begins. */
 export function formatLogPosition({ attempt, offset }: LogPosition): string {
   return attempt === undefined ? String(offset) : `${attempt}:${offset}`;
 }
@@ -30,7 +30,7 @@ export function parseLogPosition(text: string): LogPosition {
   };
 }
 
-/** Returns the position that the reader saw last, by its last event or by `?offset=` and `?attempt=`. */
+/** Returns the reader's last position, from its last event or from `?offset=` and `?attempt=`. */
 export function logPositionOf(c: Context): LogPosition {
   const lastEvent = c.req.header("last-event-id");
   const attempt = c.req.query("attempt");

@@ -1,12 +1,12 @@
 /**
- * Something that is measured, with its samples.
+ * A measured quantity, with its samples.
  *
- * Names and units as OpenMetrics 1.0 wants them: base units (seconds, bytes), the unit at the
- * name's end. A histogram's counts are cumulative, and its last bound is infinite.
+ * Names and units follow OpenMetrics 1.0: base units (seconds, bytes), and the unit at the end of the name. A
+ * histogram's counts are cumulative, and its last bound is infinite.
  */
 export type MetricFamily =
   | {
-      /** Only goes up. Its name is without the `_total` that its samples have. */
+      /** It only increases. Its name is without the `_total` that its samples have. */
       readonly kind: "counter";
       readonly name: string;
       readonly help: string;

@@ -7,7 +7,7 @@ const endpoints = { ...signInEndpoints, ...allEndpoints };
 const document = openApiDocument(endpoints, "1.2.3");
 const text = JSON.stringify(document);
 
-/** What a JSON pointer within the document names. */
+/** Returns the value that a JSON pointer names within the document. */
 function at(pointer: string): unknown {
   return pointer
     .slice(2)

@@ -50,7 +50,7 @@ export function openApiDocument(
 
 interface Components {
   readonly schemas: Readonly<Record<string, Schema>>;
-  /** Where the schema of a shape is to be found. */
+  /** Returns the reference to the schema of a shape. */
   refTo(shape: z.ZodType): Schema;
 }
 
@@ -84,7 +84,7 @@ function nameOf(shape: z.ZodType): string | undefined {
   return element === undefined ? undefined : `${element}List`;
 }
 
-/** Within a document the place of a schema is its id, and what several schemas share is a component, too. */
+/** Within a document the location of a schema is its id, and a schema that several others share is a component, too. */
 function withinDocument(
   { $schema: _schema, $id: _id, id: _name, ...schema }: Schema,
   shared: string,

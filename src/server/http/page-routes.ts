@@ -25,11 +25,11 @@ interface WebFile {
 
 const compress = promisify(gzip);
 
-/** The built pages: files by their name, and the one page for every other address. */
+/** Serves the built pages: files by their name, and the one page for every other address. */
 export function pageRoutes(webDir: string | undefined): Hono {
   const routes = new Hono();
   if (webDir === undefined) return routes.get("*", (c) => c.text(notBuilt, 503));
-  // Some hundred kilobytes in all; their names carry a hash of their content, so they never change.
+  // A few hundred kilobytes in total; their names contain a hash of their content, so they never change.
   const assets = new Map<string, WebFile>();
 
   async function fileAt(path: string): Promise<WebFile | undefined> {

@@ -19,8 +19,8 @@ export interface KnowsCallers extends Pick<BrowserSignIn, "identifySession"> {
 /**
  * Puts the caller into the context, or ends the request.
  *
- * Browsers send only a cookie by themselves, also for pages of others. A request that only a cookie identifies must
- * therefore show that it comes from a page of ours. This is checked here for all routes.
+ * Browsers send a cookie automatically, also for pages of other sites. A request that only a cookie identifies must
+ * therefore prove that it comes from a page of this farm. This is checked here for all routes.
  */
 export function authenticate(farm: KnowsCallers): MiddlewareHandler {
   return async (c, next) => {
@@ -45,7 +45,7 @@ async function callerOf(c: Context, farm: KnowsCallers): Promise<Principal> {
   return signedIn ?? farm.identify(undefined, issuedTo);
 }
 
-/** Returns the caller. On a route without `authenticate` it throws, so that the route is not open to all. */
+/** Returns the caller. On a route without `authenticate` it throws, so that no route is open by mistake. */
 export function principalOf(c: Context): Principal {
   const principal: Principal | undefined = c.get("principal");
   if (principal === undefined) throw new Fault("internal", `nobody asked who calls ${c.req.path}`);

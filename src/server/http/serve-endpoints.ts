@@ -34,7 +34,10 @@ type AnswerOf<E extends Endpoint> = E extends {
     : Sendable<z.input<S>> | Response
   : Response;
 
-/** Serves an endpoint: answers, or throws a `Fault`. A `Response` instead of JSON is for those with headers of their own. */
+/**
+ * Handles an endpoint: returns the answer, or throws a `Fault`. It returns a `Response` instead of JSON when the answer
+ * has headers of its own.
+ */
 type Handler<E extends Endpoint> = (call: Call<E>) => AnswerOf<E> | Promise<AnswerOf<E>>;
 
 /** A handler for each entry of a part of the table, under the same name. */
@@ -42,15 +45,15 @@ export type HandlersFor<Table extends Readonly<Record<string, Endpoint>>> = {
   readonly [Name in keyof Table]: Handler<Table[Name]>;
 };
 
-// `HandlersFor` has tied entry and handler together; here, only the order of the steps matters.
+// `HandlersFor` has matched entries and handlers; here, only the order of the steps matters.
 type AnyHandler = (call: Call<Endpoint>) => unknown;
 
 /**
  * The routes of a table of endpoints.
  *
- * The one place where a call is checked: first the right that the entry states, then query, body and path against their
- * shapes. The handler runs after all of it. Routes without parameters come first, so that `/catalogs/diff` is not
- * taken for a catalog called `diff`.
+ * The only place that checks a call: first the right that the entry states, then query, body and path against their
+ * shapes. Then the handler runs. Routes without parameters come first, so that `/catalogs/diff` is not read as a
+ * catalog named `diff`.
  */
 export function serveEndpoints<Table extends Readonly<Record<string, Endpoint>>>(
   table: Table,
@@ -88,7 +91,7 @@ function respond({ answer, path }: Endpoint, c: Context, answered: unknown): Res
 
 async function bodyOf({ method, body, largeBody }: Endpoint, c: Context): Promise<unknown> {
   if (method === "GET") return undefined;
-  // A body that is no JSON is the handler's.
+  // The handler reads a body that is not JSON.
   if (body !== undefined && !(body instanceof z.ZodType)) return undefined;
   requireJson(c);
   if (body !== undefined) return jsonBody(c, body, largeBody);
@@ -96,7 +99,9 @@ async function bodyOf({ method, body, largeBody }: Endpoint, c: Context): Promis
   return undefined;
 }
 
-/** Refuses parameters that the entry does not name: one that is misspelt, or of another version, is never ignored. */
+/**
+ * Refuses parameters that the entry does not name: a misspelt parameter, or one of another version, is never ignored.
+ */
 function queryOf({ query }: Endpoint, written: Readonly<Record<string, string>>): unknown {
   const known = query === undefined ? [] : Object.keys(query.shape).toSorted();
   const unknown = Object.keys(written).find((key) => !known.includes(key));
@@ -116,7 +121,7 @@ function parse(shape: z.ZodType, value: unknown): unknown {
   throw new Fault("invalid_argument", z.prettifyError(parsed.error));
 }
 
-/** Segments that are written out come before parameters; a longer path before a shorter one. */
+/** Fixed segments come before parameters; a longer path comes before a shorter one. */
 function byFixedSegments(a: string, b: string): number {
   const left = a.split("/");
   const right = b.split("/");

@@ -6,11 +6,11 @@ import { callbackPath } from "#sign-in/provider/identity-provider.ts";
 import type { BrowserSignIn } from "../sign-in/browser-sign-in.ts";
 import { type HandlersFor, serveEndpoints } from "./serve-endpoints.ts";
 
-/** Serves the endpoints of signing in; `signInEndpoints` explains why they are separate. */
+/** Serves the endpoints of sign-in; `signInEndpoints` explains why they are separate. */
 export function signInRoutes(farm: BrowserSignIn): Hono {
   const routes = new Hono();
   routes.use("/session/*", async (c, next) => {
-    // A page of a stranger could sign the user in as the stranger; the user would then act in the stranger's name.
+    // Another site could sign the user in with another account; the user would then act under that account.
     const site = c.req.header("sec-fetch-site");
     if (site !== undefined && site !== "same-origin" && site !== "none") {
       throw new Fault("permission_denied", "nobody is signed in or out by pages of other sites");
@@ -48,7 +48,7 @@ function signInHandlers(farm: BrowserSignIn): HandlersFor<typeof signInEndpoints
   };
 }
 
-/** Where the identity provider sends people back to: a page, not the API. */
+/** The page to which the identity provider redirects people; it is not part of the API. */
 export function callbackRoutes(farm: BrowserSignIn): Hono {
   const routes = new Hono();
   routes.get(callbackPath, async (c) => {
@@ -80,7 +80,7 @@ function setCookies(c: Context, cookies: readonly string[]): void {
   for (const cookie of cookies) c.header("set-cookie", cookie, { append: true });
 }
 
-/** Forbids caches to store an answer that is for one browser. */
+/** Forbids caches to store an answer for one browser. */
 function keepNowhere(c: Context): void {
   c.header("cache-control", "no-store");
   c.header("cross-origin-resource-policy", "same-origin");

@@ -25,7 +25,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true });
 });
 
-/** Routes whose bodies are not of our shapes. */
+/** Routes whose bodies do not have a shape of Grange. */
 const others = new Set([
   // The bytes of a tarball.
   "PUT /api/v1/benchmarks/tarballs/:hash/:size",
@@ -33,7 +33,7 @@ const others = new Set([
   "POST /forge/:kind/webhooks",
 ]);
 
-/** Every endpoint that changes something, as the application has it. Handlers are not called. */
+/** All endpoints of the application that change data. Handlers are not called. */
 const endpoints = httpApp({
   readiness: alwaysReady,
   farm: {} as Farm,
@@ -55,7 +55,7 @@ test.each([...new Set(endpoints)].filter((endpoint) => !others.has(endpoint)))(
   "%s refuses a key that it does not know, and names it",
   async (endpoint) => {
     const [method = "", path = ""] = endpoint.split(" ");
-    // A number fits all patterns: names, ids, sizes.
+    // A number matches all patterns: names, ids, sizes.
     const url = new URL(path.replaceAll(/:[a-z]+(\{[^}]*\})?/gi, "1"), server.url);
 
     const response = await fetch(url, {
@@ -73,7 +73,7 @@ test.each([...new Set(endpoints)].filter((endpoint) => !others.has(endpoint)))(
   },
 );
 
-/** Every endpoint that is read, as the application has it. */
+/** All endpoints of the application that read data. */
 const read = httpApp({
   readiness: alwaysReady,
   farm: {} as Farm,
@@ -86,7 +86,7 @@ const read = httpApp({
   .map(({ path }) => path)
   .filter((path) => !path.endsWith("*"));
 
-/** What a GET answers, without the bytes: some never end. */
+/** Returns the answer to a GET without its body, because some bodies never end. */
 async function answerOf(url: URL): Promise<{ status: number; text: string }> {
   const leave = new AbortController();
   const response = await fetch(url, { signal: leave.signal });
@@ -102,14 +102,14 @@ test("every GET that is answered refuses a query parameter that it does not know
     const plain = await answerOf(url);
     url.searchParams.set("nobodyKnowsThis", "1");
     const { status, text } = await answerOf(url);
-    // Endpoints of the table look at the query before they look for what is named.
+    // Endpoints of the table check the query before they look for the named object.
     if (status === 400 && text.includes('\\"nobodyKnowsThis\\"')) {
       answered.push(path);
       continue;
     }
     const isAnswered = plain.status < 400;
     if (isAnswered) answered.push(path);
-    // A refusal of the route's own is told first.
+    // A refusal by the route itself comes first.
     const message = isAnswered ? '\\"nobodyKnowsThis\\"' : "";
     expect({ path, status, text }).toEqual({
       path,

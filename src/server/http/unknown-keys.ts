@@ -2,7 +2,7 @@ import { z } from "zod";
 
 /** A key of a request that its schema does not know. */
 export interface UnknownKey {
-  /** Where the object is that has the key; empty for the whole body. */
+  /** The path of the object with the key; empty for the whole body. */
   readonly path: readonly (string | number)[];
   readonly key: string;
   /** The keys that the object may have. */
@@ -12,11 +12,10 @@ export interface UnknownKey {
 /**
  * Returns the keys of a value that its schema would drop or refuse.
  *
- * A schema made with `z.object` drops unknown keys, so that a misspelt option would be ignored silently. Here all
- * objects count as strict, also nested ones, except `z.looseObject` and objects with a catchall, which allow other
- * keys.
+ * A schema made with `z.object` drops unknown keys, so that a misspelt option would be ignored without an error. Here
+ * all objects are strict, also nested ones, except `z.looseObject` and objects with a catchall, which allow other keys.
  *
- * For a union, the option that knows most of the keys counts.
+ * For a union, the option that knows the most keys is used.
  */
 export function unknownKeys(schema: z.core.$ZodType, value: unknown): UnknownKey[] {
   return [...walk(schema, value, [])];
@@ -84,7 +83,7 @@ function* walkObject(
   }
 }
 
-/** Returns the unknown keys of the option that knows most keys, among the options that may fit the value. */
+/** Returns the unknown keys of the option that knows the most keys, among the options that may match the value. */
 function ofNearest(
   options: readonly z.core.$ZodType[],
   value: unknown,
@@ -98,7 +97,7 @@ function ofNearest(
   );
 }
 
-/** Whether a value may be meant for an option of a union: by its kind, and by the discriminators that it has. */
+/** Whether a value may match an option of a union: by its kind, and by its discriminators. */
 function mayBeMeant(option: z.core.$ZodType, value: unknown): boolean {
   if (!(option instanceof z.core.$ZodObject)) {
     return (
@@ -114,7 +113,7 @@ function mayBeMeant(option: z.core.$ZodType, value: unknown): boolean {
   );
 }
 
-/** A key that one side knows is known. */
+/** A key is known if one side knows it. */
 function ofBoth(
   left: z.core.$ZodType,
   right: z.core.$ZodType,

@@ -1,8 +1,8 @@
 /**
  * Decodes bytes up to the last whole character, for text that arrives in pieces.
  *
- * Bytes that can never be a character become U+FFFD, as everywhere on the web; an
- * unfinished one at the end is left for the next piece, unless there is none.
+ * Bytes that can never be a character become U+FFFD, as everywhere on the web. An unfinished character at the end is
+ * left for the next piece, unless this is the last one.
  */
 export function decodeUtf8Prefix(
   bytes: Uint8Array,

@@ -29,7 +29,7 @@ function digestNumber(n: number): Digest {
   return digestFrom("sha256", hash, 500 + ((n * 1_237) % 9_000));
 }
 
-/** A store of twenty blobs under a clock of its own, with results that name some of them. */
+/** A store of twenty blobs with its own clock, and results that name some of them. */
 class Model {
   nowMs = Date.now();
   readonly blobs = new Map<string, { digest: Digest; lastUsedAt: Date }>();
@@ -48,7 +48,7 @@ class Model {
   };
 
   async *#list() {
-    // A copy: what is removed meanwhile is still listed, as a directory does.
+    // A copy: blobs that are removed meanwhile are still listed, as in a directory.
     const listed = [...this.blobs.values()];
     for (const blob of listed) yield { ...blob, namespace: ownNamespace };
   }
@@ -77,7 +77,7 @@ class Model {
     await this.#used(digestKey(actionDigest), true);
   }
 
-  /** As a server does: all blobs are asked for, and the result is marked, once an hour. */
+  /** Acts as a server: once an hour, it looks for all blobs and marks the result as used. */
   async serve(n: number): Promise<void> {
     const result = this.results[n % Math.max(1, this.results.length)];
     if (result === undefined || !result.names.every((name) => this.has(name))) return;
@@ -117,7 +117,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-/** Evicts, and tells what it should not have done. */
+/** Evicts, and returns the rules that the eviction broke. */
 async function evictAndJudge(model: Model): Promise<string[]> {
   const before = new Map(model.blobs);
   const size = model.bytes();

@@ -10,21 +10,21 @@ import { youngMs } from "./worth-of-blobs.ts";
 
 const minuteMs = 60_000;
 /**
- * A build that has just been told that a blob is here asks for the action that needs it within this time. One that
- * is told later that the blob is missing uploads it again.
+ * A build that was just informed that a blob exists requests the action that needs it within this time. A build that
+ * later learns that the blob is missing uploads it again.
  */
 const untouchableMs = 10 * minuteMs;
-/** The use of a result or an entry is recorded once an hour, and by another clock. */
+/** The use of a result or an entry is recorded only once an hour, and by another clock. */
 const recordedLateMs = 62 * minuteMs;
 const removedAtOnce = 8;
 
 /**
- * Removes young blobs that no result, no entry of a cache, no graph and no action names, the least recently used first, until
- * `excessBytes` are gone or nothing is left that may go. Returns what went.
+ * Removes young blobs that no result, cache entry, graph or action names, the least recently used first, until
+ * `excessBytes` are removed or no removable blob is left. Returns the removed blobs.
  *
- * For a disk that fills up, and a store far above its limit: there, everything would fail soon. Inputs that a build has
- * uploaded and not used for ten minutes go, and the build uploads them again when it is told so. What a build was promised
- * as the output of a result stays.
+ * For a disk that fills up, and a store far above its limit, where all writes would fail soon. Inputs that a build has
+ * uploaded and not used for ten minutes are removed, and the build uploads them again on request. Blobs that a build
+ * was promised as the outputs of a result stay.
  */
 export async function evictYoung(
   services: EvictionServices,
@@ -60,7 +60,7 @@ export async function evictYoung(
     bytes += byMinute[--leastMinute] ?? 0;
 
   const goes = (blob: NamespacedBlob) => mayGo(blob) && minuteOf(blob) >= leastMinute;
-  // Results that nobody used lately may name some of them: they are forgotten first, as in any round.
+  // Results that were not used lately may name some of them: these results are deleted first, as in any round.
   const names = await forgetNamesOf(
     services,
     youngSince,
@@ -72,12 +72,12 @@ export async function evictYoung(
   );
   const gone = { blobs: 0, bytes: 0 };
   let begunBytes = 0;
-  // A millisecond later: a blob that is unused for exactly so long was chosen, and is not to be spared.
+  // One millisecond later: a blob that was unused for exactly this long was chosen, and must not be spared.
   const leastIdleMs = Math.max(untouchableMs, leastMinute * minuteMs);
   const before = new Date(now.getTime() - leastIdleMs + 1);
   const remove = async (some: readonly NamespacedBlob[]) => {
     await mapAtMost(removedAtOnce, some, async ({ namespace, digest }) => {
-      // Counted before it is waited for: several are removed at once.
+      // Counted before the removal ends, because several removals run at once.
       if (begunBytes >= excessBytes) return;
       begunBytes += digest.sizeBytes;
       if (!(await stored.removeUnused(namespace, digest, before))) {

@@ -47,7 +47,7 @@ const ago = (hours: number) => new Date(Date.now() - hours * hourMs);
 async function aStore(pinned: EvictionServices["pinned"] = noClaims) {
   const directory = await mkdtemp(join(root, "store-"));
   const disk = await openDiskBlobStore(directory);
-  // As a server has it: what was seen a minute ago is not looked for.
+  // As in a server: a blob that was seen a minute ago is not looked up again.
   const blobs = cachingExistence(disk, systemClock, { ttlMs: 60_000, limit: 100_000 });
   const trees = outputTrees(blobs);
   const services: EvictionServices = {
@@ -224,7 +224,7 @@ test("a store that is far above its limit loses young blobs down to twice the li
   const now = new Date();
   for (let n = 0; n < 10; n++) {
     const digest = await put(text(`young ${n}`), 1);
-    // To the millisecond: the edge of what may go.
+    // Exact to the millisecond: the boundary of what may be removed.
     await utimes(disk.path(digest), new Date(now.getTime() - hourMs), new Date("2000-01-01"));
   }
 
@@ -255,7 +255,7 @@ test("projects share one limit; each loses its own, and no name goes for what an
       yield* pinned;
     },
   };
-  // The same bytes: long unused in one project, used lately in the other, held in a third.
+  // The same bytes: unused for long in one project, used lately in the second, held in the third.
   const same = await put("a", text("same"), 500);
   await put("b", text("same"), 5);
   await put("c", text("same"), 500);
@@ -289,7 +289,7 @@ test("under load, no incomplete result is served, and what was named can be read
     const own = await Promise.all([0, 1, 2].map((n) => put(text(`own ${i} ${n}`), hours)));
     keys.push(await record([...own, shared[i % 60] as Digest], hours));
   }
-  // Another server, with a memory of its own of what it has seen.
+  // Another server, with its own cache of existing blobs.
   const otherBlobs = cachingExistence(await openDiskBlobStore(directory), systemClock, {
     ttlMs: 60_000,
     limit: 100_000,
@@ -303,7 +303,7 @@ test("under load, no incomplete result is served, and what was named can be read
 
   const hammer = async (seed: number) => {
     for (let n = seed; !ending.signal.aborted; n = (n * 1_103_515_245 + 12_345) % 2 ** 31) {
-      // Some are asked for all the time, others never.
+      // Some are requested all the time, others never.
       const key = keys[n % 240] as (typeof keys)[number];
       const server = servers[n % 2] as (typeof servers)[number];
       const hit = await lookUpActionResult(db, server, key);
@@ -331,10 +331,11 @@ test("under load, no incomplete result is served, and what was named can be read
   expect(unreadable).toEqual([]);
   expect(served).toBeGreaterThan(100);
   expect(removed).toBeGreaterThan(1_000);
-  // What any server said within the last 3 hours still holds, by the disk itself.
+  // Every answer of any server within the last 3 hours must still be true on the disk.
   const kept = await Promise.all([...promised.values()].map(isHere));
   expect(kept.every(Boolean)).toBe(true);
-  // Whatever is still recorded is whole, except what was looked at while its blobs went: that is no hit either.
+  // Every recorded result still has its blobs, except results that were looked up while their blobs were removed, which
+  // is no hit either.
   for (const key of keys) {
     const hit = await lookUpActionResult(db, outputTrees(disk), key);
     if (hit === undefined) continue;
@@ -393,6 +394,6 @@ test("a million blobs take no more memory than a few", async () => {
 
   expect(removed).toBeGreaterThan(150_000);
   expect(removed).toBeLessThan(220_000);
-  // The collector takes its time: garbage is some tens of MiB, a million names were 200.
+  // The garbage collector runs late: garbage is some tens of MiB, a million names were 200.
   expect(most - before).toBeLessThan(120 * 1024 ** 2);
 });

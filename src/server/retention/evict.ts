@@ -15,7 +15,7 @@ import { goes, leastIdleOf, Worth, youngMs } from "./worth-of-blobs.ts";
 
 const removedAtOnce = 8;
 
-/** A blob's use is noted once a minute, or by another clock: its result's may be so much newer. */
+/** A blob's use is recorded once a minute, or by another clock: the use of its result may be newer by this much. */
 const notedLateMs = 2 * 60_000;
 
 export interface EvictionServices {
@@ -24,7 +24,10 @@ export interface EvictionServices {
   readonly blobsOf: (project: string) => BlobStore;
   readonly treesOf: (project: string) => OutputTrees;
   readonly stored: Evictable;
-  /** The blobs that the indexes of the newest commits of protected branches name, and the indexes themselves. */
+  /**
+   * The blobs that the indexes of the newest commits of protected branches name, and the blobs of the indexes
+   * themselves.
+   */
   readonly pinned: Claims;
 }
 
@@ -45,11 +48,11 @@ export interface EvictionRound {
 }
 
 /**
- * Brings the store under its limit: finds the blobs of least worth, deletes the entries that name them, and removes
- * them.
+ * Brings the store under its limit: finds the blobs of least value, deletes the entries that name them, and removes the
+ * blobs.
  *
- * The store is listed twice and never kept in memory: the first pass sums its content up by worth. Without a limit, and
- * with room on the disk, it is only counted.
+ * The store is listed twice and never kept in memory: the first pass sums the bytes by value. Without a limit, and with
+ * free space on the disk, the store is only counted.
  *
  * @param shortBytes how much the disk lacks until it has its reserve free
  */

@@ -31,14 +31,15 @@ export type Claims = () => AsyncIterable<Claim>;
 /** For a farm without indexes. */
 export async function* noClaims(): AsyncGenerator<Claim, void, undefined> {}
 
-/** People return to a graph's outputs and logs for a week; they are kept that long, unless the space is needed. */
+/** People look at a graph's outputs and logs for a week; they are kept that long, unless the space is needed. */
 const keepOutputsMs = 7 * 24 * 60 * 60_000;
 
 /**
- * The blobs that are held. Firmly: those that running work needs. Lightly: those that people look at, and those of
- * `pinned`, which the indexes of the newest commits of protected branches would prefetch.
+ * Returns the blobs that are held. Firmly held: those that running work needs. Lightly held: those that people look at,
+ * and those of `pinned`, which the indexes of the newest commits of protected branches would prefetch.
  *
- * Uploads in progress are no blobs yet. A blob that is claimed during the round was used then, and so counts as young.
+ * Uploads in progress are not blobs yet. A blob that is claimed during the round was used at that moment, and so counts
+ * as young.
  */
 export async function farmHolds(
   services: {
@@ -84,7 +85,7 @@ export async function farmHolds(
   return holds;
 }
 
-/** An illegal result names nothing. */
+/** An illegal result names no blobs. */
 export async function namedBy(
   trees: OutputTrees,
   { actionDigest, result }: Pick<HeldResult, "actionDigest" | "result">,

@@ -2,16 +2,19 @@ import type { Namespace } from "#cas/namespaces/namespace.ts";
 import { type Digest, hexOf } from "#core/digest.ts";
 import type { Hold } from "./worth-of-blobs.ts";
 
-/** 52 bits: what a number holds exactly. Two of a million blobs share them once in ten thousand rounds. */
+/**
+ * 52 bits: the bits that a number stores exactly. In a million blobs, two have the same 52 bits once in ten thousand
+ * rounds.
+ */
 const digits = 13;
 
 /**
- * A set of the blobs that are held, with 8 to 32 bytes each instead of their names.
+ * The set of held blobs, with 8 to 32 bytes for each instead of its name.
  *
  * If two blobs share these bytes, one more blob than necessary is kept, which does no harm.
  */
 export class HeldBlobs {
-  /** 0 is a free place. */
+  /** 0 is an empty place. */
   #places = new Float64Array(1_024);
   #count = 0;
 
@@ -19,7 +22,7 @@ export class HeldBlobs {
     return this.#count;
   }
 
-  /** Returns whether it was held already. */
+  /** Returns whether the blob was held already. */
   add(digest: Digest): boolean {
     if (this.#count * 2 >= this.#places.length) this.#grow();
     return this.#put(signOf(digest));
@@ -59,7 +62,10 @@ class HoldsOfNamespace {
   readonly light = new HeldBlobs();
 }
 
-/** The holds on blobs at the start of the round. A blob that is claimed later was used then, and so counts as young. */
+/**
+ * The holds on blobs at the start of the round. A blob that is claimed later was used at that moment, and so counts as
+ * young.
+ */
 export class Holds {
   readonly #namespaces = new Map<Namespace, HoldsOfNamespace>();
 

@@ -10,14 +10,14 @@ import {
 import { mapAtMost } from "#scheduling/map-at-most.ts";
 import { takingTurns } from "#scheduling/take-turns.ts";
 
-/** A larger blob is no message that a worker would read. */
+/** A larger blob is not a message that a worker would read. */
 const mostMessageBytes = 16 * 1_048_576;
 const readAtOnce = 8;
 
-/** Marks a blob as held; returns whether it was already. */
+/** Marks a blob as held; returns whether it was held already. */
 type Hold = (digest: Digest) => boolean;
 
-/** Holds the inputs of an action that waits or runs: the action, its command, and its whole input tree. */
+/** Holds the inputs of an action that is queued or running: the action, its command, and its whole input tree. */
 export async function holdInputs(blobs: BlobStore, action: Digest, hold: Hold): Promise<void> {
   if (hold(action)) return;
   const bytes = await message(blobs, action);
@@ -30,7 +30,7 @@ export async function holdInputs(blobs: BlobStore, action: Digest, hold: Hold): 
   if (root) await holdTree(blobs, root, hold);
 }
 
-/** A directory that is held already was walked already. */
+/** The content of a held directory is held already. */
 export async function holdTree(blobs: BlobStore, root: Digest, hold: Hold): Promise<void> {
   const by = functionOf(root);
   const turn = takingTurns();
@@ -67,7 +67,7 @@ async function message(blobs: BlobStore, digest: Digest): Promise<Uint8Array> {
 
 const nothing = new Uint8Array();
 
-/** Returns undefined for an illegal message: no worker runs it, so it holds only the blobs read so far. */
+/** Returns undefined for an illegal message: no worker executes it, so it holds only the blobs read so far. */
 function decoded<T>(read: () => T): T | undefined {
   try {
     return read();

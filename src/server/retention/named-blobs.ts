@@ -22,15 +22,15 @@ import { namedBy } from "./farm-claims.ts";
 
 const atOnce = 200;
 
-/** Whether a blob is gone, or is to go in this round. */
+/** Returns whether a blob was removed, or will be removed in this round. */
 type IsDoomed = (namespace: Namespace, digest: Digest) => Promise<boolean>;
 
 /**
  * Deletes everything that names a blob before the blob is removed: results of actions, and entries of caches.
  *
- * Only those not used since `before` are read: serving a result checks all of its blobs, which makes them young. Both
- * record their use only once an hour, so results that were used a moment ago are found here, too; the age of their
- * blobs decides. Returns how many were deleted.
+ * Only those that were not used since `before` are read: serving a result checks all of its blobs, which makes them
+ * young. Both record their use only once an hour, so this also finds results that were used a moment ago; the age of
+ * their blobs decides. Returns the number of deleted entries.
  */
 export async function forgetNamesOf(
   services: { readonly db: Tx; readonly treesOf: (project: string) => OutputTrees },
@@ -46,7 +46,7 @@ export async function forgetNamesOf(
 
   const results = await forgetThose<UnusedResult>({
     page: (after) => unusedResults(db, before, after, atOnce),
-    // Reading a Tree may count as its use, as file systems are mounted: not before it is known to stay.
+    // Reading a Tree may count as a use, depending on the mount options. So it is read only when it is known to stay.
     isUseless: async (result) => {
       const namespace = namespaceOf(result.project);
       if (await anyDoomed(namespace, treesIn(result))) return true;
@@ -96,7 +96,7 @@ async function forgetThose<Name>(of: {
   }
 }
 
-/** The blobs that results and entries of caches name which somebody used since, some at a time. */
+/** Yields, in batches, the blobs that results and cache entries name which were used since a time. */
 export async function* namesUsedSince(
   { db, treesOf }: { readonly db: Tx; readonly treesOf: (project: string) => OutputTrees },
   since: Date,

@@ -24,7 +24,7 @@ const pinned = () =>
 
 const padded = (name: string) => name.padEnd(4_000, ".");
 
-/** Nobody has asked for anything since yesterday. */
+/** Makes all results and blobs old, as if there had been no request since yesterday. */
 async function grownOld(): Promise<void> {
   const disk = await openDiskEviction(farm.directory);
   const yesterday = new Date(Date.now() - 24 * 60 * 60_000);
@@ -43,7 +43,7 @@ test("a protected branch's newest commits stay warm when the store is full, othe
     const action = await farm.anAction("default", key, {
       stdoutRaw: Buffer.from(padded(`out ${key}`)),
     });
-    // Of the action's result, the build has asked for the value alone.
+    // The build has requested only the value of the action's result.
     const entries = [entryOf(told), entryOf({ ...action.told, blobs: [] })];
     await farm.publish(buildOf("default", n, { branch }), entries);
     return [told, action.told];

@@ -6,10 +6,10 @@ import { sql } from "#db/sql.ts";
 const dayMs = 24 * 60 * 60_000;
 
 /**
- * For how long each kind is kept unless somebody sets it, in ms; null: for ever.
+ * The default retention of each kind, in ms; null: for ever.
  *
- * Runs of graphs keep what people ask for; executions are what the queue needed. Invocations show what was built lately. The
- * audit log says who did what, and nobody misses its few bytes.
+ * Runs of graphs contain the data that people look for; executions contain only the data that the queue needed.
+ * Invocations show the latest builds. The audit log records the actions of principals, and it is small.
  */
 const usualKeepMs: Readonly<Record<RetentionKind, number | null>> = {
   executions: 7 * dayMs,
@@ -23,7 +23,7 @@ const AgeRow = z.object({
   setBy: z.string(),
 });
 
-/** For how long each kind is kept. */
+/** Returns how long each kind is kept. */
 export async function retentionAges(tx: Tx): Promise<RetentionAge[]> {
   const rows = await tx.many(
     AgeRow,

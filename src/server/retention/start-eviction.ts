@@ -15,7 +15,7 @@ import { isTimeToLook } from "./time-to-look.ts";
 
 const usuallyEveryMs = 60_000;
 
-/** The state of the store, in a file beside it: for all servers that share it, also after a restart. */
+/** The state of the store, in a file next to it: shared by all its servers, and still there after a restart. */
 const Noted = StoreStanding.omit({ limitBytes: true, scrubbed: true }).extend({
   diskFreeBytes: z.number().nonnegative(),
 });
@@ -32,13 +32,13 @@ interface Eviction extends Service {
   standing(): Promise<Omit<StoreStanding, "scrubbed">>;
 }
 
-/** Keeps the store under its limit, now and then; without one, counts it. */
+/** Periodically evicts blobs until the store is under its limit; without a limit, only counts the blobs. */
 export function startEviction(
   services: EvictionServices & {
     readonly directory: string;
     readonly limitBytes: number | undefined;
     readonly everyMs?: number;
-    /** Sizes of the disk that the store lies on, for tests that have no disk of their own. */
+    /** Returns the size of the store's disk; for tests that have no disk of their own. */
     readonly diskOf?: (directory: string) => Promise<DiskSize>;
     readonly clock: Clock;
     readonly logger: Logger;
@@ -141,7 +141,7 @@ function after(before: Noted, round: EvictionRound, now: Date, diskFreeBytes: nu
   };
 }
 
-/** A file that was cut short counts as absent. */
+/** A truncated file counts as absent. */
 function parsedOr(text: string): unknown {
   try {
     return JSON.parse(text);

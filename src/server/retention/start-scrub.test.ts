@@ -65,7 +65,7 @@ test("blobs that are corrupt, cut short or swapped are removed, in all projects,
   await overwrite(await fileOf(defaultProject, swapped), "one");
   const own = stores.of(defaultProject, anyMayBegin).blobs;
   const apart = stores.of("apart", anyMayBegin).blobs;
-  // Presence is remembered for an hour here.
+  // Presence is cached for an hour in this test.
   expect(await own.findMissing([flipped, swapped])).toEqual([]);
 
   const scrub = start();
@@ -117,7 +117,7 @@ test("a pass that a stop interrupts goes on where it was, and servers share one"
   const { directory, put, start } = await aFarmsStore();
   for (let i = 0; i < 40; i++) await put(defaultProject, `blob ${i}`.padEnd(1_000, "."));
 
-  // A second for each blob.
+  // The rate allows one blob per second.
   const slow = start(1_000);
   await expect.poll(() => readdir(directory)).toContain("scrub.json");
   await slow.stop();

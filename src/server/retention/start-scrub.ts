@@ -21,9 +21,11 @@ const Counted = z.object({
 const Pass = Counted.extend({ begunAt: z.iso.datetime(), lastPiece: z.string().nullable() });
 type Pass = z.infer<typeof Pass>;
 
-/** How far the store is checked, in a file beside it: for all servers that share it, also after a restart. */
+/**
+ * The progress of the check, in a file next to the store: shared by all its servers, and still there after a restart.
+ */
 const Progress = z.object({
-  /** The pass under way; null between two. */
+  /** The current pass; null between two passes. */
   pass: Pass.nullable(),
   finished: Counted.extend({ at: z.iso.datetime() }).nullable(),
 });
@@ -31,27 +33,27 @@ type Progress = z.infer<typeof Progress>;
 
 const nothingDone: Progress = { pass: null, finished: null };
 
-/** A pass begins so long after the last one ended. */
+/** The pause between the end of a pass and the start of the next. */
 const restMs = 7 * 24 * 60 * 60_000;
-/** A server that starts has better things to do first. */
+/** A starting server has more urgent work. */
 const usuallyEveryMs = 10 * 60_000;
-/** Less than this is not waited for: a timer is no more exact. */
+/** A shorter pause is left out, because timers are not exact enough. */
 const leastPauseMs = 20;
 
 interface StoreScrub extends Service {
-  /** What the last whole pass found. */
+  /** Returns the result of the last complete pass. */
   finished(): Promise<StoreStanding["scrubbed"]>;
 }
 
 /**
- * Compares every blob with its digest once a week, at a limited rate, and removes those that are corrupt. What named
- * them is then made anew: a result is no hit any more, and a file of a commit comes from Git again.
+ * Compares every blob with its digest once a week, at a limited rate, and removes corrupt blobs. Their content is then
+ * made again: a result that names one is no hit any more, and a file of a commit is read from Git again.
  */
 export function startScrub(parts: {
   readonly scrub: Scrub;
   readonly stores: Pick<ProjectBlobs, "lost">;
   readonly directory: string;
-  /** Bytes that are read in a second at most; undefined: nothing is checked. */
+  /** The maximum number of bytes read per second; undefined: no check. */
   readonly bytesPerSecond: number | undefined;
   readonly everyMs?: number;
   readonly clock: Clock;
@@ -102,7 +104,7 @@ export function startScrub(parts: {
       counted.bytes += digest.sizeBytes;
       if (!isIntact && (await scrub.removeCorrupt(namespace, digest))) {
         counted.corrupt += 1;
-        // A file that was cut short does not tell the blob's size.
+        // A truncated file does not have the blob's size.
         stores.lost(namespace, digest.hash);
         logger.error(
           { namespace, blob: digestKey(digest) },
@@ -143,7 +145,7 @@ export function startScrub(parts: {
   };
 }
 
-/** The pass to go on with, or to begin; undefined while the last one is recent. */
+/** Returns the pass to continue or to start; undefined while the last one is recent. */
 export function passToDo({ pass, finished }: Progress, now: Date): Pass | undefined {
   if (pass !== null) return pass;
   const isRecent = finished !== null && now.getTime() - Date.parse(finished.at) < restMs;
@@ -151,7 +153,7 @@ export function passToDo({ pass, finished }: Progress, now: Date): Pass | undefi
   return { begunAt: now.toISOString(), lastPiece: null, blobs: 0, bytes: 0, corrupt: 0 };
 }
 
-/** A file that was cut short counts as absent. */
+/** A truncated file counts as absent. */
 function parsedOr(text: string): unknown {
   try {
     return JSON.parse(text);

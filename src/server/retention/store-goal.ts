@@ -1,35 +1,35 @@
-/** So far below the limit that not every new blob starts another round. */
+/** So far below the limit that a few new blobs do not start another round. */
 const evictTo = 0.9;
-/** Work that runs may take the store above its limit, but not further than this many times the limit. */
+/** Running work may bring the store above its limit, but not above the limit times this factor. */
 const ceilingOfLimit = 2;
 
 const gibibyte = 1024 ** 3;
-/** Of the disk. The rest is for the database, mirrors and uploads, which share the disk with the blobs. */
+/** A share of the disk. The rest is for the database, mirrors and uploads, which share the disk with the blobs. */
 const usualShare = 0.75;
-/** Of the disk, within limits: less than this free is taken for a disk that fills up. */
+/** A share of the disk, within bounds: with less free space than this, the disk counts as nearly full. */
 const reserveShare = 0.02;
 const mostReserveBytes = 5 * gibibyte;
 
-/** How large the store may grow where nobody says it. */
+/** Returns the limit of the store when none is configured. */
 export function usualLimitBytes(diskBytes: number): number {
   return Math.floor(diskBytes * usualShare);
 }
 
-/** How many bytes are missing on a disk until it has its reserve free; 0 where it has. */
+/** Returns the number of bytes that must be freed on a disk until its reserve is free; 0 if it is. */
 export function diskShortBytes(diskBytes: number, freeBytes: number): number {
   const reserve = Math.min(diskBytes * reserveShare, mostReserveBytes);
   return Math.max(0, Math.ceil(reserve - freeBytes));
 }
 
-/** What a round of eviction brings a store to. */
+/** The goal of a round of eviction. */
 interface StoreGoal {
-  /** Blobs of least worth go until the store has this many bytes. None of them is young. */
+  /** Blobs of least value are removed until the store has this many bytes. No young blob is removed. */
   readonly evictToBytes: number;
-  /** If the store has more than this afterwards, young blobs that nothing names go, too. */
+  /** If the store is larger than this afterwards, young blobs without a name are removed, too. */
   readonly ceilingBytes: number;
 }
 
-/** What is to be done about a store of a size; undefined: nothing. */
+/** Returns the goal for a store of a given size; undefined: no eviction. */
 export function storeGoal(
   bytes: number,
   limitBytes: number | undefined,
@@ -37,7 +37,7 @@ export function storeGoal(
 ): StoreGoal | undefined {
   const limit = limitBytes ?? Number.POSITIVE_INFINITY;
   if (bytes <= limit && shortBytes === 0) return undefined;
-  // What the disk lacks, the store gives, whatever else lies there.
+  // The store must free the space that the disk lacks, whatever other files are on it.
   const forDisk = shortBytes > 0 ? Math.max(0, bytes - shortBytes) : Number.POSITIVE_INFINITY;
   return {
     evictToBytes: Math.min(bytes > limit ? limit * evictTo : Number.POSITIVE_INFINITY, forDisk),

@@ -8,14 +8,14 @@ export interface LastLook {
 const hourMs = 60 * 60_000;
 /** A round that could not get below the limit waits until young blobs are older. */
 const againAfterMs = 10 * 60_000;
-/** With a disk that fills up, there is no time for that. */
+/** With a disk that is nearly full, the next round must be sooner. */
 const soonAgainAfterMs = 2 * 60_000;
 
 /**
- * Returns whether to count the store: that reads every blob's size, a minute for a million blobs.
+ * Returns whether to count the store. Counting reads the size of every blob, which takes a minute for a million blobs.
  *
- * Between counts, the free space of the disk tells how much the store may have grown at most. A disk that fills up is
- * looked at sooner.
+ * Between counts, the free space of the disk limits how much the store may have grown. A disk that is nearly full is
+ * checked sooner.
  */
 export function isTimeToLook(
   last: LastLook | undefined,
@@ -25,7 +25,7 @@ export function isTimeToLook(
   isDiskShort = false,
 ): boolean {
   if (last === undefined) return true;
-  // If the clock was set back, nothing waits for years.
+  // If the clock was set back, the difference must not delay the next count for years.
   const agoMs = Math.abs(nowMs - last.atMs);
   if (agoMs >= hourMs) return true;
   if (isDiskShort && agoMs >= soonAgainAfterMs) return true;

@@ -164,7 +164,7 @@ describe("what goes", () => {
           for (const hold of [undefined, "light"] as const) {
             const best = Math.max(0, ...stays.filter((each) => each.hold === hold).map(step));
             const worst = gone.filter((each) => each.hold === hold).map(step);
-            // Of one step, chance decides.
+            // Within one step, the choice is random.
             for (const each of worst) expect(each).toBeGreaterThanOrEqual(best);
           }
           const mayGo = kept.filter((each) => each.hold !== "firm" && step(each) > 0);

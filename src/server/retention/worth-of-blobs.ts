@@ -2,10 +2,10 @@ import type { Digest } from "#core/digest.ts";
 
 /** Bazel relies on blobs that the farm has named for this time (`--experimental_remote_cache_ttl`). In ms. */
 const leaseMs = 3 * 60 * 60_000;
-/** Presence is answered from memory for a minute, a use is noted once a minute, and clocks differ. */
+/** Presence is cached for a minute, a use is recorded once a minute, and clocks differ. */
 const slackMs = 5 * 60_000;
 
-/** A blob that was requested within this time stays, however full the store is. */
+/** A blob that was requested within this time stays, even when the store is full. */
 export const youngMs = leaseMs + slackMs;
 
 const mebibyte = 1024 ** 2;
@@ -17,19 +17,19 @@ const mostWeight = 4;
  * Returns how much faster a blob ages because of its size.
  *
  * Greedy-Dual-Size-Frequency divides by the size: then no large blob outlives a small one. Here a blob of 16 MiB ages
- * twice as fast as one of 1 MiB, and one of 4 GiB four times as fast: first go those whose removal costs the cache
- * little, and use counts more.
+ * twice as fast as one of 1 MiB, and one of 4 GiB four times as fast: blobs whose removal costs the cache little are
+ * removed first, and use has more weight.
  */
 export function weightOf(sizeBytes: number): number {
   return Math.min(mostWeight, Math.max(1, 1 + Math.log2(sizeBytes / mebibyte) / 4));
 }
 
-/** Steps of a quarter of a per cent: of 3 h half a minute, of 30 days two hours. */
+/** Steps of a quarter of a per cent: half a minute at 3 h, two hours at 30 days. */
 const stepsPerDoubling = 256;
-/** 3 h doubled twenty times is longer than there are computers. */
+/** 3 h doubled twenty times is longer than any file can be old. */
 const steps = stepsPerDoubling * 20;
 
-/** How little a blob is worth keeping: a step of its age, times its weight. 0 of a young one. */
+/** Returns the rank of a blob for removal: a step of its age, multiplied by its weight. 0 for a young one. */
 export function stepOf(idleMs: number, sizeBytes: number): number {
   if (idleMs < youngMs) return 0;
   const step =
@@ -37,7 +37,7 @@ export function stepOf(idleMs: number, sizeBytes: number): number {
   return Math.min(steps, step);
 }
 
-/** How long a blob of the least step from `step` on was unused at least, whatever its size. */
+/** Returns the minimum time without use of a blob in `step` or a higher step, whatever its size. */
 export function leastIdleMs(step: number): number {
   return Math.max(youngMs, (youngMs * 2 ** ((step - 1) / stepsPerDoubling)) / mostWeight);
 }
@@ -45,10 +45,10 @@ export function leastIdleMs(step: number): number {
 /** Why a blob is kept despite its age: unfinished work needs it (`firm`), or people may want it (`light`). */
 export type Hold = "firm" | "light";
 
-/** A step of at most this many blobs is removed as a whole; of larger ones, chance selects. */
+/** A step of at most this many blobs is removed as a whole; from larger steps, blobs are chosen at random. */
 const fewBlobs = 64;
 
-/** Bytes and blobs by step. */
+/** The numbers of bytes and blobs in each step. */
 class BySteps {
   readonly bytes = new Float64Array(steps + 1);
   readonly blobs = new Float64Array(steps + 1);
@@ -59,7 +59,7 @@ class BySteps {
   }
 }
 
-/** The content of a store by worth, in constant space however many blobs there are. */
+/** The content of a store by value, in constant space for any number of blobs. */
 export class Worth {
   blobs = 0;
   bytes = 0;
@@ -86,7 +86,7 @@ export class Worth {
   }
 }
 
-/** All above a step, and a share of that step. */
+/** All blobs above a step, and a share of the blobs in that step. */
 interface CutAmong {
   readonly step: number;
   readonly share: number;
@@ -96,9 +96,9 @@ interface CutAmong {
 export interface Cut {
   readonly free: CutAmong;
   readonly light: CutAmong;
-  /** The bytes that are missing although everything that may be removed is. */
+  /** The bytes that are still missing after all removable blobs are removed. */
   readonly shortByBytes: number;
-  /** From 0 to 1, another value in each round, so that a blob is not spared forever. */
+  /** From 0 to 1, different in each round, so that no blob is spared forever. */
   readonly turn: number;
 }
 
@@ -108,7 +108,7 @@ function cutAmong(among: BySteps, excessBytes: number): CutAmong {
     const here = among.bytes[step] ?? 0;
     const missing = excessBytes - bytes;
     if (missing <= 0) return { step, share: 0, bytes };
-    // A store that was copied has one age throughout: it is not to go as a whole.
+    // In a copied store all blobs have the same age: they must not all be removed at once.
     if (here > missing && (among.blobs[step] ?? 0) > fewBlobs) {
       return { step, share: missing / here, bytes: excessBytes };
     }
@@ -117,7 +117,7 @@ function cutAmong(among: BySteps, excessBytes: number): CutAmong {
   return { step: 0, share: 0, bytes };
 }
 
-/** Returns whether a blob is to be removed; the same for all callers in one round. */
+/** Returns whether to remove a blob; the same for all callers in one round. */
 export function goes(
   { free, light, turn }: Cut,
   digest: Digest,
@@ -131,7 +131,7 @@ export function goes(
   return (placeOf(digest) + turn) % 1 < among.share;
 }
 
-/** Before it was so long unused, no blob goes. */
+/** Returns the minimum time without use of any blob that the cut removes. */
 export function leastIdleOf({ free, light }: Cut): number {
   const stepsThatGo = [free, light]
     .filter(({ bytes }) => bytes > 0)
@@ -141,7 +141,7 @@ export function leastIdleOf({ free, light }: Cut): number {
     : leastIdleMs(Math.min(...stepsThatGo));
 }
 
-/** From 0 to 1, as good as chance: hashes are. */
+/** Returns a number from 0 to 1; it is as good as random, because hashes are. */
 function placeOf({ hash }: Digest): number {
   return Number.parseInt(hash.slice(-8), 16) / 2 ** 32;
 }

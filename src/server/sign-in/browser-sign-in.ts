@@ -7,35 +7,35 @@ import type { FoundSession } from "#sign-in/sessions/session-service.ts";
 import { type SignedIn, signInService } from "#sign-in/sign-in-service.ts";
 import type { Services } from "../services.ts";
 
-/** Signs browsers in and out, and identifies them. Cookies are whole headers. */
+/** Signs browsers in and out, and identifies them. Cookies are passed as whole headers. */
 export interface BrowserSignIn {
-  /** The configured name at which people reach the farm, with the port where it is not the default. */
+  /** The configured name under which people reach the farm, with the port if it is not the default. */
   readonly publicHost: string | undefined;
   /** Returns the principal of a browser by its cookie; undefined without one. */
   identifySession(
     cookie: string | undefined,
     request: RequestOrigin,
   ): Promise<Principal | undefined>;
-  /** With the cookies that are to be deleted. */
+  /** Includes the cookies that must be deleted. */
   session(
     cookie: string | undefined,
   ): Promise<{ readonly standing: SessionStanding; readonly cookies: readonly string[] }>;
-  /** A cookie that tells the next page why a sign-in came to nothing. */
+  /** Returns a cookie that shows on the next page why a sign-in failed. */
   noteProblem(message: string): string;
   signInWithToken(token: string, cookie: string | undefined): Promise<SignedIn>;
   signInWithCode(code: string, cookie: string | undefined): Promise<SignedIn>;
   /** For the holder of the token in an `Authorization` header. */
   signInLink(authorization: string | undefined): Promise<SignInLink>;
-  /** Returns where to send the browser, and the state that it keeps meanwhile. */
+  /** Returns the address to which the browser is sent, and the state that the browser stores meanwhile. */
   beginSignIn(
     returnTo: string | undefined,
   ): Promise<{ readonly url: string; readonly cookie: string }>;
-  /** `query` is that of the callback's path. */
+  /** `query` is the query string of the callback. */
   finishSignIn(
     query: string,
     cookie: string | undefined,
   ): Promise<SignedIn & { readonly returnTo: string }>;
-  /** Answers the cookies that are to go. */
+  /** Returns the cookies that must be deleted. */
   signOut(cookie: string | undefined): Promise<readonly string[]>;
 }
 
@@ -87,7 +87,7 @@ export function browserSignIn(
         throw new Fault("unauthenticated", "send the token of whom the link is to sign in");
       }
       const { code, expiresAt } = await service.codeFor(authorization);
-      // A fragment is not sent to any server, and stands in no log.
+      // A fragment is never sent to a server, and so appears in no log.
       const link = new URL("/sign-in", address.url);
       link.hash = `code=${code}`;
       return { url: link.href, expiresAt: expiresAt.toISOString() };

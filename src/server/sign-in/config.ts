@@ -8,13 +8,13 @@ export const oidcConfig = z.strictObject({
     if (why !== undefined) context.addIssue(`an identity provider's address: ${why}`);
   }),
   clientId: z.string({ error: "name the client, too (GRANGE_OIDC_CLIENT_ID)" }).min(1),
-  /** Without one the client is public, and PKCE alone guards the code. */
+  /** Without a secret the client is public, and only PKCE protects the code. */
   clientSecretFile: z.string().min(1).optional(),
-  /** On the button; the provider's host when absent. */
+  /** The text on the button; the provider's host when absent. */
   name: z.string().min(1).max(60).optional(),
-  /** Which claim is the principal's name. One that people choose themselves is no good. */
+  /** The claim with the principal's name. A name that users choose themselves is not suitable. */
   principalClaim: z.string().min(1).default("email"),
-  /** Which claim has groups: of `devs`, the principal `group-devs` lends its grants. */
+  /** The claim with the groups: members of `devs` have the grants of the principal `group-devs`. */
   groupsClaim: z.string().min(1).optional(),
   scope: z
     .string()

@@ -16,7 +16,7 @@ import type { ServerConfig } from "../config.ts";
 export interface SignInModule {
   readonly sessions: SessionService;
   readonly provider: IdentityProvider | undefined;
-  /** Where people find the farm, when that is not where it listens. */
+  /** The address under which people reach the farm, if it differs from the listening address. */
   readonly publicUrl: URL | undefined;
 }
 
@@ -24,7 +24,9 @@ export type SignInConfig = Partial<
   Pick<ServerConfig, "oidc" | "publicUrl" | "sessionIdleMs" | "sessionMs" | "host" | "tlsCert">
 >;
 
-/** Furnishes the room, and lets the tokens of trusted issuers count wherever tokens do. */
+/**
+ * Opens sessions and the identity provider, and makes every place that accepts tokens accept those of trusted issuers.
+ */
 export async function openSignIn(
   { db, clock, logger }: { readonly db: Db; readonly clock: Clock; readonly logger: Logger },
   config: SignInConfig,

@@ -168,7 +168,7 @@ describe("on a closed farm", () => {
       session: { principal: "root", by: { kind: "token" } },
       isOpen: false,
     });
-    // The first page, the first answer: on every server of the farm.
+    // The first page and the first answer are valid on every server of the farm.
     const elsewhere = cookieJarBrowser(renamed(browser, other.url));
     expect((await standing(elsewhere, other.url.replace(/\/$/, ""))).session?.principal).toBe(
       "root",
@@ -443,7 +443,7 @@ test.each([
   expect(() => readServerConfig({}, env)).toThrow(why);
 });
 
-/** Cookies as they would be named on another port. */
+/** Returns the cookies with the names for another port. */
 function renamed(browser: Browser, at: string): Map<string, string> {
   const port = new URL(at).port;
   return new Map([...browser.cookies].map(([name, value]) => [name.replace(/\d+$/, port), value]));

@@ -2,7 +2,7 @@ import type { CallerRegistry } from "#access/caller-registry.ts";
 import { issuedTokenIn } from "./issued-token.ts";
 import type { IssuedTokenService } from "./issued-token-service.ts";
 
-/** Callers that may also show a signed token of an issuer that the farm trusts, wherever tokens are taken. */
+/** Extends the callers: wherever tokens are accepted, also accepts signed tokens of issuers that the farm trusts. */
 export function acceptingIssuedTokens(
   callers: CallerRegistry,
   issued: IssuedTokenService,

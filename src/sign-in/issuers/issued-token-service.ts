@@ -11,11 +11,11 @@ import { issuerKeys } from "./issuer-keys.ts";
 import { ruleFor } from "./rule-for-token.ts";
 import { issuersAt, type TrustedIssuer } from "./trusted-issuer.store.ts";
 
-/** Clocks of different houses. */
+/** The clocks of the issuer and of the farm may differ. */
 const toleranceSeconds = 30;
 /** A token of a CI system is for one job. A token with a longer life is refused. */
 const longestLifeSeconds = 24 * 60 * 60;
-/** As long as an answer about our own tokens is cached, in ms. */
+/** As long as a result for the farm's own tokens is cached, in ms. */
 const believedMs = 2_000;
 const mostKept = 1_000;
 
@@ -23,7 +23,7 @@ const mostKept = 1_000;
 export interface IssuedTokenService {
   /** Throws `unauthenticated`. */
   identify(token: string): Promise<Principal>;
-  /** To be called after rights or trusted issuers have changed. */
+  /** Called after rights or trusted issuers have changed. */
   forgetAll(): void;
 }
 
@@ -91,7 +91,7 @@ function audiencesOf({ aud }: JWTPayload): string[] {
   return typeof aud === "string" ? [aud] : (aud ?? []);
 }
 
-/** Returns the reason in our own words: the library's message may contain parts of the token. */
+/** Returns the reason in Grange's own words, because the library's message may contain parts of the token. */
 function whyNotGood(cause: unknown): string {
   if (cause instanceof errors.JWTExpired) return "it ran out (`exp`)";
   if (cause instanceof errors.JWTClaimValidationFailed) {

@@ -34,21 +34,23 @@ const Claims = z.object({ iss: z.string().min(1).max(1_000) });
 /** With these headers, a token would name its own key or require other features. */
 const refusedInHeader = ["jku", "jwk", "x5u", "x5c", "crit", "b64", "enc", "zip", "p2c"];
 
-/** The token of a header when it is no token of ours but a signed one; undefined for all else. */
+/**
+ * Returns the token of a header if it is a signed token and not one of the farm's own; undefined for all other headers.
+ */
 export function issuedTokenIn(authorization: string | undefined): string | undefined {
-  // Most are the farm's own tokens, and this is checked in every call.
+  // Most tokens are the farm's own, and every call is checked here.
   if (authorization === undefined || authorization.startsWith("Bearer grange_")) return undefined;
   const [scheme = "", credentials = "", ...more] = authorization.split(" ", 3);
   if (more.length > 0) return undefined;
   if (/^bearer$/i.test(scheme)) return credentials.startsWith("eyJ") ? credentials : undefined;
-  // `ZXlK` would be the beginning of a token without a user before it; there always is one.
+  // `ZXlK` would be the beginning of a token without a user name before it; there is always a user name.
   if (!/^basic$/i.test(scheme) || credentials.length > 2 * longestToken) return undefined;
   const text = Buffer.from(credentials, "base64").toString("latin1");
   const password = text.slice(text.indexOf(":") + 1);
   return password.startsWith("eyJ") ? password : undefined;
 }
 
-/** Reads the outside of a signed token; throws `unauthenticated` for what none may be. */
+/** Reads the unverified parts of a signed token; throws `unauthenticated` for text that cannot be one. */
 export function parseIssuedToken(text: string): IssuedToken {
   if (text.length > longestToken) throw refusal(`it is longer than ${longestToken} characters`);
   const parts = text.split(".");

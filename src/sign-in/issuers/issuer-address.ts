@@ -1,6 +1,6 @@
 import { isLoopback } from "#core/host-guard.ts";
 
-/** Why nothing can be trusted that comes from there; undefined for an issuer's address. */
+/** Returns why this address cannot be an issuer's; undefined when it can. */
 export function whyNoIssuer(address: string): string | undefined {
   if (!URL.canParse(address)) return "it is no URL";
   const url = new URL(address);

@@ -3,14 +3,14 @@ import { z } from "zod";
 import { Fault, messageOf } from "#core/fault.ts";
 import { discoveryAddress, whyNoIssuer } from "./issuer-address.ts";
 
-/** Finds the key that a token's header asks for, among its issuer's own. */
+/** Finds the key that a token's header names, among its issuer's own keys. */
 type KeyFinder = ReturnType<typeof createRemoteJWKSet>;
 
 const timeoutMs = 5_000;
 const believedMs = 10 * 60_000;
-/** An issuer that is away is not asked again by every request that waits for it. */
+/** While an issuer is unreachable, waiting requests do not contact it again. */
 const failureBelievedMs = 5_000;
-/** Tokens that name unknown keys make us ask no more often. */
+/** Tokens that name unknown keys do not cause more frequent requests. */
 const cooldownMs = 30_000;
 const mostBytes = 256 * 1024;
 

@@ -7,7 +7,7 @@ interface CheckedClaims {
   readonly audiences: readonly string[];
 }
 
-/** The one rule that a token fits, or why there is none. */
+/** Returns the only rule that matches a token, or the reason why there is none. */
 export function ruleFor(
   rules: readonly TrustedIssuer[],
   { subject, audiences }: CheckedClaims,
@@ -19,7 +19,7 @@ export function ruleFor(
   if (first === undefined)
     return { why: "its subject (`sub`) fits no rule of `grange issuer list`" };
   const other = others.find(({ principal }) => principal !== first.principal);
-  // Which of two is meant cannot be guessed, and the more powerful one would be chosen by chance.
+  // If two rules match, the intended one is unknown, and a random choice might grant more rights.
   if (other !== undefined) {
     return {
       why: `it fits two rules that name different principals: ${first.name}, ${other.name}`,

@@ -11,14 +11,14 @@ const TrustedIssuer = z.object({
   createdAt: z.date(),
   createdBy: z.string(),
 });
-/** One rule: tokens of which issuer, audience and subject stand for which principal. */
+/** One rule: tokens with this issuer, audience and subject identify this principal. */
 export type TrustedIssuer = z.infer<typeof TrustedIssuer>;
 
 const columns = sql`
   name, url, audience, subject, principal, created_at as "createdAt", created_by as "createdBy"
 `;
 
-/** False when the name is taken. The principal must be known. */
+/** Returns false when the name is taken. The principal must be known. */
 export async function insertIssuer(
   tx: Tx,
   issuer: Omit<TrustedIssuer, "createdAt" | "createdBy">,

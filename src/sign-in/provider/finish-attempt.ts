@@ -13,11 +13,11 @@ interface FinishingAttempt {
   readonly clock: Clock;
   readonly provider: IdentityProvider;
   readonly sessions: SessionService;
-  /** The address that the provider sent the browser to. */
+  /** The address to which the provider redirected the browser. */
   readonly callback: URL;
 }
 
-/** The server that began the attempt may have another clock. */
+/** The server that started the attempt may have another clock. */
 const clockToleranceMs = 60_000;
 
 /** The values of the browser's cookies. */
@@ -27,10 +27,10 @@ interface BrowserSecrets {
 }
 
 /**
- * Ends an attempt, successfully or not: a state is accepted once, and only from the browser that began.
+ * Ends an attempt, successfully or not: a state is accepted once, and only from the browser that started the attempt.
  *
- * The state is recorded as used before the provider is contacted, so that of two callers with one state one is refused.
- * Throws `permission_denied`.
+ * The state is recorded as used before the provider is contacted, so that only one of two callers with the same state
+ * succeeds. Throws `permission_denied`.
  */
 export async function finishAttempt(
   { db, clock, provider, sessions, callback }: FinishingAttempt,
@@ -47,7 +47,7 @@ export async function finishAttempt(
   }
   const now = clock.now().getTime();
   const expires = attempt.expiresAt.getTime();
-  // A cookie that claims more time than any attempt has was changed by the browser's owner.
+  // If a cookie claims more time than an attempt can have, the user of the browser has changed it.
   if (expires <= now || expires > now + attemptLastsMs + clockToleranceMs) {
     throw refusal("it took longer than ten minutes");
   }

@@ -1,27 +1,27 @@
 import { anyone, PrincipalName } from "#access/principal.ts";
 import { Fault } from "#core/fault.ts";
 
-/** The claims that identify a user here. */
+/** The names of the claims that identify a user. */
 export interface ClaimNames {
   readonly principal: string;
-  /** Undefined: groups give no rights. */
+  /** Undefined: groups grant no rights. */
   readonly groups: string | undefined;
 }
 
 export interface ClaimedIdentity {
   readonly issuer: string;
   readonly subject: string;
-  /** The name in the claim; the first subject with a name holds it. */
+  /** The name in the claim; it belongs to the first subject that used it. */
   readonly name: string;
   /** Whether the provider guarantees that the name is unique. */
   readonly isVerified: boolean;
-  /** Principals whose grants it has in addition. */
+  /** Principals whose grants the user has in addition. */
   readonly groups: readonly string[];
 }
 
-/** The prefix of principals that stand for groups of a provider; no person may have such a name. */
+/** The prefix of principals that represent groups of a provider; no person may have such a name. */
 const groupPrefix = "group-";
-/** Names of the farm's own principal for a forge, and of users of a forge, which only the forge identifies. */
+/** Names of the farm's own principal for a forge, and names of forge users, which only the forge can identify. */
 const ofForges = /^forge$|@git(hub)?$/i;
 const mostGroups = 200;
 const longestSubject = 255;
@@ -51,7 +51,7 @@ export function identityOf(
         .slice(0, mostGroups)
         .filter((group) => typeof group === "string" && group !== "")
         .map((group) => groupPrefix + group)
-        // A group whose name is no valid principal cannot have grants.
+        // A group whose name is not a valid principal cannot have grants.
         .filter((group) => PrincipalName.safeParse(group).success)
     );
   }

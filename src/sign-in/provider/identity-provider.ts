@@ -5,15 +5,15 @@ import { type ClaimedIdentity, type ClaimNames, identityOf } from "./identity-of
 interface ProviderSettings {
   readonly issuer: URL;
   readonly clientId: string;
-  /** Undefined for a client without one: the code verifier then has to do. */
+  /** Undefined for a client without a secret: then only the code verifier protects the code. */
   readonly clientSecret: string | undefined;
-  /** On the button. */
+  /** The name on the button. */
   readonly name: string;
   readonly claims: ClaimNames;
   readonly scope: string;
 }
 
-/** Where providers send people back to; the provider must have been configured with it. */
+/** The address to which the provider redirects users; it must be configured at the provider. */
 export const callbackPath = "/auth/callback";
 
 /** Values that must be equal at the start and the end of a sign-in; derived from the browser's cookie. */
@@ -23,27 +23,27 @@ export interface AttemptSecrets {
   readonly verifier: string;
 }
 
-/** Whoever knows people by their passwords, so that we need not. */
+/** A service that authenticates users, so that the farm stores no passwords. */
 export interface IdentityProvider {
   readonly name: string;
-  /** Its address as its own answers write it. */
+  /** Returns the issuer address as the provider's own answers contain it. */
   issuer(): Promise<string>;
   /** Returns the address to which the browser is sent. */
   addressFor(attempt: AttemptSecrets, redirectUri: string): Promise<URL>;
-  /** Returns the user who came back; throws `permission_denied` when the answer is not from the provider. */
+  /** Returns the user who was redirected back; throws `permission_denied` when the answer is not from the provider. */
   identityBehind(callback: URL, attempt: AttemptSecrets): Promise<ClaimedIdentity>;
 }
 
-/** Somebody waits for it before a blank page. */
+/** A user waits for it in front of a blank page. */
 const timeoutSeconds = 10;
-/** Keys are renewed by the library; addresses hardly ever change. */
+/** The library renews keys; addresses rarely change. */
 const believedMs = 60 * 60_000;
 
 /**
  * OpenID Connect with the code flow, PKCE and nonce; the signature of the ID token is checked although it came over
  * TLS.
  *
- * The provider's configuration is read at the first sign-in, so a farm can start while its provider is away.
+ * The provider's configuration is read at the first sign-in, so a farm can start while its provider is unreachable.
  */
 export function identityProvider(settings: ProviderSettings): IdentityProvider {
   const { name, scope } = settings;
@@ -104,7 +104,7 @@ async function discover({ issuer, clientId, clientSecret, name }: ProviderSettin
       clientSecret === undefined ? oidc.None() : withSecret(clientSecret),
       {
         timeout: timeoutSeconds,
-        // Only a provider on this machine is without TLS: the configuration has seen to that.
+        // Only a provider on this machine may be without TLS: the configuration ensures this.
         execute: [
           ...(issuer.protocol === "http:" ? [oidc.allowInsecureRequests] : []),
           oidc.enableNonRepudiationChecks,
@@ -129,7 +129,7 @@ function withSecret(secret: string): oidc.ClientAuth {
   };
 }
 
-/** Some providers tell an address or groups only when asked with the access token. */
+/** Some providers return an email address or groups only to a request with the access token. */
 async function lackingClaims(
   config: oidc.Configuration,
   names: ClaimNames,
@@ -142,7 +142,7 @@ async function lackingClaims(
   return oidc.fetchUserInfo(config, accessToken, String(claims["sub"]));
 }
 
-/** Without the provider's answer, which may hold codes and tokens. */
+/** Returns the reason without the provider's answer, which may contain codes and tokens. */
 function whyNot(cause: unknown, name: string): Fault {
   if (cause instanceof oidc.AuthorizationResponseError) {
     const errorCode = /^[a-z_]{1,40}$/.test(cause.error) ? cause.error : "an error";

@@ -15,7 +15,7 @@ const columns = sql`
   issuer, subject, principal, first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt"
 `;
 
-/** Notes that a subject was here; undefined when it never was before. */
+/** Records that a subject signed in; returns undefined at its first sign-in. */
 export async function seeIdentity(
   tx: Tx,
   issuer: string,
@@ -32,7 +32,7 @@ export async function seeIdentity(
   return row;
 }
 
-/** Gives a name to a subject, for good. False when one of them is taken. */
+/** Assigns a name to a subject permanently. Returns false when the name or the subject is taken. */
 export async function insertIdentity(
   tx: Tx,
   { issuer, subject, principal }: Pick<Identity, "issuer" | "subject" | "principal">,
@@ -49,7 +49,7 @@ export function listIdentities(tx: Tx): Promise<Identity[]> {
   return tx.many(Identity, sql`select ${columns} from identity order by principal`);
 }
 
-/** Frees a name, so that another subject may have it. */
+/** Releases a name, so that another subject may take it. */
 export async function deleteIdentity(tx: Tx, principal: string): Promise<boolean> {
   return (await tx.run(sql`delete from identity where principal = ${principal}`)) > 0;
 }

@@ -6,8 +6,8 @@ import { insertIdentity, seeIdentity } from "./identity.store.ts";
 import type { ClaimedIdentity } from "./identity-of-claims.ts";
 
 /**
- * Returns the principal of a user. The first subject with a name holds it: when an address is later given to another
- * person, that person does not get the rights of the first.
+ * Returns the principal of a user. A name belongs to the first subject that used it: when an address is later assigned
+ * to another person, that person does not get the rights of the first.
  */
 export async function principalOfIdentity(
   tx: Tx,
@@ -16,7 +16,7 @@ export async function principalOfIdentity(
 ): Promise<string> {
   const known = await seeIdentity(tx, issuer, subject, now);
   if (known !== undefined) return known.principal;
-  // A name that is freely chosen at the provider must not be that of `root` here.
+  // A name that a user can choose freely at the provider must not become `root` here.
   if (!isVerified && (await hasTokens(tx, name, now))) {
     throw new Fault(
       "permission_denied",
@@ -26,7 +26,7 @@ export async function principalOfIdentity(
   }
   await keepPrincipalAs(tx, name, "person");
   if (await insertIdentity(tx, { issuer, subject, principal: name }, now)) return name;
-  // A second sign-in of the same user at the same time may have been faster.
+  // Another sign-in of the same user at the same time may have been faster.
   const meanwhile = await seeIdentity(tx, issuer, subject, now);
   if (meanwhile !== undefined) return meanwhile.principal;
   throw new Fault(

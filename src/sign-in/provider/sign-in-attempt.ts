@@ -2,14 +2,14 @@ import { returnAddress } from "#core/return-address.ts";
 import { derived, isSecretShaped, newSecret } from "../sessions/browser-secret.ts";
 import type { AttemptSecrets } from "./identity-provider.ts";
 
-/** Time for a forgotten password, and a second factor. */
+/** Enough time to reset a password and enter a second factor. */
 export const attemptLastsMs = 10 * 60_000;
 
 /**
- * A user who was sent to the identity provider and has not returned.
+ * A sign-in of a user who was sent to the identity provider and has not returned.
  *
- * The browser's cookie holds all of it, and the server stores nothing: anybody may begin to sign in, so strangers could
- * fill a store.
+ * The browser's cookie contains the whole attempt, and the server stores nothing: everybody may start a sign-in, so
+ * strangers could fill a store.
  */
 interface SignInAttempt {
   readonly secret: string;
@@ -18,7 +18,7 @@ interface SignInAttempt {
   readonly returnTo: string;
 }
 
-/** Begins an attempt with a new secret. */
+/** Creates an attempt with a new secret. */
 export function newAttempt(now: Date, returnTo: string | undefined): SignInAttempt {
   return {
     secret: newSecret(),
@@ -27,12 +27,12 @@ export function newAttempt(now: Date, returnTo: string | undefined): SignInAttem
   };
 }
 
-/** Returns the text that the cookie holds: at most some 1,400 characters. */
+/** Returns the text for the cookie: at most about 1,400 characters. */
 export function cookieOfAttempt({ secret, expiresAt, returnTo }: SignInAttempt): string {
   return [secret, expiresAt.getTime(), Buffer.from(returnTo).toString("base64url")].join(".");
 }
 
-/** Reads the text of a cookie; undefined for what `cookieOfAttempt` never returns. */
+/** Reads the text of a cookie; undefined for text that `cookieOfAttempt` never returns. */
 export function attemptOfCookie(text: string): SignInAttempt | undefined {
   const [secret = "", expires = "", returnTo = "", ...more] = text.split(".");
   if (!isSecretShaped(secret) || !/^\d{1,15}$/.test(expires) || more.length > 0) return undefined;
@@ -45,10 +45,9 @@ export function attemptOfCookie(text: string): SignInAttempt | undefined {
 }
 
 /**
- * Returns the values that the provider is given for an attempt.
+ * Returns the values that are sent to the provider for an attempt.
  *
- * The state follows from all that the cookie holds, so that no other time limit or page
- * goes with it.
+ * The state is derived from the whole content of the cookie, so it is invalid with another time limit or page.
  */
 export function secretsOf(attempt: SignInAttempt): AttemptSecrets {
   const { secret } = attempt;

@@ -1,7 +1,7 @@
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 
-/** Records that a browser came back with a state; returns false when one did before. */
+/** Records that a browser returned with a state; returns false when the state was recorded before. */
 export async function recordUsedState(
   tx: Tx,
   stateHash: Uint8Array,
@@ -14,7 +14,7 @@ export async function recordUsedState(
   return inserted > 0;
 }
 
-/** Removes states that are refused by their age, whether they were used or not. */
+/** Removes states that are too old to be accepted, whether they were used or not. */
 export function removeUsedStates(tx: Tx, before: Date): Promise<number> {
   return tx.run(sql`delete from used_sign_in_state where expires_at < ${before}`);
 }

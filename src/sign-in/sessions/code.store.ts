@@ -12,7 +12,7 @@ export async function insertCode(
   `);
 }
 
-/** Takes a code out; a second call finds none. */
+/** Deletes a code and returns it; a second call finds none. */
 export async function takeCode(
   tx: Tx,
   hash: Uint8Array,

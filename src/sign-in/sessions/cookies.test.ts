@@ -48,6 +48,6 @@ test("a secret has one way to be written, and is found among any other cookies",
       expect(cookieIn([...safe, `session=${secret}`].join("; "), "session")).toBe(secret);
     }),
   );
-  // The last letter has four bits that mean nothing: with them set, it is another text for the same bytes.
+  // The last letter has four unused bits: with them set, it is another text for the same bytes.
   expect(isSecretShaped(`${"A".repeat(42)}B`)).toBe(false);
 });

@@ -1,4 +1,4 @@
-/** The cookie names for the address of the farm. */
+/** The cookie names for an address of the farm. */
 export interface CookieNames {
   /** The cookie of a signed-in browser. */
   readonly session: string;
@@ -9,7 +9,7 @@ export interface CookieNames {
   readonly isSecure: boolean;
 }
 
-/** Far more than our two cookies, and all that others set on the same name. */
+/** Far more than the farm's two cookies and all cookies of other services on the same name. */
 const longestHeader = 16_384;
 
 /**
@@ -29,7 +29,10 @@ export function cookieNames(publicUrl: URL): CookieNames {
   };
 }
 
-/** Returns the value of a cookie. When two have the same name, neither is used, because one of them may be planted. */
+/**
+ * Returns the value of a cookie. When two have the same name, neither is used, because an attacker may have planted one
+ * of them.
+ */
 export function cookieIn(header: string | undefined, name: string): string | undefined {
   if (header === undefined || header.length > longestHeader) return undefined;
   const values = header.split(";").flatMap((part) => {
@@ -40,8 +43,8 @@ export function cookieIn(header: string | undefined, name: string): string | und
 }
 
 /**
- * Returns a `Set-Cookie` header. Scripts cannot read the cookie, and forms of other sites do not send it. Links from
- * elsewhere do (Lax), so that users who follow one are still signed in.
+ * Returns a `Set-Cookie` header. Scripts cannot read the cookie, and browsers do not send it with forms of other sites.
+ * With links from other sites they do (Lax), so that users who follow one are still signed in.
  */
 export function setCookie(
   name: string,

@@ -7,14 +7,16 @@ export interface RequestOrigin {
   readonly origin: string | undefined;
   /** `Sec-Fetch-Site`: not sent by old browsers, and never set by a page. */
   readonly fetchSite: string | undefined;
-  /** The token that only our pages know. */
+  /** The token that only the farm's own pages know. */
   readonly csrf: string | undefined;
 }
 
-/** By which address people reach the farm. */
+/** The address under which people reach the farm. */
 export interface FarmAddress {
   readonly url: URL;
-  /** Whether the address was configured; otherwise it is the address that we listen on, and a proxy may be in front. */
+  /**
+   * Whether the address was configured; otherwise it is the listening address, and there may be a proxy in front of it.
+   */
   readonly isConfigured: boolean;
 }
 
@@ -28,8 +30,8 @@ export function changesSomething(method: string): boolean {
  * Returns why a request with only a cookie is refused: another site may have sent it. Undefined when it comes from the
  * farm's own pages.
  *
- * Two things are checked: the origin, which old browsers and odd proxies get wrong, and a word that is derived from the
- * cookie and that no other site can read.
+ * Two values are checked: the origin, which old browsers and some proxies report wrongly, and a token that is derived
+ * from the cookie and that no other site can read.
  */
 export function whyForged(
   request: RequestOrigin,
@@ -57,7 +59,7 @@ function isOurs(origin: string, host: string | undefined, { url, isConfigured }:
   if (isConfigured) return origin === url.origin;
   if (host === undefined || !URL.canParse(origin)) return false;
   const { protocol, host: from } = new URL(origin);
-  // A proxy that ends TLS passes the name on, and not the scheme.
+  // A proxy that ends TLS forwards the host name, but not the scheme.
   return /^https?:$/.test(protocol) && from === withoutUsualPort(protocol, host.toLowerCase());
 }
 

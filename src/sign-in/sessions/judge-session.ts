@@ -2,13 +2,13 @@ import type { StoredSession } from "./session.store.ts";
 
 /** How long sessions last. */
 export interface SessionTimes {
-  /** Without a request. */
+  /** The maximum time without a request. */
   readonly idleMs: number;
-  /** However much it is used. */
+  /** The maximum total time, even with requests. */
   readonly wholeMs: number;
 }
 
-/** A user who comes every day stays signed in for a week, and then has to sign in again. */
+/** A user with daily requests stays signed in for a week, and then has to sign in again. */
 export const sessionTimes: SessionTimes = {
   idleMs: 24 * 60 * 60_000,
   wholeMs: 7 * 24 * 60 * 60_000,

@@ -13,7 +13,7 @@ interface TokenHolder {
   readonly expiresAt: Date | null;
 }
 
-/** Who holds a token; throws `unauthenticated`, and `permission_denied` for machines. */
+/** Returns the holder of a token; throws `unauthenticated`, and `permission_denied` for machines. */
 export async function personBehind(tx: Tx, token: string, now: Date): Promise<TokenHolder> {
   if (!isTokenShaped(token)) {
     throw new Fault(
@@ -28,7 +28,7 @@ export async function personBehind(tx: Tx, token: string, now: Date): Promise<To
   return { principal, tokenId: fingerprint.id, expiresAt };
 }
 
-/** The same, of a token that was judged before and is known by its public part. */
+/** The same for a token that was checked before and is identified by its public part. */
 export async function personOfToken(
   tx: Tx,
   tokenId: string,
@@ -52,7 +52,7 @@ export function signingIn(holder: TokenHolder, formerSecret: string | undefined)
 }
 
 /**
- * Throws unless the principal is a person: the token of a machine is stored on that machine, and is for its own
+ * Throws unless the principal is a person: a machine's token is stored on that machine, and is only for its own
  * protocol.
  */
 async function requirePerson(tx: Tx, name: string): Promise<void> {

@@ -24,14 +24,14 @@ interface LiveSession {
     | { readonly kind: "token"; readonly tokenId: string }
     | { readonly kind: "provider"; readonly issuer: string };
   readonly since: Date;
-  /** When it ends by itself, unless it is used before that. */
+  /** When the session expires if it is not used before. */
   readonly until: Date;
   readonly endsAt: Date;
 }
 
 export type FoundSession =
   | LiveSession
-  /** It was a session of this farm. */
+  /** The cookie belonged to a session of this farm. */
   | {
       readonly kind: "over";
       readonly principal: string;
@@ -40,13 +40,13 @@ export type FoundSession =
   | { readonly kind: "unknown" };
 
 export interface BegunSession {
-  /** For the cookie: known to the browser alone. */
+  /** The secret for the cookie: only the browser knows it. */
   readonly secret: string;
   readonly principal: string;
   readonly endsAt: Date;
 }
 
-/** Browsers that are signed in. Any number of servers share them. */
+/** The sessions of signed-in browsers. Several servers can share them. */
 export interface SessionService {
   find(secret: string): Promise<FoundSession>;
   /**
@@ -55,7 +55,7 @@ export interface SessionService {
    */
   begin(tx: Tx, wanted: NewSignIn): Promise<BegunSession>;
   end(tx: Tx, id: string): Promise<StoredSession | undefined>;
-  /** To be called after rights, tokens or sessions have changed. */
+  /** Called after rights, tokens or sessions have changed. */
   forgetAll(): void;
 }
 
@@ -68,7 +68,7 @@ export interface NewSignIn {
   readonly formerSecret: string | undefined;
 }
 
-/** As long as the answer about a token is believed; see the registry of callers. */
+/** As long as the result for a token is cached; see the registry of callers. */
 const believedMs = 2_000;
 const mostKept = 1_000;
 
@@ -100,7 +100,7 @@ export function sessionService(
       return {
         kind: "live",
         id,
-        // On an open farm, signing in is optional and must not reduce a user's rights.
+        // On an open farm, sign-in is optional and must not reduce a user's rights.
         principal: await rightsOf(tx, principal, [...stored.groups, anyone]),
         voucher: voucherOf(stored),
         since: stored.createdAt,

@@ -22,7 +22,7 @@ const columns = sql`
   seen_at as "seenAt", ends_at as "endsAt", ended_at as "endedAt"
 `;
 
-/** The basis of a session. */
+/** The token or identity on which a session is based. */
 export type Voucher =
   | { readonly kind: "token"; readonly tokenId: string }
   | { readonly kind: "provider"; readonly issuer: string; readonly subject: string };
@@ -61,7 +61,7 @@ export async function touchSession(tx: Tx, id: string, now: Date): Promise<void>
   `);
 }
 
-/** Ends it; a second end changes nothing. Undefined when there is none. */
+/** Ends the session; a second call changes nothing. Undefined when there is none. */
 export async function endSession(
   tx: Tx,
   id: string,
@@ -85,7 +85,7 @@ export function endSessionsByProvider(tx: Tx, principal: string, now: Date): Pro
   `);
 }
 
-/** Returns the sessions that are not over, newest first; of one principal, or of all. */
+/** Returns the active sessions, newest first; of one principal, or of all. */
 export function liveSessions(tx: Tx, now: Date, principal?: string): Promise<StoredSession[]> {
   return tx.many(
     StoredSession,
@@ -98,7 +98,7 @@ export function liveSessions(tx: Tx, now: Date, principal?: string): Promise<Sto
   );
 }
 
-/** Deletes sessions that ended before then; returns how many, at most a thousand. */
+/** Deletes sessions that ended before a time; returns the number of deleted ones, at most a thousand. */
 export function forgetSessions(tx: Tx, before: Date): Promise<number> {
   return tx.run(sql`
     delete from session where id in (
