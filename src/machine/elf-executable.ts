@@ -20,7 +20,7 @@ const elfHeaderBytes = 64;
 const programHeaderBytes = 56;
 const headerBytes = elfHeaderBytes + programHeaderBytes;
 
-/** Where the file is loaded. Above `vm.mmap_min_addr`, and a multiple of the largest page size. */
+/** The load address of the file. Above `vm.mmap_min_addr`, and a multiple of the largest page size. */
 const loadAddress = 0x400000n;
 const largestPageBytes = 0x10000n;
 

@@ -4,12 +4,12 @@ import { elfExecutable, type MachineCode } from "./elf-executable.ts";
  * Returns a program that locks its file 3, as the bytes of a static ELF executable; undefined for an architecture that
  * is not in the table below.
  *
- * Node has no flock(2) and no fcntl(2), and flock(1) is not on every machine. The program is:
+ * Node has neither flock(2) nor fcntl(2), and flock(1) is not on every machine. The program is:
  *
  *     exit(-flock(3, LOCK_EX | LOCK_NB));
  *
  * Its exit code is 0, or the number of the error. The lock belongs to the open file, which the program shares with the
- * process that started it: the lock stays when the program ends.
+ * process that started it: the lock remains after the program ends.
  */
 export function flockProgram(architecture: string): Buffer | undefined {
   const machine = machines[architecture];

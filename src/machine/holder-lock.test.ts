@@ -13,7 +13,7 @@ const dir = await mkdtemp(join(tmpdir(), "grange-lock-"));
 afterAll(() => rm(dir, { recursive: true, force: true }));
 const never = new AbortController().signal;
 
-/** What a holder wrote that differs from this process in some ways. */
+/** Returns the record of a holder that differs from this process in some fields. */
 const written = (different: Partial<LockRecord>) =>
   lockRecordText({ ...ownRecord("other"), ...different });
 
@@ -35,7 +35,7 @@ test("a lock is held by one, who is named to others, and free after", async () =
 
 test("many who find the lock of somebody that is gone: one has it", async () => {
   const path = join(dir, "b");
-  // Given the lock of a process whose number is in use again
+  // Given the lock of a process whose process id is in use again
   await writeFile(path, written({ owner: ownOwner().replace(/-\d+-/, "-1-") }));
   expect(holderOf(path)).toBeUndefined();
 
@@ -139,7 +139,7 @@ test("two who measure in turn both have their turn", async () => {
     for (let turn = 0; turn < 2; turn++) {
       const held = await lock.take(never);
       order.push(name);
-      // Whoever waits comes to wait while it is held.
+      // The waiter starts to wait while the lock is held.
       await new Promise((resolve) => setTimeout(resolve, 300));
       await held?.release();
     }

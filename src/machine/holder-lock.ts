@@ -20,36 +20,40 @@ export type { Holder } from "./lock-record.ts";
 
 export interface HeldLock {
   /**
-   * Aborted when another process has the lock, or its file was removed. The guarded data must not be written any more.
+   * Aborted when another process has the lock, or its file was removed. From then on the guarded data must not be
+   * written.
    */
   readonly lost: AbortSignal;
   release(): Promise<void>;
 }
 
 export interface LockTimes {
-  /** How often a holder says that it lives. */
+  /** How often a holder sends a heartbeat. */
   readonly beatMs: number;
-  /** How long a holder is watched before its lock is taken, in ms, when the kernel has no information about it. */
+  /**
+   * How long the heartbeat of a holder is watched before its lock is taken, in ms, when the kernel has no information
+   * about the holder.
+   */
   readonly silenceMs: number;
-  /** How long another process may take to complete a write to the file that it has begun, in ms. */
+  /** How long another process may take to complete a write to the file that it has started, in ms. */
   readonly settleMs: number;
 }
 
 const usualTimes: LockTimes = { beatMs: 3_000, silenceMs: 20_000, settleMs: 1_000 };
 const watchEveryMs = 250;
-/** A holder writes its record just after it has the kernel's lock. */
+/** A holder writes its record directly after it gets the kernel's lock. */
 const recordWithinMs = 1_000;
 
 export interface LockOptions {
-  /** Called when the silence of the last holder is waited for, with the time in ms. */
+  /** Called when the process starts to wait for the silence of the last holder, with the time in ms. */
   readonly waits?: (holder: Holder, ms: number) => void;
   readonly times?: LockTimes;
-  /** The kernel's lock; file systems without one are tested with another. */
+  /** Takes the kernel's lock; tests replace it for file systems without locks. */
   readonly lockFile?: (file: number, directories: readonly string[]) => Promise<KernelLock>;
 }
 
 /**
- * A lock on disk that ends with its process, also after kill -9. Returns the holder when it is taken.
+ * Takes a lock on disk that ends with its process, also after kill -9. Returns the holder if another process has it.
  *
  * It is the kernel's lock on the open file. Process numbers are not used, because they mean nothing in another
  * container. When the last holder ran under another kernel, whose locks may not be visible here, or the file system has
@@ -64,7 +68,7 @@ export async function takeLock(
 ): Promise<{ readonly lock: HeldLock } | { readonly holder: Holder }> {
   try {
     for (;;) {
-      // Avoids starting a process for each check of a waiting process.
+      // Avoids starting a process for each check during a wait.
       const seen = recordAt(path);
       if (seen && isSeenAlive(seen)) return { holder: holderIn(seen) };
       const file = openLockFile(path);
@@ -97,7 +101,7 @@ export function holderOf(path: string): Holder | undefined {
   return lives ? holderIn(record) : undefined;
 }
 
-/** Resolves, with a sentence, when another process has the guarded data. */
+/** Resolves, with a message, when another process has the guarded data. */
 export function untilLost(lost: AbortSignal, guarded: string): Promise<string> {
   return new Promise((resolve) => {
     const onLost = () => resolve(`another process has taken ${guarded}`);
@@ -106,7 +110,7 @@ export function untilLost(lost: AbortSignal, guarded: string): Promise<string> {
   });
 }
 
-/** Answers "again" when the file is not the lock's any more. */
+/** Returns "again" when the file is not the lock's file any more. */
 async function takeOpened(
   file: number,
   path: string,
@@ -118,7 +122,7 @@ async function takeOpened(
   if (kernel === "held") return heldBy(path);
   if (!isStillAt(file, path)) return "again";
   const last = recordAt(path);
-  // The kernel that freed the lock is the one that gave it.
+  // The kernel that released the lock is the same one that granted it.
   const isProven = last === undefined ? kernel === "locked" : isKnownGone(last, kernel);
   if (last && !isProven) {
     waits?.(holderIn(last), times.silenceMs);
@@ -138,7 +142,7 @@ async function takeOpened(
 
 function isKnownGone(last: LockRecord, kernel: KernelLock): boolean {
   if (kernel === "locked") return isOfThisBoot(last);
-  // There are no containers there, and a machine's processes are its own.
+  // Such systems have no containers, and all processes of a machine are visible.
   return process.platform !== "linux" && isVisibleHere(last) && !isSeenAlive(last);
 }
 
@@ -161,7 +165,7 @@ function holding(file: number, path: string, record: LockRecord, times: LockTime
   const release = async () => {
     clearInterval(timer);
     await beating;
-    // While the lock is held: a process that has the file open notices that it was removed.
+    // While the lock is still held: a process that has the file open detects that it was removed.
     if (recordAt(path)?.id === record.id) await rm(path, { force: true });
     closeSync(file);
   };
@@ -175,7 +179,7 @@ function holding(file: number, path: string, record: LockRecord, times: LockTime
 }
 
 /**
- * Touches the file, which shows that the holder lives. Returns the time that it set; undefined when it could not check.
+ * Touches the file to show that the holder is alive. Returns the time that it set; undefined when it could not check.
  *
  * Returns "lost" when another process has the lock. Only the time of the file is changed, which needs no space on a
  * full disk. The file is read only if its time is not that of the last heartbeat: a process that takes the lock writes
@@ -196,7 +200,7 @@ async function beat(
     await utimes(path, now, now);
     return now;
   } catch (cause) {
-    // An unreadable disk says nothing about the lock.
+    // An unreadable disk is no evidence about the lock.
     return (cause as NodeJS.ErrnoException).code === "ENOENT" ? "lost" : undefined;
   }
 }
@@ -208,14 +212,14 @@ async function isBeating(path: string, silenceMs: number): Promise<boolean> {
   while (performance.now() < until) {
     await rest(Math.min(watchEveryMs, silenceMs / 4));
     const now = await lookAt(path);
-    // Removed: its holder lived, and has released it.
+    // Removed: its holder was alive, and has released it.
     if (now === undefined) return false;
     if (now !== first) return true;
   }
   return false;
 }
 
-/** Opened for each look, since network file systems ask their server then. */
+/** Opened for each check, because network file systems only then query their server. */
 async function lookAt(path: string): Promise<string | undefined> {
   const file = await open(path, "r").catch(() => undefined);
   if (file === undefined) return undefined;
@@ -252,7 +256,7 @@ function openLockFile(path: string): number | undefined {
     return openSync(path, "r+");
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    // The file of another user: it can be locked, and its holder can be read.
+    // The file belongs to another user: it can be locked, and its holder can be read.
     if (code === "EACCES") return openSync(path, "r");
     if (code !== "ENOENT") throw cause;
   }
@@ -264,7 +268,7 @@ function openLockFile(path: string): number | undefined {
   }
 }
 
-/** Whether the open file is the one that has the name: a holder removes the file when it releases the lock. */
+/** Whether the open file still has this name: a holder removes the file when it releases the lock. */
 function isStillAt(file: number, path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false });
   const { dev, ino } = fstatSync(file);

@@ -1,12 +1,12 @@
 import { openSync, readdirSync, readFileSync } from "node:fs";
 
-/** Set for files that a program which is started does not get; in /proc, and on all but odd machines. */
+/** Set for files that a started program does not inherit; readable in /proc, on almost all machines. */
 const closeOnExec = 0o2000000;
 let inherited: readonly number[] | undefined;
 let nothing: number | undefined;
 
 /**
- * Returns what replaces, from file `first` on, the open files that this process inherited, such as the pipes of a
+ * Returns a replacement, from file `first` on, for the open files that this process inherited, such as the pipes of a
  * terminal or a supervisor. A started program would inherit them, too, and could write to them.
  */
 export function insteadOfInherited(first: number): ("ignore" | number)[] {

@@ -10,24 +10,24 @@ interface JobOwner {
   readonly gid: number;
 }
 
-/** Below the last ids of `useradd`, and above those in use. */
+/** Below the last ids of `useradd`, and above those in common use. */
 const usualUid = 59_980;
 
-/** The facts that decide it: this process's user, the users of its user namespace, and the setting. */
+/** The facts that determine it: this process's user, the users of its user namespace, and the setting. */
 interface OwnIdentity {
   readonly uid: number | undefined;
-  /** The text of /proc/self/uid_map; empty where there is none. */
+  /** The text of /proc/self/uid_map; empty if there is none. */
   readonly uidMap: string;
   /** `GRANGE_JOB_UID`. */
   readonly wanted: string | undefined;
 }
 
 /**
- * Returns the user of jobs of a worker, and of benchmarks of a collector, that runs as root; undefined where they run
- * as its own user.
+ * Returns the user for jobs of a worker, and benchmarks of a collector, that runs as root; undefined when they run as
+ * its own user.
  *
- * To the kernel a job of root is root, whatever its name in the user namespace: it can read what only root may read,
- * and change settings of the machine. Root of a user namespace without other users is an ordinary user.
+ * For the kernel, a job of root is root, whatever its name in the user namespace: it can read files that only root may
+ * read, and change settings of the machine. Root of a user namespace without other users is an ordinary user.
  */
 export function jobOwnerFor({ uid, uidMap, wanted }: OwnIdentity): JobOwner | undefined {
   if (uid !== 0) return undefined;
@@ -50,7 +50,7 @@ function wantedUid(wanted: string | undefined): number {
   );
 }
 
-/** Lines of three numbers: the first inside, the first outside, how many; see user_namespaces(7). */
+/** Lines of three numbers: the first id inside, the first id outside, and the count; see user_namespaces(7). */
 function holds(uidMap: string, uid: number): boolean {
   if (uidMap.trim() === "") return true;
   return uidMap
@@ -60,14 +60,14 @@ function holds(uidMap: string, uid: number): boolean {
     .some(([first = 0, , count = 0]) => first <= uid && uid < first + count);
 }
 
-/** For this process: it does not change while the process lives. */
+/** The job owner for this process; it does not change while the process lives. */
 export const jobOwner = jobOwnerFor({
   uid: process.getuid?.(),
   uidMap: readUidMap(),
   wanted: wantedJobUid(),
 });
 
-/** Gives jobs a file, a directory or a link that was made for them. */
+/** Changes the owner of a file, a directory or a link that was made for jobs. */
 export function giveToJobs(path: string): void {
   if (jobOwner !== undefined) lchownSync(path, jobOwner.uid, jobOwner.gid);
 }
@@ -77,7 +77,7 @@ export function giveOpenFileToJobs(file: number): void {
   if (jobOwner !== undefined) fchownSync(file, jobOwner.uid, jobOwner.gid);
 }
 
-/** Gives a tree to the jobs' user, except the parts that it owns already. */
+/** Changes the owner of a tree to the jobs' user, except parts that already belong to it. */
 export function giveTreeToJobs(path: string): void {
   if (jobOwner === undefined) return;
   const entry = lstatSync(path);
@@ -92,8 +92,8 @@ export const jobUser = { name: "grange", uid: 1000, gid: 1000 } as const;
 export const setpriv = "/usr/bin/setpriv";
 
 /**
- * Returns the words before a command that make root become the jobs' user, called `jobUser`, in a user namespace
- * without any other user.
+ * Returns the prefix of a command that changes root into the jobs' user, called `jobUser`, in a user namespace without
+ * any other user.
  */
 export function asJobOwner({ uid, gid }: JobOwner): string[] {
   return [

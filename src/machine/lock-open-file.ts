@@ -8,16 +8,16 @@ import { flockProgram } from "./flock-program.ts";
 /** `unsupported`: the file system, this machine or its processor has no such lock. */
 export type KernelLock = "locked" | "held" | "unsupported";
 
-/** Between two attempts to run a program that another process still has open for writing. */
+/** The pause between two attempts to run a program that another process still has open for writing. */
 const busyMs = 10;
 const busyAttempts = 20;
 
 /**
  * Takes the kernel's lock on an open file, without waiting: see flock(2).
  *
- * The kernel frees it when the last process that has this open file ends or closes it, whatever ended it, and in
- * whichever pid namespace. `directories` are places for the program that takes it, if the usual one for
- * temporary files allows no programs.
+ * The kernel releases it when the last process with this open file ends or closes it, for whatever reason and in any
+ * pid namespace. `directories` are places for the program that takes the lock, if the usual directory for temporary
+ * files does not allow programs.
  */
 export async function lockOpenFile(
   file: number,
@@ -34,7 +34,7 @@ export async function lockOpenFile(
   return "unsupported";
 }
 
-/** Answers the exit code; undefined where no program can be written or run. */
+/** Returns the exit code; undefined when no program can be written or run. */
 async function runIn(
   directory: string,
   program: Buffer,
@@ -47,7 +47,7 @@ async function runIn(
     await writeFile(path, program, { mode: 0o700 });
     for (let attempt = 1; ; attempt++) {
       const ended = await exitOf(path, file);
-      // A process that was started while the file was written has it open until it becomes its own program.
+      // A process that was started while the file was written has it open until its exec.
       if (ended !== "ETXTBSY" || attempt === busyAttempts)
         return typeof ended === "number" ? ended : undefined;
       await rest(busyMs);

@@ -6,7 +6,7 @@ import { isAlive, ownOwner, pidNamespaceOf } from "./owner.ts";
 
 /** The content that the holder of a lock writes into its file. */
 const Record = z.object({
-  /** Unique for each time that the lock is held. */
+  /** Unique for each acquisition of the lock. */
   id: z.string(),
   name: z.string(),
   owner: z.string().regex(/^\d+-\w+-\d+$/),
@@ -21,13 +21,13 @@ export type LockRecord = z.infer<typeof Record>;
 export interface Holder {
   readonly name: string;
   readonly pid: number;
-  /** For people: `process 12`, or that of another container or machine. */
+  /** For people: `process 12`, or a process of another container or machine. */
   readonly where: string;
   /** An ISO date. */
   readonly since: string;
 }
 
-/** A kernel that cannot be told from others is taken for another one each time. */
+/** A kernel without an identity counts as a different one each time. */
 const ownBoot = bootId() ?? randomUUID();
 
 export function ownRecord(name: string): LockRecord {
@@ -48,18 +48,21 @@ export function lockRecordText(record: LockRecord): string {
   return `${JSON.stringify(record)}\n`;
 }
 
-/** Whether the holder runs, or ran, under the kernel that this process runs under. */
+/** Whether the holder runs, or ran, under the same kernel as this process. */
 export function isOfThisBoot({ boot }: Pick<LockRecord, "boot">): boolean {
   return boot === ownBoot;
 }
 
-/** Whether the holder's process can be looked up here: its number is none of another pid namespace or machine. */
+/**
+ * Whether the holder's process can be looked up here: its process id does not belong to another pid namespace or
+ * machine.
+ */
 export function isVisibleHere(record: Pick<LockRecord, "owner" | "host" | "boot">): boolean {
   if (process.platform !== "linux") return record.host === hostname();
   return isOfThisBoot(record) && pidNamespaceOf(record.owner) === pidNamespaceOf(ownOwner());
 }
 
-/** Whether the holder's process is seen to run. Unlike `isAlive`, false where it cannot be looked up. */
+/** Whether the holder's process is known to run. Unlike `isAlive`, false when it cannot be looked up. */
 export function isSeenAlive(record: LockRecord): boolean {
   return isVisibleHere(record) && isAlive(record.owner);
 }

@@ -2,9 +2,9 @@ import { chmodSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
- * Makes a directory, and those above it; an existing one is accepted.
+ * Creates a directory and its parents; accepts an existing one.
  *
- * Not with Node's `recursive`: in a file system that refuses directories (`/proc`), that retries forever without
+ * Not with Node's `recursive`: in a file system that refuses directories (`/proc`), it retries forever without
  * yielding, and no signal ends it.
  */
 export function makeDirectory(path: string, mode = 0o777): void {
@@ -22,10 +22,10 @@ export function makeDirectory(path: string, mode = 0o777): void {
 }
 
 /**
- * Makes a directory that only its owner may enter, and removes the access of others from an existing one, because an
+ * Creates a directory that only its owner may enter, and removes the access of others from an existing one, because an
  * earlier version made it accessible.
  *
- * The files in it have modes of their own, with which everybody could read blobs and mirrors of private repositories.
+ * With their own modes, the files in it would allow everybody to read blobs and mirrors of private repositories.
  */
 export function makePrivateDirectory(path: string): void {
   makeDirectory(path, 0o700);

@@ -2,14 +2,14 @@ import { rest } from "#core/resting.ts";
 import { type HeldLock, type Holder, takeLock } from "./holder-lock.ts";
 
 /**
- * The lock of the machine's measuring process, for all of its users. Its holder measures: collectors take turns, and
- * workers claim nothing meanwhile.
+ * The lock of the machine's measuring process, for all of its users. While a process has it, other collectors wait, and
+ * workers claim nothing.
  */
 export const usualMeasuringLock = "/tmp/grange-measuring.lock";
 
 const lookEveryMs = 250;
 
-/** The machine's lock for measuring, as one collector takes it again and again. */
+/** The machine's lock for measuring, which one collector takes repeatedly. */
 export class MeasuringLock {
   readonly #path: string;
   readonly #name: string;
@@ -20,13 +20,13 @@ export class MeasuringLock {
     this.#name = name;
   }
 
-  /** Returns undefined when the signal is aborted first. `waits` is called once, with the holder. */
+  /** Returns undefined when the signal is aborted first. `waits` is called once, with the present holder. */
   async take(
     signal: AbortSignal,
     waits: (holder: Holder) => void = () => {},
   ): Promise<HeldLock | undefined> {
     let isReported = false;
-    // Who measured last looks last: others that wait have looked several times by then.
+    // The process that measured last checks last: other waiting processes have checked several times by then.
     await rest(Math.max(0, this.#notBefore - performance.now()), signal);
     while (!signal.aborted) {
       const taken = await takeLock(this.#path, this.#name);

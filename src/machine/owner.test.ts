@@ -25,7 +25,7 @@ test(
   "a process that has ended owns nothing, also when nobody asked yet",
   needs(linux),
   async () => {
-    // Its parent becomes `sleep`, which never asks.
+    // Its parent becomes `sleep`, which never waits for its child.
     const parent = spawn("/bin/sh", ["-c", "sleep 0 & echo $!; exec sleep 60"]);
     const [chunk] = (await once(parent.stdout, "data")) as [Buffer];
     const pid = Number(chunk.toString());

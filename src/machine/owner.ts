@@ -7,39 +7,39 @@ import { numberOfThisProcess } from "./process-numbers.ts";
  */
 export function ownOwner(): string {
   if (own === undefined) {
-    // The number that `startTimeOf` looks up: /proc may be that of another pid namespace.
+    // The number that `startTimeOf` looks up, because /proc may belong to another pid namespace.
     const pid = numberOfThisProcess() ?? process.pid;
     own = `${pid}-${startTimeOf(pid) ?? "0"}-${pidNamespace()}`;
   }
   return own;
 }
 
-/** None of it changes while the process lives, and reading it takes half a millisecond. */
+/** These values do not change while the process lives, and reading them takes half a millisecond. */
 let own: string | undefined;
 
-/** Returns false only when the owner is known to be gone. The text after a further `-` is ignored. */
+/** Returns false only when the owner has certainly ended. The text after a further `-` is ignored. */
 export function isAlive(owner: string): boolean {
   const [pid, startTime, namespace] = owner.split("-");
   if (namespace !== pidNamespace()) return true;
   return startTimeOf(Number(pid)) === startTime;
 }
 
-/** The number of the owner's pid namespace; those of first namespaces are the same on all machines. */
+/** Returns the number of the owner's pid namespace; initial namespaces have the same number on all machines. */
 export function pidNamespaceOf(owner: string): string {
   return owner.split("-")[2] ?? "";
 }
 
 /**
  * Returns the start time of a process in clock ticks since boot; undefined when there is no such process. Without
- * /proc, only checks that it lives.
+ * /proc, only checks that the process exists.
  */
 export function startTimeOf(pid: number): string | undefined {
   if (process.platform !== "linux") return lives(pid) ? "alive" : undefined;
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The name, in parentheses, may itself hold spaces and parentheses.
+    // The name, in parentheses, may itself contain spaces and parentheses.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    // A zombie has ended; only its parent has not asked yet.
+    // A zombie has ended; only its parent has not waited for it yet.
     return fields[0] === "Z" ? undefined : fields[19];
   } catch {
     return undefined;
@@ -51,7 +51,7 @@ function lives(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (reason) {
-    // It belongs to another user.
+    // The process belongs to another user.
     return (reason as NodeJS.ErrnoException).code === "EPERM";
   }
 }

@@ -12,7 +12,7 @@ test("this process has one number for signals", () => {
   const numbers = processNumbers();
   const inProc = numbers.inProc(process.pid);
 
-  // Without a /proc, every number is its own.
+  // Without a /proc, every number is the process's own.
   const ofSignals = inProc === undefined ? process.pid : numbers.ofSignals(inProc);
   expect(ofSignals).toBe(process.pid);
 });

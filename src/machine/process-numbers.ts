@@ -4,17 +4,20 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
  * The numbers of processes, when /proc belongs to another pid namespace than this process.
  *
  * A sandbox whose kernel refuses a new /proc shows that of the namespace above. There, `/proc/14` is not the process
- * that kill(2) and fork(2) call 14. Everything that reads /proc uses the numbers of /proc; signals need those of this
+ * that kill(2) and fork(2) call 14. All code that reads /proc uses the numbers of /proc; signals need those of this
  * process's namespace.
  */
 interface ProcessNumbers {
-  /** Returns the number that kill(2) takes for a process of /proc; undefined when it has none or has ended. */
+  /** Returns the number for kill(2) of a process of /proc; undefined when it has none or has ended. */
   ofSignals(inProc: number): number | undefined;
-  /** Returns the number under which /proc shows a process that signals reach as `number`; undefined when it has ended. */
+  /** Returns the number in /proc of a process that signals reach as `number`; undefined when it has ended. */
   inProc(number: number): number | undefined;
 }
 
-/** The process's numbers in the namespace of /proc and all below it, down to its own: see proc(5), `NSpid`. */
+/**
+ * Returns the process's numbers in the namespace of /proc and all namespaces below it, down to its own: see proc(5),
+ * `NSpid`.
+ */
 export function parseNamespaceNumbers(status: string): number[] {
   const [, list = ""] = /^NSpid:[ \t]+(.*)$/m.exec(status) ?? [];
   return list.split(/\s+/).filter(Boolean).map(Number);
@@ -29,7 +32,7 @@ export function processNumbers(): ProcessNumbers {
     ofSignals,
     inProc(number) {
       const found = processesInProc().filter((inProc) => ofSignals(inProc) === number);
-      // A namespace beside this one may have the same number at the same depth; a child of this process is not in it.
+      // A sibling namespace may have the same number at the same depth; a child of this process is not in it.
       return found.find((inProc) => parentOf(inProc) === here) ?? found[0];
     },
   };

@@ -2,10 +2,10 @@ import { chmod, lstat, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 
 /**
- * Removes a directory that a job or a measured program wrote in.
+ * Removes a directory in which a job or a measured program wrote.
  *
- * They may leave directories that their owner cannot enter. Only when that is
- * met are the modes walked. Links are not followed.
+ * They may leave directories that their owner cannot enter. Modes are changed only when such a directory is found.
+ * Links are not followed.
  */
 export async function removeTree(path: string): Promise<void> {
   try {

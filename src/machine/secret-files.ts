@@ -4,13 +4,13 @@ import { rename, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 
-/** In a farm's data directory. */
+/** The file's name in a farm's data directory. */
 const listName = "secret-files.json";
 const List = z.array(z.string());
 
 /**
- * Records in a farm's data directory which files elsewhere hold its keys, for the workers of this machine: their jobs
- * run as the same user, and must not see them. Replaces the earlier record.
+ * Records in a farm's data directory which files elsewhere contain its keys, for the workers of this machine: their
+ * jobs run as the same user, and must not see these files. Replaces the earlier record.
  */
 export async function noteSecretFiles(
   dataDir: string,
@@ -23,7 +23,7 @@ export async function noteSecretFiles(
   await rename(aside, list);
 }
 
-/** Returns the files that a server recorded there; none without a record, or where it may not be read. */
+/** Returns the files that a server recorded there; none without a record, or when it is unreadable. */
 export function secretFilesOf(dataDir: string): readonly string[] {
   try {
     return List.parse(JSON.parse(readFileSync(join(dataDir, listName), "utf8")));
@@ -38,7 +38,7 @@ export function realPlaces(files: readonly string[]): string[] {
     try {
       return [realpathSync(file)];
     } catch {
-      // A file that we cannot read, our jobs cannot read either.
+      // Jobs cannot read a file that this process cannot read.
       return [];
     }
   });

@@ -9,7 +9,7 @@ import {
 import { WorkSchema } from "#proto/grange/worker/v1/worker_pb.ts";
 import { parseWork } from "./action-request.ts";
 
-/** What becomes of an action that asks for this. */
+/** Returns the result of an action with this platform. */
 const asking = (platform: Readonly<Record<string, string>>) =>
   parseWork(
     create(WorkSchema, {
@@ -34,7 +34,7 @@ test("properties instruct the farm", () => {
   });
 });
 
-// A value that nobody understands would leave an action without what it asks for, and nobody would know.
+// An action with an unknown value would run without the requested property, and no person would notice.
 test.each([
   [{ network: "true" }, 'network is "true"; it must be "on" or "off"'],
   [{ memory: "2G" }, 'memory is "2G"; it must be a positive number'],

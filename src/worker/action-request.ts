@@ -20,20 +20,20 @@ import type { Limits } from "./limits/limits.ts";
 export interface ActionRequest {
   readonly command: Command;
   readonly inputRoot: Digest;
-  /** Names all that it makes: a client looks for nothing under another function. */
+  /** Names all blobs that the action produces: a client looks for none under another function. */
   readonly digestFunction: DigestFunction;
   readonly timeoutMs: number;
   readonly network: boolean;
   readonly limits: Limits;
   readonly rules: OutcomeRules | undefined;
-  /** The secrets of this execution: files, and values that its logs must not show. */
+  /** The secrets of this execution: files, and values that must not appear in its logs. */
   readonly secrets: readonly Secret[];
 }
 
-/** Against fork bombs. A build of ours with 64 jobs in parallel has some 400. */
+/** Protects against fork bombs. A build of Grange with 64 parallel jobs has about 400 processes. */
 const mostProcesses = 4_096;
 
-/** Throws `invalid_argument` for an action that cannot be run anywhere. */
+/** Throws `invalid_argument` for an action that no machine can run. */
 export function parseWork(work: Work): ActionRequest {
   const digestFunction = digestFunctionFrom(work.digestFunction);
   const action = fromBinary(ActionSchema, work.action);
@@ -50,7 +50,7 @@ export function parseWork(work: Work): ActionRequest {
     if (!/^[^=\0]+$/.test(name))
       throw new Fault("invalid_argument", `no variable can be named ${JSON.stringify(name)}`);
   }
-  // buildbox's trexe writes the root of the inputs so.
+  // buildbox's trexe writes the root of the inputs like this.
   if (command.workingDirectory === ".") command.workingDirectory = "";
   if (command.workingDirectory !== "") {
     refuse(command.workingDirectory, problemOfPath(command.workingDirectory));

@@ -118,7 +118,7 @@ test("says of what is over in a moment only with its end when it started", async
   const long = await farm.submit({ script: "sleep 1000" });
   await farm.until(() => farm.startedIds.has(long));
 
-  // On a machine that is very busy it may take so long that it is said.
+  // On a very busy machine it may take so long that the log contains a message about it.
   const tookNs = result?.executionMetadata?.virtualExecutionDuration?.nanos ?? 0;
   const isSaid = farm.startedIds.has(lease?.executionId ?? "");
   expect(isSaid && tookNs < 20_000_000).toBe(false);
@@ -164,7 +164,7 @@ test("ends a process that is cancelled, and says so", async () => {
   expect((await farm.end(id)).outcome).toBe(Outcome.CANCELLED);
 });
 
-/** A farm that takes no blob of more than a mebibyte, and never answers; resolves when one is on its way. */
+/** A farm that accepts no blob larger than a mebibyte, and never answers; resolves when such a blob is being sent. */
 function takesNoLargeBlobs(): {
   readonly arrived: Promise<void>;
   readonly gaveUp: Promise<unknown>;
@@ -283,7 +283,7 @@ test("starts nothing that was cancelled before the answer to its claim came", as
     await answered;
     return claimed;
   };
-  // The claim that is under way is answered as before, with this one.
+  // The claim in progress gets its usual answer, with this execution.
   await farm.run({ script: "true" });
   const second = await farm.submit({ script: `touch ${join(dataDir, "began")}` });
   await farm.until(() => farm.hasHandedOut(second));

@@ -26,16 +26,16 @@ import { leaseKey } from "./spool.ts";
 /** How long one claim waits for work on the server's side. */
 const claimWaitMs = 20_000;
 
-/** Work that was claimed ahead is handed back when no slot becomes free for so long. */
+/** Executions that were claimed ahead are returned when no slot becomes free for this time. */
 const mostAheadMs = 500;
 
-/** How soon it is seen that a collector of this machine has measured. */
+/** How often the worker checks whether a collector of this machine measures. */
 const lookAtMeasuringMs = 500;
 
-/** How often a full disk is tried again, after the rest of a machine that failed. */
+/** How often the worker tries a full disk again, after the pause of a machine that failed. */
 const lookForRoomMs = 1_000;
 
-/** For results that are on their way when the worker stops. */
+/** The time for sending results when the worker stops. */
 const lastWordsMs = 1_000;
 
 /** Claims executions, runs as many as there are slots, keeps their leases alive, and reports. */
@@ -48,14 +48,14 @@ export class Agent implements Service {
   readonly #draining = new AbortController();
   readonly #over = new AbortController();
   readonly #loops: Promise<void>[] = [];
-  /** Ends of executions and reports, and the wish to stop. */
+  /** Reports the ends of executions and reports, and requests to stop. */
   readonly #changes = new Changes();
   #stopping: Promise<void> | undefined;
   #yields = false;
-  /** Whether a worker for one execution has it. */
+  /** Whether a worker for one execution has claimed it. */
   #hasTheOne = false;
   #tellOver: (why: string) => void = () => {};
-  /** Resolves when a worker for one execution has delivered it; never for any other. */
+  /** Resolves when a worker for one execution has delivered its result; never for any other worker. */
   readonly over = new Promise<string>((resolve) => {
     this.#tellOver = resolve;
   });
@@ -78,8 +78,8 @@ export class Agent implements Service {
   }
 
   /**
-   * Claims no more, gives running executions some time to end, and then hands the rest back. A second call does not
-   * wait.
+   * Stops claiming, gives running executions some time to end, and then returns the rest to the farm. A second call
+   * does not wait.
    */
   stop(): Promise<void> {
     if (this.#stopping) this.#stopAll();
@@ -106,7 +106,7 @@ export class Agent implements Service {
     await executor.cleared();
   }
 
-  /** Gives results a moment to be delivered; after it they are kept for the next process. */
+  /** Allows a short time for delivering results; after it they are stored for the next process. */
   async #lastWords(): Promise<void> {
     const enough = new AbortController();
     const retryWindow = rest(lastWordsMs, enough.signal).then(() => {
@@ -202,11 +202,11 @@ export class Agent implements Service {
     if (goesBack) await this.#handBackOlderThan(Infinity);
     this.#begin();
     if (leases.length > 0) this.#changes.tell();
-    // Started executions begin before the next claim.
+    // Claimed executions start before the next claim.
     if (leases.length > 0) await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** Nothing is begun while a collector measures on this machine: it would be in its figures. */
+  /** No execution starts while a collector measures on this machine, because it would distort the measurement. */
   #isMeasuredHere(): boolean {
     const holder = holderOf(this.#parts.config.measuringLock);
     if (holder && !this.#yields)
@@ -234,19 +234,18 @@ export class Agent implements Service {
     const unbegun = this.#claimed.takeByKey(key);
     if (reason !== "cancelled") return;
     if (unbegun) this.#reportCancelled(unbegun);
-    // The claim that brings it may be on its way.
+    // The claim that returns it may be in progress.
     else if (!isKnown) this.#claimed.refuse(key);
   }
 
   #reportCancelled(unbegun: Work): void {
     const finished = finishedWithoutProcess(unbegun, undefined, true);
-    // Without a report the lease runs out by itself.
+    // Without a report the lease expires by itself.
     this.#underWay.report(finished).catch(() => {});
   }
 
   /**
-   * Hands back executions that were claimed ahead while short ones were expected, when they would wait behind a long
-   * one.
+   * Returns executions that were claimed ahead when short ones were expected, if they would now wait behind a long one.
    */
   async #handBackLoop(): Promise<void> {
     while (!this.#draining.signal.aborted) {
@@ -269,7 +268,7 @@ export class Agent implements Service {
   async #handBack(leases: readonly Lease[]): Promise<void> {
     if (leases.length === 0) return;
     const request = create(ReleaseRequestSchema, { leases: [...leases] });
-    // If it fails, the leases run out by themselves.
+    // If the call fails, the leases expire by themselves.
     await this.#parts.farm.release(request).catch(() => {});
   }
 }

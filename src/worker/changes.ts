@@ -1,4 +1,4 @@
-/** Wakes everything that waits for a change; each waiter checks itself what changed. */
+/** Wakes all waiters of a change; each waiter checks itself what changed. */
 export class Changes {
   readonly #waiting: (() => void)[] = [];
 

@@ -1,10 +1,10 @@
-/** A file of the store, as trimming sees it. */
+/** A file of the store, with the data that trimming uses. */
 export interface KeptBlob {
   readonly path: string;
   readonly sizeBytes: number;
-  /** More than one: a layer stands on it, and removing this name would free nothing. */
+  /** More than one: a layer uses the file, and removing this name would free nothing. */
   readonly links: number;
-  /** When it was last linked or unlinked, which is when it was last of use. */
+  /** When the file was last linked or unlinked: its last use. */
   readonly changedAtMs: number;
 }
 
@@ -20,13 +20,13 @@ interface Trim {
   readonly layers: readonly KeptLayer[];
 }
 
-/** A blob this young may be waiting for the layer that it was fetched for. */
+/** A blob of this age may be waiting for the layer for which it was fetched. */
 const youngMs = 10 * 60_000;
 
-/** Below the limit by a tenth, so that not every new blob asks for a trim. */
+/** A tenth below the limit, so that not every new blob causes a trim. */
 const trimTo = 0.9;
 
-/** Layers take no bytes of their own but directories: a build makes one for each action. */
+/** Layers need no space except for their directories; a build makes one layer for each action. */
 const mostIdleLayers = 4_000;
 
 /** Returns what to remove so that the store fits its limit: the least recently used first. */

@@ -2,16 +2,16 @@
 interface Load {
   readonly slots: number;
   readonly running: number;
-  /** Claimed, and not begun. */
+  /** Claimed but not started. */
   readonly waiting: number;
-  /** How long the last executions took, newest last. */
+  /** The durations of the last executions, newest last. */
   readonly recentMs: readonly number[];
 }
 
-/** An execution shorter than this costs less than the call that asks for it is worth. */
+/** For an execution shorter than this, the call that claims it costs more than the execution. */
 const shortMs = 100;
 
-/** How much work a worker may hold in advance, in time: the duration of a call on a slow network. */
+/** How much work a worker may claim in advance, in time: the duration of a call on a slow network. */
 const aheadMs = 200;
 
 const mostAheadPerSlot = 16;
@@ -20,8 +20,8 @@ const mostAheadPerSlot = 16;
  * Returns how many executions to claim.
  *
  * One for each free slot. When the last executions were all short, also as many as the slots finish during the next
- * call, so that they do not idle. After one long execution nothing is claimed ahead: it would wait here while another
- * worker is free. The reserve is filled up when half of it is used, not one by one.
+ * call, so that they do not idle. After one long execution nothing is claimed ahead, because it would wait here while
+ * another worker is free. The reserve is refilled when half of it is used, not one by one.
  */
 export function claimSize({ slots, running, waiting, recentMs }: Load): number {
   const free = Math.max(0, slots - running);

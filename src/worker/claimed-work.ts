@@ -2,14 +2,14 @@ import { recentlyUsed } from "#core/recently-used.ts";
 import type { Lease, Work } from "#proto/grange/worker/v1/worker_pb.ts";
 import { leaseKey } from "./spool.ts";
 
-/** Far more than claims bring at once. */
+/** Far more than claims return at once. */
 const mostRefused = 10_000;
 
-/** Work that was claimed and has not begun, oldest first. */
+/** Claimed executions that have not started, oldest first. */
 export class ClaimedWork {
   readonly #work = new Map<string, { readonly work: Work; readonly sinceMs: number }>();
 
-  /** Cancelled before the claim that brings it was answered. */
+  /** Executions that were cancelled before the claim with them was answered. */
   readonly #refused = recentlyUsed<true>(mostRefused);
 
   get count(): number {
@@ -20,7 +20,7 @@ export class ClaimedWork {
     return leasesOf([...this.#work.values()]);
   }
 
-  /** False for work that must not begin, because it was cancelled before it arrived. */
+  /** Returns false for an execution that must not start because it was cancelled before it arrived. */
   add(work: Work, nowMs: number): boolean {
     const key = leaseKey(work.lease);
     if (this.#refused.peek(key) === true) {
@@ -36,7 +36,7 @@ export class ClaimedWork {
     this.#refused.set(key, true);
   }
 
-  /** The next to begin. */
+  /** Returns the next execution to start. */
   take(): Work | undefined {
     for (const [key, { work }] of this.#work) {
       this.#work.delete(key);

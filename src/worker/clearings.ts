@@ -1,27 +1,27 @@
 import { rest } from "#core/resting.ts";
 import type { ExecutionPlace } from "./execution-places.ts";
 
-/** The clean-up after an execution: the steps in their order, then its place. */
+/** The clean-up after an execution: the steps in their order, then its directory. */
 export interface Clearing {
   place: ExecutionPlace | undefined;
   readonly steps: (() => Promise<void>)[];
 }
 
 /**
- * How long a result on its way goes first. A report takes some 10 ms; while the farm is
- * away, directories, groups and mounts are not to pile up.
+ * How long a clean-up waits for the sending of a result. A report takes about 10 ms; while the farm is unreachable,
+ * directories, groups and mounts must not accumulate.
  */
 const mostReportMs = 50;
 
-/** Cleans up after executions; when a result has to be delivered, after that. */
+/** Cleans up after executions. A result that must be delivered is sent first. */
 export class Clearings {
   readonly #underWay = new Set<Promise<void>>();
 
-  /** Begins at once when nothing has to be delivered first. */
+  /** Starts at once when no result has to be delivered first. */
   add(
     { steps, place }: Clearing,
     reported: Promise<unknown> | undefined,
-    /** Settles when the report is on its way. */
+    /** Settles when the report has been sent. */
     sent?: Promise<unknown>,
   ): void {
     void sent?.then(() => place?.left());
@@ -34,7 +34,7 @@ export class Clearings {
     this.#underWay.add(clearing);
   }
 
-  /** Resolves when nothing of those that were added is left. */
+  /** Resolves when all added clean-ups are complete. */
   async over(): Promise<void> {
     await Promise.all(this.#underWay);
   }

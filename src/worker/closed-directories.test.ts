@@ -8,7 +8,7 @@ import { FakeFarm } from "./fake-farm.fixture.ts";
 import { startWorkerOn } from "./start-worker.ts";
 import { storeDirectoryIn } from "./store-directory.ts";
 
-/** What lies in a worker's directory and holds nothing of jobs: which CPUs are taken. */
+/** The only entry of a worker's directory that contains no data of jobs: the list of CPUs in use. */
 const open = new Set(["cpus"]);
 
 function directoriesOpenToOthers(path: string): string[] {
@@ -51,7 +51,7 @@ test("a worker closes its directory to other users, also one that was open", asy
   await start(former);
 
   expect(statSync(fresh).mode & 0o777).toBe(0o700);
-  // The operator made this one: it may hold other things.
+  // The operator created this directory, which may contain other files.
   expect(statSync(former).mode & 0o777).toBe(0o755);
   const store = formerStore === former ? [] : directoriesOpenToOthers(formerStore);
   const own = directoriesOpenToOthers(former).filter((path) => path !== formerStore);

@@ -15,23 +15,23 @@ import { type RefusedCall, refusedCalls } from "./sandbox/system-calls/refused-c
 
 const gibibyte = 1024 ** 3;
 
-/** A kind of sandbox, or the first that works. */
+/** A kind of sandbox; `auto`: the first kind that works. */
 const sandboxName = z.enum(["auto", ...sandboxKinds.map(({ kind }) => kind)]);
 
 /** The settings of a worker, from `grange worker` or `grange up`. */
 export const WorkerConfig = z.object({
-  /** Where the farm listens, such as http://127.0.0.1:8980. */
+  /** The farm's address, such as http://127.0.0.1:8980. */
   server: z.url(),
-  /** A file that holds the farm's address instead: for a way to the farm that changes while the worker runs. */
+  /** A file that contains the farm's address instead, for an address that changes while the worker runs. */
   serverFile: z.string().optional(),
   token: z.string().optional(),
-  /** Authorities in PEM that the farm's certificate may come from, besides the usual ones. */
+  /** Additional certificate authorities for the farm's certificate, in PEM. */
   ca: z.string().optional(),
   /** The worker's certificate and key under TLS, in PEM. */
   clientCertificate: z.object({ cert: z.string(), key: z.string() }).optional(),
   /** Unique in the farm. */
   name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, "a name is letters, digits, . _ -"),
-  /** Store, layers and scratch space. All workers of a machine may share it. */
+  /** The store, the layers and temporary files. All workers of a machine may share it. */
   dataDir: z.string().startsWith("/", "the data directory is an absolute path"),
   slots: z.number().int().min(1).max(1_024).default(1),
   sizeClass: z.number().int().min(1).default(1),
@@ -39,35 +39,33 @@ export const WorkerConfig = z.object({
   cpus: z.number().positive().nullish(),
   memoryBytes: z.number().int().positive().nullish(),
   platform: Platform.default({}),
-  /**
-   * Properties of its platform that an action must require; without any, it takes actions that require nothing else.
-   */
+  /** Properties of its platform that an action must request; without any, every action may use the worker. */
   onlyFor: z.array(z.string()).default([]),
   version: z.string().default("0"),
   sandbox: sandboxName.default("auto"),
-  /** Whether a worker that runs as root may run jobs as root, where no sandbox can be had. */
+  /** Whether a worker that runs as root may run jobs as root when no sandbox is available. */
   allowRootJobs: z.boolean().default(false),
-  /** System calls that jobs may make, though the filter would refuse them. */
+  /** System calls that jobs may make although the filter refuses them by default. */
   allowedCalls: z.array(z.enum(Object.keys(refusedCalls) as RefusedCall[])).default([]),
-  /** Whether jobs may make user namespaces, as sandboxes of their own need. */
+  /** Whether jobs may create user namespaces, which they need for sandboxes of their own. */
   allowsNamespaces: z.boolean().default(true),
-  /** PATH of jobs that set none. */
+  /** The PATH of jobs that set none. */
   path: z.string().min(1).default("/usr/local/bin:/usr/bin:/bin"),
-  /** The home directory whose content jobs do not see, except tools on PATH. */
+  /** The home directory whose content is hidden from jobs, except tools on PATH. */
   homeDir: z.string().default("/root"),
-  /** Directories and files that jobs see, besides programs and their settings. */
+  /** Directories and files that jobs see, in addition to programs and their settings. */
   shownPaths: z
     .array(z.string().startsWith("/", "what jobs see is named by absolute paths"))
     .default([]),
-  /** Further directories that jobs do not see: the farm's own data. */
+  /** Further directories that are hidden from jobs: the farm's own data. */
   hiddenPaths: z.array(z.string()).default([]),
-  /** How large store and layers may grow. */
+  /** The maximum size of the store and the layers. */
   storeBytes: z
     .number()
     .int()
     .positive()
     .default(20 * gibibyte),
-  /** A log is cut here; the process runs on. */
+  /** A log is truncated at this size; the process continues. */
   logLimitBytes: z
     .number()
     .int()
@@ -86,18 +84,18 @@ export const WorkerConfig = z.object({
    * behind a bad network.
    */
   leaseMs: z.number().int().positive().optional(),
-  /** Takes one execution, delivers it, and ends. */
+  /** Executes one action, delivers its result, and exits. */
   once: z.boolean().default(false),
-  /** While a collector holds it, nothing new is begun on this machine. */
+  /** While a collector holds this lock, no new execution starts on this machine. */
   measuringLock: z.string().startsWith("/").default(usualMeasuringLock),
-  /** How it was started. */
+  /** The way in which the worker was started. */
   transport: z.enum(["pull", "ssh"]).default("pull"),
 });
-/** With all defaults resolved: a slot's resource is a number, or absent for the whole machine. */
+/** With all defaults applied: a slot's resource is a number, or absent for the whole machine. */
 export type WorkerConfig = Omit<z.infer<typeof WorkerConfig>, keyof SlotShare> & SlotShare;
 
 const Int = z.coerce.number().int();
-/** An amount, or `all`: no limit, though there is a size class. */
+/** Parses an amount, or `all`: no limit, although there is a size class. */
 function amountOrAll(parse: (text: string) => number | undefined, what: string) {
   return z.string().transform((text, context) => {
     if (text === "all") return null;
@@ -116,9 +114,9 @@ const MemorySize = amountOrAll(parseMemorySize, 'an amount of memory such as "4G
 const WorkerEnvironment = z.object({
   GRANGE_SERVER: z.url().default("http://127.0.0.1:8980"),
   GRANGE_WORKER_SERVER: z.url().optional(),
-  /** The file of an authority of one's own. */
+  /** The file of an additional certificate authority. */
   GRANGE_CA: z.string().optional(),
-  /** The files of its own certificate. */
+  /** The files of the worker's own certificate. */
   GRANGE_CLIENT_CERT: z.string().optional(),
   GRANGE_CLIENT_KEY: z.string().optional(),
   GRANGE_WORKER_TOKEN: z.string().optional(),
@@ -130,7 +128,7 @@ const WorkerEnvironment = z.object({
   GRANGE_WORKER_MEMORY: MemorySize.optional(),
   /** `OSFamily=linux,ISA=x86-64`; added to the detected properties of the machine. */
   GRANGE_WORKER_PLATFORM: z.string().default(""),
-  /** Names of those properties that jobs must ask for, with commas between. */
+  /** Names of those properties that jobs must request, separated by commas. */
   GRANGE_WORKER_ONLY_FOR: z
     .string()
     .default("")
@@ -141,13 +139,13 @@ const WorkerEnvironment = z.object({
         .filter(Boolean),
     ),
   GRANGE_WORKER_SANDBOX: sandboxName.default("auto"),
-  /** Absolute paths, with colons between. */
+  /** Absolute paths, separated by colons. */
   GRANGE_WORKER_SHOW: z
     .string()
     .default("")
     .transform((paths) => paths.split(":").filter(Boolean)),
   GRANGE_ALLOW_ROOT_JOBS: z.stringbool().default(false),
-  /** Names with commas between. */
+  /** Names, separated by commas. */
   GRANGE_WORKER_ALLOW_CALLS: z.string().default("").transform(callNames),
   GRANGE_WORKER_NO_NAMESPACES: z.stringbool().default(false),
   GRANGE_WORKER_STORE_BYTES: Int.optional(),
@@ -157,13 +155,13 @@ const WorkerEnvironment = z.object({
   GRANGE_WORKER_DRAIN_MS: Int.optional(),
   GRANGE_WORKER_LEASE_MS: Int.optional(),
   GRANGE_MEASURING_LOCK: z.string().optional(),
-  /** PATH of jobs that set none, in place of the worker's own. */
+  /** The PATH of jobs that set none; replaces the worker's own. */
   GRANGE_WORKER_PATH: z.string().optional(),
   PATH: z.string().optional(),
   HOME: z.string().optional(),
 });
 
-/** Reads names of system calls, with commas between; `WorkerConfig` says which there are. */
+/** Reads names of system calls, separated by commas; `WorkerConfig` lists the allowed names. */
 export function callNames(text: string): RefusedCall[] {
   const names = text.split(",").map((name) => name.trim());
   return names.filter((name) => name !== "") as RefusedCall[];
@@ -229,7 +227,7 @@ export function readWorkerConfig(
   };
 }
 
-/** Returns the platform to register. A property that the worker lacks cannot be required by an action. */
+/** Returns the platform to register. A property that the worker lacks cannot be a required one. */
 function withFence({ platform, onlyFor }: Pick<WorkerConfig, "platform" | "onlyFor">): Platform {
   if (onlyFor.length === 0) return platform;
   for (const name of onlyFor) {
@@ -241,7 +239,7 @@ function withFence({ platform, onlyFor }: Pick<WorkerConfig, "platform" | "onlyF
   return { ...platform, [fenceProperty]: [...new Set(onlyFor)].toSorted().join(",") };
 }
 
-/** Returns the properties of this machine, in the terms that Bazel's users know. */
+/** Returns the properties of this machine, with the names that Bazel uses. */
 export function ownPlatform(): Platform {
   const isa = { x64: "x86-64", arm64: "arm-a64" }[process.arch as string] ?? process.arch;
   return { OSFamily: process.platform, ISA: isa };

@@ -1,6 +1,6 @@
 import type { BlobStore } from "#cas/blob-store.ts";
 
-/** How much was fetched through a store. */
+/** The amount that was fetched through a store. */
 export interface Fetched {
   blobs: number;
   bytes: number;

@@ -2,26 +2,26 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "#core/fault.ts";
 
-/** The disk, or this user's quota of it, holds no more. */
+/** The disk, or this user's quota on it, is full. */
 const fullDiskCodes: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT"]);
 
-/** Returns whether a failure was caused by a full disk of this machine, looking through the causes of errors. */
+/** Returns whether a full disk of this machine caused a failure; also checks the causes of errors. */
 export function isDiskFull(reason: unknown): boolean {
   for (let each = reason; each instanceof Error; each = each.cause)
     if ("code" in each && fullDiskCodes.has(each.code)) return true;
   return false;
 }
 
-/** Less than any job needs; more than the last free blocks of a full disk. */
+/** Less than any job needs, and more than the last free blocks of a full disk. */
 const probeBytes = 1_048_576;
 
 /**
- * Writes a small file into a directory, and removes it. Returns why that failed; undefined where there is room.
+ * Writes a small file into a directory, and removes it. Returns the reason if that failed; undefined if there is space.
  *
- * Free blocks are not counted instead: a quota, or a limit on the number of files, would not be seen.
+ * The function does not count free blocks, because this would miss a quota or a limit on the number of files.
  */
 export async function whyNoRoom(directory: string): Promise<string | undefined> {
-  // Always the same name: a process that is killed meanwhile leaves one file at most.
+  // Always the same name: a process that is killed during the check leaves at most one file.
   const probe = join(directory, "disk-probe");
   try {
     await writeFile(probe, Buffer.alloc(probeBytes));

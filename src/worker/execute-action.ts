@@ -64,9 +64,9 @@ interface ExecutorSettings {
 interface ActionWatch {
   /** Aborted with a StopReason. */
   readonly stop: AbortSignal;
-  /** Called when the process runs and its log begins to grow. The log is the callee's to close. */
+  /** Called when the process runs and its log starts to grow. The callee must close the log. */
   readonly started: (stdout: CapturedLog) => void;
-  /** Settles when the farm has the result, which goes before all clearing up; absent: nothing does. */
+  /** Settles when the farm has the result, which is sent before all clean-up; absent if there is none to wait for. */
   readonly reported?: Promise<unknown>;
   /** Settles when the result is on its way to the farm; absent if it is not sent. */
   readonly sent?: Promise<unknown>;
@@ -102,7 +102,7 @@ export class ActionExecutor {
   /**
    * Executes one action from fetching its inputs to uploading its outputs.
    *
-   * Never throws: what goes wrong is an outcome too.
+   * Never throws: an error is an outcome, too.
    */
   async execute(work: Work, farm: BlobStore, watch: ActionWatch): Promise<Executed> {
     const metadata = create(ExecutedActionMetadataSchema, {
@@ -126,7 +126,7 @@ export class ActionExecutor {
     }
   }
 
-  /** Resolves when everything from ended and prepared executions is removed. */
+  /** Resolves when all files and groups of ended and prepared executions are removed. */
   async cleared(): Promise<void> {
     await Promise.all([this.#clearings.over(), this.#places.stop()]);
     await this.#pipes.close();
@@ -138,7 +138,7 @@ export class ActionExecutor {
     const { sandbox, inputRoots, shell } = this.#machine;
     const forms = secretFormsOf(request);
     const hasSecrets = request.secrets.length > 0;
-    // A prepared place has no room for them.
+    // A prepared place has no mounts for these files.
     const place = await this.#places.take(!request.network && !hasSecrets);
     clearing.place = place;
     const { scratch, temp, home, group, waiting } = place;
@@ -185,7 +185,7 @@ export class ActionExecutor {
     const directory = join(places.root, workingDirectory);
     waiting?.assertReady();
     const judge = request.rules === undefined ? undefined : new LogJudge(request.rules);
-    // The last moment: from here to the start of the process nothing is waited for but its pipes.
+    // The last check: from here to the start of the process, only its pipes are awaited.
     if (watch.stop.aborted) throw new Fault("cancelled", "it was stopped before it began");
     const end = await runProcess({
       process: waiting?.process ?? (await spawn()),
@@ -205,12 +205,12 @@ export class ActionExecutor {
     clearing.steps.push(() => end.stderr.close());
     if (end.stopped === "lost") return undefined;
     const finished = await this.#report(root, end, job, judge, fetched);
-    // Names of files and targets of links are the run's own words, too.
+    // The action also chooses names of files and targets of links.
     if (forms !== undefined) finished.message = forms.hide(finished.message);
     return finished;
   }
 
-  /** Finds and uploads the outputs. Rejects once the action is to stop. */
+  /** Finds and uploads the outputs. Rejects when the action must stop. */
   async #collect(root: InputRoot, job: Job, result: ActionResult): Promise<CollectedOutputs> {
     const { farm, watch } = job;
     const { command, digestFunction, limits } = job.request;
@@ -247,7 +247,7 @@ export class ActionExecutor {
     });
 
     const { retryWindow } = this.#machine;
-    // The logs of a cancelled execution are still wanted; their size is bounded.
+    // The logs of a cancelled execution are still needed; their size is limited.
     const signal = watch.stop.aborted ? undefined : watch.stop;
     await uploading(() =>
       publishLogs(
@@ -322,7 +322,7 @@ async function unlessCancelled<Result>(
   }
 }
 
-/** Whatever the farm says of an upload, it is not the action's fault. */
+/** The action is not the cause of any error that the farm reports about an upload. */
 async function uploading(upload: () => Promise<void>): Promise<void> {
   try {
     await upload();

@@ -30,7 +30,7 @@ async function openPlaces(slots: number) {
   return { machine, places, canWait: await places.opened };
 }
 
-/** Only bubblewrap makes sandboxes that wait for their jobs. */
+/** Only bubblewrap can start a sandbox that waits for its job. */
 const waitingSandboxes = (canWait: boolean): Need => ({
   name: "sandboxes that wait",
   missing: canWait ? undefined : "no sandbox waits here",
@@ -63,7 +63,7 @@ test("a sandbox that waited for a shell that is gone is not used", async (contex
   skipWithout(context, waitingSandboxes(canWait));
   const before = await places.take(true);
   process.kill(machine.shell.generation, "SIGKILL");
-  // The sandbox itself lives on if it had entered the shell's namespace by then.
+  // The sandbox itself continues to run if it had entered the shell's namespace by then.
   await expect.poll(() => machine.shell.generation).toBe(0);
 
   expect(() => before.waiting?.assertReady()).toThrow("is gone");
@@ -136,7 +136,7 @@ test("after kill -9 nothing of what waited runs on, and the next worker clears t
   const [said] = (await Promise.race([once(child.stdout, "data"), ended])) as [Buffer];
   expect(said.toString()).toMatch(/waiting|cannot/);
   skipWithout(context, waitingSandboxes(said.toString().includes("waiting")));
-  // Their groups are named after the process that made them, and so they are known without one.
+  // Their groups contain the name of the process that made them, and so can be found without it.
   const ours = `~${child.pid}-`;
   const left = () =>
     readdirSync("/proc").filter((pid) => {

@@ -17,37 +17,37 @@ import { goScript } from "./sandbox/go-script.ts";
 import { fixedPlaces } from "./sandbox/sandbox.ts";
 import { type SpawnedProcess, spawnProcess } from "./spawned-process.ts";
 
-/** Where one execution happens: its directories and its group, and a sandbox that waits for it. */
+/** The environment of one execution: its directories, its group, and a sandbox that waits for it. */
 export interface ExecutionPlace {
   readonly scratch: string;
   readonly temp: string;
   readonly home: string;
   readonly group: ProcessGroup;
   readonly waiting: WaitingSandbox | undefined;
-  /** The execution has ended and its result is being sent: there is time to prepare the next place. */
+  /** The execution has ended and its result is being sent, so the next place can be prepared. */
   left(): void;
-  /** Ends and removes all of it. */
+  /** Stops and removes all its parts. */
   dispose(): Promise<void>;
 }
 
 interface WaitingSandbox {
   readonly process: SpawnedProcess;
-  /** Throws `unavailable` when it can no longer become the command: it died, or sees no new mounts. */
+  /** Throws `unavailable` when the sandbox can no longer become the command: it died, or does not see new mounts. */
   assertReady(): void;
-  /** Makes it the command that a script says. */
+  /** Replaces the sandbox's process with the command of a script. */
   go(script: string): void;
 }
 
-/** A worker that stops waits for it. */
+/** A worker that stops waits for this attempt. */
 const mostTryingMs = 10_000;
 
-/** The bytes that a pipe holds without a reader. */
+/** The capacity of a pipe without a reader, in bytes. */
 const pipeBytes = 60_000;
 
 /** An execution that runs longer than this has started when the next sandbox is prepared. In ms. */
 const refillAfterMs = 25;
 
-/** More would be unneeded processes: a place is made while an action runs. */
+/** More would be unnecessary processes, because a place is made while an action runs. */
 const mostReady = 16;
 
 const placeDirectories = ["root", "upper", "work", "home", "tmp"] as const;
@@ -55,18 +55,18 @@ const placeDirectories = ["root", "upper", "work", "home", "tmp"] as const;
 type PlacesMachine = Pick<Machine, "shell" | "sandbox" | "limiter" | "inputRoots" | "runDir">;
 
 /**
- * Places for executions, some with a prepared sandbox: preparing one takes as long as many actions run, and can be done
- * before.
+ * Places for executions, some with a prepared sandbox. Preparing a sandbox takes as long as many actions run, so it is
+ * done in advance.
  *
  * A prepared sandbox sees later mounts: the directory of this process is a shared mount in the namespace of the helper
- * shell, and the sandbox has a slave of it.
+ * shell, and the sandbox has a slave mount of it.
  */
 export class ExecutionPlaces {
   readonly #machine: PlacesMachine;
   readonly #pipes: FifoPool;
   readonly #searchPath: string;
   readonly #most: number;
-  /** Resolves once it is known whether sandboxes can wait here. */
+  /** Resolves when it is known whether sandboxes can wait on this machine. */
   readonly opened: Promise<boolean>;
   #ready: Promise<ExecutionPlace>[] = [];
   #canWait = false;
@@ -86,12 +86,12 @@ export class ExecutionPlaces {
         this.#refill();
         return true;
       },
-      // Each sandbox is set up when it is needed, as without any of this.
+      // Then each sandbox is set up when it is needed, without preparation.
       () => false,
     );
   }
 
-  /** A place of the taker's own; with a sandbox that waits if there is one, and it is wanted. */
+  /** Returns a place for the caller alone; with a waiting sandbox if one is ready and the caller wants it. */
   async take(wantsWaiting: boolean): Promise<ExecutionPlace> {
     const next = wantsWaiting ? this.#ready.shift() : undefined;
     const place = await next?.catch(() => undefined);
@@ -119,7 +119,7 @@ export class ExecutionPlaces {
   }
 
   /**
-   * While another place is ready, there is no hurry: starting a process takes some milliseconds, which would delay the
+   * While another place is ready, there is no hurry: starting a process takes some milliseconds, and would delay the
    * end and the report of short actions.
    */
   #refillLater(): void {
@@ -132,7 +132,7 @@ export class ExecutionPlaces {
     this.#refilling = undefined;
     while (this.#canWait && !this.#stopped && this.#ready.length < this.#most) {
       const place = this.#make(true);
-      // The caller that takes it gets the error.
+      // The caller of `take` gets the error.
       place.catch(() => {});
       this.#ready.push(place);
     }
@@ -148,7 +148,7 @@ export class ExecutionPlaces {
       string,
       string,
     ];
-    // Synchronously: six round trips to the thread pool would cost more than all of it.
+    // Synchronously: six calls in the thread pool would cost more than all of this work.
     for (const path of [scratch, root, upper, work, home]) {
       mkdirSync(path);
     }
@@ -228,24 +228,25 @@ export class ExecutionPlaces {
     };
   }
 
-  /** Once for each shell: later mounts below it become visible in earlier sandboxes. */
+  /** Once for each shell: later mounts below the directory become visible in earlier sandboxes. */
   async #share(): Promise<void> {
     const { shell, runDir } = this.#machine;
     if (shell.kind === "plain") return;
-    // Starts another one when the last has been killed.
+    // Starts another shell when the last one has been killed.
     if (shell.generation === 0) await shell.run("true");
     const { generation } = shell;
     if (this.#shared?.generation !== generation) {
       const at = quoteForShell(runDir);
       const done = shell.run(`mount --bind ${at} ${at} && mount --make-shared ${at}`);
-      // Several come at once when a shell is new; one mount upon another would be told thrice.
+      // Several callers may arrive while a shell is new; without this, the same directory would be mounted several
+      // times.
       this.#shared = { generation, done };
       done.catch(() => (this.#shared = undefined));
     }
     await this.#shared.done;
   }
 
-  /** Has a sandbox wait, mounts something into it, and asks it. */
+  /** Starts a waiting sandbox, mounts a file into it, and checks whether the sandbox sees it. */
   async #tryOut(): Promise<void> {
     const { shell, inputRoots } = this.#machine;
     const place = await this.#make(true);
@@ -275,7 +276,7 @@ export class ExecutionPlaces {
   }
 }
 
-/** Most executions leave all of these empty: then it costs a quarter of looking into each for what to remove. */
+/** Most executions leave all of these directories empty: removing them directly costs a quarter of listing each one. */
 async function removeScratch(scratch: string): Promise<void> {
   const own = placeDirectories.map((name) => join(scratch, name));
   await Promise.allSettled(own.map((path) => rmdir(path)));
@@ -288,11 +289,11 @@ function write(to: number, script: string): void {
     try {
       writeSync(to, bytes);
     } catch {
-      // It has died: its exit code gives the reason.
+      // The sandbox has died: its exit code gives the reason.
     }
     closeSync(to);
     return;
   }
-  // Longer than the pipe: written as it is read, by the thread pool.
+  // More than the pipe can store: the thread pool writes the rest while it is read.
   writeFile(to, bytes, () => closeQuietly(to));
 }

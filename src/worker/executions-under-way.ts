@@ -48,7 +48,7 @@ export class ExecutionsUnderWay {
 
   constructor(
     parts: Pick<AgentParts, "farm" | "executor" | "reporter" | "retryWindow" | "logger">,
-    /** Hears the end of each process and of each report. */
+    /** Gets the end of each process and of each report. */
     changes: Changes,
     slotFreed: () => void,
   ) {
@@ -65,7 +65,7 @@ export class ExecutionsUnderWay {
     return this.#reporting.size;
   }
 
-  /** How long the last ones took, newest last. */
+  /** The durations of the last executions, newest last. */
   get recentMs(): readonly number[] {
     return this.#recentMs;
   }
@@ -74,17 +74,17 @@ export class ExecutionsUnderWay {
     this.#recentMs = [];
   }
 
-  /** Executions in a row that this machine, not the action, made fail. */
+  /** The number of consecutive executions that failed because of this machine, not because of the action. */
   get machineFailures(): number {
     return this.#machineFailures;
   }
 
-  /** Why the last execution found no room on the disk; undefined while there is some. */
+  /** Why the last execution found no space on the disk; undefined while there is space. */
   get noRoom(): string | undefined {
     return this.#noRoom;
   }
 
-  /** The disk was tried since, and takes files again. */
+  /** Records that a later test could write to the disk again. */
   thereIsRoom(): void {
     this.#noRoom = undefined;
   }
@@ -93,7 +93,7 @@ export class ExecutionsUnderWay {
     return [...this.#running.values(), ...this.#reporting.values()].map(({ lease }) => lease);
   }
 
-  /** Ends the process of a lease, if it still runs. False when nothing is known of the lease. */
+  /** Ends the process of a lease, if it still runs. Returns false when the lease is unknown. */
   stop(lease: Lease, reason: StopReason): boolean {
     const key = leaseKey(lease);
     const running = this.#running.get(key);
@@ -101,14 +101,14 @@ export class ExecutionsUnderWay {
     return running !== undefined || this.#reporting.has(key);
   }
 
-  /** Ends all processes; answers the leases of those that ran. */
+  /** Ends all processes; returns the leases of those that ran. */
   stopAll(reason: StopReason): Lease[] {
     const running = [...this.#running.values()];
     for (const { stop } of running) stop.abort(reason);
     return running.map(({ lease }) => lease);
   }
 
-  /** Stops sending logs for which results wait. */
+  /** Stops sending the logs for which results wait. */
   stopLogs(): void {
     for (const { log } of this.#reporting.values()) log?.stop();
   }
@@ -137,7 +137,7 @@ export class ExecutionsUnderWay {
     });
     clearTimeout(saying);
     this.#remember(executed, performance.now() - begun);
-    // The slot is free while the result is on its way; the lease is kept alive until it is there.
+    // The slot is free while the result is being sent; the lease is extended until the result has arrived.
     this.#reporting.set(key, { lease, log });
     this.#running.delete(key);
     this.#slotFreed();
@@ -152,7 +152,7 @@ export class ExecutionsUnderWay {
           // Once a process has started, the execution counts as an attempt, whose end gives the reason.
           if (log !== undefined)
             await this.report(finishedWithoutProcess(work, executed.reason, false), log, tellSent);
-          // If it fails, the lease runs out by itself.
+          // If the call fails, the lease expires by itself.
           else
             await farm.release(create(ReleaseRequestSchema, { leases: [lease] })).catch(() => {});
           break;
@@ -160,7 +160,7 @@ export class ExecutionsUnderWay {
           break;
       }
     } catch (reason) {
-      // No message can hold it: without a report the lease runs out by itself.
+      // The report is too large for a message: without a report the lease expires by itself.
       logger.error({ lease: key, reason: messageOf(reason) }, "a result is lost");
     } finally {
       tellReported();
@@ -170,14 +170,14 @@ export class ExecutionsUnderWay {
     }
   }
 
-  /** Resolves when the farm has answered for a result, or the worker ends. */
+  /** Resolves when the farm has answered to a result, or when the worker ends. */
   async report(finished: Finished, log?: LogStream, sent = () => {}): Promise<void> {
     const { reporter, retryWindow } = this.#parts;
     const saysNothing = log === undefined || log.isEmpty;
     if (!saysNothing) await reporter.keep(finished);
     await log?.end(retryWindow.ms);
     const delivered = saysNothing ? reporter.deliverAndKeep(finished) : reporter.deliver(finished);
-    // By then its bytes are out, unless others are on their way, which it will join.
+    // By then its bytes have been sent, unless other reports are being sent, which it will join.
     setImmediate(sent);
     await delivered;
   }
@@ -201,8 +201,8 @@ export class ExecutionsUnderWay {
         ({ accepted }) => {
           if (!accepted) this.stop(lease, "lost");
         },
-        // Only the page's clock is the poorer for it; the next heartbeat shows a lost lease, and
-        // makes a long one of one that is held.
+        // A failure only makes the clock of the page less exact; the next heartbeat detects a lost lease, and extends
+        // one that the worker still has.
         () => {},
       );
   }

@@ -35,7 +35,7 @@ import {
 import type { FarmConnection } from "./farm-connection.ts";
 import { leaseKey } from "./spool.ts";
 
-/** What a test wants run. */
+/** An action that a test wants to run. */
 export interface FakeJob {
   readonly script?: string;
   readonly command?: Partial<
@@ -60,7 +60,7 @@ export interface FakeJob {
   readonly secrets?: Readonly<Record<string, string>>;
 }
 
-/** A farm inside the test, which obeys worker.proto and can be made to fail. */
+/** A farm inside the test, which follows worker.proto and can be made to fail. */
 export class FakeFarm implements FarmConnection {
   readonly store: BlobStore = memoryBlobStore();
   readonly finished = new Map<string, Finished>();
@@ -69,7 +69,7 @@ export class FakeFarm implements FarmConnection {
     this.#tell();
     return create(StartedResponseSchema, { accepted: true });
   };
-  /** What the next look ahead is answered with: input roots. */
+  /** The answer to the next `lookAhead` call: input roots. */
   upcoming: readonly Digest[] = [];
   looksAhead = 0;
   readonly lookAhead = async () => {
@@ -79,12 +79,12 @@ export class FakeFarm implements FarmConnection {
   };
   readonly startedIds = new Set<string>();
   readonly released = new Set<string>();
-  /** Cancelled executions of which the worker said that it knows. */
+  /** Cancelled executions that the worker has confirmed. */
   readonly confirmedIds = new Set<string>();
   readonly logs = new Map<string, Buffer>();
   registered: RegisterRequest | undefined;
   heartbeatMs = 20;
-  /** While set, every call fails as if the network were gone. */
+  /** While true, every call fails as if the network were down. */
   away = false;
   claims = 0;
   finishCalls = 0;
@@ -169,7 +169,7 @@ export class FakeFarm implements FarmConnection {
     this.#tell();
   }
 
-  /** Resolves with what the condition gives, once it gives something. */
+  /** Resolves with the value of the condition, when the condition returns one. */
   async until<T>(condition: () => T | undefined | false): Promise<T> {
     for (;;) {
       const value = condition();
@@ -297,7 +297,7 @@ export class FakeFarm implements FarmConnection {
     for (const listener of this.#listeners.splice(0)) listener();
   }
 
-  /** For tests that change what `until` looks at by other ways. */
+  /** For tests that change in other ways the data that `until` checks. */
   changed(): void {
     this.#tell();
   }

@@ -29,16 +29,19 @@ export interface FarmConnection {
   register(request: RegisterRequest): Promise<RegisterResponse>;
   /** Waits on the server's side; `signal` ends the wait. */
   claim(request: ClaimRequest, signal: AbortSignal): Promise<ClaimResponse>;
-  /** Returns what this worker will probably get next. Throws `unimplemented` with an older farm. */
+  /** Returns the executions that this worker will probably get next. Throws `unimplemented` with an older farm. */
   lookAhead(request: LookAheadRequest): Promise<LookAheadResponse>;
   heartbeat(request: HeartbeatRequest): Promise<HeartbeatResponse>;
-  /** Waits on the server's side; `signal` ends the wait. Throws `unimplemented` where the farm is older than that. */
+  /**
+   * Waits on the server's side; `signal` ends the wait. Throws `unimplemented` with a farm that does not have this call
+   * yet.
+   */
   cancellations(request: CancellationsRequest, signal: AbortSignal): Promise<CancellationsResponse>;
   started(request: StartedRequest): Promise<StartedResponse>;
   release(request: ReleaseRequest): Promise<void>;
   finish(request: FinishRequest): Promise<FinishResponse>;
   appendLog(request: AppendLogRequest): Promise<AppendLogResponse>;
-  /** The farm's blobs, as this project sees them. */
+  /** The farm's blobs, as they are visible to this project. */
   blobs(project: string): BlobStore;
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { messageOf } from "#core/fault.ts";
 
-/** Says in the log when the farm fails a worker, and once that it answers again. */
+/** Logs when the farm becomes unreachable for a worker, and logs once that it answers again. */
 export class FarmContact {
   readonly #logger: Logger;
   /** Since when calls fail; undefined while the farm answers. */

@@ -14,14 +14,17 @@ import { isHeartbeatDue, type LastHeartbeat } from "./heartbeat-due.ts";
 import { registerWorker } from "./register-worker.ts";
 import { isPassing } from "./retry-window.ts";
 
-/** The farm is there, and will not have this worker: its name, its token or its rights are not right. */
+/** The farm is reachable, but rejects this worker: its name, its token or its rights are wrong. */
 const refusals: ReadonlySet<string> = new Set([
   "already_exists",
   "permission_denied",
   "unauthenticated",
 ]);
 
-/** A heartbeat that takes longer may be lost: an answer that comes before its own comes from before an absence. */
+/**
+ * A heartbeat that takes longer may be lost. If another answer arrives before the heartbeat's own, that answer may be
+ * from before a disconnection.
+ */
 const slowHeartbeatMs = 1_000;
 
 /** How long one call waits for cancellations: about once a minute for a worker that has work. */
@@ -29,23 +32,23 @@ const cancellationsWaitMs = 55_000;
 
 /** The state that a heartbeat reports, and the receivers of the answer. */
 interface Holder {
-  /** All that the worker holds at this moment. */
+  /** All leases of the worker at this moment. */
   leases(): Lease[];
   isDraining(): boolean;
-  /** Why it can run nothing at present; undefined while it can. */
+  /** Why the worker can run nothing at present; undefined while it can run actions. */
   trouble(): string | undefined;
-  /** Resolves when it may hold others. */
+  /** Resolves when the set of leases may have changed. */
   changed(): Promise<void>;
   ended(lease: Lease, reason: "lost" | "cancelled"): void;
 }
 
-/** Keeps a worker known to the farm, and its leases alive. */
+/** Registers a worker with the farm and extends its leases. */
 export class FarmMembership {
   readonly #parts: Pick<AgentParts, "farm" | "identity" | "config" | "facilities" | "retryWindow">;
   readonly #contact: FarmContact;
   readonly #holder: Holder;
   #heartbeatMs = 0;
-  /** Heartbeats do not reach the farm. */
+  /** Whether heartbeats fail to reach the farm. */
   #isAway = false;
   /** When the current heartbeat was sent, by `performance.now()`; undefined while none is. */
   #beatSentAt: number | undefined;
@@ -78,8 +81,8 @@ export class FarmMembership {
   }
 
   /**
-   * Waits for cancellations at the farm while the worker holds anything, and confirms them after telling their
-   * processes to end, because the canceller waits for that. Heartbeats report them later, too.
+   * Waits for cancellations at the farm while the worker has leases. It signals their processes to end, and then
+   * confirms the cancellations, because the canceller waits for that. Heartbeats also report them later.
    */
   async cancellations(over: AbortSignal): Promise<void> {
     const { farm, identity } = this.#parts;
@@ -100,17 +103,17 @@ export class FarmMembership {
       } catch (reason) {
         // An older farm reports them with heartbeats only.
         if (reason instanceof Fault && reason.code === "unimplemented") return;
-        // Heartbeats say in the log that the farm is away.
+        // Heartbeats log that the farm is unreachable.
         await rest(backoffMs(++failures, Math.random()), over);
       }
     }
   }
 
   /**
-   * Resolves when the farm has heard of everything that the worker holds, if it was out of reach in between.
+   * Resolves when the farm has received all leases of the worker, if it was unreachable in between.
    *
-   * Leases may have been lost meanwhile. A heartbeat gets them back unless another worker has the executions: a claim
-   * before the heartbeat could make this worker that other one.
+   * Leases may have been lost meanwhile. A heartbeat gets them back, unless another worker has the executions. A claim
+   * before that heartbeat could give this worker the same executions again.
    */
   async untilHeard(signal: AbortSignal): Promise<void> {
     while (this.#mayBeAway() && this.#holder.leases().length > 0 && !signal.aborted) {
@@ -127,7 +130,7 @@ export class FarmMembership {
     return this.#isAway || (sentAt !== undefined && performance.now() - sentAt > slowHeartbeatMs);
   }
 
-  /** Notes that a call failed as one does when the farm is out of reach: the next heartbeat finds out. */
+  /** Records that a call failed as if the farm were unreachable: the next heartbeat checks it. */
   failed(reason: unknown): void {
     if (isPassing(reason)) this.#setAway(true);
   }
@@ -138,7 +141,7 @@ export class FarmMembership {
     if (!isAway) for (const hear of this.#heard) hear();
   }
 
-  /** Sends heartbeats, as often as the farm asked for at registration, until it is over. */
+  /** Sends heartbeats until the end, with the interval that the farm requested at registration. */
   async heartbeats(over: AbortSignal): Promise<void> {
     const { farm, identity } = this.#parts;
     let last: LastHeartbeat | undefined;

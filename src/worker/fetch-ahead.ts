@@ -5,18 +5,18 @@ import { inBatches } from "./fetch-batches.ts";
 import type { InputRoots } from "./input-root/input-root.ts";
 import type { LocalStore } from "./local-store.ts";
 
-/** The most bytes that are prefetched of one input tree, and of one file. */
+/** The maximum number of prefetched bytes of one input tree, and of one file. */
 const mostBytes = 64 * 1024 * 1024;
 const mostBytesOfFile = 16 * 1024 * 1024;
-/** The size of one call; fewer are in flight than for a claimed action. */
+/** The size of one call; fewer bytes are in flight than for a claimed action. */
 const batchLimits = { mostBytes: 256 * 1024, mostItems: 100 };
 const atOnce = 4;
 
 /**
  * Prefetches the inputs of actions that are not claimed yet.
  *
- * It pauses whenever inputs of a claimed action are fetched: transfers in flight are finished, because that action may
- * need just those; none is started.
+ * It pauses while inputs of a claimed action are fetched. Transfers in flight continue, because that action may need
+ * the same blobs; no new transfer starts.
  */
 export class FetchAhead {
   readonly #inputRoots: InputRoots;
@@ -29,12 +29,12 @@ export class FetchAhead {
     this.#local = local;
   }
 
-  /** Whether the line is free of claimed actions' inputs. */
+  /** Whether no inputs of claimed actions are being fetched. */
   get isFree(): boolean {
     return this.#claimedFetch === 0;
   }
 
-  /** Nothing is prefetched while this runs. */
+  /** No prefetch starts while this function runs. */
   async during<T>(fetchOfClaimed: () => Promise<T>): Promise<T> {
     this.#claimedFetch++;
     this.#going?.abort();
@@ -45,7 +45,7 @@ export class FetchAhead {
     }
   }
 
-  /** Fetches the missing files of a tree, within the limits. Returns how many came. Never throws. */
+  /** Fetches the missing files of a tree, within the limits. Returns the number of fetched files. Never throws. */
   async fetch(root: Digest, farm: BlobStore, stop: AbortSignal): Promise<number> {
     if (!this.isFree || isEmptyDigest(root)) return 0;
     const going = new AbortController();

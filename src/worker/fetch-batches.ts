@@ -5,7 +5,7 @@ interface BatchLimits {
   readonly mostItems: number;
 }
 
-/** Cuts a list into runs that are fetched by one call each; an item larger than the limit is alone. */
+/** Divides a list into runs that are fetched by one call each; an item larger than the limit gets a call of its own. */
 export function inBatches<Item extends { readonly digest: Digest }>(
   items: readonly Item[],
   { mostBytes, mostItems }: BatchLimits,

@@ -15,29 +15,29 @@ import { isPassing, type RetryWindow } from "./retry-window.ts";
 const wholeUpToBytes = 1024 * 1024;
 
 /**
- * Files up to this size are fetched many to a call, because a call costs more than their bytes. A batch is requested in
- * one turn of the event loop, so that the farm's store makes one call of it.
+ * Files up to this size share calls, because a call costs more than their bytes. A batch is requested in one turn of
+ * the event loop, so that the farm's store combines it into one call.
  */
 const batchedUpToBytes = 128 * 1024;
 const batchLimits = { mostBytes: 1024 * 1024, mostItems: 500 };
-/** One is received, one is written, and two keep the connection busy. */
+/** One is being received, one is being written, and two keep the connection busy. */
 const batchesAtOnce = 4;
 
-/** Where files are put. */
+/** The storage for fetched files. */
 interface KeptFiles {
   path(file: WantedFile): string;
   has(file: WantedFile): boolean;
-  /** Makes a file of the one that has the same bytes and the other mode. */
+  /** Creates a file from the one that has the same bytes and the other mode. */
   copyTwin(file: WantedFile): Promise<void>;
-  /** Makes a file, or replaces what has its name, once `fill` has written it. */
+  /** Creates a file, or replaces the one with its name, after `fill` has written it. */
   writeAside(file: WantedFile, fill: (temp: string) => Promise<void>): Promise<void>;
-  /** Makes files of checked bytes; returns those whose names exist already. */
+  /** Creates files from checked bytes; returns those whose names exist already. */
   make<F extends { readonly file: WantedFile; readonly bytes: Uint8Array }>(
     files: readonly F[],
   ): Promise<F[]>;
 }
 
-/** Brings files from the farm, each once however many want it: small ones many to a call, large ones as streams. */
+/** Fetches files from the farm, each once for all requesters: small ones many to a call, large ones as streams. */
 export class FileFetches {
   readonly #kept: KeptFiles;
   readonly #retryWindow: RetryWindow;
@@ -78,7 +78,7 @@ export class FileFetches {
     return missing;
   }
 
-  /** A promise for each of the files; for those that others are fetching, theirs. */
+  /** Returns a promise for each of the files; files that another call is already fetching share its promise. */
   #fetchBatch(batch: readonly WantedFile[], farm: BlobStore): Promise<void>[] {
     const own = batch.filter((file) => !this.#fetching.has(this.#kept.path(file)));
     const failures = this.#downloadBatch(own, farm);
@@ -114,7 +114,7 @@ export class FileFetches {
     return failed;
   }
 
-  /** A failure that passes is that of the whole call, which is repeated. */
+  /** A transient failure belongs to the whole call, which is repeated. */
   async #getOrWhyNot(
     digest: Digest,
     farm: BlobStore,
@@ -156,7 +156,7 @@ export class FileFetches {
     });
   }
 
-  /** Puts a file in the place of whatever has its name. */
+  /** Writes a file in place of an existing one with its name. */
   #replace(file: WantedFile, bytes: Uint8Array): Promise<void> {
     return this.#kept.writeAside(file, (temp) => writeFile(temp, bytes, { flag: "wx" }));
   }
@@ -169,7 +169,9 @@ export class FileFetches {
   }
 }
 
-/** The same bytes with the other mode: where they are here, the farm need not have them any more. */
+/**
+ * Returns the same file with the other mode: if it is stored here, the farm does not have to have the bytes any more.
+ */
 function twinOf({ digest, executable }: WantedFile): WantedFile {
   return { digest, executable: !executable };
 }

@@ -22,7 +22,7 @@ export function usageMessage(usage: TreeUsage): Usage {
   });
 }
 
-/** The report of an execution that started no process, or whose outputs could not be stored. */
+/** Returns the report of an execution that started no process, or whose outputs could not be stored. */
 export function finishedWithoutProcess(work: Work, reason: unknown, cancelled: boolean): Finished {
   const finished = create(FinishedSchema, {
     ...(work.lease ? { lease: work.lease } : {}),
@@ -34,7 +34,7 @@ export function finishedWithoutProcess(work: Work, reason: unknown, cancelled: b
   return finished;
 }
 
-/** An action that is wrong in itself fails here as everywhere; all else may go well elsewhere. */
+/** An invalid action fails on every machine; other failures may not occur elsewhere. */
 function outcomeOf(reason: unknown): Outcome {
   const isWrong = reason instanceof Fault && reason.code === "invalid_argument";
   return isWrong ? Outcome.FAILED : Outcome.INFRASTRUCTURE_ERROR;

@@ -25,7 +25,7 @@ async function connect() {
   });
   const uploads = new EventEmitter();
   const bytes = methodsOf(ByteStream, {
-    // Reads nothing of what it is sent.
+    // Reads none of the data that it receives.
     write(_requests, context) {
       context.signal.addEventListener("abort", () => uploads.emit("aborted"));
       uploads.emit("begun");

@@ -7,16 +7,16 @@ import { Workers } from "#proto/grange/worker/v1/worker_pb.ts";
 import type { WorkerConfig } from "./config.ts";
 import type { FarmConnection } from "./farm-connection.ts";
 
-/** Longer than any answer takes that is not waited for on purpose. */
+/** Longer than any call takes, except calls that wait on purpose. */
 const callTimeoutMs = 15_000;
 
-/** Beyond the wait that a claim asks for. */
+/** Longer than the wait that a claim requests. */
 const claimTimeoutMs = 35_000;
 
-/** Beyond the wait for cancellations. */
+/** Longer than the wait for cancellations. */
 const cancellationsTimeoutMs = 70_000;
 
-/** The farm over gRPC, on one connection that is made again when it is lost. */
+/** The farm over gRPC, on one connection that is opened again when it is lost. */
 export function grpcFarmConnection(
   config: Pick<WorkerConfig, "server" | "serverFile" | "token" | "ca" | "clientCertificate">,
 ): FarmConnection {
@@ -57,7 +57,7 @@ export function grpcFarmConnection(
   };
 }
 
-/** Undefined when the file is not there, or holds no address. */
+/** Undefined when the file does not exist, or contains no address. */
 function addressIn(file: string): string | undefined {
   try {
     const text = readFileSync(file, "utf8").trim();

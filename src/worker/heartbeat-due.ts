@@ -3,9 +3,9 @@ import { intervalsPerIdleHeartbeat } from "#core/idle-heartbeats.ts";
 /** The last heartbeat that the farm answered. */
 export interface LastHeartbeat {
   readonly wasDraining: boolean;
-  /** Why the worker could run nothing; empty where it could. */
+  /** Why the worker could run nothing; empty if it could. */
   readonly trouble: string;
-  /** Whether it named leases that the worker had lost: the farm then counts them as taking slots. */
+  /** Whether it named leases that the worker had lost: the farm then counts them as used slots. */
   readonly namedLost: boolean;
   /** Heartbeat intervals since then, this one included. */
   readonly intervalsAgo: number;
@@ -14,8 +14,8 @@ export interface LastHeartbeat {
 /**
  * Returns whether a worker sends a heartbeat at the end of an interval.
  *
- * Without leases it skips some, unless the farm does not know yet that it drains, that it is in trouble, or that it has
- * ended the executions that it lost.
+ * Without leases it skips some, unless the farm does not know yet that the worker drains, that it has a problem, or
+ * that it has ended the executions that it lost.
  */
 export function isHeartbeatDue(
   holder: { readonly leaseCount: number; readonly isDraining: boolean; readonly trouble: string },

@@ -4,20 +4,19 @@ import { Fault } from "#core/fault.ts";
 /**
  * A shell that lives as long as the worker and mounts for it.
  *
- * Node cannot call mount(2). The shell has a mount namespace of its own (and a
- * user namespace, when the worker is not root), so nothing it mounts is seen
- * outside, and all of it is gone when the shell and its jobs are: it ends when
- * its stdin closes, which even `kill -9` of the worker does.
+ * Node cannot call mount(2). The shell has a mount namespace of its own (and a user namespace, when the worker is not
+ * root), so its mounts are invisible outside, and disappear when the shell and its jobs end. The shell ends when its
+ * stdin closes, which happens even after `kill -9` of the worker.
  */
 export interface HelperShell {
   readonly kind: "own-mounts" | "own-mounts-and-users" | "plain";
   /** Changes when the shell is restarted: the mounts of the previous one are gone. */
   readonly generation: number;
-  /** Runs a script after the earlier ones. Throws with its output when it fails. */
+  /** Runs a script after the earlier ones. Throws an error with its output when it fails. */
   run(script: string): Promise<void>;
-  /** A path of the shell's mount namespace, as this process reaches it. */
+  /** Returns the path at which this process reaches a path of the shell's mount namespace. */
   reach(path: string): string;
-  /** The words before a command that make it see the shell's mounts. */
+  /** The prefix of a command line that runs the command inside the shell's mounts. */
   readonly enter: readonly string[];
   stop(): Promise<void>;
 }
@@ -38,8 +37,8 @@ const wrappers = {
 /**
  * Starts the shell; throws when the kernel does not allow the namespaces.
  *
- * When the shell is killed, the next script starts another. The mounts of the first are then unreachable: running
- * actions fail as the machine's fault and are tried again.
+ * When the shell is killed, the next script starts another one. The mounts of the first one are then unreachable:
+ * running actions fail as failures of the machine and are retried.
  */
 export async function startHelperShell(
   kind: HelperShell["kind"],
@@ -76,17 +75,17 @@ export async function startHelperShell(
 }
 
 interface OpenShell {
-  /** Its number in /proc, which may be that of another pid namespace. */
+  /** Its process id in /proc, which may belong to another pid namespace. */
   readonly pid: number;
   hasEnded(): boolean;
-  /** Returns its output. */
+  /** Runs a script and returns its output. */
   run(script: string): Promise<string>;
   stop(): Promise<void>;
 }
 
 async function openShell(kind: HelperShell["kind"], path: string): Promise<OpenShell> {
   const [program = "sh", ...args] = [...wrappers[kind], "sh"];
-  // Detached: Ctrl-C at a terminal reaches the worker, which decides how to stop.
+  // Detached: Ctrl-C at a terminal only reaches the worker, which decides how to stop.
   const child = spawn(program, args, {
     cwd: "/",
     env: { PATH: path },
@@ -108,7 +107,7 @@ async function openShell(kind: HelperShell["kind"], path: string): Promise<OpenS
       child.stdin.write(`{ ${script}\n} 2>&1 </dev/null; echo "${mark}$?"\n`);
     });
 
-  // The shell reads this itself, as a part of its redirection.
+  // The shell reads this file itself, as a part of its redirection.
   const pid = Number(await run("read -r pid rest </proc/self/stat; echo $pid"));
   return {
     pid,

@@ -1,7 +1,7 @@
 import { type Digest, digestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 
-/** Inputs that the farm does not have. The server tells the client which, so that it uploads them. */
+/** Inputs that the farm does not have. The server sends the list to the client, which then uploads them. */
 export class InputsMissing extends Fault {
   readonly digests: readonly Digest[];
 

@@ -17,7 +17,7 @@ function configFor(dataDir: string, sandbox: WorkerConfig["sandbox"]): WorkerCon
 
 const sandboxes = await sandboxNeeds(["bubblewrap", "namespaces"]);
 
-/** With bubblewrap the sandboxes of the next jobs are there already, and wait, while these try. */
+/** With bubblewrap, the sandboxes of the next jobs already exist and wait during these attempts. */
 for (const { sandbox, need } of sandboxes) {
   describe(`in sandbox ${sandbox}`, needs(need), () => {
     const farm = new FakeFarm();
@@ -36,7 +36,7 @@ for (const { sandbox, need } of sandboxes) {
       const { result } = await farm.run({ script });
       return Buffer.from(result?.stdoutRaw ?? []).toString();
     };
-    /** More than there are sandboxes that can have waited meanwhile. */
+    /** More than the number of sandboxes that can have waited meanwhile. */
     const next = async (script: string) => {
       const all: string[] = [];
       for (let n = 0; n < 4; n++) all.push(await printed(script));
@@ -72,7 +72,7 @@ for (const { sandbox, need } of sandboxes) {
     });
 
     test("no other process lends a job its root, its directory or its stdin", async () => {
-      // Inside some containers all processes of the machine are seen, those that wait among them.
+      // Inside some containers all processes of the machine are visible, including the waiting ones.
       const reached = await printed(`
       own=" $(echo /proc/self/task/* | tr / ' ') $$ $PPID 1 2 "
       for p in /proc/[0-9]*; do
@@ -92,8 +92,8 @@ for (const { sandbox, need } of sandboxes) {
     });
 
     test("a job has its three streams open, and nothing that somebody left open", async () => {
-      // Of a process that the shell starts, not of the shell: where a worker may mount no /proc of its own, as inside
-      // another worker's sandbox, jobs see another one's, which knows the shell by another number.
+      // The path of a process that the shell starts, not of the shell: where a worker cannot mount its own /proc, such
+      // as inside another worker's sandbox, jobs see another /proc, in which the shell has another number.
       const open = await next("ls -l /proc/self/fd");
 
       for (const each of open) {
@@ -105,7 +105,7 @@ for (const { sandbox, need } of sandboxes) {
           expect.stringMatching(/^1 .*\/grange-pipes-\w+\/\d+/),
           expect.stringMatching(/^2 .*\/grange-pipes-\w+\/\d+/),
         ]);
-        // The directory that ls reads; and what stands in for what this test's process was given.
+        // The directory that ls reads, and the files that replace those of this test's process.
         for (const other of files.slice(3))
           expect(other).toMatch(/^\d+ (\/proc\/\d+\/fd|\/dev\/null)$/);
       }

@@ -25,7 +25,7 @@ const settings = (name: string) => ({
 
 const text = (bytes: Uint8Array | undefined) => Buffer.from(bytes ?? []).toString();
 
-/** Tries what only root may; prints what succeeded. */
+/** Tries actions that only root may do; prints those that succeeded. */
 const attempts = `
 head -c 1 "$SECRET" >/dev/null 2>&1 && echo reads a file of root
 for f in core_pattern randomize_va_space panic; do
@@ -44,7 +44,7 @@ for (const { sandbox, need } of await sandboxNeeds(["bubblewrap", "namespaces"])
   describe(`a worker of root, with sandbox ${sandbox}`, needs(root, need), () => {
     let worker: Service;
     let farm: FakeFarm;
-    // Below a directory that all see: what keeps it from jobs is its mode alone.
+    // Below a directory that all users can enter: only its mode hides it from jobs.
     const secret = `/etc/grange-test-${process.pid}-${sandbox}`;
     beforeAll(async () => {
       writeFileSync(secret, "for root alone", { mode: 0o600 });
@@ -81,7 +81,7 @@ for (const { sandbox, need } of await sandboxNeeds(["bubblewrap", "namespaces"])
         ["1000", "grange", ...Array(3).fill("grange:grange"), "to the log", ""].join("\n"),
       );
       expect(result?.outputDirectories).toHaveLength(1);
-      // The store has what the farm said, though a job could change its own.
+      // The store has the farm's bytes, although a job could change its own copy.
       const again = await farm.run({ inputs, script: "cat dir/input; ls dir" });
       expect(text(again.result?.stdoutRaw)).toBe("input\ninput\n");
     });

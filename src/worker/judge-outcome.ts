@@ -8,28 +8,28 @@ type Judged = Pick<ProcessEnd, "exitCode" | "stopped" | "lack"> & {
 
 interface Allowed {
   readonly timeoutMs: number;
-  /** The memory limit that applied; undefined: that of the machine. */
+  /** The memory limit that was in effect; undefined: that of the machine. */
   readonly memoryBytes: number | undefined;
-  /** The limit that the action itself requested, which may be higher than the one that applied. */
+  /** The limit that the action itself requested, which may be higher than the effective one. */
   readonly ownMemoryBytes: number | undefined;
   readonly processes: number;
 }
 
 export interface Verdict {
   readonly outcome: Outcome;
-  /** For people; empty when the process speaks for itself. */
+  /** For people; empty when the output of the process explains the failure. */
   readonly message: string;
 }
 
-/** Returns the outcome of a process by its end, its limits and its outputs. */
+/** Returns the outcome of a process from its end, its limits and its outputs. */
 export function judgeOutcome(
   { exitCode, stopped, lack, usage }: Judged,
   allowed: Allowed,
   missing: readonly string[],
 ): Verdict {
   if (stopped === "cancelled") return { outcome: Outcome.CANCELLED, message: "it was cancelled" };
-  // Also when it hung after the loss of a process until its timeout, or ignored it and ended with exit code 0: its
-  // outputs then depend on the available memory, and a cache would keep them for others.
+  // This also applies when the action hung after the loss of a process until its timeout, or ignored the loss and ended
+  // with exit code 0: its outputs then depend on the available memory, and a cache would store them for others.
   if (lack === "limit" || lack === "machine") {
     const verdict = outOfMemory(lack, usage.peakMemoryBytes, allowed);
     const gotOver = "; it ended with exit code 0, without the process that was ended";
@@ -62,7 +62,7 @@ function outOfMemory(
     return { outcome: Outcome.OUT_OF_MEMORY, message };
   }
   const limit = memorySizeText(memoryBytes);
-  // The promise of the slot was broken, and by others: this teaches nothing about the action.
+  // Other processes used the memory that the slot promises, so the failure says nothing about the action.
   if (lack === "machine") {
     const message = `the machine ran out of memory before it came to its limit of ${limit} (${had}): the machine's slots promise more than there is`;
     return { outcome: Outcome.INFRASTRUCTURE_ERROR, message };

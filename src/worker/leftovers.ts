@@ -6,12 +6,12 @@ import { removeTree } from "#machine/remove-tree.ts";
 import { findCgroups, groupsIn, killAllIn, removeCgroup } from "./limits/cgroup-files.ts";
 import { pipesLink, pipesPrefix } from "./logs/fifo-pool.ts";
 
-/** The first part of the name of every control group of ours; the owner follows. */
+/** The prefix of the name of all control groups of workers; the owner follows. */
 export const groupPrefix = "grange-job~";
 
 /**
- * Removes what workers that died left: processes in their groups, scratch
- * directories, half-written files. Mounts went with their namespace.
+ * Removes the remains of dead workers: processes in their groups, scratch directories, half-written files. Mounts were
+ * removed with their namespace.
  */
 export async function sweepLeftovers(dataDir: string): Promise<void> {
   await sweepGroups();
@@ -24,7 +24,7 @@ export async function sweepLeftovers(dataDir: string): Promise<void> {
   await removeLeftovers(join(dataDir, "temp")).catch(() => 0);
 }
 
-/** Each worker of a process has a directory, and in it a link to where its pipes were: see `FifoPool`. */
+/** The directory of a worker's process contains a link to the directory of its pipes: see `FifoPool`. */
 async function removePipesOf(runOfOwner: string): Promise<void> {
   for (const worker of await readdir(runOfOwner).catch(() => [])) {
     const directory = await readlink(join(runOfOwner, worker, pipesLink)).catch(() => undefined);

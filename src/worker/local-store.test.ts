@@ -96,7 +96,7 @@ test("asks for small files many at a time, and has them all", async () => {
   const inTurns: BlobStore = {
     ...farm,
     async get(wanted) {
-      // As `batched` does: what is asked within one turn of the event loop is one call.
+      // As `batched` does: requests within one turn of the event loop become one call.
       if (!turns.has(turn)) setImmediate(() => turn++);
       turns.set(turn, (turns.get(turn) ?? 0) + 1);
       return farm.get(wanted);

@@ -30,10 +30,10 @@ import { SealedFiles } from "./sealed-files.ts";
  */
 const modes = { plain: 0o644, executable: 0o755 } as const;
 
-/** The same on every machine, so that no tool sees a difference. In seconds: 2010-01-01. */
+/** The same on every machine, so that tools see no difference. In seconds: 2010-01-01. */
 export const inputMtime = 1_262_304_000;
 
-/** How many files are looked for before others have their turn; about 2 ms. */
+/** The number of files that are checked before other tasks get their turn; about 2 ms. */
 const looksInOneGo = 500;
 
 export interface WantedFile {
@@ -42,14 +42,14 @@ export interface WantedFile {
 }
 
 /**
- * The blobs that this machine has, as files that can be linked into trees.
+ * The blobs of this machine, as files that can be linked into trees.
  *
  *     blobs/2c/2cf24dba…     hard-linked into layers
  *     blobs/2c/2cf24dba….x   the same bytes, executable: a mode belongs to the inode
  *     temp/…                 large ones being written; renamed when whole and checked
  *
- * All workers of the machine share it without locks: a file under its final name that has its
- * seal (`inputMtime`) is whole and never changes, and making it twice makes the same.
+ * All workers of the machine share it without locks: a file with its final name and its seal (`inputMtime`) is complete
+ * and never changes, and creating it twice has the same result.
  */
 export class LocalStore {
   readonly #blobs: string;
@@ -97,12 +97,12 @@ export class LocalStore {
     return join(this.#blobs, hexOf(digest).slice(0, 2), name);
   }
 
-  /** Makes all of these files present. Throws InputsMissing with all that the farm does not have. */
+  /** Makes all of these files present. Throws InputsMissing with all blobs that the farm does not have. */
   async fetch(files: readonly WantedFile[], farm: BlobStore): Promise<void> {
     const wanted = new Map(files.map((file) => [this.path(file), file]));
     const absent: WantedFile[] = [];
     let looked = 0;
-    // Synchronously: a round trip to the thread pool costs ten times as much as a look.
+    // Synchronously: a call in the thread pool costs ten times as much as a check.
     for (const file of wanted.values()) {
       if (!this.#has(file)) absent.push(file);
       if (++looked % looksInOneGo === 0) await setImmediate();
@@ -111,18 +111,18 @@ export class LocalStore {
     if (missing.length > 0) throw new InputsMissing(missing);
   }
 
-  /** Returns the bytes of a small blob without storing it: callers keep the content of directories themselves. */
+  /** Returns the bytes of a small blob without storing it: callers cache the content of directories themselves. */
   bytes(digest: Digest, farm: BlobStore): Promise<Uint8Array> {
     return this.#fetches.bytes(digest, farm);
   }
 
-  /** Whether the bytes of a blob are here, under either mode. */
+  /** Returns whether the bytes of a blob are stored here, under either mode. */
   holds(digest: Digest): boolean {
     if (digest.sizeBytes === 0) return true;
     return this.#has({ digest, executable: false }) || this.#has({ digest, executable: true });
   }
 
-  /** Takes over a file that a job made, if it can be had by a link. Its bytes are known to be right. */
+  /** Takes over a file that a job created, if a link is possible. Its bytes are already verified. */
   async adopt(from: string, file: WantedFile): Promise<void> {
     const temp = tempFileIn(this.#temp);
     try {
@@ -131,14 +131,14 @@ export class LocalStore {
       await rename(from, temp);
       await this.#seal(temp, file);
     } catch {
-      // A saving, not a duty: the farm has the bytes.
+      // This only saves a download: the farm has the bytes.
       await rm(temp, { force: true });
     }
   }
 
   /**
-   * A file of another size was cut off by a crash of the machine; one with another time was written to after it was
-   * checked and sealed. Both are fetched again.
+   * A file of another size was truncated by a crash of the machine; a file with another time was written to after it
+   * was checked and sealed. Both are fetched again.
    */
   #has(file: WantedFile): boolean {
     const found = lstatSync(this.path(file), { throwIfNoEntry: false });
@@ -177,18 +177,18 @@ export class LocalStore {
     }
   }
 
-  /** Puts a file at a place in a tree, sharing its bytes if the file system lets it. */
+  /** Puts a file into a tree, sharing its bytes if the file system supports it. */
   async linkTo(file: WantedFile, to: string): Promise<void> {
     try {
       await link(this.path(file), to);
     } catch (reason) {
-      // ext4 allows 65,000 names for one file; empty files reach that.
+      // ext4 allows 65,000 names for one file; empty files reach this limit.
       if (errnoOf(reason) !== "EMLINK") throw reason;
       await this.copyTo(file, to);
     }
   }
 
-  /** Gives a place that shares a file's inode one of its own. */
+  /** Replaces a link to a file by a copy with its own inode. */
   async replaceByCopy(file: WantedFile, to: string): Promise<void> {
     await rm(to);
     await this.copyTo(file, to);

@@ -25,7 +25,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** A store that says which blobs were fetched, and tells of each. */
+/** A store that records the fetched blobs and reports each of them. */
 function watched(store: BlobStore, tell: () => void) {
   const fetched: string[] = [];
   const get = async (digest: Digest) => {

@@ -5,13 +5,13 @@ import { rest } from "#core/resting.ts";
 import { LookAheadRequestSchema } from "#proto/grange/worker/v1/worker_pb.ts";
 import type { AgentParts } from "./agent-parts.ts";
 
-/** How often a busy worker asks for what comes next, in ms. */
+/** How often a busy worker requests its next executions, in ms. */
 const everyMs = 1_000;
 
 /**
  * While all slots are busy, asks the farm for the next executions of this worker and prefetches their inputs.
  *
- * A worker with a free slot gets its work at once, so it has nothing to prefetch.
+ * A worker with a free slot gets its work at once, so there is nothing to prefetch.
  */
 export async function lookAheadWhileBusy(
   { farm, identity, config, executor }: AgentParts,
@@ -36,7 +36,7 @@ export async function lookAheadWhileBusy(
         await executor.ahead.fetch(root, farm.blobs(project), over);
       }
     } catch (reason) {
-      // A farm of an older version has no such call. Other errors are reported by the calls that matter.
+      // An older farm does not have this call. Other errors are reported by the calls that matter.
       if (reason instanceof Fault && reason.code === "unimplemented") return;
     }
   }

@@ -20,21 +20,21 @@ import type { Sandbox } from "./sandbox/sandbox.ts";
 import { storeDirectoryIn } from "./store-directory.ts";
 import { toolPath } from "./tool-path.ts";
 
-/** The facilities of this machine, opened and ready. */
+/** The features of this machine, opened and ready for use. */
 export interface Machine {
   readonly shell: HelperShell;
   readonly sandbox: Sandbox;
   readonly limiter: Limiter;
-  /** Which CPUs actions run on. */
+  /** Assigns CPUs to actions. */
   readonly cpus: CpuBook;
   readonly inputRoots: InputRoots;
   readonly local: LocalStore;
   readonly layers: LayerCache;
-  /** For moving blobs. */
+  /** For transfers of blobs. */
   readonly retryWindow: RetryWindow;
-  /** This process's directory for what jobs need while they run. */
+  /** This process's directory for the files that jobs need while they run. */
   readonly runDir: string;
-  /** Which means were found and why no better ones, for people. */
+  /** The chosen mechanisms and the reasons against better ones, for people. */
   readonly facilities: Readonly<Record<string, string>>;
   close(): Promise<void>;
 }
@@ -100,7 +100,7 @@ export async function openMachine(
         slots.close();
         await shell.stop();
         await removeTree(runDir);
-        // Another worker of this process may still have its own beside it.
+        // Another worker of this process may still have its directory there.
         await rmdir(dirname(runDir)).catch(() => {});
       },
     };
@@ -112,7 +112,7 @@ export async function openMachine(
   }
 }
 
-/** Returns what `grange doctor` prints about this machine. Leaves nothing behind. */
+/** Returns the text that `grange doctor` prints about this machine. Leaves no files or processes. */
 export async function probeFacilities(
   settings: MachineSettings,
 ): Promise<Readonly<Record<string, string>>> {

@@ -33,7 +33,7 @@ function result(executionId: string, outputs = 1): Finished {
   });
 }
 
-/** A farm that refuses every result of one execution, whatever comes along with it; or one that fails at it. */
+/** A farm that refuses every result of one execution, together with all others in the call; or one that fails on it. */
 async function reporterTo(
   refused: string,
   fault = new Fault("invalid_argument", "an output path is illegal"),
@@ -101,7 +101,7 @@ test("a result that no message can hold becomes a failure that says what to do",
 test("a result whose file cannot be removed is answered all the same", async () => {
   const { reporter } = await reporterTo("nobody");
   const stuck = result("stuck");
-  // A directory in the file's place: not even root removes it as a file.
+  // A directory in the file's place: not even root can remove it as a file.
   await mkdir(join(dir, "spool", "nobody", leaseKey(stuck.lease)));
 
   const answers = await Promise.all([stuck, result("next")].map((one) => reporter.deliver(one)));

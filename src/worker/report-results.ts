@@ -19,18 +19,18 @@ export interface WorkerIdentity {
   readonly instanceId: string;
 }
 
-/** `kept`: the farm could not be asked in time, and the next process will. */
+/** `kept`: the farm did not answer in time, and the next process will report the result. */
 type Answer = "published" | "refused" | "kept";
 
-/** Small enough for one message, however long the farm was away. */
+/** Small enough for one message, even after a long absence of the farm. */
 const mostInOneCall = 64;
-/** The limit of servers for one message, less the overhead of a result. In bytes. */
+/** The limit of servers for one message, minus the overhead of a result. In bytes. */
 const mostBytes = 4_000_000;
 
 /**
  * Reports results until the farm has answered for each.
  *
- * Results that arrive during a call are sent with the next: under load one call carries many.
+ * Results that arrive during a call are sent with the next call: under load one call sends many.
  */
 export class ResultReporter {
   readonly #farm: FarmConnection;
@@ -49,8 +49,8 @@ export class ResultReporter {
   }
 
   /**
-   * Stores the result, which then survives this process. Call `deliver` afterwards, also when writing failed: the farm
-   * may be reachable, and the result is correct.
+   * Stores the result, which then survives this process. Call `deliver` afterwards, even when writing failed, because
+   * the farm may be reachable and the result is correct.
    */
   async keep(finished: Finished): Promise<void> {
     try {
@@ -64,23 +64,23 @@ export class ResultReporter {
   }
 
   /**
-   * Delivers and stores at the same time, for a result that nothing has waited for yet: the disk works while the farm
-   * has the result. If the process ends in between, the result may be lost, as if the process had ended a moment
+   * Delivers and stores at the same time, for a result that no caller has waited for yet: the disk works while the farm
+   * gets the result. If the process ends in between, the result may be lost, as if the process had ended a moment
    * earlier.
    */
   async deliverAndKeep(finished: Finished): Promise<Answer> {
     let answer: Answer | undefined;
     const answered = this.deliver(finished).then((given) => (answer = given));
-    // By then its bytes were sent.
+    // By then the bytes of the result were sent.
     await new Promise((resolve) => setImmediate(resolve));
     const key = leaseKey(finished.lease);
     const isUnanswered = this.#waiting.some((each) => leaseKey(each.finished.lease) === key);
-    // A result that the farm has answered meanwhile must not be stored.
+    // A result that the farm has acknowledged meanwhile must not be stored.
     if (isUnanswered || answer === "kept") await this.keep(finished);
     return answered;
   }
 
-  /** Resolves with the answer of the farm, or when the reporter stops. */
+  /** Resolves with the farm's answer, or when the reporter stops. */
   deliver(finished: Finished): Promise<Answer> {
     const answered = new Promise<Answer>((resolve) => {
       const item = { finished, resolve };
@@ -94,14 +94,14 @@ export class ResultReporter {
     return answered;
   }
 
-  /** Delivers the results that an earlier process left. */
+  /** Delivers the stored results of an earlier process. */
   async deliverLeft(): Promise<void> {
     const { results, broken } = await this.#spool.left();
     for (const file of broken) this.#logger.warn({ file }, "a kept result is broken, and removed");
     for (const finished of results) void this.deliver(finished);
   }
 
-  /** Gives up on the farm for now: unacknowledged results stay in the spool. */
+  /** Stops delivering: unacknowledged results stay in the spool. */
   stop(): void {
     this.#stopped.abort();
     for (const { resolve } of this.#waiting) resolve("kept");
@@ -125,12 +125,12 @@ export class ResultReporter {
         await Promise.all(batch.map((item, at) => this.#settle(item, verdicts[at])));
       } catch (reason) {
         if (isRefusedForGood(reason)) {
-          // One of them causes the failure: sent alone it is found, and does not delay the others.
+          // One of them causes the failure: it is found by sending each alone, and does not delay the others.
           const [first] = batch;
           if (batch.length === 1 && first !== undefined) {
             if (first.finished.result !== undefined) this.#makeAcceptable(first, reason);
             else {
-              // Not even its failure is accepted: the lease will expire.
+              // The farm does not even accept the failure report: the lease will expire.
               this.#waiting.shift();
               await this.#settle(first, undefined);
             }
@@ -140,7 +140,7 @@ export class ResultReporter {
         }
         failures++;
         if (!isPassing(reason)) {
-          // The farm is there, and stumbles at one of them: the others go before it, and not with it.
+          // The farm is reachable, but fails on one of them: the others are sent first, in separate calls.
           this.#waiting.push(...this.#waiting.splice(0, batch.length));
           most = 1;
         }
@@ -151,12 +151,12 @@ export class ResultReporter {
         await rest(backoffMs(failures, Math.random()), this.#stopped.signal);
       }
     }
-    // At once, in the same turn as the last look at what waits: nothing falls between.
+    // Synchronously after the last check of the waiting results, so that no result is missed in between.
     this.#delivering = false;
     for (const { resolve } of this.#waiting.splice(0)) resolve("kept");
   }
 
-  /** A result that the farm cannot take becomes a failure that says so. */
+  /** Replaces a result that the farm cannot accept by a failure with a message. */
   #makeAcceptable(item: Waiting, reason: unknown): void {
     this.#logger.warn({ reason: messageOf(reason) }, "the farm cannot take a result");
     const { result: _, ...withoutResult } = item.finished;
@@ -171,7 +171,7 @@ export class ResultReporter {
     try {
       await this.#spool.drop(finished.lease);
     } catch (reason) {
-      // The next process reports it again, and is refused: the farm has answered for this lease.
+      // The next process reports it again, and is refused because the farm has already answered for this lease.
       this.#logger.warn(
         { lease: leaseKey(finished.lease), reason: messageOf(reason) },
         "a reported result cannot be removed from disk",
@@ -188,7 +188,7 @@ export class ResultReporter {
   }
 }
 
-/** Saying it again would be answered the same. A full disk, by contrast, may be emptied. */
+/** A repeated report would get the same answer. A full disk, by contrast, may get free space. */
 function isRefusedForGood(reason: unknown): boolean {
   return reason instanceof Fault && reason.code === "invalid_argument";
 }

@@ -7,13 +7,13 @@ import type { Fetched } from "./counting-fetches.ts";
 import type { InputRoot } from "./input-root/input-root.ts";
 import type { TreeUsage } from "./limits/limits.ts";
 
-/** getrusage(2) counts what went from and to disks in blocks of this size. */
+/** getrusage(2) counts disk reads and writes in blocks of this size. */
 const blockBytes = 512;
 
 /**
- * Returns the used resources as parts of the result: in REv2's message for other clients, and in our own.
+ * Returns the used resources as parts of the result: in REv2's message for other clients, and in Grange's own.
  *
- * Both describe the whole process tree; getrusage(2) would only know its largest process.
+ * Both describe the whole process tree; getrusage(2) would only report its largest process.
  */
 export function resourceMessages(
   { usage, exitCode }: { readonly usage: TreeUsage; readonly exitCode: number },

@@ -2,21 +2,21 @@ import { backoffMs } from "#core/backoff.ts";
 import { Fault } from "#core/fault.ts";
 import { rest } from "#core/resting.ts";
 
-/** Longer than a server takes to restart, in ms. After that another attempt is cheaper. */
+/** Longer than a server takes to restart, in ms. After this time another attempt costs less. */
 const leastMs = 60_000;
 
 const passing: ReadonlySet<string> = new Set(["unavailable", "deadline_exceeded", "aborted"]);
 
-/** Returns whether a call failed because the farm was out of reach or busy, and not because of the request. */
+/** Returns whether a call failed because the farm was unreachable or busy, and not because of the request. */
 export function isPassing(reason: unknown): boolean {
   return reason instanceof Fault && passing.has(reason.code);
 }
 
 /**
- * How long a worker retries calls that may be repeated while the farm is away: transfers of blobs, or the last lines of
- * a log.
+ * How long a worker retries idempotent calls while the farm is unreachable: transfers of blobs, or the last lines of a
+ * log.
  *
- * While a lease lasts no other worker gets the execution, so giving up earlier gains nothing.
+ * Before the lease expires, no other worker gets the execution, so giving up earlier gains nothing.
  */
 export class RetryWindow {
   #ms = leastMs;
@@ -29,26 +29,26 @@ export class RetryWindow {
     return this.#ms;
   }
 
-  /** As the farm grants leases of this length. */
+  /** Sets the window to the length of the leases that the farm grants. */
   outlast(leaseMs: number): void {
     this.#ms = Math.max(leastMs, leaseMs);
   }
 
   /**
-   * Sets whether heartbeats reach the farm. While they do not, nothing is given up, however long that takes: the worker
-   * gets no other work meanwhile, and the first heartbeat afterwards names the executions that it still holds.
+   * Sets whether heartbeats reach the farm. While they do not, no call is given up, whatever the time: the worker gets
+   * no other work meanwhile, and the first heartbeat afterwards names the executions that it still has.
    */
   farmIsAway(isAway: boolean): void {
     if (this.#isFarmAway && !isAway) this.#backAt = performance.now();
     this.#isFarmAway = isAway;
   }
 
-  /** The worker is to end: what fails now has failed. */
+  /** The worker is stopping: a call that fails now is not retried. */
   end(): void {
     this.#over.abort();
   }
 
-  /** Repeats a call while the farm is away, with ever longer pauses; not once the signal is aborted. */
+  /** Retries a call while the farm is unreachable, with increasing pauses; stops when the signal is aborted. */
   async persistently<Result>(call: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     const begun = performance.now();
     for (let failures = 1; ; failures++) {

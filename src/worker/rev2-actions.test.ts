@@ -37,7 +37,7 @@ afterAll(async () => {
 const text = (bytes: Uint8Array | undefined) => Buffer.from(bytes ?? []).toString();
 const printed = async (job: FakeJob) => text((await farm.run(job)).result?.stdoutRaw);
 
-/** Runs a command on a tree that no helper of ours would make. */
+/** Runs a command on a tree that no test helper can make. */
 async function runOn(root: Digest, script: string): Promise<Finished> {
   const id = `t${Math.random()}`;
   const work = await farm.workOf({ script }, id);
@@ -202,7 +202,7 @@ test("uses no file of its store that somebody wrote to", async () => {
   const spoilt = bytes.toString().replaceAll(/./g, "x");
   writeFileSync(join(storeDirectoryIn(dataDir), "blobs", hash.slice(0, 2), hash), spoilt);
 
-  // In another tree: the layer of the first one stands.
+  // In another tree: the layer of the first one still exists.
   const again = { inputs: [{ path: "b/a", text: bytes.toString() }], script: "cat b/a" };
   expect(await printed(again)).toBe(bytes.toString());
 });

@@ -1,6 +1,6 @@
 /**
- * A program that starts a worker, gives it jobs and prints what came of them, for tests of a worker that
- * runs elsewhere than in the test's own process: in a container, or in a job of another worker.
+ * A program that starts a worker, gives it jobs and prints their results, for tests of a worker that runs outside the
+ * test's own process: in a container, or in a job of another worker.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,7 +19,7 @@ export interface JobsToRun {
   readonly withProgram?: boolean;
 }
 
-/** What came of them, in the same order. */
+/** The results of the jobs, in the same order. */
 export const JobsRun = z.object({
   facilities: z.record(z.string(), z.string()),
   ended: z.array(
@@ -35,8 +35,8 @@ export const JobsRun = z.object({
 export type JobsRun = z.infer<typeof JobsRun>;
 
 /**
- * Returns this program as one JavaScript module without imports of files: neither a job nor another user
- * can read every checkout.
+ * Returns this program as one JavaScript module without imports of files, because a job or another user may not be able
+ * to read a checkout.
  */
 export async function bundledProgram(): Promise<string> {
   const { build } = await import("esbuild");
@@ -56,7 +56,7 @@ export async function bundledProgram(): Promise<string> {
   return outputFiles[0]?.text ?? "";
 }
 
-/** The command that runs the bundled program, which lies at a path. */
+/** Returns the command that runs the bundled program at a path. */
 export function runJobsCommand(program: string, toRun: JobsToRun): string[] {
   return [process.execPath, program, JSON.stringify(toRun)];
 }
@@ -98,7 +98,7 @@ async function runJobs({
   }
 }
 
-// The test itself imports this file, too, and then the first argument is a program of Vitest's.
+// The test imports this file, too; then the first argument is a program of Vitest.
 if (process.argv[1]?.endsWith("run-jobs.mjs") === true) {
   const run = await runJobs(JSON.parse(process.argv[2] ?? "{}"));
   process.stdout.write(`${JSON.stringify(run)}\n`);

@@ -12,7 +12,7 @@ import { runProcess } from "./run-process.ts";
 const directory = await mkdtemp(join(tmpdir(), "grange-run-process-"));
 afterAll(() => rm(directory, { recursive: true }));
 
-/** A pipe that somebody has printed to, and closed. */
+/** Returns a pipe that contains text and whose write end is closed. */
 function printed(name: string, text: string): number {
   const path = join(directory, name);
   execFileSync("mkfifo", [path]);
@@ -37,7 +37,7 @@ test("a disk that is full leaves no log open", needs(linux), async () => {
   for (const name of ["stdout", "stderr"]) await symlink("/dev/full", join(directory, name));
   let streamed: CapturedLog | undefined;
   const nothing = async () => {};
-  // Of a group of its own, which is ended.
+  // A process of a group of its own, which has ended.
   const child = spawn("true", { detached: true, stdio: "ignore" });
   const exited = new Promise<number>((resolve) => child.once("exit", (code) => resolve(code ?? 1)));
 

@@ -7,17 +7,17 @@ import { CapturedLog, type LogListener } from "./logs/captured-log.ts";
 import type { SecretForms } from "./secrets/log-mask.ts";
 import type { SpawnedProcess } from "./spawned-process.ts";
 
-/** Why a process is to end before it does by itself. */
+/** The reason to end a process early. */
 export type StopReason = "timed_out" | "cancelled" | "lost";
 
 interface ProcessRequest {
   readonly process: SpawnedProcess;
-  /** Lets a process go that waits for it. */
+  /** Starts the command of a waiting process. */
   readonly begin?: (() => void) | undefined;
   readonly group: ProcessGroup;
-  /** Whether the job's processes are in a pid namespace of their own. */
+  /** Whether the job's processes are in their own pid namespace. */
   readonly inNamespace: boolean;
-  /** Where stdout and stderr are written. */
+  /** The directory for the files of stdout and stderr. */
   readonly scratch: string;
   readonly logLimitBytes: number;
   readonly timeoutMs: number;
@@ -28,7 +28,7 @@ interface ProcessRequest {
   readonly started: (stdout: CapturedLog) => void;
   /** Receives the process's stdout. */
   readonly hear?: LogListener | undefined;
-  /** Masked in its output. */
+  /** The secrets that are masked in its output. */
   readonly secrets?: SecretForms | undefined;
 }
 
@@ -44,12 +44,12 @@ export interface ProcessEnd {
   readonly endedAt: Date;
 }
 
-/** Runs a process to its end, and everything that it started with it. */
+/** Runs a process until it ends, and ends all processes that it started. */
 export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
   const { group, scratch, logLimitBytes, process } = request;
   const startedAt = new Date();
   if (process.pid !== undefined) group.began(process.pid);
-  // First of all: output meanwhile waits in the pipes.
+  // Called first: output meanwhile waits in the pipes.
   request.begin?.();
   const { hear, secrets } = request;
   const stdout = new CapturedLog(join(scratch, "stdout"), process.stdout, logLimitBytes, {
@@ -69,7 +69,7 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
     // With a reason: without one, `abort` makes an error with a stack trace.
     ended.abort("ended");
     const stopped = await stopping;
-    // Whatever it left running ends with it, also what has left its process group.
+    // All processes that it left running are ended, also those that left its process group.
     await killTree(group, process.pid);
     await Promise.all([stdout.end(), stderr.end()]);
     const wasStopped = stopped !== undefined;
@@ -79,15 +79,15 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
     ended.abort();
     await stopping;
     await killTree(group, process.pid);
-    // When one cannot be written, the other must still be closed.
+    // When one log cannot be written, the other must still be closed.
     await Promise.allSettled([stdout.end(), stderr.end()]);
-    // The log of stdout is closed by its stream.
+    // The stream of stdout closes its log.
     await stderr.close().catch(() => {});
     throw reason;
   }
 }
 
-/** Waits for the time to be up or the signal to stop; then ends the tree, gently first. */
+/** Waits for the timeout or the signal to stop; then ends the tree, first with SIGTERM. */
 async function stopInTime(
   { group, inNamespace, timeoutMs, killGraceMs, stop }: ProcessRequest,
   pid: number | undefined,
@@ -98,7 +98,7 @@ async function stopInTime(
   const reason: StopReason = stop.aborted ? (stop.reason as StopReason) : "timed_out";
   if (reason !== "lost") {
     for (const member of await group.members()) {
-      // Outside the namespace there is only the sandbox itself, whose end would end all processes at once.
+      // Outside the namespace there is only the sandbox itself; ending it would end all processes at once.
       if (!inNamespace || (await isInOwnPidNamespace(member))) killQuietly(member, "SIGTERM");
     }
     await rest(killGraceMs, ended);

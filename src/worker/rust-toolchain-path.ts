@@ -4,9 +4,9 @@ import { join } from "node:path";
 /**
  * Returns a search path on which rustup's default toolchain comes before rustup's proxies.
  *
- * The proxies in ~/.cargo/bin look for the toolchain in the user's home, and a job has a home of its own:
- * there they end with "rustup could not choose a version of cargo to run". The toolchain's own programs need no home.
- * A repository's `rust-toolchain.toml` therefore does not choose the toolchain.
+ * The proxies in ~/.cargo/bin look for the toolchain in the user's home, but a job has its own home: there they fail
+ * with "rustup could not choose a version of cargo to run". The toolchain's own programs need no home. A repository's
+ * `rust-toolchain.toml` therefore does not choose the toolchain.
  */
 export function withRustToolchain(
   searchPath: string,

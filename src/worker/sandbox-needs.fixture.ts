@@ -7,7 +7,7 @@ import { readWorkerConfig, type WorkerConfig } from "./config.ts";
 import { probeFacilities } from "./machine.ts";
 import { chooseRestriction } from "./sandbox/system-calls/choose-restriction.ts";
 
-/** A kind of sandbox, and what this machine lacks to open one. */
+/** A kind of sandbox, and the reason why this machine cannot open one. */
 interface SandboxNeed<S> {
   readonly sandbox: S;
   readonly need: Need;
@@ -32,7 +32,7 @@ export function sandboxNeeds<const S extends WorkerConfig["sandbox"]>(
   );
 }
 
-/** What a sandbox of this machine can keep from jobs, besides files and processes. */
+/** The restrictions that a sandbox of this machine can apply to jobs, besides those on files and processes. */
 export async function restrictionNeeds(): Promise<{ filter: Need; scope: Need }> {
   const runDir = mkdtempSync(join(tmpdir(), "grange-probe-"));
   try {

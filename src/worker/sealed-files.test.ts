@@ -55,7 +55,7 @@ test("what a disk does not take is a failure, and leaves no file", async () => {
 
 test("a disk that is busy is written to from elsewhere, with the same outcome", async () => {
   let now = 0;
-  // Each look at the clock finds 30 ms gone.
+  // Each reading of the clock is 30 ms later.
   const files = new SealedFiles(mtime, () => (now += 30));
   writeFileSync(join(directory, "f7"), "somebody's");
   const all = Array.from({ length: 40 }, (_, n) => named(`f${n}`, 0o755));

@@ -4,18 +4,18 @@ import { promisify } from "node:util";
 import { errnoOf } from "#cas/disk/disk-fault.ts";
 import { giveOpenFileToJobs } from "#machine/job-owner.ts";
 
-/** A file to be made; its bytes are in memory and checked. */
+/** A file to be created; its bytes are in memory and verified. */
 interface UnsealedFile {
   readonly path: string;
   readonly bytes: Uint8Array;
   readonly mode: number;
 }
 
-/** How long files are written before heartbeats and logs get their turn. */
+/** How long files are written without a pause, before heartbeats and logs get their turn. */
 const goMs = 3;
-/** A go that took so long met a disk that is busy. */
+/** A batch that took this long indicates a busy disk. */
 const busyGoMs = 25;
-/** How long such a disk is written to from other threads. */
+/** How long files are then written from other threads. */
 const busyForMs = 1_000;
 /** libuv has four threads. */
 const atOnceWhenBusy = 4;
@@ -27,14 +27,15 @@ const futimes = promisify(fs.futimes);
 const close = promisify(fs.close);
 
 /**
- * Makes small files, many at a time, under their final names.
+ * Creates small files, many at a time, under their final names.
  *
- * A file counts as complete once it has a certain time, which is set at the end: until then it is recognised as
- * incomplete. So it need not be written under another name and renamed, which costs as much as making it.
+ * A file counts as complete when it has a certain modification time, which is set at the end: before that it is
+ * recognised as incomplete. So it does not have to be written under another name and renamed, which costs as much as
+ * creating it.
  *
- * Synchronous, because a round trip to the thread pool costs twice as much as a call: a file takes 25 µs of CPU this
- * way, and
- * 90 µs with `fs/promises`. But a busy disk would stop heartbeats, too; so after a slow batch, others wait for it.
+ * Synchronous, because a call in the thread pool costs twice as much: a file takes 25 µs of CPU this way, and 90 µs
+ * with `fs/promises`. But a busy disk would also stop heartbeats, so after a slow batch, files are written in the
+ * thread pool for some time.
  */
 export class SealedFiles {
   readonly #mtime: number;
@@ -48,8 +49,8 @@ export class SealedFiles {
   }
 
   /**
-   * Makes the files; returns those whose names already exist, from another process that writes the same or from a
-   * crash.
+   * Creates the files; returns those whose names already exist, from another process that writes the same file or from
+   * a crash.
    */
   async make<F extends UnsealedFile>(files: readonly F[]): Promise<F[]> {
     const taken: F[] = [];
@@ -97,7 +98,7 @@ export class SealedFiles {
     return "made";
   }
 
-  /** The same, while this thread does other things. */
+  /** The same in the thread pool, while this thread does other work. */
   async #makeElsewhere({ path, bytes, mode }: UnsealedFile): Promise<"made" | "taken"> {
     let file: number;
     try {
@@ -120,7 +121,7 @@ export class SealedFiles {
   }
 }
 
-/** If a shard was removed, the file is made in the other way, too. */
+/** If a shard was removed, the other method creates the file. */
 function takenOr(reason: unknown): "taken" {
   const errno = errnoOf(reason);
   if (errno === "EEXIST" || errno === "ENOENT") return "taken";

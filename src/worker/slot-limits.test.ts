@@ -25,7 +25,7 @@ import type { StopReason } from "./run-process.ts";
 const mebibyte = 1024 ** 2;
 const mounts = findCgroups();
 const taskset = "/usr/bin/taskset";
-/** Fewer than jobs may have, since these tests may run in a job themselves, whose processes these count among. */
+/** Less than the maximum of jobs: these tests may run in a job themselves, whose own limit includes these processes. */
 const mostProcesses = 1_000;
 
 const modes: [Limiter["kind"], (settings: LimiterSettings) => Promise<Limiter>][] = [
@@ -44,7 +44,7 @@ const found = await Promise.all(
   })),
 );
 
-/** A kernel has one of the two versions. */
+/** Only one of the two versions is available on a machine. */
 const cgroups: Need = {
   name: "limits by cgroups",
   missing: found.some(({ kind, reason }) => kind !== "proc" && reason === undefined)
@@ -83,7 +83,7 @@ function withFewerProcesses(limiter: Limiter): Limiter {
   };
 }
 
-/** Takes some memory and holds it; bytes that are written, so that they are there. */
+/** Allocates some memory and keeps it; the bytes are written, so that they are really allocated. */
 const hold = (mebibytes: number, then = "") =>
   `node -e 'const a = []; for (let i = 0; i < ${mebibytes}; i++) a.push(Buffer.alloc(1048576, 1)); ${then}'`;
 const text = ({ result }: Finished) => Buffer.from(result?.stdoutRaw ?? []).toString();
@@ -102,7 +102,7 @@ describe.each(found.filter(({ reason }) => reason === undefined))("limits by $ki
     dirs.push(dataDir);
   });
 
-  /** A worker's executor whose slots give something. */
+  /** A worker's executor whose slots have limits. */
   async function executor(slot: Partial<WorkerConfig>, more: Partial<LimiterSettings> = {}) {
     const config = readWorkerConfig(
       { server: "http://127.0.0.1:1", name: "w", slots: 1, dataDir, killGraceMs: 100, ...slot },
@@ -143,7 +143,7 @@ describe.each(found.filter(({ reason }) => reason === undefined))("limits by $ki
   });
 
   test.for(["namespaces", "none"] as const)("the same in sandbox %s", async (sandbox, context) => {
-    // Where the tests run as root: without a sandbox, the job of a worker that is root runs as root.
+    // Needed when the tests run as root: without a sandbox, the job of a worker that is root runs as root.
     const slot = await executor({ cpus: 1, sandbox, allowRootJobs: true }).catch(messageOf);
     if (typeof slot === "string") {
       const name = `sandbox ${sandbox}`;
@@ -311,7 +311,7 @@ for n in range(3): os.wait()'`;
 
   test("a job that multiplies is bounded, and the next finds all in order", async () => {
     const { run } = await executor({ memoryBytes: Math.min(4_000 * mebibyte, totalmem() / 4) });
-    // Bounded by itself, too: never more than this.
+    // The script also has its own limit: never more than this.
     const script = `mkfifo never; i=0; while [ $i -lt ${mostProcesses + 200} ]; do (read -r x <never) & i=$((i + 1)); done; sleep 30`;
 
     const bomb = await run({ script, timeoutMs: 60_000 });

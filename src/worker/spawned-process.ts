@@ -9,13 +9,13 @@ import type { FifoPool } from "./logs/fifo-pool.ts";
 export interface SpawnedProcess {
   readonly pid: number | undefined;
   readonly exited: Promise<number>;
-  /** Read ends of its pipes; the caller takes them over. */
+  /** Read ends of its pipes; the caller must close them. */
   readonly stdout: number;
   readonly stderr: number;
 }
 
 /**
- * Spawns a process with pipes for its output. `stdin` is closed here once the process has it.
+ * Spawns a process with pipes for its output. `stdin` is closed here after the process has it.
  *
  * @param stop Throws `cancelled`, and spawns nothing, when this is aborted before the pipes exist.
  */
@@ -32,7 +32,7 @@ export async function spawnProcess(
   }
   const [program = "", ...args] = argv;
   const child = spawn(program, args, {
-    // No pipe of Node's as stdin: it is a socket, with which bash reads its startup files.
+    // Not a pipe of Node as stdin: it is a socket, with which bash reads its startup files.
     stdio: [stdin ?? "ignore", out.writeEnd, err.writeEnd, ...insteadOfInherited(3)],
     cwd: "/",
     env: { PATH: searchPath },

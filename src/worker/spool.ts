@@ -9,14 +9,14 @@ const partSuffix = ".part";
 
 interface SpoolLeft {
   readonly results: readonly Finished[];
-  /** Names of files that held no whole result, and are gone now. */
+  /** Names of files that contained no complete result, and were removed. */
   readonly broken: readonly string[];
 }
 
 /**
  * Results on disk that the farm has not acknowledged.
  *
- * So a restart of the server or the worker loses nothing: the next process of the same name reports them.
+ * So a restart of the server or the worker loses no results: the next process with the same name reports them.
  */
 export class Spool {
   readonly #directory: string;
@@ -42,12 +42,12 @@ export class Spool {
     const path = this.#path(finished.lease);
     const part = `${path}${partSuffix}`;
     try {
-      // At once: the report waits for it, and on a busy machine longer for the thread pool.
+      // Synchronously, because the report waits for it, and the thread pool is slower on a busy machine.
       writeFileSync(part, toBinary(FinishedSchema, finished));
-      // Renamed when whole; a half of it would be delivered as another result.
+      // Renamed when complete; otherwise a partial file would be delivered as another result.
       renameSync(part, path);
     } catch (reason) {
-      // On a full disk the half of it is in the way of the next.
+      // On a full disk, a partial file would prevent the next write.
       await rm(part, { force: true }).catch(() => {});
       throw reason;
     }
@@ -58,10 +58,10 @@ export class Spool {
   }
 
   /**
-   * Returns the results that an earlier process of this name left.
+   * Returns the stored results of an earlier process of this name.
    *
-   * A broken file is removed: the lease expires and the action is executed again, while a worker that fails on it would
-   * never start.
+   * A broken file is removed: the lease expires and the action is executed again, while a worker that fails on the file
+   * would never start.
    */
   async left(): Promise<SpoolLeft> {
     const results: Finished[] = [];
@@ -87,7 +87,7 @@ export function leaseKey(lease: Lease | undefined): string {
   return `${lease?.executionId ?? ""}.${lease?.epoch ?? 0n}`;
 }
 
-/** Undefined for a file that is not a result or cannot be read. An empty file parses, but names no lease. */
+/** Undefined for a file that is not a result or cannot be read. An empty file can be parsed, but names no lease. */
 async function readResult(path: string): Promise<Finished | undefined> {
   try {
     const finished = fromBinary(FinishedSchema, await readFile(path));

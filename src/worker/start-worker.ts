@@ -18,14 +18,11 @@ import { trimStore } from "./trim-store.ts";
 const trimEveryMs = 10 * 60_000;
 
 export interface Worker extends Service {
-  /** Resolves when a worker for one execution has delivered it; never for any other. */
+  /** Resolves when a worker for one execution has delivered its result; never for any other worker. */
   readonly over: Promise<string>;
 }
 
-/**
- * Starts a worker in this process. It is ready when this resolves, whether or not
- * the farm can be reached yet.
- */
+/** Starts a worker in this process. The worker is ready when this resolves, even if the farm is still unreachable. */
 export function startWorker(config: WorkerConfig, logger: Logger): Promise<Worker> {
   return startWorkerOn(grpcFarmConnection(config), config, logger);
 }
@@ -86,7 +83,7 @@ export async function startWorkerOn(
   return {
     over: agent.over,
     stop() {
-      // The second call hurries the agent; both wait for the one end.
+      // The second call makes the agent stop faster; both calls wait for the same end.
       if (stopping) void agent.stop();
       stopping ??= stop();
       return stopping;

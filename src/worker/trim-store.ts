@@ -8,18 +8,17 @@ import { chooseTrim, type KeptBlob, type KeptLayer } from "./choose-trim.ts";
 import type { LayerCache } from "./input-root/layer-cache.ts";
 import type { LocalStore } from "./local-store.ts";
 
-/** Enough to go through all layers, a quarter at a time; then whatever is left is in use. */
+/** Enough rounds for all layers, a quarter at a time; after them, the remaining layers are in use. */
 const mostRounds = 16;
 
-/** Plans of input trees, which take some hundred bytes each. */
+/** The maximum number of plans of input trees, which take some hundred bytes each. */
 const mostPlans = 20_000;
 
 /**
  * Brings the store back under its limit.
  *
- * Layers that a living process uses stay. A layer is moved away first and looked
- * for in `in-use` after, while a user marks first and looks for the layer after:
- * one of them sees the other.
+ * Layers that a living process uses stay. Trimming moves a layer away first and then checks `in-use`, while a user
+ * marks first and then looks for the layer: so one of them sees the other.
  */
 export async function trimStore(
   dataDir: string,
@@ -40,7 +39,7 @@ export async function trimStore(
   }
 }
 
-/** The oldest go: a build makes as many as it has actions, and comes back for few of them. */
+/** The oldest are removed: a build makes as many as it has actions, and uses few of them again. */
 async function trimPlans(directory: string): Promise<void> {
   const names = await readdir(directory);
   if (names.length <= mostPlans) return;
@@ -57,7 +56,7 @@ async function removeLayer(dataDir: string, local: LocalStore, key: string): Pro
   const away = tempFileIn(local.tempDirectory);
   await rename(path, away);
   const taken = (await layersInUse(dataDir)).has(key);
-  // Should it have been built again meanwhile, the rename fails and this one is dropped.
+  // If it has been built again meanwhile, the rename fails and this copy is dropped.
   const back =
     taken &&
     (await rename(away, path).then(
@@ -67,7 +66,7 @@ async function removeLayer(dataDir: string, local: LocalStore, key: string): Pro
   if (!back) await removeTree(away);
 }
 
-/** Layers marked by processes that live; the marks of dead ones are swept. */
+/** Returns the layers marked by living processes; removes the marks of dead ones. */
 async function layersInUse(dataDir: string): Promise<Set<string>> {
   const inUse = new Set<string>();
   for (const name of await readdir(join(dataDir, "in-use"))) {

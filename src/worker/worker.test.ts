@@ -238,7 +238,7 @@ for (const { sandbox, need } of sandboxes) {
       expect(Math.max(...cpuMs)).toBeGreaterThan(80);
     });
 
-    // A plain process group isolates nothing.
+    // A plain process group does not isolate.
     const isolating = sandbox === "none" ? [] : [sandbox];
 
     test.each(isolating)("shows neither the farm's data nor the home of its owner", async () => {
@@ -269,7 +269,8 @@ for (const { sandbox, need } of sandboxes) {
         script: `for d in / /usr /etc /var /opt; do touch $d/${mark} 2>/dev/null && echo $d; done; exit 0`,
       });
 
-      // The root directory, and /var in it, are the job's own and end with it. Without root, it may write to them.
+      // The root directory, and /var in it, belong to the job and are removed with it. Without root, the job may write
+      // to them.
       const written = text(result?.stdoutRaw).split("\n");
       expect(written.filter((at) => !["", "/", "/var"].includes(at))).toEqual([]);
       expect(written.filter((at) => at !== "" && existsSync(join(at, mark)))).toEqual([]);
@@ -328,7 +329,7 @@ for (const { sandbox, need } of sandboxes) {
   });
 }
 
-/** A number of seconds by which a test finds its own `sleep` among those of other tests. */
+/** Returns a number of seconds by which a test finds its own `sleep` among those of other tests. */
 function durationAsMark(): string {
   return `${randomInt(100_000, 1_000_000_000)}`;
 }

@@ -58,7 +58,7 @@ test("shows what programs lie in, what somebody names, and nothing else of the h
     expect(shown).not.toContain(top);
   const empty = steps.flatMap((step) => (step.kind === "empty" ? [step.path] : []));
   expect(empty).toContain("/var/lib/dpkg");
-  // It is not shown anyway.
+  // This directory is not shown in any case.
   expect(empty).not.toContain("/var/log");
 });
 

@@ -32,23 +32,23 @@ export function hostImage(settings: HostImageSettings): ImageProvider {
 interface HostViewSettings {
   readonly path: string;
   readonly homeDir: string;
-  /** Directories and files, besides those of programs and their settings. */
+  /** Directories and files, in addition to those of programs and their settings. */
   readonly shownPaths: readonly string[];
   /** Directories and files to hide, also inside shown directories. */
   readonly hiddenPaths: readonly string[];
-  /** Files that stand in for the host's, by their path in the sandbox. */
+  /** Files that replace the host's files, by their path in the sandbox. */
   readonly standIns: Readonly<Record<string, string>>;
 }
 
 /**
- * The directories with programs and their settings, on every distribution. It lists the shown ones, because
- * administrators may mount anything else at the top.
+ * The directories with programs and their settings, on every distribution. It lists the visible ones, because
+ * administrators may mount any other directory at the top.
  */
 const shownAlways = new Set(["usr", "bin", "sbin", "etc", "opt", "sys", "nix", "gnu"]);
 
 const isShownAlways = (name: string) => shownAlways.has(name) || /^lib(32|64|x32)?$/.test(name);
 
-/** Visible to everybody, and empty. */
+/** Visible, but empty. */
 const alwaysEmpty = ["/home", "/root", "/run", "/var/tmp"];
 
 /**
@@ -75,7 +75,7 @@ export function hostView(settings: HostViewSettings): ViewStep[] {
     ...shownPaths.map((at): ViewStep => ({ kind: "show", path: at, from: at })),
     ...hidingSteps([homeDir, ...hiddenPaths].filter((at) => isWithin(shown, at))),
     ...tools.map((at): ViewStep => ({ kind: "show", path: at, from: at })),
-    // A directory of tools may hold a farm's data, too.
+    // A directory of tools may contain a farm's data, too.
     ...hidingSteps(hiddenPaths.filter((at) => isWithin(tools, at))),
     ...nameServers(),
     ...Object.entries(standIns)
@@ -88,10 +88,10 @@ function isWithin(directories: readonly string[], at: string): boolean {
   return directories.some((directory) => at === directory || at.startsWith(`${directory}/`));
 }
 
-/** Made by the sandbox; the host's content there is not visible. */
+/** The sandbox creates these; the host's content is not visible there. */
 const madeAnew: ReadonlySet<string> = new Set(["proc", "dev", "tmp", "grange"]);
 
-/** A directory is empty, and a file says nothing. */
+/** Returns steps that replace directories and files with empty ones. */
 export function hidingSteps(hidden: readonly string[]): ViewStep[] {
   const there = [...new Set(hidden)].filter((at) => at !== "/" && existsSync(at));
   const folders = there.filter((at) => statSync(at).isDirectory());
@@ -104,14 +104,14 @@ export function hidingSteps(hidden: readonly string[]): ViewStep[] {
   ];
 }
 
-/** Directories of a home that hold more than programs: keys, tokens, caches. */
+/** Directories in a home directory that contain more than programs: keys, tokens, caches. */
 const mixedDirectories = new Set([".local", ".cargo", ".config", ".npm"]);
 
 /**
- * Finds programs that are in hidden or unlisted directories, such as a Node under ~/.nvm.
+ * Finds directories of programs that are hidden or unlisted, such as a Node under ~/.nvm.
  *
- * For a `bin`, its parent directory is shown, too, because it has the libraries; except when that is a home itself, a
- * directory with secrets, or at the top of the host.
+ * For a `bin`, its parent directory is shown, too, because it contains the libraries; except when the parent is a home
+ * directory, a directory with secrets, or at the top of the host.
  */
 export function toolsIn(
   hidden: readonly string[],
@@ -128,11 +128,11 @@ export function toolsIn(
     return isHome || mixedDirectories.has(basename(parent)) ? directory : parent;
   });
   const all = [...new Set(prefixes)];
-  // Mounted first, a directory inside another one would be covered by it, and could no longer be made read-only.
+  // An inner directory that is mounted first would be covered by the outer one, and could no longer be made read-only.
   return all.filter((at) => !all.some((other) => at.startsWith(`${other}/`)));
 }
 
-/** /etc/resolv.conf is often a link into /run, which is not shown. */
+/** /etc/resolv.conf is often a symlink into /run, which is not shown. */
 function nameServers(): ViewStep[] {
   try {
     const real = realpathSync("/etc/resolv.conf");
@@ -144,8 +144,8 @@ function nameServers(): ViewStep[] {
 }
 
 /**
- * Users as a job sees them, the same on every machine; and the CPUs that it counts, where it does not have
- * all: Python's `os.cpu_count()` and glibc's `get_nprocs()` ask for those online, not for their own.
+ * The users as a job sees them, the same on every machine; and the list of online CPUs, when the job does not have all
+ * of them: Python's `os.cpu_count()` and glibc's `get_nprocs()` read the online CPUs, not those of the process.
  */
 function standInFiles(
   directory: string,

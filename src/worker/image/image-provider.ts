@@ -1,11 +1,11 @@
-/** One step in composing the root file system of a job, in order. All of it is read-only but `empty`. */
+/** One step of building the root file system of a job; the order matters. Everything is read-only except `empty`. */
 export type ViewStep =
   | { readonly kind: "show"; readonly path: string; readonly from: string }
   | { readonly kind: "link"; readonly path: string; readonly target: string }
   | { readonly kind: "empty"; readonly path: string };
 
-/** Makes the root file system that jobs find around their input tree. */
+/** Makes the root file system that surrounds the input tree of a job. */
 export interface ImageProvider {
-  /** Returns the steps that a sandbox composes it from. Files that it needs are written below `runDir`. */
+  /** Returns the steps from which a sandbox builds it. Files for it are written below `runDir`. */
   rootFileSystem(runDir: string): Promise<readonly ViewStep[]>;
 }

@@ -19,7 +19,7 @@ import { inputMtime, type LocalStore } from "../local-store.ts";
 import type { InputProperties } from "./input-directory.ts";
 import type { LayerEntries } from "./layer-entries.ts";
 
-/** How many links are made in one go, about 3 ms, before heartbeats and logs get their turn. */
+/** The number of links that are made at once, about 3 ms; then heartbeats and logs get their turn. */
 const linksInOneGo = 200;
 
 /**
@@ -41,7 +41,7 @@ export async function buildLayer(
   const temp = tempFileIn(local.tempDirectory);
   const tree = join(temp, "tree");
   await mkdir(tree, { recursive: true });
-  // Each after the one that it is in: none is made along the way.
+  // Parents before their children, so that no directory is created implicitly.
   for (const { path } of entries.directories) {
     mkdirSync(join(tree, path));
     giveToJobs(join(tree, path));
@@ -61,7 +61,7 @@ export async function buildLayer(
         if (file.properties) applyProperties(to, file.properties);
         else linked.add(from);
       } catch (reason) {
-        // Too many links, or trimmed since it was fetched: both have a slow way.
+        // The file has too many links, or was trimmed after it was fetched: both cases have a slower solution.
         if (errnoOf(reason) === "ENOENT") await local.fetch([file], farm);
         await local.linkTo(file, to);
         if (file.properties) {
@@ -85,7 +85,7 @@ export async function buildLayer(
   }
 }
 
-/** Gives a file of one tree's own the time and the mode that its client asked for. */
+/** Sets the time and the mode that a client requested for a file of one tree. */
 export function applyProperties(path: string, { mtime, mode }: InputProperties): void {
   if (mode !== undefined) chmodSync(path, mode);
   if (mtime !== undefined) utimesSync(path, mtime, mtime);
@@ -93,7 +93,7 @@ export function applyProperties(path: string, { mtime, mode }: InputProperties):
 
 /**
  * Sets mode and time of a directory. Its owner can always enter and write it, because the job creates and removes
- * entries.
+ * entries there.
  */
 export function applyDirectoryProperties(path: string, { mtime, mode }: InputProperties): void {
   applyProperties(path, {

@@ -9,12 +9,12 @@ import { copiedInputRoots, type InputRoots, mountScript, overlayInputRoots } fro
 import type { LayerCache } from "./layer-cache.ts";
 
 /**
- * Mount options to try, best first. `volatile` avoids waiting for a disk whose content is thrown away with the job;
- * `userxattr` is needed in a user namespace.
+ * Mount options to try, best first. `volatile` avoids syncing to the disk, which is unnecessary because the content is
+ * deleted with the job; `userxattr` is needed in a user namespace.
  */
 const optionsToTry = [",volatile", "", ",userxattr,volatile", ",userxattr"];
 
-/** Overlays where one can be mounted, written and read here; copies elsewhere. */
+/** Returns overlays when this machine can mount, write and read one; otherwise copies. */
 export async function chooseInputRoots(
   shell: HelperShell,
   layers: LayerCache,
@@ -50,7 +50,7 @@ async function tryOverlay(shell: HelperShell, scratch: string, options: string):
   try {
     const seen = shell.reach(root);
     await writeFile(join(seen, "file"), "above");
-    // Needs a mark that hides the lower one; not every file system can keep it.
+    // This needs a marker file that hides the lower directory; not every file system can store it.
     await rm(join(seen, "directory"), { recursive: true });
     await mkdir(join(seen, "directory"));
     const texts = [

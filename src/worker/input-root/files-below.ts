@@ -6,7 +6,7 @@ import type { InputDirectory } from "./input-directory.ts";
 export function filesBelow(root: InputDirectory): WantedFile[] {
   const files = new Map<string, WantedFile>();
   const seen = new Set<InputDirectory>([root]);
-  // A set grows while it is walked: subtrees that appear several times are visited once.
+  // Adding to the set while it is iterated is intended: subtrees that appear several times are visited once.
   for (const directory of seen) {
     for (const { digest, executable } of directory.files)
       files.set(`${digestKey(digest)}${executable}`, { digest, executable });

@@ -20,8 +20,7 @@ const batchLimits = { mostBytes: 4 * 1024 * 1024, mostItems: 1_000 };
 /**
  * Reads input trees, and remembers the directories that many of them share.
  *
- * A build's trees differ in a few directories each. Only those are read, whatever the size of
- * the rest.
+ * The trees of a build differ in a few directories. Only those are read, whatever the size of the rest.
  */
 export class InputDirectories {
   readonly #local: LocalStore;
@@ -32,7 +31,7 @@ export class InputDirectories {
     this.#local = local;
   }
 
-  /** Throws InputsMissing with all directories and files that are not to be had. */
+  /** Throws InputsMissing with all directories and files that are missing. */
   async read(root: Digest, farm: BlobStore): Promise<InputDirectory> {
     const known = this.#known.get(digestKey(root));
     if (known) return known;
@@ -44,7 +43,7 @@ export class InputDirectories {
       if (!found) throw new Fault("internal", `directory ${digestKey(child)} was not read`);
       return found;
     };
-    // A directory names its children by digest, so its digest is known after theirs.
+    // A directory names its children by digest, so its digest is computed after theirs.
     for (const [digest, message] of childrenFirst(messages)) {
       built.set(digestKey(digest), inputDirectory(digest, message, below));
     }
@@ -52,12 +51,12 @@ export class InputDirectories {
     return below(root);
   }
 
-  /** All blobs of a tree that neither this machine nor the farm has. */
+  /** Returns all blobs of a tree that neither this machine nor the farm has. */
   async missing(root: Digest, farm: BlobStore): Promise<Digest[]> {
     const { messages, missing } = await this.#fetch(root, farm, new Map());
     const files = new Map<string, Digest>();
     for (const [digest, message] of messages.values()) {
-      // Only for the digests: subtrees are of no interest, and may not be there.
+      // Only the files' digests are needed here: subtrees may be missing.
       const { files: own } = inputDirectory(digest, { ...message, directories: [] }, nobody);
       for (const file of own) files.set(digestKey(file.digest), file.digest);
     }
@@ -116,7 +115,7 @@ export class InputDirectories {
   #remember(key: string, directory: InputDirectory): void {
     const own = 1 + directory.files.length + directory.symlinks.length;
     if (this.#entries + own > mostRemembered) {
-      // All at once: directories in use are read again from disk with the next tree.
+      // All entries at once: directories in use are read again from disk with the next tree.
       this.#known.clear();
       this.#entries = 0;
     }
@@ -129,7 +128,7 @@ function nobody(): never {
   throw new Fault("internal", "a tree without its subtrees has none");
 }
 
-/** Throws nothing for circles: a directory's digest covers its children's, so there are none. */
+/** Does not check for cycles: a directory's digest covers its children's, so a cycle is impossible. */
 function childrenFirst(
   messages: ReadonlyMap<string, readonly [Digest, Directory]>,
 ): (readonly [Digest, Directory])[] {

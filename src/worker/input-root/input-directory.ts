@@ -7,18 +7,18 @@ import type {
   NodeProperties,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 
-/** The most entries of an input root, counted at every place where they appear. */
+/** The maximum number of entries of an input root, counted at every place where they appear. */
 const maxEntries = 1_000_000;
 const maxDepth = 200;
 
-/** A time and a mode that a client requested; absent values are ours to choose. */
+/** A time and a mode that a client requested; the worker chooses absent values. */
 export interface InputProperties {
   /** In seconds since 1970. */
   readonly mtime?: number;
   readonly mode?: number;
 }
 
-/** A directory of inputs with all that is below it, read once and shared by all trees that hold it. */
+/** A directory of inputs with its whole subtree, read once and shared by all trees that contain it. */
 export interface InputDirectory {
   readonly digest: Digest;
   readonly properties?: InputProperties;
@@ -30,18 +30,18 @@ export interface InputDirectory {
   }[];
   readonly symlinks: readonly { readonly name: string; readonly target: string }[];
   readonly directories: readonly { readonly name: string; readonly directory: InputDirectory }[];
-  /** Files, symlinks and directories below, at every place where they appear. */
+  /** Files, symlinks and directories in the subtree, counted at every place where they appear. */
   readonly entryCount: number;
   readonly depth: number;
 }
 
-/** The digests of the directories in a directory. */
+/** Returns the digests of the directories in a directory. */
 export function childrenOf(digest: Digest, { directories }: Directory): Digest[] {
   const by = functionOf(digest);
   return directories.map((child) => fromDigestMessage(child.digest, quotePath(child.name), by));
 }
 
-/** Makes a directory from its checked message and its children, which exist already. */
+/** Makes a directory from its checked message and its existing children. */
 export function inputDirectory(
   digest: Digest,
   message: Directory,
@@ -84,7 +84,7 @@ export function inputDirectory(
   };
 }
 
-/** A setuid bit among inputs would only be a risk. */
+/** A setuid bit of an input would only be a risk. */
 const modeBits = 0o777;
 
 function propertiesIn(properties: NodeProperties | undefined): InputProperties | undefined {

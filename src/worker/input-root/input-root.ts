@@ -16,33 +16,33 @@ import type { LayerCache } from "./layer-cache.ts";
 import { type LayerEntries, layerEntries } from "./layer-entries.ts";
 import { planLayers } from "./plan-layers.ts";
 
-/** A tree that one job may write in. */
+/** An input tree in which one job may write. */
 export interface InputRoot {
-  /** Where it lies for the sandbox. */
+  /** Its path in the sandbox. */
   readonly path: string;
-  /** Where this process finds it. */
+  /** Its path for this process. */
   readonly seen: string;
-  /** Where files that the job made lie as files of their own, to be taken over. */
+  /** The directory with the files that the job created, from which the store may take them over. */
   readonly made: string;
-  /** The layers that it is stacked from, and how many of them existed before. */
+  /** The number of layers in its stack, and how many of them existed before. */
   readonly layers: { readonly all: number; readonly kept: number };
   /** Unmounts it. The files that the job wrote stay in the scratch directory. */
   unmount(): Promise<void>;
 }
 
-/** How a machine makes input roots. */
+/** Makes input roots on a machine. */
 export interface InputRoots {
   readonly kind: "overlay" | "copies";
-  /** Makes a root inside a scratch directory that is this job's alone. */
+  /** Makes a root inside a scratch directory that only this job uses. */
   make(root: Digest, scratch: string, farm: BlobStore): Promise<InputRoot>;
   /** Returns the files that making a root will need, except those in existing layers. */
   filesOf(root: Digest, farm: BlobStore): Promise<readonly WantedFile[]>;
 }
 
 /**
- * Stacks cached layers under a fresh directory that takes the job's writes.
+ * Stacks cached layers under a new directory that receives the job's writes.
  *
- * Hard links alone would not be safe: root, and the owner after a chmod, could write through them into the store.
+ * Hard links alone would not be safe: root, or the owner after a chmod, could write through them into the store.
  */
 export function overlayInputRoots(
   shell: HelperShell,
@@ -82,7 +82,7 @@ export function overlayInputRoots(
   };
 }
 
-/** For machines that cannot mount: every file copied, or cloned where the file system can. */
+/** For machines that cannot mount: every file is copied, or cloned if the file system supports it. */
 export function copiedInputRoots(local: LocalStore): InputRoots {
   const directories = new InputDirectories(local);
   return {
@@ -135,8 +135,8 @@ function unmounted(at: string): InputRoot {
 }
 
 /**
- * Mounts from where the layers lie, with short relative names: mount(2) takes one
- * page of options, and a comma in an absolute path would end an option.
+ * Mounts from the directory of the layers, with short relative names: mount(2) accepts one page of options, and a comma
+ * in an absolute path would end an option.
  */
 export function mountScript(scratch: string, trees: readonly string[], options: string): string {
   const base = dirname(dirname(trees[0] ?? scratch));

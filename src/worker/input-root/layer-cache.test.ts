@@ -30,7 +30,7 @@ test("of a tree that differs in one file from others, only what is new is fetche
   const third = await layers.use(await rootOf("third"), farm);
 
   expect(third.kept).toBe(third.trees.length - 1);
-  // The root, `src`, and the one file.
+  // The root, `src`, and the only file.
   expect(fetched.blobs).toBe(3);
   const [rest = ""] = third.trees;
   expect(readFileSync(join(rest, "src/a.c"), "utf8")).toBe("third");

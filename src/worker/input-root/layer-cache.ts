@@ -28,22 +28,24 @@ const Plan = z.array(
 interface LayersInUse {
   /** Directories to stack, the upper ones first. */
   readonly trees: readonly string[];
-  /** How many of them were there already. */
+  /** The number of layers that existed already. */
   readonly kept: number;
   release(): void;
 }
 
-/** From how many entries a tree's plan is kept on disk; that of a smaller one is made again quickly. */
+/**
+ * The number of entries from which a tree's plan is stored on disk; the plan of a smaller tree is quickly made again.
+ */
 const worthKeepingFrom = 64;
 
-/** Plans in memory; beyond it all are forgotten at once, and come back from disk. */
+/** The maximum number of plans in memory; above it all are dropped at once, and are read again from disk. */
 const mostPlans = 1_000;
 
-/** How many directories are remembered to have been met; beyond it all are forgotten at once. */
+/** The maximum number of remembered directories; above it all are dropped at once. */
 const mostMet = 200_000;
 
 /**
- * The layers that this machine has, shared by its workers.
+ * The layers of this machine, shared by its workers.
  *
  *     layers/<key>/tree            what is stacked
  *     plans/<root hash>            which layers a root is made of
@@ -55,13 +57,13 @@ export class LayerCache {
   readonly #directories: InputDirectories;
   readonly #owner = ownOwner();
   readonly #marked = new Map<string, Promise<void>>();
-  /** Layers that are marked and were seen since: they are not removed. */
+  /** Layers that are marked, and were seen after that, so they are not removed. */
   readonly #standing = new Set<string>();
   readonly #unmarking = new Map<string, Promise<void>>();
   readonly #users = new Map<string, number>();
   readonly #building = new Map<string, Promise<void>>();
   readonly #plans = new Map<string, Layer[]>();
-  /** Which directories were met at which place, in trees that were planned before. */
+  /** Directories with their paths, from trees that were planned before. */
   readonly #met = new Set<string>();
 
   private constructor(directory: string, local: LocalStore) {
@@ -78,10 +80,10 @@ export class LayerCache {
   }
 
   /**
-   * The trees to stack for a root, built if need be. None for a root without entries.
+   * Returns the layers to stack for a root, and builds missing ones. None for a root without entries.
    *
-   * Throws InputsMissing with everything that is missing in the whole tree: a client uploads it
-   * in one go, and would otherwise come back for each.
+   * Throws InputsMissing with all missing blobs of the whole tree, so that a client uploads them at once and does not
+   * retry for each.
    */
   async use(root: Digest, farm: BlobStore): Promise<LayersInUse> {
     try {
@@ -120,7 +122,7 @@ export class LayerCache {
     return filesBelow(await this.#directories.read(root, farm));
   }
 
-  /** Takes away this process's marks on layers that no job of it stands on. */
+  /** Removes this process's marks from layers that none of its jobs uses. */
   async unmarkIdle(): Promise<void> {
     for (const key of this.#marked.keys()) {
       if ((this.#users.get(key) ?? 0) > 0) continue;
@@ -137,14 +139,14 @@ export class LayerCache {
     return join(this.#directory, "layers", key);
   }
 
-  /** Returns whether it existed. */
+  /** Returns whether the layer existed. */
   async #ensure(
     layer: Layer,
     read: () => Promise<InputDirectory>,
     farm: BlobStore,
   ): Promise<boolean> {
     if (this.#standing.has(layer.key)) return true;
-    // Marked before it is looked for: trimming looks for marks after moving a layer away.
+    // Marked before the check for existence, because trimming checks for marks after it has moved a layer away.
     await this.#markInUse(layer.key);
     const path = this.#path(layer.key);
     const isThere = await exists(path);
@@ -171,11 +173,11 @@ export class LayerCache {
   #markInUse(key: string): Promise<void> {
     const marked = this.#marked.get(key);
     if (marked) return marked;
-    // A mark that is being taken away would take this one with it.
+    // A removal of the mark that is still in progress would remove this mark, too.
     const free = this.#unmarking.get(key)?.catch(() => {});
     const marking = Promise.resolve(free).then(async () => {
       await writeFile(this.#mark(key), "");
-      // Its time of last use, for the choice of what to trim.
+      // The time of its last use, by which trimming chooses.
       await utimes(this.#path(key), new Date(), new Date()).catch(() => {});
     });
     this.#marked.set(key, marking);
@@ -214,7 +216,7 @@ export class LayerCache {
     this.#plans.set(digestKey(root), plan);
   }
 
-  /** Notes a directory at its place. A known directory includes everything below it, so only new ones are walked. */
+  /** Records a directory with its path. A known directory includes its whole subtree, so only new ones are visited. */
   #meet(directory: InputDirectory, path: string): void {
     const place = `${digestKey(directory.digest)} ${path}`;
     if (this.#met.has(place)) return;
@@ -230,7 +232,7 @@ export class LayerCache {
   }
 }
 
-/** Waits for all of them even when one fails, because a half-built result must not be used. */
+/** Waits for all promises even when one fails, because a half-built result must not be used. */
 async function allOf<T>(work: readonly Promise<T>[]): Promise<T[]> {
   const ended = await Promise.allSettled(work);
   return ended.map((one) => {

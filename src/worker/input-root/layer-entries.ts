@@ -4,7 +4,7 @@ import { Fault } from "#core/fault.ts";
 import type { InputDirectory, InputProperties } from "./input-directory.ts";
 import type { Layer } from "./plan-layers.ts";
 
-/** The entries to make for a layer: directories parents first, then the rest in any order. */
+/** The entries to create for a layer: directories with parents first, then the rest in any order. */
 export interface LayerEntries {
   readonly directories: readonly LayerDirectory[];
   readonly files: readonly LayerFile[];
@@ -47,7 +47,7 @@ export function layerEntries(root: InputDirectory, layer: Layer): LayerEntries {
     }
     for (const child of directory.directories) {
       const path = place(child.name);
-      // The directory itself is made in both layers: overlayfs merges them.
+      // The directory itself is created in both layers: overlayfs merges them.
       add(path, child.directory);
       if (!without.has(path)) walk(child.directory, path);
     }

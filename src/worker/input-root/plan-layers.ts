@@ -2,40 +2,42 @@ import { createHash } from "node:crypto";
 import type { Digest } from "#core/digest.ts";
 import type { InputDirectory } from "./input-directory.ts";
 
-/** A part of an input tree that is built once, kept, and stacked with others. */
+/** A part of an input tree that is built once, stored, and stacked with others. */
 export interface Layer {
-  /** Names the layer on disk. Equal for equal content at an equal path. */
+  /** The layer's name on disk. Equal for equal content at an equal path. */
   readonly key: string;
   readonly digest: Digest;
-  /** Where its directory lies below the root; empty for the root itself. */
+  /** The path of its directory below the root; empty for the root itself. */
   readonly path: string;
-  /** The paths of several small directories in one layer, which contains no others. */
+  /** The paths of several small directories in one layer, which contains no other directories. */
   readonly only?: readonly string[] | undefined;
-  /** Paths below the root that other layers bring. */
+  /** Paths below the root that other layers contain. */
   readonly without: readonly string[];
 }
 
-/** Part of every key: to be raised when layers are built differently. */
+/** A part of every key; increase it when layers are built differently. */
 export const layerFormat = "3";
 
-/** Directories that package managers fill: large, and the same for many commits. */
+/** Directories that package managers create: large, and equal for many commits. */
 const dependencyDirectories = new Set(["node_modules", "vendor", "third_party", ".venv"]);
 
-/** How many entries make a layer worth its mount; `met`, of what another tree had, too. */
+/**
+ * The number of entries from which a separate layer is worth its mount; `met`: for subtrees that another tree had, too.
+ */
 const ownLayerFrom = { dependencies: 64, met: 24, other: 2_000 } as const;
 
-/** The kernel takes 500 and more, but all names must fit into one page of mount options. */
+/** The kernel accepts 500 and more, but all names must fit into one page of mount options. */
 const mostLayers = 24;
 
-/** How many of them are for one directory; the rest is spread over the others. */
+/** How many of the layers contain a single directory; the other layers share the rest. */
 const mostAlone = 11;
 
 /**
- * Cuts a tree into layers: each big subtree is one, and the rest together is one.
+ * Divides a tree into layers: one for each large subtree, and one for the rest.
  *
- * A job that changes a source file then builds only the small rest again, and shares the 10,000 files of `node_modules`
- * with every other job. The same holds for parts that another tree had at the same place (`isMet`): the actions of a
- * build share headers and tools, and differ in a few files.
+ * For a job that changes a source file, only the small rest is then built again, and the 10,000 files of `node_modules`
+ * are shared with every other job. The same applies to parts that another tree had at the same place (`isMet`): the
+ * actions of a build share headers and tools, and differ in a few files.
  */
 export function planLayers(
   root: InputDirectory,
@@ -54,8 +56,8 @@ export function planLayers(
 }
 
 /**
- * Spreads cuts over few layers by their paths alone: when one of them changes, only its layer is built again, without
- * it.
+ * Distributes subtrees over a few layers by their paths alone: when one subtree changes, only its layer is built again,
+ * without it.
  */
 function bundles(root: InputDirectory, cuts: readonly Cut[]): Layer[] {
   const byPlace = new Map<number, Cut[]>();

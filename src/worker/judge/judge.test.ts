@@ -120,7 +120,7 @@ test("lines with which the script shows its own commands prove nothing", async (
   );
 });
 
-/** Letters a and b in an order without a period. */
+/** Letters a and b in an order that does not repeat. */
 function unpredictable(length: number): string {
   let state = 1;
   return Array.from({ length }, () => {
@@ -131,11 +131,11 @@ function unpredictable(length: number): string {
 
 describe("a log that is made to cost much", () => {
   test("is judged no further than the budget, and its run does not count as good", () => {
-    // 2^200 states: nearly each character makes a new one.
+    // 2^200 states: nearly each character creates a new one.
     const judge = new RuleJudge({ errors: ["[ab]*a[ab]{200}$"] }, { excessMs: 50 });
     const text = unpredictable(4_096);
 
-    // Were each of them judged, it would take half an hour.
+    // Judging each of the lines would take half an hour.
     for (let number = 1; number <= 100_000; number++) judge.look({ number, text });
 
     expect(judge.seen.whole).toBe(false);

@@ -5,20 +5,23 @@ export interface SeenLine {
   readonly text: string;
 }
 
-/** Only this much of a longer line is judged. */
+/** Only this part of a longer line is judged. */
 export const longestJudged = 4_096;
 
-/** The log's page breaks longer lines, and numbers the shown lines (`web/pages/log/log-lines.ts`). */
+/** The log's page splits longer lines, and numbers the resulting lines (`web/pages/log/log-lines.ts`). */
 const longestShown = 16_384;
 
-/** Escape sequences of terminals, such as colours. Matching is linear: no two of its parts overlap. */
+/**
+ * Escape sequences of terminals, such as colours. Matching takes linear time, because no two parts of the pattern
+ * overlap.
+ */
 const escapeSequence =
   // oxlint-disable-next-line no-control-regex
   /\u001b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?)/g;
 
 /**
- * Cuts the output of a process into lines as they finally appear: without colours, and with the last text after a
- * carriage return. It keeps only the beginning of a long line.
+ * Splits the output of a process into lines as they finally appear: without colours, and with the last text after a
+ * carriage return. It stores only the beginning of a long line.
  */
 export class LineCutter {
   readonly #decoder = new TextDecoder();
@@ -26,7 +29,7 @@ export class LineCutter {
   #open = "";
   /** The length of the shown line so far. */
   #length = 0;
-  /** Pieces of the open line that the page shows as lines of their own. */
+  /** Pieces of the current line that the page shows as separate lines. */
   #broken = 0;
   #returned = false;
 
@@ -63,7 +66,7 @@ export class LineCutter {
 
   #append(text: string): void {
     if (text === "") return;
-    // A carriage return overwrites only when something follows it: CR LF just ends a line.
+    // A carriage return overwrites only when more text follows it: CR LF only ends a line.
     if (this.#returned) {
       this.#returned = false;
       this.#open = "";

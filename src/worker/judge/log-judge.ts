@@ -7,11 +7,11 @@ import { LineCutter, type SeenLine } from "./line-cutter.ts";
 import { RuleJudge } from "./rule-judge.ts";
 import { type Ended, type RuledVerdict, verdictBy } from "./verdict.ts";
 
-/** Then the worker's heartbeats and other logs have their turn. */
+/** After this time the worker's heartbeats and other logs get their turn. */
 const turnMs = 20;
 
 interface Judgement extends RuledVerdict {
-  /** A packed `grange.worker.v1.Findings`, to travel with the result. */
+  /** A packed `grange.worker.v1.Findings`, which is sent with the result. */
   readonly findings: Any;
 }
 
@@ -32,7 +32,7 @@ export class LogJudge {
     await this.#look(this.#cutter.push(bytes));
   }
 
-  /** After the last bytes. */
+  /** Called after the last bytes. */
   async conclude(ended: Ended): Promise<Judgement> {
     await this.#look(this.#cutter.end());
     const { seen } = this.#judge;

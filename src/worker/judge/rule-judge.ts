@@ -5,21 +5,21 @@ import { longestJudged, type SeenLine } from "./line-cutter.ts";
 /** A number found in a log: the text of the pattern's first group, and its value. */
 interface ToldNumber {
   readonly text: string;
-  /** Undefined when the text is no number. */
+  /** Undefined when the text is not a number. */
   readonly value: number | undefined;
 }
 
-/** Everything that the rules look for and that was found in a log. */
+/** Everything that the rules search for and that was found in a log. */
 export interface Seen {
   /** The patterns that a success requires. */
   readonly patterns: ReadonlySet<string>;
-  /** The last of each name counts. */
+  /** The last number of each name counts. */
   readonly numbers: ReadonlyMap<string, ToldNumber>;
   /** The first line that showed each class of failures. */
   readonly failures: ReadonlyMap<string, SeenLine>;
   /** The first ones: causes come before their consequences. */
   readonly errors: readonly SeenLine[];
-  /** False when the log was made to cost too much: then no more of it was looked at. */
+  /** False when judging the log cost too much: then the rest of the log was not searched. */
   readonly whole: boolean;
 }
 
@@ -31,7 +31,7 @@ interface JudgeLimits {
 const mostErrorLines = 50;
 const longestErrorLine = 500;
 
-/** The most time that lines may take above their allowance, all together, in ms. */
+/** The maximum total time that lines may take above their allowance, in ms. */
 const mostExcessMs = 5_000;
 
 /**
@@ -101,7 +101,7 @@ export class RuleJudge {
         if (!this.#failures.has(role.name)) this.#failures.set(role.name, shortened(line));
         break;
       case "error":
-        // Lines come in order: one that fits two patterns is the last one already.
+        // Lines arrive in order, so a line that matches two patterns is already the last entry.
         if (this.#errors.at(-1)?.number === line.number) break;
         if (this.#errors.length < mostErrorLines) this.#errors.push(shortened(line));
         break;
@@ -116,7 +116,7 @@ function shortened({ number, text }: SeenLine): SeenLine {
   };
 }
 
-/** As programs print numbers; neither hexadecimal nor "Infinity", which JavaScript would take, too. */
+/** Numbers as programs print them; neither hexadecimal nor "Infinity", which JavaScript would accept, too. */
 function numberIn(text: string): number | undefined {
   const written = text.trim();
   if (written.length > 64 || !/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(written))

@@ -5,8 +5,8 @@ import { type Platform, rulesProperty } from "#core/platform.ts";
 /**
  * The rules that an action carries; undefined when it has none.
  *
- * Throws `invalid_argument` for rules that cannot be used, also for those of a language newer than
- * this worker: a rule that is not looked at would let a wrong result into the cache.
+ * Throws `invalid_argument` for unusable rules, and for rules of a language newer than this worker: an ignored rule
+ * would allow a wrong result into the cache.
  */
 export function rulesOfAction(platform: Platform): OutcomeRules | undefined {
   const written = platform[rulesProperty];

@@ -64,8 +64,8 @@ function unmetNumber(name: string, { pattern, min, max, optional }: NumberRule, 
 }
 
 /**
- * The class of a failure: the one that the log showed first, since causes come before their
- * consequences; else the one of its exit code or outcome, by name when there are several.
+ * Returns the class of a failure: the class that appeared first in the log, because causes come before their
+ * consequences; otherwise the class of its exit code or outcome, by name when there are several.
  */
 function classOf(
   classes: Readonly<Record<string, FailureRule>>,

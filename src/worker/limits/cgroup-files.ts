@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { rest } from "#core/resting.ts";
 import { quoteForShell } from "../quote-for-shell.ts";
 
-/** Where this process stands: for each controller of v1 its directory, and the one of v2. */
+/** The groups of this process: for each controller of v1 its directory, and the directory of v2. */
 export interface CgroupMounts {
   /** By controller, such as `memory`. */
   readonly v1: ReadonlyMap<string, string>;
@@ -22,7 +22,7 @@ export function findCgroups(): CgroupMounts {
   }
 }
 
-/** From the texts of /proc/self/mountinfo and /proc/self/cgroup. */
+/** Parses the texts of /proc/self/mountinfo and /proc/self/cgroup. */
 export function parseCgroups(mountInfo: string, own: string): CgroupMounts {
   const ownPaths = new Map<string, string>();
   for (const line of own.split("\n")) {
@@ -47,28 +47,28 @@ export function parseCgroups(mountInfo: string, own: string): CgroupMounts {
 }
 
 /**
- * Returns the path of a group below a mount point; in a container the mount may show only a part of the hierarchy,
- * whose root is named.
+ * Returns the path of a group below a mount point; in a container, the mount may contain only a part of the hierarchy,
+ * with that part's root in its entry.
  */
 function below(mountPoint: string, root: string, path: string): string {
   const shown = root !== "/" && path.startsWith(root) ? path.slice(root.length) : path;
   return shown === "/" || shown.startsWith("/..") ? mountPoint : join(mountPoint, shown);
 }
 
-/** A shell that joins the groups by itself before it becomes the command: not a moment outside. */
+/** A shell that joins the groups itself before it becomes the command, so that the command is never outside of them. */
 export function inCgroups(directories: readonly string[], argv: readonly string[]): string[] {
   const join = directories.map((directory) => `echo 0 >${quoteForShell(directory)}/cgroup.procs`);
   return ["sh", "-c", `${firstToEnd}; ${join.join(" && ")} && exec "$@"`, "sh", ...argv];
 }
 
-/** Should the machine itself run out of memory, the kernel takes it from jobs, not from the farm. */
+/** If the machine itself runs out of memory, the kernel ends jobs before the farm's processes. */
 export const firstToEnd = "{ echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null || :";
 
 /**
- * The text of a file that no disk stands behind; empty when it is not there.
+ * Returns the text of a file of a virtual file system; empty when the file does not exist.
  *
- * Read synchronously: it takes some 20 µs, and on a busy machine a round trip to the thread pool
- * takes milliseconds, of which the end of each job would wait for several.
+ * Read synchronously: it takes about 20 µs, while a call in the thread pool takes milliseconds on a busy machine, and
+ * the end of each job would wait for several calls.
  */
 export function textIn(file: string): string {
   try {
@@ -82,7 +82,7 @@ function write(file: string, text: string): void {
   try {
     writeFileSync(file, text);
   } catch {
-    // Not every kernel has it; another way is used then.
+    // Not every kernel has this file; in that case another method is used.
   }
 }
 
@@ -95,14 +95,14 @@ export function numberIn(file: string): number {
   return Number(textIn(file).trim()) || 0;
 }
 
-/** The value behind a key in a file of `key value` lines; 0 when it is not there. */
+/** Returns the value of a key in a file of `key value` lines; 0 when the key does not exist. */
 export function valueIn(file: string, key: string): number {
   const text = textIn(file);
   const line = text.split("\n").find((candidate) => candidate.startsWith(`${key} `));
   return Number(line?.slice(key.length + 1)) || 0;
 }
 
-/** All values of a file of `key value` lines. */
+/** Returns all values of a file of `key value` lines. */
 export function valuesIn(file: string): ReadonlyMap<string, number> {
   const text = textIn(file);
   return new Map(
@@ -125,15 +125,15 @@ export function sumOfDevices(file: string, key: string): number {
 /** A sandbox reports its end some 0.2 ms before the last of its processes has ended; a timer takes over 1 ms. */
 const soonMs = 0.5;
 /**
- * `cgroup.kill` ends all processes at once, but may take 10 ms of the worker's time: it is used for groups that keep
- * forking.
+ * `cgroup.kill` ends all processes at once, but may take 10 ms of the worker's time: it is used only for groups that
+ * continue to fork.
  */
 const roundsWithoutIt = 3;
 
 /**
  * Kills until the group is empty.
  *
- * A process may fork while the list is read, so it is read again until it is empty.
+ * A process may fork while the list is read, so the list is read again until it is empty.
  */
 export async function killAllIn(cgroup: string, killFile: string | undefined): Promise<void> {
   const begun = performance.now();
@@ -155,11 +155,11 @@ export function killQuietly(pid: number, signal: NodeJS.Signals = "SIGKILL"): vo
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended by itself.
+    // The process has already ended.
   }
 }
 
-/** The kernel may still be burying the last process; then it says EBUSY for a moment. */
+/** The kernel may still be cleaning up the last process; until then it returns EBUSY. */
 export async function removeCgroup(directory: string): Promise<void> {
   for (let attempt = 0; attempt < 50; attempt++) {
     try {

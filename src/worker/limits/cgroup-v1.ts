@@ -26,16 +26,16 @@ import {
   quotaOf,
 } from "./limits.ts";
 
-/** The controllers that we use. `memory` and `cpuacct` measure, and are required. */
+/** The controllers that the worker uses. `memory` and `cpuacct` measure, and are required. */
 const controllers = ["memory", "cpuacct", "cpu", "pids", "cpuset"] as const;
 type Controller = (typeof controllers)[number];
 
 const cpuPeriodUs = 100_000;
 
 /**
- * Limits by the control groups of before 2016, which much of the world still has.
+ * Limits by control groups v1, which are from before 2016 and still common.
  *
- * A v2 hierarchy beside them, though without controllers, lends its `cgroup.kill`.
+ * If a v2 hierarchy also exists, even without controllers, its `cgroup.kill` is used.
  */
 export async function cgroupV1Limiter(
   mounts: CgroupMounts,
@@ -43,7 +43,7 @@ export async function cgroupV1Limiter(
 ): Promise<Limiter> {
   const at = new Map<Controller, string>();
   for (const controller of controllers) {
-    // Each hierarchy costs something at every start, and this one is of use to those with CPUs of their own.
+    // Each hierarchy has a cost at every start, and this one is only useful for slots with their own CPUs.
     if (controller === "cpuset" && !settings.givesCpus) continue;
     const directory = mounts.v1.get(controller);
     if (directory && (await isWritable(directory))) at.set(controller, directory);
@@ -66,7 +66,7 @@ export async function cgroupV1Limiter(
       const all = [...new Set([...groups.values(), ...(unified ? [unified] : [])])];
       await Promise.all(all.map((directory) => mkdir(directory, { recursive: true })));
       const [sets, above] = [groups.get("cpuset"), at.get("cpuset")];
-      // A process cannot join a group with an empty set, which is that of a new group.
+      // A process cannot join a group with an empty CPU set, which a new group has.
       if (sets !== undefined && above !== undefined) {
         for (const file of ["cpuset.cpus", "cpuset.mems"]) {
           writeFileSync(join(sets, file), textIn(join(above, file)).trim());
@@ -84,11 +84,11 @@ function setLimits(groups: ReadonlyMap<Controller, string>, limits: Limits): voi
   };
   if (limits.memoryBytes !== undefined) {
     set("memory", "memory.limit_in_bytes", limits.memoryBytes);
-    // Without it, memory over the limit goes to swap. Not every kernel counts swap.
+    // Without it, memory above the limit is swapped out. Not every kernel counts swap.
     try {
       set("memory", "memory.memsw.limit_in_bytes", limits.memoryBytes);
     } catch {
-      // Then the first limit is all there is.
+      // Then only the first limit exists.
     }
   }
   if (limits.cpuSet !== undefined) set("cpuset", "cpuset.cpus", cpuListText(limits.cpuSet));
@@ -123,7 +123,7 @@ function processGroup(
     get before() {
       return before;
     },
-    // The memory group holds the list of members: processes that are moved into the others are created in it.
+    // The memory group has the list of members: processes that are moved into the others are created in it.
     commandLine: (argv) => inCgroups(all, argv),
     began: () => watch.begin(),
     members: () => pidsIn(memory),

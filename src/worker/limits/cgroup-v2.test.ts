@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { sampleOf, settingsOf } from "./cgroup-v2.ts";
 
-/** What is written, as `file=text`; the files themselves are there only on machines with v2 controllers. */
+/** The written settings, as `file=text`; the files themselves exist only on machines with v2 controllers. */
 const written = (limits: Parameters<typeof settingsOf>[0], ...controllers: string[]) =>
   settingsOf(limits, new Set(["memory", ...controllers])).map(
     ({ file, text }) => `${file}=${text}`,

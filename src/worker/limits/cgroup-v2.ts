@@ -29,12 +29,15 @@ import {
 const wanted = ["memory", "cpu", "pids", "cpuset"] as const;
 type Controller = (typeof wanted)[number];
 
-/** How far up we look for a place. In a user's systemd session it is one or two. */
+/**
+ * The maximum number of levels above this process's group in which to search for a parent. In a user's systemd session
+ * it is one or two.
+ */
 const furthestUp = 4;
 
 const cpuPeriodUs = 100_000;
 
-/** Limits by control groups v2. Throws, with the reason, where they cannot be had. */
+/** Limits by control groups v2. Throws an error with the reason when they are not available. */
 export async function cgroupV2Limiter(
   mounts: CgroupMounts,
   settings: LimiterSettings,
@@ -60,10 +63,10 @@ export async function cgroupV2Limiter(
 }
 
 /**
- * The nearest group that may have groups with a memory controller below it.
+ * Finds the nearest group that may have child groups with a memory controller.
  *
- * A group with processes in it, as our own, cannot hand controllers down. Its
- * parent can: then ours are siblings of our own.
+ * A group that contains processes, such as the worker's own, cannot pass controllers to child groups. Its parent can:
+ * then the groups of jobs are siblings of the worker's own.
  */
 async function findParent(
   own: string | undefined,
@@ -74,7 +77,7 @@ async function findParent(
     const offered = await words(join(at, "cgroup.controllers"));
     const usable = wanted.filter((controller) => offered.has(controller));
     if (usable.includes("memory")) {
-      // One by one: a kernel that refuses one of several refuses all.
+      // One by one, because a kernel that refuses one of several controllers refuses all.
       for (const controller of usable) {
         await writeFile(join(at, "cgroup.subtree_control"), `+${controller}`).catch(() => {});
       }
@@ -89,7 +92,7 @@ async function findParent(
   throw new Error("no group may be made that has a memory controller");
 }
 
-/** Whether a group can be made there. */
+/** Returns whether a group can be created there. */
 async function canHold(directory: string): Promise<boolean> {
   const probe = join(directory, `grange-probe-${process.pid}`);
   const made = await mkdir(probe).then(
@@ -100,7 +103,7 @@ async function canHold(directory: string): Promise<boolean> {
   return made;
 }
 
-/** Returns what to write into which file of a group; a kernel may lack optional files. */
+/** Returns the settings of a group as files and their values; a kernel may lack optional files. */
 export function settingsOf(
   limits: Limits,
   controllers: ReadonlySet<string>,
@@ -117,7 +120,7 @@ export function settingsOf(
       : [
           must("memory.max", `${memoryBytes}`),
           may("memory.swap.max", "0"),
-          // A tree that lost one of its processes may wait for it forever.
+          // A process tree that lost one of its processes may wait for it forever.
           may("memory.oom.group", "1"),
         ]),
     ...(controllers.has("cpuset") && cpuSet !== undefined
@@ -148,7 +151,7 @@ function processGroup(
   const file = (name: string) => join(directory, name);
   const kill = () => killAllIn(directory, file("cgroup.kill"));
   const kills = () => valueIn(file("memory.events"), "oom_kill");
-  // Linux 5.19 has it.
+  // Linux 5.19 and later have this file.
   const kernelPeak = () => numberIn(file("memory.peak"));
   const sample = () => sampleOf(valuesIn(file("memory.stat")), numberIn(file("memory.current")));
   const watch = new GroupWatch({ sample, kills, kill });
@@ -180,7 +183,7 @@ function processGroup(
       };
     },
     lack: async (end) => {
-      // A group at its own limit is reported separately from a machine without memory.
+      // A group that reached its own limit is reported separately from a machine without free memory.
       const cameToLimit = valueIn(file("memory.events"), "oom") > 0;
       return lackOfMemory({
         ...end,
@@ -199,7 +202,7 @@ function processGroup(
   };
 }
 
-/** From the text of a `memory.stat`, and `memory.current`. */
+/** Parses the text of a `memory.stat`, and `memory.current`. */
 export function sampleOf(stat: ReadonlyMap<string, number>, chargedBytes: number): MemorySample {
   const held = ["anon", "shmem", "kernel_stack", "pagetables", "slab_unreclaimable", "sock"];
   return { chargedBytes, heldBytes: held.reduce((sum, key) => sum + (stat.get(key) ?? 0), 0) };

@@ -1,10 +1,10 @@
-/** How busy CPUs are with the work assigned to them; absent: idle. */
+/** The load of CPUs by the work assigned to them; absent: idle. */
 export type CpuLoads = ReadonlyMap<number, number>;
 
 /**
- * Returns the CPUs for a share: whole ones, enough for it, the least loaded first.
+ * Returns the CPUs for a share: enough whole CPUs, the least loaded first.
  *
- * A share that had CPUs of its own keeps them while there are enough. Among equals, threads of one core are taken
+ * A share that had its own CPUs keeps them while there are enough. Among equal CPUs, threads of one core are chosen
  * together, because two jobs on one core slow each other down.
  */
 export function chooseCpus(
@@ -27,7 +27,7 @@ export function chooseCpus(
       .map((cpu) => ({
         cpu,
         load: loads.get(cpu) ?? 0,
-        // The sibling of a chosen CPU is not useful to other jobs any more.
+        // The sibling of a chosen CPU is no longer useful to other jobs.
         coreLoad: cores.has(core(cpu)) ? -1 : (coreLoads.get(core(cpu)) ?? 0),
       }))
       .toSorted((a, b) => a.load - b.load || a.coreLoad - b.coreLoad || a.cpu - b.cpu);
@@ -37,17 +37,17 @@ export function chooseCpus(
   return chosen.toSorted((a, b) => a - b);
 }
 
-/** Returns how many CPUs a share can keep busy at one time, which its processes see as their number. */
+/** Returns how many CPUs a share can use at one time; its processes see this number of CPUs. */
 export function cpusFor(share: number): number {
   return Math.max(1, Math.ceil(share - 1e-9));
 }
 
-/** Loads with a share more, spread evenly over its CPUs; with a negative one, that much less. */
+/** Returns the loads with another share, spread evenly over its CPUs; a negative share is subtracted. */
 export function withLoad(loads: CpuLoads, cpus: readonly number[], share: number): CpuLoads {
   const more = new Map(loads);
   for (const cpu of cpus) {
     const load = (more.get(cpu) ?? 0) + share / cpus.length;
-    // Adding and removing in another order must not leave rounding errors.
+    // Adding and removing in a different order must not leave rounding errors.
     more.set(cpu, Math.abs(load) < 1e-9 ? 0 : load);
   }
   return more;

@@ -5,7 +5,7 @@ import { cgroupV2Limiter } from "./cgroup-v2.ts";
 import type { Limiter, LimiterSettings } from "./limits.ts";
 import { procLimiter } from "./proc-limiter.ts";
 
-/** The best limiter that this machine grants, and why no better one. */
+/** Returns the best limiter that works on this machine, and the reasons against better ones. */
 export async function chooseLimiter(
   settings: LimiterSettings,
 ): Promise<{ limiter: Limiter; why: string }> {

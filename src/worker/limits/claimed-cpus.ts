@@ -6,7 +6,7 @@ import { isAlive, ownOwner } from "#machine/owner.ts";
 import { type CpuLoads, withLoad } from "./choose-cpus.ts";
 import { cpuListText, parseCpuList } from "./cpu-list.ts";
 
-/** CPUs that a worker keeps to, while it is there. */
+/** CPUs that a worker has claimed until it exits. */
 export interface ClaimedCpus {
   readonly cpus: readonly number[];
   giveUp(): void;
@@ -14,15 +14,15 @@ export interface ClaimedCpus {
 
 const lockName = "lock";
 /**
- * Choosing takes a millisecond. After so many tries the worker continues without exclusive CPUs, which is slow but
- * correct.
+ * Choosing takes a millisecond. After this number of attempts the worker continues without exclusive CPUs, which is
+ * slow but correct.
  */
 const mostTries = 200;
 const tryEveryMs = 10;
 
 /**
- * Claims CPUs among the workers that share a directory: each records its CPUs in a file of its own, and chooses, one at
- * a time, by the records of the others. Records of dead workers do not count.
+ * Claims CPUs among the workers that share a directory: each worker records its CPUs in its own file, and only one at a
+ * time chooses, by the records of the others. Records of dead workers do not count.
  */
 export async function claimCpus(
   directory: string,
@@ -63,7 +63,7 @@ function claimsIn(directory: string): number[][] {
   });
 }
 
-/** Empty when it has been given up just now. */
+/** Empty when the claim has just been released. */
 function textIn(file: string): string {
   try {
     return readFileSync(file, "utf8");

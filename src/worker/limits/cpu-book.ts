@@ -5,7 +5,7 @@ interface TakenCpus {
   giveBack(): void;
 }
 
-/** Which CPUs the actions of one worker run on. */
+/** Assigns CPUs to the actions of one worker. */
 export class CpuBook {
   readonly #cpus: readonly number[];
   readonly #coreOf: ReadonlyMap<number, string>;

@@ -1,4 +1,4 @@
-/** `0-3,8` as the kernel writes sets of CPUs; empty when it is none. */
+/** Parses a set of CPUs as the kernel writes it, such as `0-3,8`; returns an empty list for other text. */
 export function parseCpuList(text: string): number[] {
   const cpus = text
     .trim()

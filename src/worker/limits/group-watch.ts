@@ -1,14 +1,14 @@
 import { HeldPeak, type MemorySample } from "./held-peak.ts";
 
-/** The first looks come early, for short actions. */
+/** The first checks are early, for short actions. */
 const firstMs = 20;
 const mostMs = 200;
 
 /**
- * Looks at a control group now and then, while the kernel enforces the limits: at how much of its memory is cache, and
+ * Checks a control group periodically, while the kernel enforces the limits: how much of its memory is cache, and
  * whether one of its processes was killed for lack of memory.
  *
- * The rest of the tree may then wait for that process forever, so all of it is ended.
+ * The rest of the tree may then wait for that process forever, so the whole tree is ended.
  */
 export class GroupWatch {
   readonly #parts: GroupParts;
@@ -27,7 +27,7 @@ export class GroupWatch {
     clearTimeout(this.#timer);
   }
 
-  /** @param kernelPeak 0 where the kernel keeps none. */
+  /** @param kernelPeak 0 if the kernel does not record one. */
   peakBytes(kernelPeak: number): number {
     this.#peak.see(this.#parts.sample());
     return this.#peak.of(kernelPeak);
@@ -45,7 +45,7 @@ export class GroupWatch {
 
 interface GroupParts {
   readonly sample: () => MemorySample;
-  /** Processes that the kernel ended for want of memory. */
+  /** The number of processes that the kernel ended for lack of memory. */
   readonly kills: () => number;
   readonly kill: () => Promise<void>;
 }

@@ -1,17 +1,20 @@
 /**
- * Why an action had too little memory: it came to its own limit, or the machine had no more, though the
- * limit was not reached.
+ * Why an action had too little memory: it reached its own limit, or the machine had no free memory before the limit was
+ * reached.
  */
 export type LackOfMemory = "limit" | "machine";
 
 export interface MemoryEvidence {
-  /** Processes of the group that the kernel ended for want of memory; undefined where it does not say. */
+  /**
+   * The number of processes of the group that the kernel ended for lack of memory; undefined when the kernel does not
+   * report it.
+   */
   readonly kills: number | undefined;
-  /** The same of the whole machine, while the group ran. */
+  /** The same number for the whole machine, while the group ran. */
   readonly killsOnMachine: number;
-  /** The worker saw it over its limit, and ended it. */
+  /** The worker measured it above its limit, and ended it. */
   readonly endedByWatch: boolean;
-  /** The most it had, with cache: at the limit, this is the limit. */
+  /** The group's peak with cache: at the limit, this equals the limit. */
   readonly peakBytes: number;
   readonly limitBytes: number | undefined;
   readonly machineBytes: number;
@@ -22,14 +25,17 @@ export interface MemoryEvidence {
 
 const killed = 137;
 
-/** The kernel kills a process when its next allocation does not fit: a tenth, or a few large pages, below the limit. */
+/**
+ * The kernel kills a process when its next allocation does not fit: the group is then a tenth, or a few large pages,
+ * below the limit.
+ */
 const nearLimit = 0.9;
 const largePagesBytes = 4 * 1024 ** 2;
 
-/** Who had this part of a machine that ran out is likely the one that was ended. */
+/** When a machine runs out of memory, the process with this share of it was probably the one that was ended. */
 const muchOfMachine = 0.5;
 
-/** Returns what the end of a group shows about memory; undefined: nothing. */
+/** Returns what the end of a group proves about memory; undefined: nothing. */
 export function lackOfMemory(evidence: MemoryEvidence): LackOfMemory | undefined {
   const { kills, killsOnMachine, endedByWatch, peakBytes, limitBytes, exitCode } = evidence;
   if (endedByWatch) return "limit";
@@ -38,10 +44,10 @@ export function lackOfMemory(evidence: MemoryEvidence): LackOfMemory | undefined
     peakBytes >= Math.min(nearLimit * limitBytes, limitBytes - largePagesBytes);
   if (kills !== undefined && kills > 0) return isNearLimit ? "limit" : "machine";
   if (evidence.wasStopped || exitCode === 0) return undefined;
-  // A group that the action made below its own may have been where the kernel counted.
+  // The kernel may have counted the kill in a group that the action created below its own.
   if (exitCode === killed && isNearLimit) return "limit";
   if (kills !== undefined || killsOnMachine === 0) return undefined;
-  // A process of the tree may have been ended, and its parent says so in its own words.
+  // A process of the tree may have been ended, while its parent reports the failure in its own way.
   const isLikely = exitCode === killed || peakBytes >= muchOfMachine * evidence.machineBytes;
   return isLikely ? "machine" : undefined;
 }

@@ -5,16 +5,16 @@ import type { LackOfMemory } from "./lack-of-memory.ts";
 export interface Limits {
   /** Unset: no limit. */
   readonly memoryBytes?: number;
-  /** In cores; fractions are shares of time. Unset: no limit. */
+  /** In cores; fractions are shares of time. Undefined: no limit. */
   readonly cpus?: number;
-  /** The CPUs that it runs on and sees; as many as `cpus` requires. Unset: any. */
+  /** The CPUs on which it runs and which it sees; as many as `cpus` requires. Undefined: any. */
   readonly cpuSet?: readonly number[];
   readonly processes: number;
   /** The limit for all outputs together. Unset: the limit of the worker. */
   readonly outputBytes?: number;
 }
 
-/** The resource that a job had too little of; undefined: none that is known. */
+/** The resource that a job had too little of; undefined when none is known. */
 export type Lack = LackOfMemory | "processes" | undefined;
 
 /** How the process of a group ended. */
@@ -29,16 +29,16 @@ export interface TreeUsage {
   readonly userMs: number;
   readonly systemMs: number;
   readonly peakMemoryBytes: number;
-  /** Page faults without, and with, reading from a disk; 0 when they are not counted. */
+  /** Page faults without and with a read from a disk; 0 when they are not counted. */
   readonly pageReclaims: number;
   readonly pageFaults: number;
-  /** Bytes from and to disks; 0 where they are not counted. */
+  /** Bytes read from and written to disks; 0 when they are not counted. */
   readonly readBytes: number;
   readonly writtenBytes: number;
   readonly measuredBy: "cgroup-v2" | "cgroup-v1" | "proc";
 }
 
-/** How a machine holds jobs to their limits and measures them. */
+/** Enforces the limits of jobs on a machine and measures the jobs. */
 export interface Limiter {
   readonly kind: "cgroup-v2" | "cgroup-v1" | "proc";
   /** The limits that it can enforce, for people. */
@@ -46,46 +46,46 @@ export interface Limiter {
   open(place: GroupPlace): Promise<ProcessGroup>;
 }
 
-/** The requirements for a limiter. */
+/** The settings from which a limiter is chosen. */
 export interface LimiterSettings {
-  /** Whether the worker's slots give CPUs. */
+  /** Whether the worker's slots have CPU limits. */
   readonly givesCpus: boolean;
-  /** The program of util-linux, by its path; undefined where there is none. */
+  /** The path of util-linux's `taskset`; undefined when it does not exist. */
   readonly taskset: string | undefined;
 }
 
-/** Whose processes a group is for. */
+/** The job for which a group is made. */
 export interface GroupPlace {
   /** Unique on this machine. */
   readonly name: string;
-  /** The job's own directory, whose path is in its environment when it is not in a namespace. */
+  /** The job's own directory. Its path is in the job's environment when the job is not in a namespace. */
   readonly scratch: string;
-  /** Whether its processes are in a pid namespace, and end when the first of it does. */
+  /** Whether its processes are in a pid namespace, and end when the first process of the namespace ends. */
   readonly inNamespace: boolean;
 }
 
 /** All processes of one job, and the resources that they use together. */
 export interface ProcessGroup {
-  /** Holds the group to limits, before it does anything that needs them. */
+  /** Applies limits to the group, before it does any work that needs them. */
   limit(limits: Limits): Promise<void>;
-  /** The words before the job's own command, once it is limited. */
+  /** The prefix of the job's own command line, once limits are applied. */
   readonly before: readonly string[];
-  /** The command line that runs another one in the group. */
+  /** Returns the command line that runs another one in the group. */
   commandLine(argv: readonly string[]): string[];
   /** Called once the process exists. */
   began(pid: number): void;
-  /** The group's processes by their numbers for signals, apart from a shell of ours that waits for them. */
+  /** Returns the group's processes by the numbers for signals, except a shell of the worker that waits for them. */
   members(): Promise<number[]>;
   /** Ends every process in the group with SIGKILL; resolves when it is empty. */
   kill(): Promise<void>;
   usage(): Promise<TreeUsage>;
   /** Returns the reason why it was ended, by the kernel or by the worker, or the resource that it lacked. */
   lack(end: GroupEnd): Promise<Lack>;
-  /** Removes the group; nothing may be in it. */
+  /** Removes the group, which must be empty. */
   close(): Promise<void>;
 }
 
-/** From a `memory.stat` of either hierarchy, which counts both kinds of faults in `pgfault`. */
+/** Reads a `memory.stat` of either hierarchy, which counts both kinds of faults in `pgfault`. */
 export function pagesIn(
   memoryStat: ReadonlyMap<string, number>,
 ): Pick<TreeUsage, "pageReclaims" | "pageFaults"> {
@@ -94,16 +94,16 @@ export function pagesIn(
 }
 
 /**
- * The share of CPU time to limit a group to; undefined when its CPU set suffices. A quota in addition would sometimes
- * stop a group that is not over it, because the kernel counts in slices.
+ * Returns the share of CPU time to which a group is limited; undefined when its CPU set suffices. An additional quota
+ * would sometimes stop a group below its share, because the kernel counts in slices.
  */
 export function quotaOf({ cpus, cpuSet }: Limits, holdsSet: boolean): number | undefined {
   return holdsSet && cpuSet?.length === cpus ? undefined : cpus;
 }
 
 /**
- * A command that runs another one on some CPUs, where no control group does it. Sets of CPUs are inherited;
- * unlike a group's, a program may widen its own.
+ * Returns a command that runs another one on some CPUs, when no control group can do this. Sets of CPUs are inherited;
+ * unlike with a group, a program may extend its own.
  */
 export function onCpus(
   taskset: string | undefined,

@@ -5,10 +5,10 @@ import { findCgroups } from "./cgroup-files.ts";
 import { parseCpuList } from "./cpu-list.ts";
 import type { MachineSize } from "./slot-share.ts";
 
-/** Returns what this process may use: in a container with a part of a machine, that part. */
+/** Returns the resources that this process may use: in a container with a part of a machine, that part. */
 export function machineSize(): MachineSize {
   const count = usableCpus().length;
-  // 0 and 2^64 - 1 stand for no limit.
+  // 0 and 2^64 - 1 mean no limit.
   const constrained = process.constrainedMemory();
   const isLimited = constrained !== undefined && constrained > 0 && constrained < totalmem();
   return {
@@ -17,7 +17,7 @@ export function machineSize(): MachineSize {
   };
 }
 
-/** The CPUs that this process may run on, by their numbers. */
+/** Returns the CPUs on which this process may run, by their numbers. */
 export function usableCpus(): number[] {
   const status = text("/proc/self/status");
   const listed = parseCpuList(/^Cpus_allowed_list:\s*(.*)$/m.exec(status)?.[1] ?? "");
@@ -34,7 +34,7 @@ export function coresOf(cpus: readonly number[]): ReadonlyMap<number, string> {
   );
 }
 
-/** The least share of time, in CPUs, that a group around us is held to. */
+/** Returns the smallest quota of CPU time, in CPUs, among the groups that contain this process. */
 function ownQuota(): number | undefined {
   const { v1, v2 } = findCgroups();
   const quotas = [

@@ -1,15 +1,15 @@
 /**
- * Returns when to measure again a tree whose memory only the worker limits, in ms.
+ * Returns the pause before the next measurement of a tree whose memory only the worker limits, in ms.
  *
- * Often enough that no real process gets from its present use to the limit unnoticed, and so rarely that measuring
- * costs at most a twentieth of a CPU, or a tenth near the limit.
+ * The pause is so short that no real process grows from its present use to the limit unnoticed, and so long that
+ * measuring costs at most a twentieth of a CPU, or a tenth near the limit.
  */
 export function nextLookMs(at: {
   readonly heldBytes: number;
   readonly limitBytes: number;
-  /** CPU time that the last look took. */
+  /** The CPU time of the last measurement. */
   readonly lookCostMs: number;
-  /** The tree multiplies: it may soon be too many. */
+  /** The number of processes grows fast, and may soon exceed its limit. */
   readonly isCrowded?: boolean;
 }): number {
   const headroom = Math.max(0, at.limitBytes - at.heldBytes);
@@ -21,7 +21,7 @@ export function nextLookMs(at: {
   return Math.min(slowestMs, untilLimitMs, Math.max(usualMs, at.lookCostMs * 20));
 }
 
-/** One core fills fresh pages at 1 to 3 GB/s; several cores together at this rate. */
+/** One core writes new pages at 1 to 3 GB/s; several cores together reach this rate. */
 const fastestBytesPerSecond = 8e9;
 const fastestMs = 5;
 const usualMs = 100;

@@ -27,10 +27,10 @@ const killLookMs = 5;
  * Limits without control groups: the worker reads /proc, more often when a tree is near its memory limit.
  *
  * The worker kills a tree over its limit, a little late. An rlimit cannot do this: the limits of address space and data
- * count memory that a JVM, Go, V8 or a sanitizer reserves and never uses, and count each process alone. CPU time is
- * the larger of the shell's `times`, which counts the processes that were waited for, and the sum of what was seen of
- * each process, because a sandbox may end without waiting for its last process. Processes that left the tree are
- * known because they were seen in it before, or by their environment.
+ * count memory that a JVM, Go, V8 or a sanitizer reserves and never uses, and count each process alone. CPU time is the
+ * larger of two values: the shell's `times`, which counts the processes that were waited for, and the sum of the times
+ * observed for each process, because a sandbox may end without waiting for its last process. Processes that left the
+ * tree are recognised because they were in it before, or by their environment.
  */
 export function procLimiter(settings: LimiterSettings): Limiter {
   return {
@@ -76,14 +76,14 @@ function watchedTree(
     const { held, isCrowded } = look();
     if (endedFor !== undefined) return void kill().catch(() => {});
     const lookCostMs = performance.now() - startedAt;
-    // A short-lived tree is read soon after its start, or its peak would be missed.
+    // A short-lived tree is read soon after its start; otherwise its peak would be missed.
     const soonMs = Math.max(5, performance.now() - beganAt);
     const delayMs = nextLookMs({ heldBytes: held, limitBytes, lookCostMs, isCrowded });
     timer = setTimeout(lookAndGoOn, Math.min(soonMs, delayMs));
   };
   const kill = async () => {
     if (root !== 0) killQuietly(-root);
-    // The sandbox was in that process group, and its namespace goes with it.
+    // The sandbox was in that process group, and its namespace ends with it.
     if (!inNamespace) await killTree(tree, scratch, (pid) => numbers.ofSignals(pid));
   };
 
@@ -141,7 +141,7 @@ function watchedTree(
 
 const notCounted = { pageReclaims: 0, pageFaults: 0, readBytes: 0, writtenBytes: 0 };
 
-/** Returns the bytes of memory that the processes of a tree hold together. */
+/** Returns the bytes of memory that the processes of a tree use together. */
 function memoryHeld(
   tree: TreeLook,
   members: readonly { readonly pid: number }[],
@@ -153,18 +153,22 @@ function memoryHeld(
       options,
     );
   const held = read(members);
-  // Processes are read one after the other. When one forks meanwhile, its pages count twice: read again before it is killed.
+  // Processes are read one after the other. When one forks meanwhile, its pages count twice, so they are read again
+  // before the tree is killed.
   return held > options.limitBytes ? Math.min(held, read(tree.look())) : held;
 }
 
-/** Kills all processes of a tree, those that left it too, until two rounds find none. `scratch` marks their environments. */
+/**
+ * Kills all processes of a tree, also those that left it, until two rounds find none. `scratch` identifies their
+ * environments.
+ */
 async function killTree(
   tree: TreeLook,
   scratch: string,
   numberOfSignals: (pid: number) => number | undefined,
 ): Promise<void> {
   const marked = new Map<number, string>();
-  // A process that is just executing another program shows no environment: one empty round is not enough.
+  // During exec, a process has no visible environment, so one empty round is not enough.
   for (let round = 0, emptyRounds = 0; round < 20 && emptyRounds < 2; round++) {
     if (round > 0) await rest(killLookMs);
     tree.look();
@@ -186,7 +190,9 @@ function timedCommand(argv: readonly string[], timesFile: string): string[] {
   return ["sh", "-c", script, "sh", ...argv];
 }
 
-/** Returns the larger of the CPU time that the shell counted and the sum of what was seen of each process, in ms. */
+/**
+ * Returns the larger of the CPU time that the shell counted and the sum of the times observed for each process, in ms.
+ */
 async function cpuTime(
   timesFile: string,
   seen: readonly { readonly user: number; readonly system: number }[],
@@ -201,7 +207,7 @@ async function cpuTime(
   };
 }
 
-/** `1m2.340s`, as POSIX has `times` print it, in milliseconds. */
+/** Parses `1m2.340s`, as POSIX's `times` prints it; in milliseconds. */
 export function parseTimes(text: string): number {
   const [, minutes = "0", seconds = "0"] = /^(\d+)m([\d.]+)s$/.exec(text) ?? [];
   return Number(minutes) * 60_000 + Number(seconds) * 1_000;

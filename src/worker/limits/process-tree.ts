@@ -5,14 +5,14 @@ import { processNumbers } from "#machine/process-numbers.ts";
 export interface ProcessInfo {
   readonly pid: number;
   readonly parent: number;
-  /** In clock ticks since boot; with the pid it names a process for good. */
+  /** In clock ticks since boot; together with the pid it identifies a process. */
   readonly startTime: string;
   readonly residentBytes: number;
   readonly userTicks: number;
   readonly systemTicks: number;
 }
 
-/** The value on every known Linux: nothing else here needs sysconf(_SC_CLK_TCK) and the page size. */
+/** The value on every known Linux; only for this value would sysconf(_SC_CLK_TCK) be needed. */
 export const ticksPerSecond = 100;
 const pageBytes = 4_096;
 
@@ -29,9 +29,9 @@ async function listProcesses(): Promise<ProcessInfo[]> {
   return all.filter((info) => info !== undefined);
 }
 
-/** From /proc/PID/stat, see proc(5). */
+/** Parses /proc/PID/stat, see proc(5). */
 export function parseStat(text: string): ProcessInfo | undefined {
-  // The name, in parentheses, may itself hold spaces and parentheses.
+  // The name, in parentheses, may itself contain spaces and parentheses.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   const number = (index: number) => Number(fields[index] ?? 0);
   const startTime = fields[19];
@@ -46,7 +46,7 @@ export function parseStat(text: string): ProcessInfo | undefined {
   };
 }
 
-/** A process and all below it. */
+/** Returns a process and all its descendants. */
 export function descendantsOf(root: number, processes: readonly ProcessInfo[]): ProcessInfo[] {
   const children = groupByParent(processes);
   const found = processes.filter(({ pid }) => pid === root);
@@ -57,7 +57,10 @@ export function descendantsOf(root: number, processes: readonly ProcessInfo[]): 
   return found;
 }
 
-/** Whether a process, by its number for signals, is in a pid namespace below ours; false when it is gone. */
+/**
+ * Returns whether a process, by its number for signals, is in a pid namespace below the worker's; false when it has
+ * ended.
+ */
 export async function isInOwnPidNamespace(pid: number): Promise<boolean> {
   const inProc = processNumbers().inProc(pid);
   if (inProc === undefined) return false;
@@ -65,13 +68,13 @@ export async function isInOwnPidNamespace(pid: number): Promise<boolean> {
   return its > ours;
 }
 
-/** Its ids, one for each namespace from ours to its own. */
+/** Its ids, one for each namespace from the worker's to its own. */
 async function depthOf(name: string): Promise<number> {
   const status = await readFile(`/proc/${name}/status`, "utf8").catch(() => "");
   return (/^NSpid:\s+(.*)$/m.exec(status)?.[1] ?? "").split(/\s+/).filter(Boolean).length;
 }
 
-/** Processes that carry a text in their environment: the name of a job's own directory. */
+/** Returns the processes whose environment contains a text: the name of a job's own directory. */
 export async function processesMarked(text: string): Promise<number[]> {
   const processes = await listProcesses();
   const marked = await Promise.all(

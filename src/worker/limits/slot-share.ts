@@ -2,38 +2,40 @@ import { Fault } from "#core/fault.ts";
 import { memorySizeText } from "#core/memory-size.ts";
 import type { Limits } from "./limits.ts";
 
-/** The share of the machine that one slot gives an action. Unset: all of the machine, shared with other processes. */
+/**
+ * The share of the machine that one slot gives an action. Undefined: all of the machine, shared with other processes.
+ */
 export interface SlotShare {
   readonly cpus?: number;
   readonly memoryBytes?: number;
 }
 
-/** The size of a machine, as far as this process may use it. */
+/** The size of a machine, limited to the part that this process may use. */
 export interface MachineSize {
   readonly cpus: number;
   readonly memoryBytes: number;
 }
 
-/** Left to the worker, and to the system it runs on. */
+/** Reserved for the worker and the operating system. */
 const ownShareOfMemory = 0.05;
 const mostOwnMemoryBytes = 1024 ** 3;
 
 /** With less, the sandbox itself does not start. */
 const leastMemoryBytes = 16 * 1024 ** 2;
-/** Below this, the kernel's period of 100 ms leaves no slice worth having. */
+/** Below this, the slices of the kernel's period of 100 ms are too short. */
 const leastCpus = 0.01;
 
 /**
  * Returns the share of a slot: the configured one, or an even part of the machine when the worker has a size class.
  *
- * A size class is a promise that measurements on one of its workers hold on the next. Without a class there is no
- * promise, and a single action may have the whole machine.
+ * A size class promises that measurements on one of its workers are valid on the others. Without a class there is no
+ * promise, and a single action may use the whole machine.
  */
 export function slotShare(
   given: {
     readonly slots: number;
     readonly hasClass: boolean;
-    /** Null: all that there is. */
+    /** Null: all CPUs of the machine. */
     readonly cpus?: number | null | undefined;
     readonly memoryBytes?: number | null | undefined;
   },
@@ -57,7 +59,7 @@ export function slotShare(
   return slotOf({ cpus, memoryBytes });
 }
 
-/** Hundredths are what people read; a share that is rounded up would not be there for all. */
+/** Rounded to hundredths for readability, and down, because rounded-up shares could exceed the machine. */
 function roundedDown(cpus: number): number {
   return Math.max(leastCpus, Math.floor(cpus * 100) / 100);
 }
@@ -79,10 +81,10 @@ function requireWithin(
 }
 
 /**
- * Returns the limits of an action: the lesser of its slot's share and of its own limits.
+ * Returns the limits of an action: the lower of its slot's share and of its own limits.
  *
- * Its own limits are upper bounds. A higher one has no effect: an action that needs more runs out of memory and is
- * tried on a greater class.
+ * Its own limits are upper bounds. A limit above the slot's has no effect: an action that needs more runs out of memory
+ * and is retried on a larger class.
  */
 export function limitsWithin(own: Limits, share: SlotShare): Limits {
   const cpus = lesser(own.cpus, share.cpus);
@@ -108,7 +110,7 @@ export function slotOf({
   };
 }
 
-/** For people, in the facilities and in the log. */
+/** For people: used in the facilities and in the log. */
 export function slotShareText({ cpus, memoryBytes }: SlotShare): string {
   if (cpus === undefined && memoryBytes === undefined) return "all of the machine";
   const many = cpus === undefined ? "every CPU" : cpus === 1 ? "1 CPU" : `${cpus} CPUs`;

@@ -14,7 +14,7 @@ import { slotShareText } from "./slot-share.ts";
 interface Slots {
   readonly book: CpuBook;
   readonly taskset: string | undefined;
-  /** For people. */
+  /** The description for people. */
   told(limiter: Limiter): string;
   close(): void;
 }
@@ -27,7 +27,7 @@ interface SlotSettings {
   readonly memoryBytes?: number | undefined;
 }
 
-/** Finds CPUs for the slots of a worker, apart from those of others that share its directory. */
+/** Finds CPUs for the slots of a worker, separate from those of other workers that share its directory. */
 export async function openSlots(settings: SlotSettings): Promise<Slots> {
   const { dataDir, path, slots, cpus: share, memoryBytes } = settings;
   const all = usableCpus();

@@ -2,14 +2,14 @@ import { readdirSync } from "node:fs";
 import { textIn } from "./cgroup-files.ts";
 import { descendantsOf, type ProcessInfo, parseStat } from "./process-tree.ts";
 
-/** Process ids are used again; by then it must be known that one is no stranger any more. */
+/** Process ids are reused; by then it must be checked again whether a process id belongs to the tree. */
 const forgetStrangersEveryMs = 1_000;
 
 /**
- * Finds a process and all that descend from it, again and again.
+ * Finds a process and all its descendants, repeatedly.
  *
- * Synchronously, and without asking again about processes that are none of them: a look takes well below
- * a millisecond, and does not wait behind uploads in the thread pool while a tree grows.
+ * Synchronously, and without repeated reads of processes outside the tree: a look takes well below a millisecond, and
+ * does not wait behind uploads in the thread pool while a tree grows.
  */
 export class TreeLook {
   readonly #root: number;
@@ -46,7 +46,7 @@ export class TreeLook {
     return tree;
   }
 
-  /** Returns the processes of the tree; those that left it are known because they were in it before. */
+  /** Returns the processes of the tree; those that left it are recognised because they were in it before. */
   #treeIn(read: readonly ProcessInfo[]): ProcessInfo[] {
     const left = read.filter(({ pid, startTime }) => this.#seen.get(pid) === startTime);
     const roots = new Set([this.#root, ...left.map(({ pid }) => pid)]);

@@ -1,9 +1,10 @@
 import { fairMemoryOf, filesInMemory, memoryOf } from "./process-memory.ts";
 
 /**
- * Returns the memory that processes hold together: counted cheaply, and again exactly before one is killed for it.
+ * Returns the memory that processes use together: estimated cheaply, and measured exactly before a process is killed
+ * for it.
  *
- * In the cheap count, a page that several processes share since a fork counts for each of them.
+ * In the estimate, a page that several processes share after a fork counts for each of them.
  */
 export function memoryOfTree(
   pids: readonly number[],

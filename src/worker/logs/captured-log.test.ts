@@ -11,7 +11,7 @@ const directory = await mkdtemp(join(tmpdir(), "grange-log-"));
 afterAll(() => rm(directory, { recursive: true }));
 
 let count = 0;
-/** A real pipe: its reading end, and its writing end. */
+/** Returns a real pipe: its read end and its write end. */
 function pipe() {
   const path = join(directory, `pipe-${count++}`);
   execFileSync("mkfifo", [path]);
@@ -42,7 +42,7 @@ test("a listener that is slow loses nothing of what was printed before the end",
   const hearing = new Promise<void>((resolve) => {
     begun = resolve;
   });
-  // Slower than the patience with a pipe that somebody holds open, which is a second.
+  // Slower than the timeout for a pipe that another process keeps open, which is a second.
   const log = new CapturedLog(file, readEnd, 1e6, {
     hear: async (bytes) => {
       begun();

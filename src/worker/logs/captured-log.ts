@@ -4,10 +4,10 @@ import { Socket } from "node:net";
 import { rest } from "#core/resting.ts";
 import type { Mask } from "../secrets/log-mask.ts";
 
-/** How long a pipe may stay open after its processes were killed, in ms: another process holds it. */
+/** How long a pipe may stay open after its processes were killed, in ms: another process may keep it open. */
 const orphanMs = 1_000;
 
-/** Receives all output, even the part that is too much to keep; the process waits for it. */
+/** Receives all output, including the part that is too long to store; the process waits for it. */
 export type LogListener = (bytes: Uint8Array) => Promise<void>;
 
 /**
@@ -28,7 +28,7 @@ export class CapturedLog {
   #ending: Promise<void> | undefined;
   #sizeBytes = 0;
   #droppedBytes = 0;
-  /** The time that the listener has taken, and since when it has been called. */
+  /** The total time of the listener's calls, and the start of the current call. */
   #heardMs = 0;
   #hearingSince: number | undefined;
 
@@ -65,7 +65,7 @@ export class CapturedLog {
     this.#grown = callback;
   }
 
-  /** Resolves when all that was printed is on disk, with a note if it was too much. */
+  /** Resolves when the whole output is on disk, with a note if it was too long. */
   end(): Promise<void> {
     this.#ending ??= this.#end();
     return this.#ending;
@@ -87,7 +87,7 @@ export class CapturedLog {
     this.#grown();
   }
 
-  /** The listener's time does not count: what lies in the pipe meanwhile is not to be lost. */
+  /** The listener's time does not count, because output that is in the pipe meanwhile must not be lost. */
   async #waitForOrphans(ended: AbortSignal): Promise<void> {
     const begun = performance.now();
     const heardBefore = this.#timeHeardMs();
@@ -111,14 +111,14 @@ export class CapturedLog {
     this.#hearingSince = undefined;
   }
 
-  /** Bytes from an offset on, at most so many; also after the file has lost its name. */
+  /** Reads up to a number of bytes from an offset; also after the file's name was removed. */
   async readAt(offset: number, mostBytes: number): Promise<Uint8Array> {
     const buffer = Buffer.alloc(Math.min(mostBytes, Math.max(0, this.#sizeBytes - offset)));
     const read = await this.#file?.read(buffer, 0, buffer.byteLength, offset);
     return buffer.subarray(0, read?.bytesRead ?? 0);
   }
 
-  /** Lets go of the file, after the end. */
+  /** Closes the file, after the end of the log. */
   async close(): Promise<void> {
     const file = this.#file;
     this.#file = undefined;
@@ -127,7 +127,7 @@ export class CapturedLog {
 
   async #keep(): Promise<void> {
     try {
-      // The socket waits while a chunk is written: memory stays bounded.
+      // The socket pauses while a chunk is written, so memory stays limited.
       for await (const chunk of this.#socket as AsyncIterable<Buffer>) {
         await this.#take(this.#mask?.pass(chunk) ?? chunk);
       }
@@ -154,7 +154,7 @@ export class CapturedLog {
   }
 }
 
-/** A pipe that was given up on, not one that broke. */
+/** Returns whether a wait for a pipe was aborted; an error of the pipe is different. */
 function isAbort(reason: unknown): boolean {
   return (
     reason instanceof Error &&
@@ -167,6 +167,6 @@ export function closeQuietly(fd: number): void {
   try {
     closeSync(fd);
   } catch {
-    // Closed already.
+    // The file is closed already.
   }
 }

@@ -9,23 +9,23 @@ import { quoteForShell } from "../quote-for-shell.ts";
 
 const batch = 32;
 
-/** The prefix of the directory's own name. */
+/** The prefix of the directory's name. */
 export const pipesPrefix = "grange-pipes-";
-/** The name of the link to it in the directory of the worker's process. */
+/** The name of the link to this directory in the directory of the worker's process. */
 export const pipesLink = "pipes";
 
-/** The two ends of a pipe; both are the taker's to close. */
+/** The two ends of a pipe; the caller that takes it must close both. */
 interface Pipe {
   readonly readEnd: number;
   readonly writeEnd: number;
 }
 
 /**
- * Real pipes, which Node cannot make: it gives children sockets, and a shell's `> /dev/stdout` fails on those. A file
- * instead of a pipe would be truncated by it.
+ * Real pipes, which Node cannot create: it gives children sockets, and a shell's `> /dev/stdout` fails on those. With a
+ * file instead of a pipe, this redirection would truncate the file.
  *
  * They are in the directory for temporary files: a job can read the path of its standard output (`readlink
- * /proc/self/fd/1`), and must not learn where the worker's data are.
+ * /proc/self/fd/1`), and must not learn the path of the worker's data.
  */
 export class FifoPool {
   readonly #shell: HelperShell;
@@ -40,7 +40,7 @@ export class FifoPool {
     this.#runDir = runDir;
   }
 
-  /** Removes the pipes that were not taken. */
+  /** Removes the unused pipes. */
   async close(): Promise<void> {
     await this.#making?.catch(() => {});
     this.#ready.length = 0;
@@ -48,11 +48,11 @@ export class FifoPool {
     this.#directory = undefined;
   }
 
-  /** Returns a pipe whose reader waits for data: for the stdin of a child. */
+  /** Returns a pipe whose reader blocks until data arrives: for the stdin of a child. */
   async takeBlocking(): Promise<Pipe> {
     return this.#open((path, readEnd) => {
       const writeEnd = openSync(path, constants.O_WRONLY);
-      // The end that does not wait is no longer needed, because there is a writer now.
+      // The non-blocking end is no longer needed, because there is a writer now.
       const blocking = openSync(path, constants.O_RDONLY);
       closeSync(readEnd);
       return { readEnd: blocking, writeEnd };
@@ -67,7 +67,7 @@ export class FifoPool {
   }
 
   async #open(open: (path: string, readEnd: number) => Pipe): Promise<Pipe> {
-    // Made in batches: one process makes them all.
+    // Made in batches: one process creates all pipes of a batch.
     while (this.#ready.length === 0) {
       this.#making ??= this.#make().finally(() => {
         this.#making = undefined;
@@ -75,7 +75,7 @@ export class FifoPool {
       await this.#making;
     }
     const path = this.#ready.pop() ?? "";
-    // In this order neither waits for the other.
+    // In this order neither call blocks.
     const readEnd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       return open(path, readEnd);
@@ -88,8 +88,8 @@ export class FifoPool {
   }
 
   /**
-   * Makes the directory of the pipes, with a link beside the worker's other files, by which it is found after the
-   * worker was killed.
+   * Creates the directory of the pipes, and a link to it beside the worker's other files, by which it is found after
+   * the worker was killed.
    */
   async #makeDirectory(): Promise<string> {
     await mkdir(this.#runDir, { recursive: true });

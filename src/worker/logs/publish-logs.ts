@@ -6,10 +6,10 @@ import { digestOfFile } from "../outputs/digest-of-file.ts";
 import { type Upload, type UploadTarget, uploadMissing } from "../outputs/upload-outputs.ts";
 import type { CapturedLog } from "./captured-log.ts";
 
-/** Logs up to this size are in the result itself too, which spares readers a call. */
+/** Logs up to this size are also in the result itself, so that readers need one call less. */
 const rawUpToBytes = 16 * 1024;
 
-/** Uploads both logs whole, and enters them into the result. */
+/** Uploads both logs completely, and adds them to the result. */
 export async function publishLogs(
   logs: { readonly stdout: CapturedLog; readonly stderr: CapturedLog },
   digestFunction: DigestFunction,

@@ -5,7 +5,7 @@ import { AppendLogRequestSchema, type Lease } from "#proto/grange/worker/v1/work
 import type { FarmConnection } from "../farm-connection.ts";
 import type { CapturedLog } from "./captured-log.ts";
 
-/** So that a chatty process costs 20 calls a second, not 20,000. */
+/** Limits a process with frequent output to 20 calls a second instead of 20,000. */
 const gatherMs = 50;
 const enoughToSend = 64 * 1024;
 const mostInOneCall = 512 * 1024;
@@ -15,8 +15,8 @@ const lastRetryMs = 250;
 /**
  * Sends a log to the farm while it grows. The stream closes the log.
  *
- * It reads from disk at the offset that the farm names. So a lost connection costs only time, and a restarted farm gets
- * the missing part.
+ * It reads from disk at the offset that the farm requests. So a lost connection costs only time, and a restarted farm
+ * gets the missing part.
  */
 export class LogStream {
   readonly #log: CapturedLog;
@@ -24,7 +24,7 @@ export class LogStream {
   readonly #sending: Promise<void>;
   #wake: () => void = () => {};
   #ended = false;
-  /** Ends a pause between two tries. */
+  /** Ends a pause between two attempts. */
   #hurry = new AbortController();
 
   constructor(log: CapturedLog, lease: Lease, farm: FarmConnection) {
@@ -33,16 +33,16 @@ export class LogStream {
     this.#sending = this.#send(lease, farm);
   }
 
-  /** There is nothing to send, so far. */
+  /** Whether there is nothing to send so far. */
   get isEmpty(): boolean {
     return this.#log.sizeBytes === 0;
   }
 
   /**
-   * After the log's end: resolves when all is sent, or not in time.
+   * Called after the log's end: resolves when all is sent, or after the time limit.
    *
-   * The result waits with the last lines, since the farm takes no log after it. Whoever
-   * needs more than comes in time reads the log's blob.
+   * The result waits for the last lines, because the farm accepts no log after it. Readers who need more than was sent
+   * in time read the log's blob.
    */
   async end(waitLimitMs: number): Promise<void> {
     this.#ended = true;
@@ -55,11 +55,11 @@ export class LogStream {
     await retryWindow;
   }
 
-  /** Ends the sending; the log is closed when the current call has ended. */
+  /** Stops sending; the log is closed when the current call has ended. */
   close(): void {
     this.stop();
     const close = () => this.#log.close();
-    // A file that cannot be closed has nothing to lose: all of it was written.
+    // A close that fails loses nothing: all bytes were written.
     this.#sending.then(close, close).catch(() => {});
   }
 
@@ -86,7 +86,7 @@ export class LogStream {
         const data = await this.#log.readAt(sent, mostInOneCall);
         const request = create(AppendLogRequestSchema, { lease, offset: BigInt(sent), data });
         const { accepted, nextOffset } = await farm.appendLog(request);
-        // Once is a gap, to be filled from where the farm says. Twice means that the lease is over.
+        // One refusal is a gap, to be filled from the offset that the farm names. Two mean that the lease has ended.
         if (!accepted && ++refusals > 1) return;
         if (accepted) refusals = 0;
         sent = Math.min(Number(nextOffset), sent + data.byteLength);

@@ -223,7 +223,7 @@ test("a Tree is, byte for byte, what every other client makes of the directory",
 
   const { result, farm } = await resultOf(root, { outputPaths: ["t"] });
 
-  // By hand, as the wire format has it: field and kind, length, content; defaults left out.
+  // Written by hand in the wire format: field and kind, length, content; defaults are left out.
   const field = (number: number, content: Buffer) =>
     Buffer.concat([Buffer.from([(number << 3) | 2, content.length]), content]);
   const digest = (bytes: Buffer) => {

@@ -15,7 +15,7 @@ import { digestOfFile } from "./digest-of-file.ts";
 import { type OutputLimits, usualOutputLimits } from "./output-limits.ts";
 import { propertiesOf, type WantedProperties } from "./output-properties.ts";
 
-/** One declared output that exists. `path` is as the command spelled it. */
+/** One declared output that exists. `path` is written as in the command. */
 type Output =
   | {
       readonly kind: "file";
@@ -29,7 +29,7 @@ type Output =
       readonly path: string;
       readonly target: string;
       readonly properties?: NodeProperties;
-      /** The older list in which older clients look for it. */
+      /** The older list in which older clients look for the output. */
       readonly oldKind?: "file" | "directory";
     }
   | { readonly kind: "directory"; readonly path: string; readonly tree: DirectoryTree };
@@ -44,9 +44,9 @@ interface OutputFile {
 export interface CollectedOutputs {
   readonly outputs: readonly Output[];
   readonly files: readonly OutputFile[];
-  /** Declared, and not there. REv2 leaves them out of the result. */
+  /** Declared outputs that do not exist. REv2 leaves them out of the result. */
   readonly missing: readonly string[];
-  /** Why some of those that are there cannot be outputs; the others are. */
+  /** Reasons why some existing paths cannot be outputs; the others are collected. */
   readonly refused: readonly string[];
 }
 
@@ -61,8 +61,8 @@ export interface CollectOptions {
 /**
  * Finds the outputs that a command declared, after its processes have ended.
  *
- * No symlink is followed on the way: one that points out of the tree would publish a file of the machine. An illegal
- * output is a failure of the action; the other outputs, such as the log of a test, are still collected.
+ * It follows no symlink in a path, because one that points out of the tree would publish a file of the machine. An
+ * illegal output is a failure of the action; the other outputs, such as the log of a test, are still collected.
  */
 export async function collectOutputs(
   root: string,
@@ -91,7 +91,7 @@ export async function collectOutputs(
   return { outputs, files: collector.files, missing, refused };
 }
 
-/** Errors that the action can cause. All others are the machine's. */
+/** Errors that the action can cause. The machine causes all others. */
 const ofTheAction: ReadonlySet<string> = new Set([
   "invalid_argument",
   "failed_precondition",
@@ -108,11 +108,11 @@ interface CollectorParts {
   readonly signal: AbortSignal | undefined;
 }
 
-/** The sums of a declared output so far. */
+/** The running totals of a declared output. */
 interface Sum {
   entries: number;
   bytes: number;
-  /** The part of these bytes that is on the disk. */
+  /** How many of these bytes are on the disk. */
   onDisk: number;
 }
 
@@ -125,7 +125,7 @@ class Collector {
   readonly #limits: OutputLimits;
   readonly #signal: AbortSignal | undefined;
   readonly #all: Sum = { entries: 0, bytes: 0, onDisk: 0 };
-  /** The path of the present output. */
+  /** The path of the current output. */
   #path = "";
   #sum: Sum = { entries: 0, bytes: 0, onDisk: 0 };
   #files: OutputFile[] = [];
@@ -138,7 +138,7 @@ class Collector {
     this.#signal = signal;
   }
 
-  /** Returns undefined when nothing is there. An output that is refused counts no further, and leaves no files. */
+  /** Returns undefined when nothing exists there. A refused output is not counted further, and contributes no files. */
   async output(declared: DeclaredOutput): Promise<Output | undefined> {
     this.#path = declared.path;
     this.#sum = { entries: 0, bytes: 0, onDisk: 0 };
@@ -175,13 +175,13 @@ class Collector {
     return { kind: "directory", path, tree: buildDirectoryTree(entries, this.#digestFunction, at) };
   }
 
-  /** Returns the kind of a symlink's target, if no other symlink is on the way. */
+  /** Returns the kind of a symlink's target, if no other symlink is in the path. */
   async #kindOf(at: string, target: string): Promise<"file" | "directory"> {
     const found = await this.#lookUp(normalize(join(dirname(at), target))).catch(() => undefined);
     return found?.isDirectory() ? "directory" : "file";
   }
 
-  /** Looks at each name on the way: a symlink there leads elsewhere, and is not the output. */
+  /** Checks each name of the path: a symlink there leads to another place, and is not the output. */
   async #lookUp(at: string): Promise<Stats | undefined> {
     if (at === "") return lstat(this.#root);
     refuse(at, problemOfPath(at));
@@ -211,12 +211,12 @@ class Collector {
         directories.push(path);
         return;
       }
-      // A link may lead out of the directory, as long as it stays within the root: the reader that places the directory
-      // elsewhere checks it there.
+      // A link may point out of the directory but not out of the root: a reader that places the directory elsewhere
+      // checks it there.
       const entry = await this.#leaf(childAt, found);
       into.push({ ...entry, path });
     });
-    // One after the other: the files of one keep the disk busy.
+    // One after the other, because the files of one directory keep the disk busy.
     for (const path of directories) await this.#walk(top, path, into);
   }
 
@@ -242,7 +242,7 @@ class Collector {
     return { kind: "file", path: at, digest, executable, ...properties };
   }
 
-  /** Counts one entry, before it is read. */
+  /** Counts one entry, before its content is read. */
   #count(length: number, onDisk: number): void {
     this.#signal?.throwIfAborted();
     this.#sum.entries++;
@@ -281,7 +281,7 @@ function tooLarge(
   limit: number,
   of: string,
 ): Fault {
-  // Below a half, it is holes and not the file system's compression.
+  // Below a half, the cause is holes and not compression by the file system.
   const sparse =
     onDisk < bytes / 2 ? `, of which ${memorySizeText(onDisk)} on the disk (sparse)` : "";
   return new Fault(
@@ -291,7 +291,7 @@ function tooLarge(
   );
 }
 
-/** Node shows bytes that are no UTF-8 as U+FFFD, and would look for another file. */
+/** Node shows bytes that are not UTF-8 as U+FFFD, and would open another file name. */
 async function namesIn(path: string, at: string): Promise<string[]> {
   const names = await readdir(path);
   if (!names.some((name) => name.includes("\uFFFD"))) return names;

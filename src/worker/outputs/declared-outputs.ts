@@ -1,22 +1,22 @@
 import type { Command } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 
-/** A path that a command says it makes. */
+/** An output path that a command declares. */
 export interface DeclaredOutput {
-  /** As the command spelled it: clients look for it under this exact text. */
+  /** As written in the command: clients look for it under this exact text. */
   readonly path: string;
-  /** Below the root of the inputs. */
+  /** The path below the root of the inputs. */
   readonly at: string;
-  /** The allowed kind, apart from a symlink. Only the older lists state it. */
+  /** The allowed kind, besides a symlink. Only the older lists state it. */
   readonly kind: "file" | "directory" | "either";
-  /** Whether it comes from the older lists: their readers look for symlinks elsewhere. */
+  /** Whether it comes from the older lists, whose readers expect symlinks in other fields. */
   readonly isOld: boolean;
 }
 
 /**
  * Returns the outputs that a command declares, each path once.
  *
- * The two older lists count only without the newer one: Bazel sends all three, and must get each output once. Buck2 may
- * write one path into both older lists, and accepts either kind.
+ * The two older lists count only if the newer one is empty: Bazel sends all three, and must get each output once. Buck2
+ * may write one path into both older lists, and accepts either kind.
  */
 export function declaredOutputs(command: Command): DeclaredOutput[] {
   const { outputPaths, outputFiles, outputDirectories, workingDirectory } = command;
@@ -40,7 +40,7 @@ export function declaredOutputs(command: Command): DeclaredOutput[] {
  * Returns the directories that must exist before the command runs: its working directory, the parents of its outputs,
  * and the outputs that are declared as directories only.
  *
- * The last ones go beyond the API: Bazel makes them when it runs actions locally, and its rules rely on that.
+ * The last ones are not required by the API: Bazel makes them when it runs actions locally, and its rules rely on that.
  */
 export function directoriesToMake(command: Command): string[] {
   const { outputFiles, outputDirectories, workingDirectory } = command;
@@ -54,7 +54,7 @@ export function directoriesToMake(command: Command): string[] {
 
 function placeOf(path: string, workingDirectory: string): string {
   const bare = path.replace(/\/+$/, "");
-  // Only slashes: that is the machine's root, and refused as absolute where it is looked up.
+  // Only slashes: this is the machine's root, and is refused as absolute when it is looked up.
   if (bare === "" && path !== "") return path;
   return bare === "" || workingDirectory === ""
     ? workingDirectory + bare

@@ -4,11 +4,11 @@ import { digestOfMany, startDigest } from "#cas/digest-of.ts";
 import type { Digest, DigestFunction } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 
-/** Files up to this size are read whole. */
+/** Files up to this size are read as a whole. */
 const wholeUpToBytes = 4 * 1024 * 1024;
 
 /**
- * Hashes a file that was found to be one. Does not follow a symlink, should it have become one. Rejects with the
+ * Hashes a path that was a file when it was found. If it has become a symlink, it is not followed. Rejects with the
  * signal's reason when it is aborted before the end.
  */
 export async function digestOfFile(
@@ -17,7 +17,7 @@ export async function digestOfFile(
   by: DigestFunction,
   signal?: AbortSignal,
 ): Promise<Digest> {
-  // Non-blocking: should it have become a pipe, opening must not wait for a writer.
+  // Non-blocking: if the file has become a pipe, opening must not wait for a writer.
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     if (!(await file.stat()).isFile())

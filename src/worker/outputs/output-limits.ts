@@ -1,25 +1,25 @@
 /**
- * How much of a job's tree may become outputs. A file counts as the larger of its length and its blocks on
- * the disk: a sparse file has few blocks, but its length is uploaded and stored.
+ * The limits for the outputs of a job. A file counts as the larger of its length and its blocks on the disk: a sparse
+ * file has few blocks, but its whole length is uploaded and stored.
  */
 export interface OutputLimits {
-  /** Files, links and directories, of all outputs. */
+  /** The number of files, links and directories in all outputs. */
   readonly maxEntries: number;
-  /** For one declared output: a file, or a directory with everything below it. */
+  /** For one declared output: a file, or a directory with its whole subtree. */
   readonly maxBytesOfEach: number;
   readonly maxBytesOfAll: number;
 }
 
 const gibibyte = 1024 ** 3;
 
-/** Larger than container images and packages of debug symbols usually are. */
+/** More than container images and packages of debug symbols usually need. */
 export const usualOutputLimits: OutputLimits = {
   maxEntries: 500_000,
   maxBytesOfEach: 8 * gibibyte,
   maxBytesOfAll: 16 * gibibyte,
 };
 
-/** Returns the limits of an action that may limit itself to less than the worker allows, never to more. */
+/** Returns the limits of an action, which may reduce the worker's limits, but not raise them. */
 export function outputLimitsWithin(
   ownBytes: number | undefined,
   worker: { readonly outputLimitBytes: number; readonly allOutputsLimitBytes: number },

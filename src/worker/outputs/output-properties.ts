@@ -5,13 +5,13 @@ import {
   NodePropertiesSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 
-/** Which properties of its outputs a command asks for. */
+/** The output properties that a command requests. */
 export interface WantedProperties {
   readonly mtime: boolean;
   readonly unixMode: boolean;
 }
 
-/** The names of the API; the older ones of BuildBox mean the same. Others are left unanswered, as the API has it. */
+/** The names of the API; BuildBox's older names mean the same. Other names are ignored, as the API requires. */
 export function wantedProperties(names: readonly string[]): WantedProperties | undefined {
   const plain = new Set(names.map((name) => name.toLowerCase().replaceAll("_", "")));
   const wanted = { mtime: plain.has("mtime"), unixMode: plain.has("unixmode") };

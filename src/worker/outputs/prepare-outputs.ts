@@ -6,13 +6,13 @@ import { giveToJobs } from "#machine/job-owner.ts";
 import type { Command } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { directoriesToMake } from "./declared-outputs.ts";
 
-/** Makes the directories that a command expects. */
+/** Creates the directories that a command expects. */
 export async function prepareOutputs(root: string, command: Command): Promise<void> {
   const there = new Set<string>();
   for (const path of directoriesToMake(command)) await makeDirectory(root, path, there);
 }
 
-/** `there` are directories that were seen already: outputs often lie side by side. */
+/** `there` contains directories that are known to exist, because outputs often have the same parent. */
 async function makeDirectory(root: string, path: string, there: Set<string>): Promise<void> {
   refuse(path, problemOfPath(path));
   const names = path.split("/");
@@ -24,7 +24,7 @@ async function makeDirectory(root: string, path: string, there: Set<string>): Pr
       await mkdir(join(root, at));
       giveToJobs(join(root, at));
     } else if (!found.isDirectory()) {
-      // Through a symlink it could be made anywhere.
+      // A symlink could lead to any place outside the root.
       throw new Fault(
         "invalid_argument",
         `outputs are expected in ${quotePath(path)}, but ${quotePath(at)} of the inputs is no directory`,

@@ -22,7 +22,7 @@ import { mapAtMost } from "#scheduling/map-at-most.ts";
 import type { RetryWindow } from "../retry-window.ts";
 import type { CollectedOutputs } from "./collect-outputs.ts";
 
-/** Blobs up to this size are read whole before they are sent. */
+/** Blobs up to this size are read as a whole before they are sent. */
 const wholeUpToBytes = 1024 * 1024;
 
 /** Bytes to upload: in memory, or in a file. */
@@ -31,13 +31,13 @@ export type Upload = { readonly digest: Digest } & (
   | { readonly path: string }
 );
 
-/** Where uploads go, and how long they are tried. */
+/** The target of uploads, and the time limit for retries. */
 export interface UploadTarget {
   readonly farm: BlobStore;
   readonly retryWindow: RetryWindow;
   /**
-   * Ends the uploads: the call rejects with the signal's reason at once, and nothing more of a file is read.
-   * Small blobs that are on their way arrive, or not.
+   * Ends the uploads: the call rejects at once with the signal's reason, and nothing more of a file is read. Small
+   * blobs that are being sent may or may not arrive.
    */
   readonly signal?: AbortSignal;
 }
@@ -71,7 +71,7 @@ export async function uploadMissing(
   await untilAborted(sendMissing(), signal);
 }
 
-/** Uploads outputs, and enters them into the result once all are there. */
+/** Uploads outputs, and adds them to the result after all are uploaded. */
 export async function publishOutputs(
   root: string,
   { outputs, files }: CollectedOutputs,
@@ -109,7 +109,7 @@ export async function publishOutputs(
         const directory = create(OutputDirectorySchema, {
           path: output.path,
           treeDigest: toDigestMessage(digest),
-          // Parents stand before their children, as encodeTree writes them.
+          // Parents precede their children, as encodeTree writes them.
           isTopologicallySorted: true,
         });
         if (format !== Command_OutputDirectoryFormat.TREE_ONLY) {

@@ -14,15 +14,15 @@ import type { RefusedCall } from "./system-calls/refused-calls.ts";
 
 const run = promisify(execFile);
 
-/** A machine that is busy starts dozens of processes slowly; to give up would leave jobs without a sandbox. */
+/** A busy machine starts dozens of processes slowly; with a shorter limit its jobs would have no sandbox. */
 const longestTryMs = 60_000;
 
 interface SandboxSettings extends HostImageSettings {
-  /** The name of a kind, or `auto` for the first that works. */
+  /** The name of a kind, or `auto` for the first kind that works. */
   readonly sandbox: string;
-  /** Whether jobs may be root of the machine, where nothing else can be had. */
+  /** Whether jobs may run as root of the machine when no better user is possible. */
   readonly allowRootJobs: boolean;
-  /** System calls that jobs may make, though others' jobs may not. */
+  /** System calls that jobs of this worker may make, although they are refused by default. */
   readonly allowedCalls: readonly RefusedCall[];
   /** Whether jobs may make user namespaces. */
   readonly allowsNamespaces: boolean;
@@ -30,19 +30,22 @@ interface SandboxSettings extends HostImageSettings {
 
 interface ChosenSandbox {
   readonly sandbox: Sandbox;
-  /** Its kind, and where its /proc comes from if not its own; for people. */
+  /** Its kind, and the source of its /proc if that is not its own; for people. */
   readonly name: string;
-  /** Why no better one; empty for the best. */
+  /** Why no better sandbox was chosen; empty for the best. */
   readonly why: string;
   /** Describes the network of jobs without and with access; for people. */
   readonly network: string;
-  /** Which system calls jobs may make, for people. */
+  /** Describes the system calls that jobs may make, for people. */
   readonly systemCalls: string;
   /** Describes the user that jobs run as, for people. */
   readonly user: string;
 }
 
-/** Chooses the tightest sandbox in which a command really runs here. A sandbox that was requested by name must work. */
+/**
+ * Chooses the strictest sandbox in which a command runs on this machine. A sandbox that was requested by name must
+ * work.
+ */
 export async function chooseSandbox(
   shell: HelperShell,
   settings: SandboxSettings,
@@ -79,7 +82,7 @@ export async function chooseSandbox(
         const printed = printedBy(reason);
         const complaint = kind.complaint?.(`${printed} ${messageOf(reason)}`);
         const told = complaint ?? (printed || messageOf(reason).split("\n")[0] || "failed");
-        // Another /proc does not help where the program is missing.
+        // Another /proc does not help when the program is missing.
         if (refused.at(-1)?.endsWith(told) !== true) refused.push(`${name}: ${told}`);
       }
     }
@@ -101,7 +104,7 @@ function userOf({ isolates }: Sandbox): string {
   return isolates ? `${jobOwner.uid}, without rights` : "root";
 }
 
-/** Runs a command that writes where jobs write, and looks at its network. */
+/** Runs a command that writes to the directories of jobs, and checks its network. */
 async function tryOut(
   shell: HelperShell,
   sandbox: Sandbox,

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { goScript } from "./go-script.ts";
 
-/** What a program sees that a shell became: its arguments, environment and directory. */
+/** Returns the arguments, environment and directory of a program that replaced a shell. */
 function seenBy(shell: string, environment: Record<string, string>, ...more: string[]) {
   const show =
     "process.stdout.write(JSON.stringify([process.argv.slice(1), process.env, process.cwd()]))";

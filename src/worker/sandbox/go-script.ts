@@ -1,12 +1,12 @@
 import { quoteForShell } from "../quote-for-shell.ts";
 
-/** Variables that a shell uses itself and does not reliably pass on. */
+/** Variables that a shell itself uses, and does not reliably pass to programs. */
 const shellsOwn =
   /^(?:_|UID|EUID|PPID|OPTIND|LINENO|SHELLOPTS|POSIXLY_CORRECT|BASH.*|GROUPS|DIRSTACK|FUNCNAME|HISTCMD|SHLVL|RANDOM|SECONDS|EPOCH.*|COMP_.*)$/;
 const nameOfShells = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /**
- * Returns the text that makes a shell become a command.
+ * Returns the script with which a shell replaces itself by a command.
  *
  * It is one compound command, so that the shell has read all of it before it closes its input pipe. Variables that the
  * shell cannot name, or would change, are passed by `env`.
@@ -28,7 +28,7 @@ export function goScript(command: {
   const lines = [
     "{ exec </dev/null",
     `cd ${q(command.directory)} || exit 126`,
-    // Both are set by `cd`, and passed on by some shells.
+    // `cd` sets both, and some shells pass them to programs.
     "unset OLDPWD PWD",
     ...(own.length === 0 ? [] : [`export ${own.join(" ")}`]),
     others.length === 0 ? `exec ${argv}` : `exec /usr/bin/env -- ${others.join(" ")} ${argv}`,

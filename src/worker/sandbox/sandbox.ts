@@ -1,12 +1,12 @@
-/** One process to run apart from the rest of the machine. */
+/** One process to run, isolated from the rest of the machine. */
 export interface SandboxedCommand {
   readonly arguments: readonly string[];
   /** The complete environment of the process. */
   readonly environment: ReadonlyMap<string, string>;
-  /** The job's tree on the host, and where in it the process starts. */
+  /** The job's tree on the host, and the directory in it in which the process starts. */
   readonly root: string;
   readonly workingDirectory: string;
-  /** Empty directories of this job alone. */
+  /** Empty directories that only this job uses. */
   readonly temp: string;
   readonly home: string;
   readonly network: boolean;
@@ -15,30 +15,30 @@ export interface SandboxedCommand {
 }
 
 /**
- * Where a job's /proc comes from: its own, which shows its processes alone, or the worker's, where the
- * kernel grants no other (as in a container that hides a part of it).
+ * The source of a job's /proc: its own, which shows only its processes, or the worker's, when the kernel permits no
+ * other (as in a container that hides a part of it).
  */
 export type ProcKind = "own" | "shared";
 
 /** The parts of /proc that change the whole machine when root writes to them: read-only for jobs. */
 export const kernelSettings = ["sys", "irq", "bus", "fs", "sysrq-trigger"] as const;
 
-/** A way to keep jobs from the machine and from each other. */
+/** Isolates jobs from the machine and from each other. */
 export interface Sandbox {
   /** The name of its kind in the registry (`sandbox-kinds.ts`). */
   readonly kind: string;
-  /** Whether it keeps jobs from the machine and from each other, as all but `none` do. */
+  /** Whether it isolates jobs from the machine and from each other, as all but `none` do. */
   readonly isolates: boolean;
-  /** The paths of the process's tree, home and directory for temporary files. */
+  /** Returns the paths of the process's tree, home and directory for temporary files. */
   placesOf(command: Pick<SandboxedCommand, "root" | "temp" | "home">): Places;
-  /** The command line that runs the process in the sandbox. */
+  /** Returns the command line that runs the process in the sandbox. */
   commandLine(command: SandboxedCommand): string[];
   /**
-   * The command line of a shell in the sandbox, without network, that waits on stdin for a script;
-   * absent where that cannot be.
+   * Returns the command line of a shell in the sandbox, without network, that waits on stdin for a script; absent when
+   * this is impossible.
    */
   waiting?(places: Places): string[];
-  /** Whether the processes are in a pid namespace, whose end is the end of all of them. */
+  /** Whether the processes are in a pid namespace, whose end ends all of them. */
   readonly ownPids: boolean;
 }
 
@@ -48,17 +48,17 @@ export interface Places {
   readonly temp: string;
 }
 
-/** The same on every machine, because compilers write paths into their output. No host has anything under /grange. */
+/** The same on every machine, because compilers write paths into their output. No host has files under /grange. */
 export const fixedPlaces: Places = { root: "/grange/work", home: "/grange/home", temp: "/tmp" };
 
-/** Beside the tree, not in it: nothing that takes a tree along takes secrets with it. */
+/** Beside the tree, not in it: a program that copies the tree does not copy the secrets. */
 export const secretsPlace = "/grange/secrets";
 
 /**
- * The command line that runs a command with exactly an environment, and nothing besides.
+ * Returns the command line that runs a command with exactly this environment and no other variables.
  *
- * `env` looks a bare name up in that environment's PATH, and exits with 127 when there is none, as shells
- * do. A shell in its place would export variables of its own: `PWD`, and with bash `_` and `SHLVL`.
+ * `env` looks up a bare name in that environment's PATH, and exits with 127 when there is none, as shells do. A shell
+ * in its place would export its own variables: `PWD`, and with bash `_` and `SHLVL`.
  */
 export function withExactEnvironment(
   argv: readonly string[],
@@ -68,7 +68,7 @@ export function withExactEnvironment(
   return ["/usr/bin/env", "-i", "--", ...variables, ...notAVariable(argv)];
 }
 
-/** `env` takes a program whose name contains `=` for a variable; a shell does not. */
+/** `env` treats a program whose name contains `=` as a variable; a shell does not. */
 function notAVariable(argv: readonly string[]): readonly string[] {
   return argv[0]?.includes("=") ? ["/bin/sh", "-c", 'exec "$@"', "sh", ...argv] : argv;
 }

@@ -13,7 +13,7 @@ import { sandboxNeeds } from "../sandbox-needs.fixture.ts";
 
 const run = promisify(execFile);
 
-/** Everybody may read the program there. */
+/** Every user may read the program in this directory. */
 const directory = mkdtempSync(join(tmpdir(), "grange-elsewhere-"));
 const program = join(directory, "run-jobs.mjs");
 beforeAll(async () => {
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(directory, { recursive: true }));
 
-/** Runs jobs by a worker in a process of its own, which `wrapper` starts. */
+/** Runs jobs with a worker in its own process, which `wrapper` starts. */
 async function runJobsIn(wrapper: readonly string[], toRun: JobsToRun): Promise<JobsRun> {
   const { stdout } = await run("env", [...wrapper, ...runJobsCommand(program, toRun)], {
     timeout: 280_000,
@@ -37,7 +37,7 @@ const works = async (wrapper: readonly string[]) => {
   );
 };
 
-/** What every worker must do, wherever it runs. */
+/** The features that every worker must have in any environment. */
 const jobs: readonly FakeJob[] = [
   { script: "echo out; echo err >&2; exit 3" },
   { script: "kill -SEGV $$" },
@@ -107,8 +107,8 @@ describe("a worker in a job of another worker", () => {
 });
 
 /**
- * Mounts as container engines make them: parts of /proc hidden or read-only, /sys read-only. Made by root, they
- * stay hidden from a user namespace below, where the kernel then refuses a new /proc.
+ * Mounts like those of container engines: parts of /proc hidden or read-only, /sys read-only. Because root made them,
+ * they stay hidden from a user namespace below, where the kernel then refuses a new /proc.
  */
 const maskMounts = `
 set -e

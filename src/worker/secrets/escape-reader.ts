@@ -3,7 +3,7 @@ const bell = 0x07;
 
 type Within = "text" | "begun" | "intermediate" | "control" | "string" | "string-escape";
 
-/** The meaning of a byte for a terminal: a text within a sequence is a title, or the address of a link. */
+/** The meaning of a byte for a terminal: text within a sequence is a title, or the address of a link. */
 type Seen = "text" | "sequence" | "text-in-sequence";
 
 /** Separates escape sequences of terminals (ECMA-48) from text. */
@@ -37,7 +37,7 @@ export class EscapeReader {
         else if (byte === escape) this.#within = "string-escape";
         return true;
       case "string-escape":
-        // `ESC \` ends it; any other sequence cuts it off.
+        // `ESC \` ends it; any other sequence interrupts it.
         this.#within = byte === 0x5c ? "text" : afterEscape(byte);
         return true;
     }

@@ -4,17 +4,19 @@
  */
 export class FormMatcher {
   readonly longest: number;
-  /** The root's children by byte, since most bytes of a log end there. */
+  /** The root's children by byte, because most bytes of a log end at the root. */
   readonly #ofRoot = new Int32Array(256);
-  /** For each other state, its first child, which is mostly the only one, and the byte to it; 0 for none. */
+  /**
+   * For each other state, its first child, which is usually the only one, and the byte that leads to it; 0 for none.
+   */
   readonly #firstByte: Uint8Array;
   readonly #first: Int32Array;
-  /** Further ones, by state and byte. */
+  /** Further children, by state and byte. */
   readonly #more = new Map<number, number>();
   readonly #fallback: Int32Array;
-  /** How many bytes a state has read of the longest form that it may become. */
+  /** For each state, the number of bytes read of the longest possible form. */
   readonly depth: Int32Array;
-  /** How long the longest form is that ends with this state; 0 for none. */
+  /** For each state, the length of the longest form that ends with it; 0 for none. */
   readonly ending: Int32Array;
 
   constructor(forms: readonly Uint8Array[]) {
@@ -46,7 +48,7 @@ export class FormMatcher {
     this.#link(count, byteOf, parentOf);
   }
 
-  /** The state after one more byte. */
+  /** Returns the state after one more byte. */
   step(state: number, byte: number): number {
     let from = state;
     for (;;) {

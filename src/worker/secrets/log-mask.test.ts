@@ -12,7 +12,7 @@ function maskedIn(pieces: readonly Uint8Array[], of = forms): string {
 }
 const masked = (text: string, of = forms) => maskedIn([Buffer.from(text)], of);
 
-/** Cuts bytes at the places. */
+/** Cuts bytes at the given positions. */
 function cut(bytes: Uint8Array, at: readonly number[]): Uint8Array[] {
   const places = [0, ...at.map((n) => n % (bytes.byteLength + 1)).toSorted((a, b) => a - b)];
   return places.map((from, i) => bytes.subarray(from, places[i + 1] ?? bytes.byteLength));
@@ -23,7 +23,7 @@ const base64 = (text: string) => Buffer.from(text).toString("base64");
 
 const percentOf = (text: string) => Buffer.from(text).toString("hex").replaceAll(/../g, "%$&");
 
-/** What a program prints of bytes that it is given. */
+/** Returns the output of a program for given bytes. */
 function dumped(command: string, bytes: Uint8Array): string {
   return execFileSync("/bin/sh", ["-c", command], { input: bytes }).toString();
 }
@@ -32,7 +32,7 @@ describe("dumps show nothing of a secret", () => {
   const long = "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789";
   const ofLong = new SecretForms([Buffer.from(long)]);
   const hexOf = (text: string) => Buffer.from(text).toString("hex");
-  /** Of which bytes a dump still tells, apart from its offsets and its right column. */
+  /** Returns the bytes that a dump still shows, without its offsets and its right column. */
   const leftIn = (told: string) =>
     told
       .replaceAll(/^[0-9a-f]+:? ?/gm, "")
@@ -49,7 +49,7 @@ describe("dumps show nothing of a secret", () => {
     }
   });
 
-  // As `xxd` prints it, which not every machine has.
+  // The output of `xxd`, which is not installed on every machine.
   test.each(["", "x", "before "])("of xxd, after %j", (before) => {
     const told = masked(xxd(Buffer.from(`${before}${long}`)), ofLong);
 
@@ -69,7 +69,7 @@ describe("dumps show nothing of a secret", () => {
   });
 });
 
-/** Lines of `xxd`. */
+/** Returns lines in the format of `xxd`. */
 function xxd(bytes: Buffer): string {
   const lines = Array.from({ length: Math.ceil(bytes.byteLength / 16) }, (_, n) => {
     const line = bytes.subarray(n * 16, n * 16 + 16);
@@ -106,7 +106,7 @@ describe("a secret is hidden", () => {
     (before) => {
       const told = masked(base64(`${before}${secret}:more`));
       expect(told).toContain("***");
-      // What is left over could be decoded to a few letters of the neighbours at most.
+      // The remaining letters can be decoded to at most a few letters of the neighbours.
       expect(Buffer.from(told, "base64").toString("latin1")).not.toContain(secret.slice(2, -2));
       expect(told.length).toBeLessThan(base64(`${before}:more`).length + 11);
     },
@@ -143,7 +143,7 @@ test("what is no secret stays as it is, byte for byte", () => {
   );
 });
 
-/** Texts of few letters, so that secrets begin, end and overlap everywhere. */
+/** Texts of few different letters, so that secrets begin, end and overlap at many places. */
 const few = fc.string({ unit: fc.constantFrom("a", "b"), minLength: 8, maxLength: 12 });
 const noise = fc.constantFrom(
   "a",
@@ -166,7 +166,7 @@ test("however a log is cut, it comes out the same, and no secret can be read in 
       fc.array(fc.nat()),
       (secrets, printed, at) => {
         const of = new SecretForms(secrets.map((each) => Buffer.from(each)));
-        // One of them is in there for certain.
+        // At least one of them is certainly in the text.
         const bytes = Buffer.from([...printed, secrets[0], ...printed].join(""));
 
         const told = maskedIn(cut(bytes, at), of);
@@ -184,7 +184,7 @@ test("however a log is cut, it comes out the same, and no secret can be read in 
   );
 });
 
-/** What a terminal shows of a text, on one line. */
+/** Returns the text that a terminal shows, on one line. */
 function shown(text: string): string {
   const escape = "\u001b";
   return text.replaceAll(new RegExp(`${escape}\\[[0-9;]*m|[\\r\\n]`, "g"), "");

@@ -6,14 +6,17 @@ const stars = Buffer.from("***");
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 
-/** The most bytes of escape sequences and line breaks within a form; with more, no reader would recognise it. */
+/**
+ * The maximum number of bytes of escape sequences and line breaks within a form; with more, no reader would recognise
+ * it.
+ */
 const mostBetween = 64 * 1024;
 
 /** Hides values in output. Output in pieces gives the same result as in one piece. */
 export interface Mask {
-  /** Returns the text that is certain; the rest waits for more input. */
+  /** Returns the text that is final; the rest waits for more input. */
   pass(chunk: Uint8Array): Buffer;
-  /** All that was held back. */
+  /** Returns the rest of the output, with its secrets hidden. */
   end(): Buffer;
 }
 
@@ -29,18 +32,18 @@ export class SecretForms {
     return new LogMask(this.matcher);
   }
 
-  /** A whole text with its secrets hidden. */
+  /** Returns a whole text with its secrets hidden. */
   hide(text: string): string {
     const mask = this.mask();
     return Buffer.concat([mask.pass(Buffer.from(text)), mask.end()]).toString();
   }
 }
 
-/** Where a form may have begun, in one reading of the bytes. */
+/** Tracks where a form may have started, in one reading of the bytes. */
 class Reading {
   state = 0;
   readonly #matcher: FormMatcher;
-  /** Where the latest bytes of this reading stand in the log: as many as the longest form has. */
+  /** The positions of the latest bytes of this reading in the log: as many as the longest form has. */
   readonly #places: Float64Array;
   #count = 0;
 
@@ -49,7 +52,7 @@ class Reading {
     this.#places = new Float64Array(matcher.longest + 1);
   }
 
-  /** Where the longest form begins that ends with this byte; -1 when none does. */
+  /** Returns the start of the longest form that ends with this byte; -1 when none ends here. */
   read(byte: number, place: number): number {
     this.state = this.#matcher.step(this.state, byte);
     if (this.state === 0) {
@@ -61,7 +64,7 @@ class Reading {
     return length === 0 ? -1 : this.#placeOf(length);
   }
 
-  /** Returns from where on the input may still become part of a form. */
+  /** Returns the position from which the input may still become part of a form. */
   openFrom(otherwise: number): number {
     return this.state === 0 ? otherwise : this.#placeOf(this.#matcher.depth[this.state] ?? 0);
   }
@@ -81,7 +84,7 @@ class LogMask implements Mask {
   readonly #shown: Reading;
   readonly #plain: Reading;
   readonly #escapes = new EscapeReader();
-  /** Input that is not passed on yet, and its position in the log. */
+  /** Input that was not passed on yet, and its position in the log. */
   #held: Buffer = Buffer.alloc(0);
   #begin = 0;
   /** The separate ranges to hide, in order: [from, to). */
@@ -116,7 +119,7 @@ class LogMask implements Mask {
     if (seen !== "sequence") this.#hideFrom(this.#plain.read(byte, place), place);
   }
 
-  /** Ends come in order, so a new range can only touch the latest. */
+  /** Ends arrive in order, so a new range can only touch the latest one. */
   #hideFrom(begin: number, last: number): void {
     if (begin < 0) return;
     const to = last + 1;
@@ -137,7 +140,7 @@ class LogMask implements Mask {
     const sure = Math.min(...readings.map((reading) => reading.openFrom(end)));
     const held = end - sure;
     if (held <= mostBetween + this.#longest) return sure;
-    // Stopped: parts so far apart do not belong to one form.
+    // Reset: parts that are so far apart do not belong to one form.
     for (const reading of readings) reading.state = 0;
     return end;
   }

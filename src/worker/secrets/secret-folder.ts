@@ -7,17 +7,17 @@ import type { HelperShell } from "../helper-shell.ts";
 import { quoteForShell } from "../quote-for-shell.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 
-/** Where the secrets of one run are, as the helper shell sees it. */
+/** The directory with the secrets of one run, as the helper shell sees it. */
 interface SecretFolder {
   readonly path: string;
   close(): Promise<void>;
 }
 
 /**
- * Puts the secrets of a run into memory that only the helper shell's mount namespace has.
+ * Writes the secrets of a run to memory that only the helper shell's mount namespace contains.
  *
- * Nothing of the machine sees them there, and they are gone with the shell, which ends with this process
- * however it ends. Where there are no walls between runs, none are given: throws `unavailable`.
+ * No other process of the machine sees them there, and they disappear with the shell, which always ends with this
+ * process. When runs are not isolated from each other, they get no secrets: throws `unavailable`.
  */
 export async function openSecretFolder(
   { shell, sandbox }: { readonly shell: HelperShell; readonly sandbox: Sandbox },
@@ -34,7 +34,7 @@ export async function openSecretFolder(
   await mkdir(path, { mode: 0o700 });
   const at = quoteForShell(path);
   const options = "mode=700,size=4m,nosuid,nodev,noexec";
-  // Linux 6.4 can keep it out of the swap.
+  // Linux 6.4 and later can exclude it from swap.
   await shell.run(
     `mount -t tmpfs -o ${options},noswap tmpfs ${at} 2>/dev/null || mount -t tmpfs -o ${options} tmpfs ${at}`,
   );

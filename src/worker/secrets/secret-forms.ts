@@ -1,9 +1,9 @@
-/** Shorter texts would be found everywhere. */
+/** Shorter texts would match too often. */
 const leastBytes = 8;
 
 /**
- * Returns the texts in which a log may show a value: itself, and common encodings of it. Line breaks are handled
- * elsewhere.
+ * Returns the texts in which a log may show a value: the value itself, and common encodings of it. Line breaks are
+ * handled in the log mask.
  */
 export function formsOf(value: Uint8Array): Uint8Array[] {
   const bytes = Buffer.from(value);
@@ -17,7 +17,7 @@ export function formsOf(value: Uint8Array): Uint8Array[] {
     Buffer.from(bytes.toString("hex").toUpperCase()),
     ...percentForms(bytes),
     ...dumpForms(bytes),
-    // Each by itself, too: logs indent, number and prefix lines.
+    // Each line separately, too: logs indent, number and prefix lines.
     ...linesOf(bytes),
   ];
   if (isText) {
@@ -31,15 +31,18 @@ export function formsOf(value: Uint8Array): Uint8Array[] {
   return [...found.values()];
 }
 
-/** Each byte as `%XX`, also those that need it nowhere. */
+/** Each byte as `%XX`, also bytes that never need it. */
 function percentForms(bytes: Buffer): Buffer[] {
   const all = bytes.toString("hex").replaceAll(/../g, "%$&");
   return [all, upperEscapes(all)].map((form) => Buffer.from(form));
 }
 
-/** So much of a value is looked for in dumps: the forms of each byte take some 30 states of the matcher. */
+/**
+ * The maximum length of a value that is searched for in dumps: the forms of each byte take about 30 states of the
+ * matcher.
+ */
 const mostDumpedBytes = 4_096;
-/** So many bytes of a hex dump are recognised wherever its lines begin; adjacent ones are hidden together. */
+/** This many bytes of a hex dump are recognised wherever its lines begin; adjacent ones are hidden together. */
 const windowBytes = 4;
 /** The bytes in a line of `xxd` and `hexdump -C`, whose right column shows the bytes as text. */
 const lineBytes = 16;
@@ -59,7 +62,7 @@ function dumpForms(bytes: Buffer): Buffer[] {
   const shown = dumped.toString("latin1").replaceAll(/[^ -~]/g, ".");
   if (shown.length > lineBytes) {
     for (let at = 0; at + leastBytes <= shown.length; at++) {
-      // The last line is shorter, of a file that holds the value alone.
+      // The last line is shorter, for a file that contains only the value.
       const line = shown.slice(at, at + lineBytes);
       if (line.length === lineBytes || at % lineBytes === 0) forms.push(line);
     }
@@ -68,7 +71,7 @@ function dumpForms(bytes: Buffer): Buffer[] {
 }
 
 function textForms(text: string): Buffer[] {
-  // encodeURIComponent throws for half of a pair, which no text that came from UTF-8 has.
+  // encodeURIComponent throws for an unpaired surrogate, which no text decoded from UTF-8 contains.
   const percent = encodeURIComponent(text);
   const strict = percent.replaceAll(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`);
   const json = JSON.stringify(text).slice(1, -1);
@@ -83,7 +86,7 @@ function textForms(text: string): Buffer[] {
     encodeURI(text),
     json,
     json.replaceAll("/", "\\/"),
-    // As a shell prints it under `set -x`.
+    // The form that a shell prints under `set -x`.
     text.replaceAll("'", "'\\''"),
     text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;"),
   ].map((form) => Buffer.from(form));
@@ -98,11 +101,12 @@ function upperEscapes(text: string): string {
 }
 
 /**
- * Returns the base64 forms of a value inside a longer text that was encoded as a whole, such as `user:token`: it is at
- * one of three positions within a group of three bytes. Letters that also depend on neighbouring bytes are left out.
+ * Returns the base64 forms of a value inside a longer text that was encoded as a whole, such as `user:token`: the value
+ * is at one of three positions within a group of three bytes. Letters that also depend on neighbouring bytes are left
+ * out.
  */
 function base64Forms(bytes: Buffer): Buffer[] {
-  // Encoded alone, it ends with letters of its own and with padding.
+  // Encoded alone, the value ends with different letters and with padding.
   const forms = [bytes.toString("base64"), bytes.toString("base64url")];
   for (const before of [0, 1, 2]) {
     const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");
@@ -119,7 +123,7 @@ function linesOf(bytes: Buffer): Buffer[] {
   return lines.length < 2 ? [] : lines.map((line) => Buffer.from(line.trim(), "latin1"));
 }
 
-/** Many values end with a line break that was cut off before encoding. */
+/** Many values end with a line break that was removed before encoding. */
 function trimmed(bytes: Buffer): Buffer {
   let end = bytes.byteLength;
   while (end > 0 && (bytes[end - 1] === 0x0a || bytes[end - 1] === 0x0d)) end--;

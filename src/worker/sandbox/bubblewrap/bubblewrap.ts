@@ -18,7 +18,7 @@ export const bubblewrapKind: SandboxKind = {
   kind: "bubblewrap",
   open: async ({ view, restriction }) =>
     withEitherProc("bubblewrap", (proc) => bubblewrapSandbox(view, proc, restriction)),
-  // It looks its child up by number: a trial succeeds where another process happens to have that.
+  // bubblewrap looks its child up by its process id: a trial succeeds by mistake when another process has this id.
   unusable: () =>
     numberOfThisProcess() === process.pid ? undefined : "/proc is that of another pid namespace",
   complaint: (printed) =>
@@ -37,8 +37,9 @@ function bubblewrapSandbox(
     jobOwner === undefined
       ? ["--unshare-user", "--uid", `${jobUser.uid}`, "--gid", `${jobUser.gid}`]
       : ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"],
-    // No cgroup namespace: the machine's cgroups are mounted, and seen from one, their roots are "/..". Java 17 ends
-    // with an exception over that. Without it, a Java virtual machine finds the limits of its job.
+    // No cgroup namespace: the machine's cgroups are mounted, and inside such a namespace their roots appear as "/..".
+    // Java 17 fails with an exception on that. Without the namespace, a Java virtual machine finds the limits of its
+    // job.
     ["--unshare-ipc", "--unshare-uts", "--hostname", "grange"],
     ["--unshare-pid", "--die-with-parent", "--clearenv"],
     view.flatMap((step, at) => [
@@ -99,10 +100,13 @@ const sealedSettings = kernelSettings.flatMap((name) => {
   return ["--ro-bind-try", at, at];
 });
 
-/** Settings of the kernel are for root to write; bubblewrap itself closes a part of them (0.8 not /proc/sys). */
+/** Only root can write settings of the kernel; bubblewrap itself protects a part of them (0.8 not /proc/sys). */
 const ownProc = ["--proc", "/proc", ...(jobOwner === undefined ? [] : sealedSettings)];
 
-/** Writable, since a process writes to /proc/self/uid_map when it makes a user namespace; but no settings of the kernel. */
+/**
+ * Writable, because a process writes to /proc/self/uid_map when it creates a user namespace; but settings of the kernel
+ * are read-only.
+ */
 const sharedProc = ["--bind", "/proc", "/proc", ...sealedSettings];
 
 function bindStep(step: ViewStep): string[] {

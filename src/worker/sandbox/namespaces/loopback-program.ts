@@ -1,11 +1,11 @@
 import { elfExecutable, type MachineCode } from "#machine/elf-executable.ts";
 
 /**
- * A program that brings the loopback interface of its network namespace up, as the bytes of a static
- * ELF executable; undefined for an architecture that is not in the table below.
+ * Returns a program that activates the loopback interface of its network namespace, as the bytes of a static ELF
+ * executable; undefined for an architecture that is not in the table below.
  *
- * A new network namespace has its loopback down, and only ioctl(2) or netlink change that. Node can call
- * neither, util-linux has no tool for it, and `ip` and `ifconfig` are often not installed. The program is:
+ * In a new network namespace loopback is inactive, and only ioctl(2) or netlink change that. Node can call neither,
+ * util-linux has no tool for it, and `ip` and `ifconfig` are often not installed. The program is:
  *
  *     fd = socket(AF_INET, SOCK_DGRAM, 0);
  *     exit(-ioctl(fd, SIOCSIFFLAGS, &{ .ifr_name = "lo", .ifr_flags = IFF_UP }));
@@ -22,7 +22,10 @@ const ifreq = Buffer.alloc(40);
 ifreq.write("lo");
 ifreq.writeUInt16LE(1, 16); // IFF_UP
 
-/** `ifreq` follows the last instruction; they name it by its distance, so that they do not depend on where they are loaded. */
+/**
+ * `ifreq` follows the last instruction; instructions address it by its distance, so that they do not depend on their
+ * load address.
+ */
 const machines: Readonly<Record<string, MachineCode>> = {
   x64: {
     elfMachine: 62,

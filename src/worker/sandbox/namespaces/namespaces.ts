@@ -29,7 +29,7 @@ export const namespacesKind: SandboxKind = {
   },
 };
 
-/** Returns the program's path; undefined where there is none for this architecture. */
+/** Returns the program's path; undefined when there is none for this architecture. */
 async function writeLoopbackProgram(runDir: string): Promise<string | undefined> {
   const program = loopbackProgram(process.arch);
   if (program === undefined) return undefined;
@@ -43,14 +43,14 @@ interface NamespacesSettings {
   /** An empty directory, on which each job mounts its root. */
   readonly newRoot: string;
   readonly proc: ProcKind;
-  /** The file of a program that brings the loopback interface up; see `loopback-program.ts`. */
+  /** The file of a program that activates the loopback interface; see `loopback-program.ts`. */
   readonly loopback: string | undefined;
   readonly restriction: Restriction;
 }
 
 /**
- * The same sandbox as bubblewrap's, from what every Linux has: `unshare`, `mount`
- * and `pivot_root` of util-linux. Slower, since each mount is a process.
+ * The same sandbox as bubblewrap's, made with tools that every Linux has: `unshare`, `mount` and `pivot_root` of
+ * util-linux. It is slower, because each mount is a process.
  */
 function namespacesSandbox(settings: NamespacesSettings): Sandbox {
   return {
@@ -68,12 +68,12 @@ function namespacesSandbox(settings: NamespacesSettings): Sandbox {
   };
 }
 
-/** Mounts of this source are the job's own to write to. */
+/** Mounts with this source are writable for the job. */
 const emptySource = "grange-empty";
 
 /**
- * No program of a job gains rights by setuid bits or file capabilities. bubblewrap and `asJobOwner` do the same, and the program of
- * `system-calls`, where there is one.
+ * Programs of a job get no additional rights from setuid bits or file capabilities. bubblewrap and `asJobOwner` do the
+ * same, and so does the program of `system-calls`, if there is one.
  */
 const withoutNewRights = existsSync(setpriv) ? `${setpriv} --no-new-privs -- ` : "";
 
@@ -111,17 +111,18 @@ function setupScript(
     ...(command.network ? [] : [`${loopbackCommand(loopback)} 2>/dev/null || :`]),
     "hostname grange 2>/dev/null || :",
     "pivot_root . .old; umount -l .old; rmdir .old 2>/dev/null || :",
-    // The user namespace of its own takes the rights over all these mounts away.
+    // The command's own user namespace removes its rights over all these mounts.
     `cd ${q(join(fixedPlaces.root, command.workingDirectory))}`,
     `exec ${become} ${restrict} /bin/sh -c ${q(initScript)} sh "$@"`,
   ].join("\n");
 }
 
 /**
- * The first process of the job's pid namespace, which waits for the command and takes its exit code.
+ * The first process of the job's pid namespace, which waits for the command and returns its exit code.
  *
- * The command cannot be that process itself: the kernel ignores signals to it that it has no handler for, so `kill
- * -SEGV $$` or abort(3) would do nothing. The messages that a shell prints about signals are kept out of the job's log.
+ * The command cannot be that process itself: the kernel does not deliver signals without a handler to it, so `kill
+ * -SEGV $$` or abort(3) would do nothing. The messages that a shell prints about signals do not appear in the job's
+ * log.
  */
 const initScript = 'exec 3>&2 2>/dev/null; (exec 2>&3 3>&-; exec "$@"); exit $?';
 
@@ -130,7 +131,7 @@ const initScript = 'exec 3>&2 2>/dev/null; (exec 2>&3 3>&-; exec "$@"); exit $?'
  * remount changes one mount, and mount(8) has `ro=recursive` only since 2.39.
  *
  * `noexec` is kept: in a user namespace, options of the host's mounts cannot be removed. A mount that can be neither
- * changed nor unmounted must be out of reach.
+ * changed nor unmounted must not be reachable.
  */
 const sealScript = `
 top=$(pwd -P)
@@ -142,7 +143,7 @@ while read -r _ _ _ _ at options rest; do
   mount -o "remount,bind,ro,nosuid,nodev$keep" "$at" || umount -l "$at" || [ ! -e "$at" ]
 done </proc/self/mountinfo`;
 
-/** Settings of the kernel are for root to write, and to the kernel a job of a worker that runs as root is root. */
+/** Only root can write settings of the kernel, and for the kernel a job of a worker that runs as root is root. */
 const sealProcScript = `
 if [ -w proc/sys/kernel/core_pattern ] || [ -w proc/sysrq-trigger ]; then
   for p in ${kernelSettings.join(" ")}; do
@@ -150,7 +151,7 @@ if [ -w proc/sys/kernel/core_pattern ] || [ -w proc/sysrq-trigger ]; then
   done
 fi`;
 
-/** Other architectures than those that `loopback-program.ts` knows need a tool that may be missing. */
+/** Architectures that `loopback-program.ts` does not know need a tool that may be missing. */
 function loopbackCommand(program: string | undefined): string {
   const tools = "ip link set lo up || ifconfig lo up";
   return program === undefined ? `{ ${tools}; }` : quoteForShell(program);

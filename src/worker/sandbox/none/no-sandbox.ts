@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { type Sandbox, withExactEnvironment } from "../sandbox.ts";
 import type { SandboxKind } from "../sandbox-kind.ts";
 
-/** No isolation: the process sees the machine, in a process group of its own. */
+/** No isolation: the process sees the whole machine, and has its own process group. */
 const noSandbox: Sandbox = {
   kind: "none",
   isolates: false,

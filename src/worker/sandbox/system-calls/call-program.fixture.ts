@@ -7,8 +7,8 @@ export interface Call {
 }
 
 /**
- * Returns a shell script that makes system calls and prints what became of each in a line: 0 and above for success,
- * else the number of the error below 0. Undefined for an architecture that is not known here.
+ * Returns a shell script that makes system calls and prints the result of each in a line: 0 and above for success, else
+ * the number of the error below 0. Undefined for an unknown architecture.
  */
 export function callScript(
   calls: readonly Call[],

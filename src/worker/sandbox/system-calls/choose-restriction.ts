@@ -10,30 +10,30 @@ import { type FilterSettings, seccompFilter } from "./seccomp-filter.ts";
 
 const run = promisify(execFile);
 
-/** A program that only has to load a filter; a busy machine starts even that slowly. */
+/** The program only has to load a filter, but a busy machine is slow even for that. */
 const longestTryMs = 30_000;
-/** With one more millisecond between each two: five seconds. */
+/** The pause grows by one millisecond after each attempt: five seconds in total. */
 const mostAttempts = 100;
 
-/** Where jobs find the programs. */
+/** The directory of the programs inside the sandbox. */
 const programsPlace = "/grange/restrict";
 
-/** How a sandbox keeps jobs from system calls and sockets. */
+/** Restricts the system calls and sockets of jobs. */
 export interface Restriction {
-  /** The parts of the host that jobs need to see for it. */
+  /** The parts of the host that it needs inside the sandbox. */
   readonly view: readonly ViewStep[];
-  /** The words before a job's command, which is then an absolute path; empty when no restriction is possible. */
+  /** The prefix of a job's command, which is then an absolute path; empty when no restriction is possible. */
   before(command: { readonly network: boolean }): readonly string[];
   /** Describes the refused calls, or the reason why none are refused; for people. */
   readonly systemCalls: string;
-  /** Whether a job with the machine's network reaches abstract Unix sockets of the machine; for people. */
+  /** Whether a job with the machine's network can connect to abstract Unix sockets of the machine; for people. */
   readonly abstractSockets: string;
 }
 
 /**
  * Writes the programs that restrict jobs, and tries them on this machine.
  *
- * Throws `Fault("failed_precondition")` where `settings` denies what cannot be denied here.
+ * Throws `Fault("failed_precondition")` when `settings` denies a call that cannot be denied here.
  */
 export async function chooseRestriction(
   settings: FilterSettings,
@@ -52,7 +52,7 @@ export async function chooseRestriction(
   await write("with-network", true);
   const failure = await failureOf(join(directory, "plain"));
   if (failure !== undefined) return unrestricted(settings, failure);
-  // Landlock is in Linux since 5.13, and knows of abstract sockets since 6.12.
+  // Landlock is in Linux since 5.13, and restricts abstract sockets since 6.12.
   const hasScope = (await failureOf(join(directory, "with-network"))) === undefined;
   return {
     view: [{ kind: "show", path: programsPlace, from: directory }],
@@ -93,7 +93,7 @@ async function failureOf(program: string): Promise<string | undefined> {
       await run(program, ["/bin/sh", "-c", ":"], { env: {}, timeout: longestTryMs, cwd: "/" });
       return undefined;
     } catch (reason) {
-      // A process that this one was starting when the file was written holds it open until it is another program.
+      // A process that was being started while the file was written keeps it open until its exec.
       const isBusy = (reason as NodeJS.ErrnoException).code === "ETXTBSY";
       if (isBusy && attempt < mostAttempts) await rest(1 + attempt);
       else return messageOf(reason).trim().split("\n").at(-1) ?? "the program failed";

@@ -1,4 +1,4 @@
-/** Instruction sets whose programs run on a machine that the filter knows. */
+/** Instruction sets whose programs can run on a machine that the filter supports. */
 export type CallTable = "x64" | "arm64" | "i386";
 
 /** The numbers of one system call; absent: the table has no such call. */
@@ -7,15 +7,16 @@ type CallNumbers = Readonly<Partial<Record<CallTable, number>>>;
 /**
  * System calls that no job may make, with their numbers.
  *
- * The choice follows the default profiles of container runtimes, except for the calls with which a job makes a sandbox
- * of its own (`mount`, `unshare`, `setns`, `pivot_root`) and debugs its own processes (`ptrace`, `process_vm_readv`,
- * `kcmp`), which its namespaces confine. See `docs/decisions/0094-system-calls-of-jobs.md`.
+ * The choice follows the default profiles of container runtimes, except for two groups of calls that the job's
+ * namespaces confine: those with which a job creates its own sandbox (`mount`, `unshare`, `setns`, `pivot_root`), and
+ * those with which it debugs its own processes (`ptrace`, `process_vm_readv`, `kcmp`). See
+ * `docs/decisions/0094-system-calls-of-jobs.md`.
  *
- * The numbers are those of `asm/unistd_64.h`, `asm-generic/unistd.h` and `asm/unistd_32.h` of Linux. From 424 on they
- * are the same everywhere.
+ * The numbers are from `asm/unistd_64.h`, `asm-generic/unistd.h` and `asm/unistd_32.h` of Linux. From 424 on they are
+ * the same everywhere.
  */
 export const refusedCalls = {
-  // The kernel itself: another one, its modules, programs that it runs, its log.
+  // The kernel itself: loading another kernel, modules and programs, and reading its log.
   kexec_load: { x64: 246, arm64: 104, i386: 283 },
   kexec_file_load: { x64: 320, arm64: 294 },
   init_module: { x64: 175, arm64: 105, i386: 128 },
@@ -27,7 +28,7 @@ export const refusedCalls = {
   bpf: { x64: 321, arm64: 280, i386: 357 },
   syslog: { x64: 103, arm64: 116, i386: 103 },
   lookup_dcookie: { x64: 212, arm64: 18, i386: 253 },
-  // Large parts of the kernel in which errors are found often, and which builds do without.
+  // Large parts of the kernel with frequent security bugs, which builds do not need.
   io_uring_setup: { x64: 425, arm64: 425, i386: 425 },
   io_uring_enter: { x64: 426, arm64: 426, i386: 426 },
   io_uring_register: { x64: 427, arm64: 427, i386: 427 },
@@ -54,7 +55,7 @@ export const refusedCalls = {
   iopl: { x64: 172, i386: 110 },
   ioperm: { x64: 173, i386: 101 },
   vhangup: { x64: 153, arm64: 58, i386: 111 },
-  // Left from former decades.
+  // Calls from earlier decades.
   vm86: { i386: 166 },
   vm86old: { i386: 113 },
   uselib: { x64: 134, i386: 86 },
@@ -66,13 +67,13 @@ export const refusedCalls = {
 
 export type RefusedCall = keyof typeof refusedCalls;
 
-/** `file_setattr` of Linux 6.17: later calls are unknown here and therefore refused. */
+/** `file_setattr` of Linux 6.17: later calls are unknown to this filter and therefore refused. */
 export const newestCall = 469;
 
-/** Calls whose arguments decide. */
+/** Calls that are allowed or refused by their arguments. */
 export const inspectedCalls = {
   socket: { x64: 41, arm64: 198, i386: 359 },
-  /** The first argument is the actual call, whose own arguments are in memory, which no filter can read. */
+  /** The first argument is the actual call. The arguments of that call are in memory, which no filter can read. */
   socketcall: { i386: 102 },
   clone: { x64: 56, arm64: 220, i386: 120 },
   clone3: { x64: 435, arm64: 435, i386: 435 },
@@ -81,7 +82,7 @@ export const inspectedCalls = {
 } as const satisfies Record<string, CallNumbers>;
 
 /**
- * Families of sockets that jobs may make: AF_UNIX, AF_INET, AF_INET6, AF_NETLINK. Of the others, AF_VSOCK reaches the
- * machine's hypervisor out of every network namespace; most are rarely used drivers.
+ * Families of sockets that jobs may create: AF_UNIX, AF_INET, AF_INET6, AF_NETLINK. Of the others, AF_VSOCK reaches the
+ * machine's hypervisor from every network namespace; most are rarely used drivers.
  */
 export const socketFamilies = [1, 2, 10, 16] as const;

@@ -16,13 +16,15 @@ import { inspectedCalls, refusedCalls } from "./refused-calls.ts";
 
 const { filter, scope } = await restrictionNeeds();
 
-/** Of this process's architecture; the needs of the tests say when there is none. */
+/** The table of this process's architecture; the needs of the tests state when there is none. */
 const table = process.arch === "arm64" ? "arm64" : "x64";
 
 const EPERM = -1;
 const EAFNOSUPPORT = -97;
 
-/** Each fails otherwise without a filter: its arguments are wrong, or it is for everybody. */
+/**
+ * Without a filter each call fails with another error, because its arguments are wrong, or it succeeds for everybody.
+ */
 const refused: readonly { readonly call: Call; readonly expected: number }[] = [
   { call: { number: refusedCalls.add_key[table] }, expected: EPERM },
   { call: { number: refusedCalls.request_key[table] }, expected: EPERM },
@@ -102,7 +104,7 @@ for (const { sandbox, need } of await sandboxNeeds(["bubblewrap", "namespaces"])
       expect(await printed(farm, script)).toBe("yes\n");
       expect(await printed(strict, script)).toBe("no\n");
       expect(strict.registered?.facilities["system calls"]).toBe("filtered; no user namespaces");
-      // A thread is made with flags that a filter cannot read; C libraries have another way.
+      // `clone3` passes flags in memory, which a filter cannot read; C libraries have another method.
       expect(
         await printed(
           strict,

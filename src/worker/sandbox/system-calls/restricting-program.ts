@@ -3,17 +3,17 @@ import { elfExecutable, type MachineCode } from "#machine/elf-executable.ts";
 interface Restrictions {
   /** The filter of system calls for its processes: `struct sock_filter[]` in bytes; see `seccomp-filter.ts`. */
   readonly filter: Buffer;
-  /** Whether abstract Unix sockets of other processes are out of reach. Needs Linux 6.12 with Landlock. */
+  /** Whether abstract Unix sockets of other processes are unreachable. Needs Linux 6.12 with Landlock. */
   readonly closesAbstractSockets: boolean;
 }
 
 /**
- * A program that runs the command in its arguments with restrictions that neither the command nor its children can
- * lift, as the bytes of a static ELF executable; undefined for an architecture that is not in the table below.
+ * Returns a program that runs the command in its arguments with restrictions that neither the command nor its children
+ * can remove, as the bytes of a static ELF executable; undefined for an architecture that is not in the table below.
  *
- * Node cannot call prctl(2), and util-linux loads filters since 2.40 only. With bubblewrap too, since its `--seccomp` does not
- * pass SECCOMP_FILTER_FLAG_SPEC_ALLOW: before Linux 5.16 a filter without it makes every program slower, by the mitigation
- * of Speculative Store Bypass. The program is:
+ * Node cannot call prctl(2), and util-linux loads filters only since 2.40. The program is used with bubblewrap, too,
+ * because its `--seccomp` does not pass SECCOMP_FILTER_FLAG_SPEC_ALLOW: before Linux 5.16 a filter without this flag
+ * makes every program slower, by the mitigation of Speculative Store Bypass. The program is:
  *
  *     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
  *     if (closesAbstractSockets)
@@ -31,7 +31,7 @@ export function restrictingProgram(
   return machine && elfExecutable(machine, dataOf(restrictions));
 }
 
-/** Where the data's parts lie, as the instructions know them. */
+/** The offsets of the data's parts, for the instructions. */
 const dataAt = { scoped: 16, filterLength: 24, complaint: 32, filter: 96 } as const;
 
 /** LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET. */
@@ -48,7 +48,10 @@ function dataOf({ filter, closesAbstractSockets }: Restrictions): Buffer {
   return Buffer.concat([head, filter]);
 }
 
-/** `data` follows the last instruction; it is named by its distance, so that nothing depends on where it is loaded. */
+/**
+ * `data` follows the last instruction; instructions address it by its distance, so that they do not depend on their
+ * load address.
+ */
 const machines: Readonly<Record<string, MachineCode>> = {
   x64: {
     elfMachine: 62,

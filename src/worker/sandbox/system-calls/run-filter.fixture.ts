@@ -1,14 +1,17 @@
-/** What the kernel would make of a system call. */
+/** The decision of the kernel about a system call. */
 export type Verdict = "allow" | { readonly errno: number };
 
 interface SystemCall {
   readonly architecture: number;
   readonly number: number;
-  /** Words of 32 bits are enough for what filters look at. */
+  /** Words of 32 bits are enough for the values that filters check. */
   readonly arguments?: readonly number[];
 }
 
-/** Runs a filter of `struct sock_filter[]`, as linux/filter.h describes it, on a call. Throws where the kernel would refuse the filter. */
+/**
+ * Runs a filter of `struct sock_filter[]`, as linux/filter.h describes it, on a call. Throws when the kernel would
+ * refuse the filter.
+ */
 export function runFilter(filter: Buffer, call: SystemCall): Verdict {
   const data = Buffer.alloc(64);
   data.writeUInt32LE(call.number, 0);

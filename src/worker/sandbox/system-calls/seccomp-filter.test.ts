@@ -59,7 +59,7 @@ test.each(tables)("%s programs make sockets of usual families only", (table) => 
 
 test("32-bit programs make sockets by the call that a filter can look at", () => {
   expect(verdict("i386", inspectedCalls.socketcall.i386, [1])).toEqual(EAFNOSUPPORT);
-  // Connecting one that is there.
+  // Connecting an existing socket.
   expect(verdict("i386", inspectedCalls.socketcall.i386, [3])).toBe("allow");
 });
 

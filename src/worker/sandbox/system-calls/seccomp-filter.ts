@@ -8,19 +8,19 @@ import {
 } from "./refused-calls.ts";
 
 export interface FilterSettings {
-  /** Refused calls that jobs of this worker may make all the same. */
+  /** Calls that are refused by default but allowed for jobs of this worker. */
   readonly allowedCalls: readonly RefusedCall[];
-  /** Whether jobs may make user namespaces, as sandboxes of their own need. */
+  /** Whether jobs may create user namespaces, which they need for their own sandboxes. */
   readonly allowsNamespaces: boolean;
 }
 
 /**
  * Returns a filter of system calls for seccomp(2), as `struct sock_filter[]` in bytes (8 each); undefined for an
- * architecture, by Node's name, whose calls are not known.
+ * architecture, by Node's name, whose calls are unknown.
  *
- * All calls are allowed but those of `refusedCalls`, which fail with EPERM. What is newer than `newestCall` fails with ENOSYS, as
- * on an older kernel: programs have another way then. So do all calls of an architecture without a table; on
- * x86-64, 32-bit programs (i386) have a table, and x32 programs have none.
+ * All calls are allowed except those of `refusedCalls`, which fail with EPERM. Calls newer than `newestCall` fail with
+ * ENOSYS, as on an older kernel, so that programs use another method. All calls of an architecture without a table also
+ * fail with ENOSYS; on x86-64, 32-bit programs (i386) have a table, and x32 programs have none.
  */
 export function seccompFilter(architecture: string, settings: FilterSettings): Buffer | undefined {
   switch (architecture) {
@@ -49,19 +49,22 @@ export const auditArchitecture: Readonly<Record<CallTable, number>> = {
   i386: 0x4000_0003,
 };
 
-/** Where things lie in `struct seccomp_data`. The lower half of an argument comes first. */
+/** The offsets in `struct seccomp_data`. The lower half of an argument comes first. */
 const dataOffset = { number: 0, architecture: 4, firstArgument: 16 } as const;
 
 /** Numbers of errors, the same on all architectures in the tables. */
 const errors = { EPERM: 1, ENOSYS: 38, EAFNOSUPPORT: 97 } as const;
 
-/** `CLONE_NEWUSER` of sched.h. Every other namespace needs rights that come with a user namespace only. */
+/** `CLONE_NEWUSER` of sched.h. Every other namespace needs rights that only a user namespace grants. */
 const newUserNamespace = 0x1000_0000;
 
 /** `SYS_SOCKET` of linux/net.h. */
 const socketOfSocketcall = 1;
 
-/** One `struct sock_filter`: the operation, how many instructions to skip if it holds and if not, its operand. */
+/**
+ * One `struct sock_filter`: the operation, the number of instructions to skip if it is true and if it is false, and its
+ * operand.
+ */
 type Instruction = readonly [operation: number, ifTrue: number, ifFalse: number, operand: number];
 
 /** Operations of linux/bpf_common.h, all on words of 32 bits. */
@@ -84,14 +87,17 @@ const fail = (error: keyof typeof errors): Instruction => [
   0,
   0x0005_0000 + errors[error],
 ];
-/** The instructions, if the loaded word is a value. By a jump of its own, since conditions skip 255 at most. */
+/**
+ * Returns instructions that run only if the loaded word equals a value. It uses a separate jump, because conditions
+ * skip at most 255.
+ */
 const onlyIf = (value: number, then: readonly Instruction[]): Instruction[] => [
   [operation.ifEqual, 1, 0, value],
   [operation.jump, 0, 0, then.length],
   ...then,
 ];
 
-/** Ends by a return, whatever the call. */
+/** Always ends with a return instruction. */
 function rulesOf(table: CallTable, settings: FilterSettings): Instruction[] {
   const refused = Object.entries(refusedCalls)
     .filter(([name]) => !settings.allowedCalls.some((allowed) => allowed === name))
@@ -107,7 +113,7 @@ function rulesOf(table: CallTable, settings: FilterSettings): Instruction[] {
   };
   return [
     load(dataOffset.number),
-    // Also all of x32, which sets a bit above.
+    // This includes all x32 calls, which set a higher bit.
     [operation.ifGreater, 0, 1, newestCall],
     fail("ENOSYS"),
     ...refused.flatMap((number) => [[operation.ifEqual, 0, 1, number] as const, fail("EPERM")]),
@@ -139,7 +145,7 @@ function namespaceRules(
   return [
     ...rule("clone", refuseUserNamespace),
     ...rule("unshare", refuseUserNamespace),
-    // Its flags lie in memory. C libraries then use `clone`.
+    // Its flags are in memory. With this error, C libraries use `clone`.
     ...rule("clone3", [fail("ENOSYS")]),
     ...rule("setns", [fail("EPERM")]),
   ];
