@@ -9,7 +9,7 @@ import { withoutSandbox } from "./processes/tools.ts";
 
 const signal = new AbortController().signal;
 
-/** Tries what only root may, and what a benchmark needs; says what is wrong, and fails. */
+/** Tries actions that only root may do, and actions that a benchmark needs; prints errors, and fails. */
 const attempts = `#!/bin/sh
 wrong() { echo "$1"; exit 1; }
 head -c 1 /grange/artifact/of-root >/dev/null 2>&1 && wrong "reads a file of root"

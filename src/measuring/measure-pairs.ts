@@ -17,20 +17,20 @@ interface PairsToMeasure {
   readonly child: PlacedArtifact;
   readonly parent: PlacedArtifact;
   readonly place: WorkPlace;
-  /** How many pairs are stored already; numbers continue after them. */
+  /** The number of stored pairs; new numbers continue after it. */
   readonly from: number;
-  /** The figures of those pairs, where they are known: they are judged together with the new ones. */
+  /** The figures of those pairs, if they are known: they are judged together with the new ones. */
   readonly stored?: readonly PairFigures[] | undefined;
-  /** A rerun, and only these metrics decide when to stop; default all noisy ones that decide. */
+  /** For a rerun: only these metrics decide when to stop; default: all noisy ones that decide. */
   readonly doubts?: readonly { readonly metric: string }[] | undefined;
-  /** How much a metric of this case differs between equal artifacts, as a fraction, where that was measured. */
+  /** How much a metric of this case differs between equal artifacts, as a fraction, if it was measured. */
   readonly noiseOf?: ((metric: string) => number | undefined) | undefined;
   /**
-   * Of the order within pairs: a job's id. It differs for each run, including a confirming one, and stays the same when
-   * a run is resumed.
+   * The seed for the order within pairs: a job's id. It differs for each run, including a confirming one, and stays the
+   * same when a run is resumed.
    */
   readonly seed: string | number;
-  /** Awaited before the next pair is begun. */
+  /** Awaited before the next pair starts. */
   readonly onPair: (pair: MeasuredPair) => Promise<void> | void;
   readonly signal: AbortSignal;
 }
@@ -41,7 +41,7 @@ interface PairFigures {
   readonly parentFirst: boolean;
 }
 
-/** Interleaves processes of child and parent until the noisy metrics are clear, or the rounds are over. */
+/** Alternates processes of child and parent until the noisy metrics are clear, or the rounds have ended. */
 export async function measurePairs(wanted: PairsToMeasure): Promise<MeasuredPair[]> {
   const { suite, place, child, parent, signal } = wanted;
   const { benchmark } = partsOf(suite, wanted.case);
@@ -92,7 +92,7 @@ export async function measurePairs(wanted: PairsToMeasure): Promise<MeasuredPair
   }
 }
 
-/** The noisy metrics of the section that decide, or those of them in doubt. */
+/** Returns the noisy metrics of the section that decide, or those of them in doubt. */
 export function decidingMetrics(
   suite: Suite,
   { section }: Pick<TestCase, "section">,
@@ -128,7 +128,7 @@ export function pairsWanted(
         ? []
         : [{ child: ofChild, parent: ofParent, parentFirst }];
     });
-    // No program gives it: more pairs would not, either.
+    // No program reports this metric, and more pairs would not change that.
     if (figures.length === 0) return known.length > 0;
     const better = suite.metrics[metric]?.better ?? "lower";
     const limit = practicalLimit(noiseOf(metric));

@@ -137,7 +137,7 @@ for (const { kind, all } of sandboxes)
       ]);
       expect(message).not.toContain("leaked");
       vi.unstubAllEnvs();
-      // What the test's own process was given open stands empty.
+      // The files that the test's own process had open are empty.
       const open = message.matchAll(/^\/proc\/self\/fd\/(\d+)=(.+)$/gm);
       const others = [...open].filter(([, fd, to]) => Number(fd) > 2 && to !== "/dev/null");
       expect(others.map(([line]) => line)).toEqual([]);
@@ -174,7 +174,7 @@ for (const { kind, all } of sandboxes)
         iterations: { timed: 1 },
       });
 
-      // Prepared, then the file as it was, then with the patch.
+      // The value is from the prepared run, then the unchanged file, then the file with the patch.
       expect(iteration?.values["n"]).toBe(1112);
     });
 
@@ -305,7 +305,8 @@ describe("in the sandbox", needs(bubblewrapForPrograms), () => {
   });
 
   test("a program that starts thousands of processes is ended", async () => {
-    // Bounded by itself, too: these tests may run in a job, which may have 4,096 of all its tests together.
+    // The script also has its own limit: these tests may run in a job, which may have 4,096 processes for all its tests
+    // together.
     const bomb =
       "cd /tmp; mkfifo never; i=0; while [ $i -lt 2500 ]; do (read -r x <never) & i=$((i + 1)); done; sleep 60";
 
@@ -347,7 +348,7 @@ describe("in the sandbox", needs(bubblewrapForPrograms), () => {
 
       expect(first).toBeGreaterThan(50_000);
       expect(again).toBe(first);
-      // The dynamic loader reads paths and an environment of other lengths.
+      // The dynamic loader reads paths and an environment of different lengths.
       expect(Math.abs(without - first) / first).toBeLessThan(0.02);
     } finally {
       await outside.close();

@@ -17,13 +17,13 @@ interface TestToMeasure {
   readonly artifact: PlacedArtifact;
   readonly place: WorkPlace;
   readonly signal: AbortSignal;
-  /** In place of the suite's. */
+  /** Replaces the suite's. */
   readonly iterations?: Partial<Suite["iterations"]> | undefined;
   /** Iterations are numbered from the one after this. */
   readonly after?: number | undefined;
 }
 
-/** Measures one test case. A benchmark that fails is a `Fault` that says how, and of no other's concern. */
+/** Measures one test case. A failing benchmark throws a `Fault` with the reason, and does not affect others. */
 export async function measureTest(test: TestToMeasure): Promise<MeasuredIteration[]> {
   const { suite, place, artifact, signal } = test;
   const parts = partsOf(suite, test.case);
@@ -55,7 +55,7 @@ export async function measureTest(test: TestToMeasure): Promise<MeasuredIteratio
   }
 }
 
-/** Hardware counters where there are any; a simulator only where the suite names it, for it takes long. */
+/** Hardware counters if there are any; a simulator only if the suite names it, because it is slow. */
 function counterFor(
   { backend }: Pick<CaseParts, "backend">,
   tools: Pick<MeasuringTools, "counters">,

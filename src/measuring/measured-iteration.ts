@@ -1,11 +1,11 @@
 import type { MetricValues } from "#core/benchmark-metric.ts";
 
-/** One iteration: the figures of its counted process and its timed one, as far as there were. */
+/** One iteration: the available figures of its counted process and its timed one. */
 export interface MeasuredIteration {
   /** From 1. */
   readonly iteration: number;
   readonly values: MetricValues;
-  /** The reasons to doubt the figures: short sentences. */
+  /** The reasons to doubt the figures, as short sentences. */
   readonly warnings: string[];
 }
 

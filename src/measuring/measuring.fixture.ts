@@ -9,7 +9,7 @@ import { Suite } from "#suites/suite.ts";
 import type { SandboxRequest } from "./processes/tools.ts";
 import { openWorkPlace, type WorkPlace } from "./work-place.ts";
 
-/** A folder for one test, with a place to measure and an artifact cache that holds nothing but what is put there. */
+/** A folder for one test, with a place to measure and an artifact cache that contains only the given artifacts. */
 export interface Workshop {
   readonly directory: string;
   readonly place: WorkPlace;

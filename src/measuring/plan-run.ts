@@ -4,20 +4,20 @@ import { caseKey, type TestCase } from "#core/test-case.ts";
 import type { Benchmark, Suite, SuiteSection } from "#suites/suite.ts";
 import type { RunFolders } from "./folders/run-folders.ts";
 
-/** Which process it is: under a counter of instructions, or by the clock. Never both. */
+/** The kind of process: with a counter of instructions, or with a clock. Never both. */
 export type ProcessKind = "counted" | "timed";
 
-/** The commands of one run, all holes filled. */
+/** The commands of one run, with all placeholders filled. */
 export interface RunPlan {
   readonly prepare: readonly string[] | undefined;
-  /** Run once before, not measured. */
+  /** Whether the command runs once before, without measurement. */
   readonly warm: boolean;
   readonly patch: Benchmark["patches"][string] | undefined;
   readonly command: readonly string[];
-  /** Beside the fixed ones. */
+  /** In addition to the fixed variables. */
   readonly env: Readonly<Record<string, string>>;
   readonly exitCodes: readonly number[];
-  /** A line that fits this must be printed. */
+  /** The command must print a line that matches this. */
   readonly mustPrint: string | undefined;
   readonly timeoutMs: number;
 }
@@ -39,7 +39,7 @@ export function partsOf(suite: Suite, testCase: TestCase): CaseParts {
   return { section, benchmark, backend };
 }
 
-/** Pure: `folders` are those that the command sees, `artifact` what the artifact cache has placed. */
+/** Pure: `folders` are those that the command sees, `artifact` is the result of the artifact cache. */
 export function planRun(
   suite: Suite,
   testCase: TestCase,
@@ -80,7 +80,7 @@ export function planRun(
 
 /**
  * Returns the command of a case. Arguments for counting come directly after the program, because options of a runtime
- * come before its script. They are the tool's: a command without the tool does not get them.
+ * come before its script. They belong to the tool: a command without the tool does not get them.
  */
 function commandOf(
   command: readonly string[],
@@ -97,7 +97,7 @@ function expand(command: readonly string[], tool: readonly string[]): string[] {
   return command.flatMap((argument) => (argument === "{tool}" ? tool : [argument]));
 }
 
-/** Fills the holes of a text in one pass: filled text is not searched again. */
+/** Fills the placeholders of a text in one pass: inserted text is not searched again. */
 export function filled(text: string, folders: RunFolders): string {
   return text.replace(
     /\{(artifact|source|out|state)\}/g,
@@ -105,7 +105,7 @@ export function filled(text: string, folders: RunFolders): string {
   );
 }
 
-/** The artifact cache fills placeholders with its own folder; a sandbox shows it elsewhere. */
+/** The artifact cache fills placeholders with its own folder, which has another path in a sandbox. */
 function movedPath(text: string, from: string, to: string): string {
   return text === from || text.includes(`${from}/`) ? text.replaceAll(from, to) : text;
 }
@@ -117,7 +117,7 @@ function mapped(
   return Object.fromEntries(Object.entries(env).map(([name, value]) => [name, change(value)]));
 }
 
-/** Names come from requests: `constructor` is no benchmark. */
+/** Names come from requests: `constructor` must not be found as a benchmark. */
 function own<T>(map: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
   return map !== undefined && Object.hasOwn(map, name) ? map[name] : undefined;
 }

@@ -27,7 +27,7 @@ interface ProcessToRun {
   readonly source: PlacedSource;
   readonly place: WorkPlace;
   readonly signal: AbortSignal;
-  /** For counted runs. */
+  /** Only for counted runs. */
   readonly counter?: Counter | undefined;
 }
 
@@ -36,10 +36,10 @@ export interface ProcessResult {
   readonly warnings: string[];
 }
 
-/** A simulator's minutes are longer: it is some thirty to fifty times slower. */
+/** A simulator gets more time, because it is thirty to fifty times slower. */
 const simulatorWaitLimit = 40;
 
-/** One process to measure, in fresh folders, with all that goes before it. */
+/** Measures one process in new folders, with all its preparation. */
 export async function runOnce(kind: ProcessKind, run: ProcessToRun): Promise<ProcessResult> {
   const { suite, place, source, artifact, counter } = run;
   const { sandbox, meter, fixedLayout } = place.tools;
@@ -112,13 +112,13 @@ function runCommand(
     contained: sandbox.kind !== "none",
     writes: folders.out,
   }).catch((reason: unknown) => {
-    // Who stops us needs no account of the command.
+    // A caller that stops the run needs no result of the command.
     if (signal.aborted || !(reason instanceof Fault)) throw reason;
     throw new Fault(reason.code, `${reason.message}: ${argv.join(" ")}`, { cause: reason });
   });
 }
 
-/** Checks the result of a command: of the measured run, and of the same command before it. */
+/** Checks the result of a command: of the measured run, or of the same command before it. */
 function checkRun(ended: EndedProcess, plan: RunPlan, which: string): void {
   const { command, exitCodes, mustPrint } = plan;
   if (!exitCodes.includes(ended.exitCode)) throw failureOf(ended, command, which);
@@ -146,7 +146,7 @@ async function sizesOf(
   return sizes;
 }
 
-/** Returns why a command counts as failed: how it ended, its last output, and the command. */
+/** Returns why a command failed: its end, its last output, and the command. */
 function failureOf(
   { exitCode, stdout, stderr }: Pick<EndedProcess, "exitCode" | "stdout" | "stderr">,
   command: readonly string[],
@@ -156,7 +156,7 @@ function failureOf(
     exitCode > 128 && exitCode < 193
       ? `ended by signal ${exitCode - 128}`
       : `exit code ${exitCode}`;
-  // Compilers complain on stdout, runtimes on stderr: whichever is there.
+  // Compilers report errors on stdout, runtimes on stderr: the existing one is used.
   const output = [lastLines(stdout), lastLines(stderr)].filter((text) => text !== "").join("\n");
   const words = [
     `${before}${how}`,
@@ -170,7 +170,7 @@ function lastLines(text: string): string {
   return text.trim().split("\n").slice(-shownLines).join("\n").slice(-shownCharacters);
 }
 
-/** Bytes of a file, or of all files below a folder. Links count nothing, and are not followed. */
+/** Returns the bytes of a file, or of all files below a folder. Links count as 0, and are not followed. */
 async function sizeOf(path: string): Promise<number> {
   const entry = await lstat(path);
   if (entry.isFile()) return entry.size;
@@ -180,7 +180,7 @@ async function sizeOf(path: string): Promise<number> {
   return bytes;
 }
 
-/** Undefined where there is nothing, or where a link on the way leads out of the root. */
+/** Undefined when the path does not exist, or when a link in it leads out of the root. */
 async function sizeBelow(root: string, path: string): Promise<number | undefined> {
   try {
     const [top, real] = [await realpath(root), await realpath(path)];

@@ -28,7 +28,7 @@ export function metricsFrom(
   );
 }
 
-/** The values of a process; and which metrics it did not give. */
+/** Returns the values of a process, and the metrics that are missing. */
 export function valuesOf(
   metrics: readonly (readonly [name: string, metric: DefinedMetric])[],
   figures: ProcessFigures,
@@ -88,7 +88,7 @@ function numberIn(text: string): number | undefined {
   return plain === "" ? undefined : Number(plain);
 }
 
-/** No rounding errors of `0.1 * 3`: a figure that is written down must read as the program wrote it. */
+/** Avoids rounding errors like that of `0.1 * 3`: a stored figure must equal the figure that the program printed. */
 function scaled(value: number | undefined, scale: number): number | undefined {
   return value === undefined ? undefined : Number((value * scale).toPrecision(15));
 }
@@ -100,7 +100,7 @@ function lastJson(output: string): unknown {
     try {
       return JSON.parse(text);
     } catch {
-      // A line that only looks like it.
+      // A line that only looks like JSON.
     }
   }
   return undefined;

@@ -6,23 +6,26 @@ import { makePrivateDirectory } from "#machine/make-directory.ts";
 import { removeTree } from "#machine/remove-tree.ts";
 import { findTools, type MeasuringTools, type SandboxRequest } from "./processes/tools.ts";
 
-/** Where and with what this machine measures. One at a time: two would measure each other. */
+/**
+ * The place and the settings with which this machine measures. Only one at a time, because two would disturb each
+ * other.
+ */
 export interface WorkPlace {
   readonly directory: string;
   readonly tools: MeasuringTools;
   readonly cache: Pick<ArtifactCache, "placeSource" | "release">;
-  /** Reports once a fact that holds for all figures, e.g. that instructions cannot be counted here. */
+  /** Reports once a fact that applies to all figures, e.g. that instructions cannot be counted here. */
   readonly note: (sentence: string) => void;
   close(): Promise<void>;
 }
 
 export interface WorkPlaceSettings {
-  /** Ours alone. */
+  /** A directory that only this process uses. */
   readonly directory: string;
   readonly cache: Pick<ArtifactCache, "placeSource" | "release">;
-  /** Default `auto`: bubblewrap where it works, else none, which is reported. */
+  /** Default `auto`: bubblewrap if it works, otherwise none, which is reported. */
   readonly sandbox?: SandboxRequest | undefined;
-  /** Hears each note once. */
+  /** Receives each note once. */
   readonly tell?: ((sentence: string) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }

@@ -2,7 +2,7 @@ import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { benchmarkChannel } from "./channels.ts";
 
-/** Notifies those that wait for jobs or for their end, when this transaction commits. */
+/** Notifies the processes that wait for jobs or for their end, when this transaction commits. */
 export async function tellBenchmarkChange(tx: Tx, suite = ""): Promise<void> {
   await tx.run(sql`select pg_notify(${benchmarkChannel}, ${suite})`);
 }

@@ -1,23 +1,26 @@
-/** How long things last between collectors and their servers. */
+/** The time limits between collectors and their servers. */
 export interface LabTimes {
-  /** A job whose collector is silent for this long goes back into the queue, and the collector is shown offline. */
+  /** When a collector is silent for this long, its job is requeued, and the collector is shown offline. */
   readonly leaseMs: number;
-  /** Several to a lease: all but one may be lost. */
+  /** Several heartbeats per lease: all but one may be lost. */
   readonly heartbeatMs: number;
   /** A failure with a temporary reason (an unreachable registry) is retried after this time. */
   readonly retryAfterMs: number;
-  /** How often a claim that waits looks for itself: every wake-up may be lost, and jobs become due by time alone. */
+  /**
+   * How often a waiting claim checks without a notification: every notification may be lost, and jobs become due by
+   * time alone.
+   */
   readonly pollMs: number;
   /** How often a collector compares an artifact with itself. */
   readonly selfTestEveryMs: number;
-  /** The same after a failed test, because somebody who repairs the machine waits for it. */
+  /** The same after a failed test, because a person who repairs the machine waits for it. */
   readonly failedSelfTestEveryMs: number;
 }
 
 const heartbeatsToALease = 4;
 const usualLeaseMs = 60_000;
 
-/** The times of a lab with this lease. */
+/** Returns the times of a lab with this lease. */
 export function labTimesFor(leaseMs: number): LabTimes {
   const heartbeatMs = Math.round(leaseMs / heartbeatsToALease);
   return {

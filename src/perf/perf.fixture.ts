@@ -9,10 +9,10 @@ import { Suite } from "#suites/suite.ts";
 import { suiteDigest } from "#suites/suite-digest.ts";
 import { keepSuite } from "./suites.store.ts";
 
-/** When the lab of the tests begins. */
+/** The start time of the lab in tests. */
 export const labEpoch = new Date("2026-06-01T00:00:00Z");
 
-/** A clock that stands until somebody moves it. */
+/** A clock that only moves when the test advances it. */
 export function labClock(start = labEpoch) {
   let time = start.getTime();
   return {
@@ -23,7 +23,7 @@ export function labClock(start = labEpoch) {
   };
 }
 
-/** Two sets of compile benchmarks, one of runtime ones; two backends of which one is optional, one target. */
+/** Two sets of compile benchmarks, one of runtime benchmarks; two backends, one of them optional; one target. */
 export function aSuite(changes: Partial<z.input<typeof Suite>> = {}): Suite {
   return Suite.parse({
     suite: "demo",
@@ -57,7 +57,7 @@ export function aSuite(changes: Partial<z.input<typeof Suite>> = {}): Suite {
   });
 }
 
-/** Leaves a database without a lab, though not without the farm. */
+/** Removes the lab's data from a database, but keeps the farm. */
 export async function emptyLab(db: Db): Promise<void> {
   await db.script(
     "truncate benchmark_suite, benchmark_environment, collector, benchmark_leader cascade",
@@ -109,7 +109,7 @@ export async function storeArtifact(
   return { id: Id.parse(row).id, tag, suite };
 }
 
-/** A request as it is in the table; in progress unless said otherwise. */
+/** Inserts a request into the table; in progress by default. */
 export async function storeRequest(
   db: Db,
   wanted: {
@@ -156,7 +156,7 @@ interface WantedJob {
   readonly maxAttempts?: number;
 }
 
-/** A queued job: of the compile section, profile `check` and set 0 unless said otherwise. */
+/** Inserts a queued job: by default of the compile section, profile `check` and set 0. */
 export async function storeJob(db: Db, wanted: WantedJob): Promise<string> {
   const { purpose = "own", section = "compile", set = 0 } = wanted;
   const id = randomUUID();
@@ -176,7 +176,7 @@ export async function storeJob(db: Db, wanted: WantedJob): Promise<string> {
   return id;
 }
 
-/** A suite, an artifact and its parent, and a request in progress with a job for each set. */
+/** Creates a suite, an artifact and its parent, and a request in progress with a job for each set. */
 export async function aLab(db: Db) {
   const digest = await storeSuite(db);
   const parent = await storeArtifact(db, { tag: `nightly-${randomUUID().slice(0, 8)}` });
@@ -189,7 +189,7 @@ export async function aLab(db: Db) {
   return { digest, parent, child, request, jobs };
 }
 
-/** What a collector that measured well would say of a case: so many iterations, one more each time. */
+/** Returns a collector's figures for a case: this many iterations, each value one higher. */
 export function figuresOf(testCase: TestCase, iterations = 2) {
   const base = Buffer.from(caseKey(testCase)).reduce((sum, byte) => sum + byte, 1_000);
   return Array.from({ length: iterations }, (_, i) => ({

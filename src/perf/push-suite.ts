@@ -10,8 +10,8 @@ import { tellBenchmarkChange } from "./change.store.ts";
 import { keepSuite } from "./suites.store.ts";
 
 /**
- * Stores a suite's definition, without a signature. Requests in progress keep the definition that their jobs were made
- * from.
+ * Stores a suite's definition, without a signature. Requests in progress keep the definition from which their jobs were
+ * made.
  */
 export async function pushSuite(
   { db, clock }: { readonly db: Db; readonly clock: Clock },
@@ -42,7 +42,7 @@ function readPushed(definition: unknown, name: string): Suite {
   try {
     return parseSuite(definition, name);
   } catch (reason) {
-    // A pushed definition has no file here, unlike other problems in the API: its sentences are complete.
+    // A pushed definition has no file here, unlike other problems in the API: its messages are complete.
     if (reason instanceof SuiteProblems) {
       throw new Fault(reason.code, reason.message, { cause: reason });
     }

@@ -6,7 +6,7 @@ import type { StoredSuite } from "./suites.store.ts";
 
 const sections: readonly Section[] = ["compile", "runtime", "toolchain"];
 
-/** A suite for pages: with the words that lists to choose from are made of. */
+/** Returns a suite for pages: with the names for selection lists. */
 export function suiteView(
   { name, digest, definition, changedBy, changedAt }: StoredSuite,
   counts: { readonly artifacts: number; readonly measured: number } | undefined,

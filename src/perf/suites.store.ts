@@ -9,7 +9,7 @@ const StoredSuite = z.object({
   definition: Suite,
   changedBy: z.string(),
   changedAt: z.date(),
-  /** The time of the last look for new artifacts, and its problem. */
+  /** The time of the last query for new artifacts, and its problem. */
   lookedAt: z.date().nullable(),
   lookFailed: z.string().nullable(),
 });
@@ -61,7 +61,7 @@ export async function suiteByDigest(tx: Tx, digest: string): Promise<Suite | und
   return version?.definition;
 }
 
-/** Keeps a definition; false when the suite says just that already. */
+/** Stores a definition; returns false when the suite already has the same one. */
 export async function keepSuite(
   tx: Tx,
   suite: Suite,
@@ -86,11 +86,11 @@ export async function keepSuite(
   return changed > 0;
 }
 
-/** How many artifacts of each suite are known, and how many of them have a result. */
+/** Returns the number of known artifacts of each suite, and how many of them have a result. */
 export function countArtifacts(tx: Tx) {
   return tx.many(
     z.object({ suite: z.string(), artifacts: z.number(), measured: z.number() }),
-    // `exists` is one look into the primary key for each artifact; counting results would read them all.
+    // `exists` is one lookup in the primary key for each artifact; counting results would read them all.
     sql`
       select suite, count(*) as artifacts,
              count(*) filter (where exists (
@@ -101,7 +101,7 @@ export function countArtifacts(tx: Tx) {
   );
 }
 
-/** Takes the right to look at a suite's source; false when somebody did since `notSince`. */
+/** Takes the right to query a suite's source; returns false when another server did so since `notSince`. */
 export async function beginLook(tx: Tx, name: string, now: Date, notSince: Date): Promise<boolean> {
   const begun = await tx.run(sql`
     update benchmark_suite set looked_at = ${now}

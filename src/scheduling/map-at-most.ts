@@ -1,8 +1,8 @@
 /**
  * Maps items with at most `limit` calls at the same time. Returns the results in the order of the items.
  *
- * After a failure no further call starts, and it waits for the running ones, so that none is left when the caller
- * cleans up.
+ * After a failure no further call starts, and the function waits for the running ones, so that none is left when the
+ * caller cleans up.
  */
 export async function mapAtMost<Item, Result>(
   limit: number,

@@ -10,7 +10,7 @@ beforeEach(letTimeStandStill);
 
 afterEach(letTimePass);
 
-/** Reads so many pieces, and tells how many so far. */
+/** Reads this many pieces, and counts them. */
 function reading(count: number) {
   const read = { pieces: 0 };
   async function* body() {

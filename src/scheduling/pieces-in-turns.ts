@@ -1,9 +1,9 @@
 import { isSomebodyElseWaiting, myTurn } from "./take-turns.ts";
 
-/** To receive a mebibyte, to put it together and to clear it away takes about 2 ms; to send it, no more. */
+/** Receiving, assembling and releasing a mebibyte takes about 2 ms; sending it takes no longer. */
 export const bytesPerMs = 524_288;
 
-/** Taken in at once while others wait. */
+/** The number of bytes accepted at once while others wait. */
 export const turnBytes = 262_144;
 
 /** The cost of many tiny pieces is per piece: a piece of one byte costs as much as 5,000 bytes of a large piece. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { sharedTurns } from "./shared-turns.ts";
 
-/** Work that ends when the test says so. */
+/** Work that ends when the test requests it. */
 function controlled() {
   const begun: string[] = [];
   const ends = new Map<string, (value: string) => void>();

@@ -25,7 +25,7 @@ interface Shared {
 export function sharedTurns(): SharedTurns {
   /** The end of the last work of each queue. */
   const ends = new Map<string, Promise<unknown>>();
-  /** Work that has not begun, by queue and name. */
+  /** Work that has not started, by queue and name. */
   const notBegun = new Map<string, Shared>();
 
   function begin(

@@ -1,14 +1,17 @@
 import { vi } from "vitest";
 import { isSomebodyElseWaiting } from "./take-turns.ts";
 
-/** From now on no time passes by itself, and nothing short is left of earlier tests, of other files either. */
+/**
+ * From now on time only passes when the test advances it, and no short work of earlier tests remains, also of other
+ * files.
+ */
 export function letTimeStandStill(): void {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
-  // Later than any time that the process has seen: they tell it since it began.
+  // Later than any time of this process, which measures time from its start.
   forgetShorts(1e9);
 }
 
-/** The end of a test in which time stood still. */
+/** Ends a test with stopped time. */
 export function letTimePass(): void {
   if (vi.isFakeTimers()) forgetShorts(100);
   vi.useRealTimers();

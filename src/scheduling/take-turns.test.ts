@@ -97,7 +97,7 @@ test("however much is short, a loop goes on after a rest", async () => {
   const overs = [shortWork("a"), shortWork("b"), shortWork("b")];
   await someSteps();
   expect(loop.wentOn).toBe(false);
-  // The longest rest there is, and less than short things are waited for.
+  // The longest rest, and shorter than the wait for short work.
   await vi.advanceTimersByTimeAsync(45);
   await someSteps();
   expect(loop.wentOn).toBe(true);

@@ -32,8 +32,8 @@ let due = false;
 let resting: NodeJS.Timeout | undefined;
 
 /**
- * Returns a function to await in each round of a long loop: it lets the rest of the process run when this loop has used
- * its turn.
+ * Returns a function to await in each round of a long loop: when the loop has used its turn, the function lets the rest
+ * of the process run.
  *
  * All such loops wait in one line, in turns of their owners. If each continued in every round of the event loop, ten
  * loops would make everything else wait ten times as long.
@@ -52,7 +52,7 @@ export function takingTurns(
   };
 }
 
-/** Waits for a turn for work of some length, of which so much is done already, or will be before long. */
+/** Waits for a turn for work of some length that was already done, or soon will be. */
 export function myTurn(who: string, owedMs: number): Promise<void> {
   const now = performance.now();
   restUntil = Math.min(Math.max(restUntil, now) + restsPerTurn * owedMs, now + longestRestMs);
@@ -65,8 +65,8 @@ export function myTurn(who: string, owedMs: number): Promise<void> {
 }
 
 /**
- * Notes that short work of an owner began: long loops rest after each turn until it ends. Returns the function that
- * notes its end.
+ * Registers the start of an owner's short work: long loops rest after each turn until it ends. Returns the function
+ * that registers its end.
  */
 export function shortWork(who: string): () => void {
   const now = performance.now();

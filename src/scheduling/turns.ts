@@ -32,7 +32,7 @@ export async function mapInTurns<Item, Made>(
   return made;
 }
 
-/** A list in parts of at most `size`, none of them empty. */
+/** Divides a list into parts of at most `size`, none of them empty. */
 export function partsOf<Item>(items: readonly Item[], size: number): Item[][] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, i) =>
     items.slice(i * size, (i + 1) * size),

@@ -29,8 +29,8 @@ export interface RangeServices extends SubmissionServices, PreviewServices {
 /**
  * Requests the jobs of a commit, in an existing graph or in a new one.
  *
- * Known results are not computed again. Requesting twice has the same effect as once, because the id of the new graph
- * is derived from the search and the commit. Throws `permission_denied`, `already_exists` where another principal took
+ * Known results are not computed again. A repeated request has no further effect, because the id of the new graph is
+ * derived from the search and the commit. Throws `permission_denied`, `already_exists` when another principal has used
  * that id, and temporary errors. A commit that has no such jobs, or no valid definitions, is skipped.
  */
 export async function askCommit(
@@ -70,9 +70,7 @@ export async function askCommit(
   }
 }
 
-/**
- * Undefined when the owner of the search may not request more in this graph; then the search makes a graph of its own.
- */
+/** Undefined when the owner of the search may not request more in this graph; then the search creates its own graph. */
 async function wantIfAllowed(
   ...request: Parameters<typeof wantSearchedJobs>
 ): Promise<boolean | undefined> {
@@ -91,7 +89,7 @@ export interface JudgedGraph {
   readonly verdict: Verdict;
 }
 
-/** The newest graph that has a result; else the newest that may have one. */
+/** Returns the newest graph that has a result; otherwise the newest that may have one. */
 async function bestGraphOf(
   db: Db,
   search: SearchToStep,
@@ -142,7 +140,9 @@ async function makeGraph(
   return GraphId.parse(graph.id);
 }
 
-/** Whether the search itself made a graph with its id. Anybody can compute such an id and take it first. */
+/**
+ * Returns whether the search itself created the graph with its id. Everybody can compute such an id and use it first.
+ */
 function isOfSearch(graph: GraphSummary, search: SearchToStep, commit: string): boolean {
   const { parent } = graph;
   const isInPlace =
@@ -157,7 +157,7 @@ function isOfSearch(graph: GraphSummary, search: SearchToStep, commit: string): 
   );
 }
 
-/** An id derived from the search and the commit: a UUID of version 8, whose digits are free to choose. */
+/** Returns an id derived from the search and the commit: a UUID of version 8, whose digits are free to choose. */
 export function graphIdOf({ id }: Pick<SearchToStep, "id">, position: number): string {
   const hex = createHash("sha256").update(`${id} ${position}`).digest("hex");
   return [

@@ -11,7 +11,7 @@ import { endSearch, findSearch, type SearchId } from "./search.store.ts";
  * Ends a search and its unfinished graphs.
  *
  * Jobs that it requested in graphs of others continue there. Calling it again also ends graphs that a crashed server
- * left. False when there is no such search.
+ * left. Returns false when there is no such search.
  */
 export async function cancelSearch(
   db: Db,
@@ -28,7 +28,7 @@ export async function cancelSearch(
     return true;
   });
   if (!isEnded && search.state !== "cancelled") return true;
-  // Read again: the set may have got its name meanwhile.
+  // Read again: the set may have received its name meanwhile.
   const { set } = (await findSearch(db, id)) ?? search;
   if (set === null) return true;
   for (const graphId of await searchGraphsUnderWay(db, GraphId.parse(set), search.kind)) {

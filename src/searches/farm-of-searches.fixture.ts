@@ -9,10 +9,10 @@ import { type SearchId, searches } from "./search.store.ts";
 import { startSearch } from "./start-search.ts";
 import { stepSearches } from "./step-search.ts";
 
-/** What a commit's test answers, by the commit's place in its history and how often it was asked. */
+/** The answer of a commit's test, by the commit's position in its history and the number of the run. */
 export type AnswerAt = (place: number, run: number) => Answer;
 
-/** A farm with histories to search, whose worker answers as a test wishes. */
+/** A farm with histories for searches, whose worker answers as the test defines. */
 export async function farmOfSearches(db: Db) {
   const farm = await farmOfGraphs(db);
   const services: RangeServices = {
@@ -23,9 +23,9 @@ export async function farmOfSearches(db: Db) {
   };
 
   /**
-   * Commits a history; answers its commits.
+   * Commits a history; returns its commits.
    *
-   * Each has a job that prints the commit's place in it, one that the job needs, and one that nobody asks for.
+   * Each has a job that prints the commit's position in it, a job that this one needs, and one that is not requested.
    */
   function commitHistory(length: number): { readonly commits: string[]; readonly mark: string } {
     const mark = randomUUID().slice(0, 8);
@@ -53,7 +53,7 @@ jobs:
     return search;
   }
 
-  /** Steps a search and lets the worker answer, until it is over. Answers which places were tested, in order. */
+  /** Steps a search, with the worker's answers, until it has ended. Returns the tested positions, in order. */
   async function carryOn(id: SearchId | undefined, mark: string, answer: AnswerAt) {
     const tested: number[] = [];
     for (let round = 0; round < 200; round++) {

@@ -10,7 +10,7 @@ interface KnownBefore {
   readonly known: number;
   /** For the newest commit: the selected jobs and everything that they need. */
   readonly preview: GraphPreview;
-  /** Per worker and minute; 0 for a farm that counts none. */
+  /** The price per worker and minute; 0 for a farm without prices. */
   readonly price: number;
 }
 
@@ -46,7 +46,7 @@ export async function forecastSearch(
   };
 }
 
-/** Among how many commits the first bad one is, as far as results are known. */
+/** Returns the number of commits among which the first bad one is, by the known results. */
 async function leftToBisect(tx: Tx, { id, commits }: NewSearch): Promise<number> {
   const { low, high } = turnWithin({ last: commits, known: await knownStandings(tx, id) });
   return high - low;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 
-/** Those of some graphs that a search which still runs has asked for. */
+/** Returns those of some graphs that a running search has requested. */
 export async function graphsOfRunningSearches(
   tx: Tx,
   graphs: readonly string[],
@@ -18,9 +18,9 @@ export async function graphsOfRunningSearches(
   return rows.map(({ id }) => id);
 }
 
-/** Lets searches that are over no longer name graphs, which are being deleted. What was found of commits stays. */
+/** Removes references to graphs that are being deleted from ended searches. The results of commits stay. */
 export async function forgetGraphsOfSearches(tx: Tx, graphs: readonly string[]): Promise<void> {
-  // A search that was cancelled never learned what it had asked.
+  // A cancelled search did not process its last requests.
   await tx.run(sql`
     update range_commit
     set graph_id = null, standing = case standing when 'asked' then 'unknown' else standing end

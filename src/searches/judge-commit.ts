@@ -5,21 +5,21 @@ import type { SearchedJob } from "#graphs/graphs-of-commits.store.ts";
 /** The verdict of a commit's jobs. */
 export type Verdict =
   | { readonly kind: "good" | "bad" }
-  /** Their runs are not over. */
+  /** Their runs have not ended. */
   | { readonly kind: "under way" }
   /** These jobs have not been requested yet. */
   | { readonly kind: "asleep"; readonly jobs: readonly string[] }
-  /** These have to run more often before their results are believed. */
+  /** These jobs must run more often before their results are accepted. */
   | { readonly kind: "unsure"; readonly jobs: ReadonlyMap<string, number> }
   | { readonly kind: "untestable"; readonly why: string }
   /** The graph has none of the jobs. */
   | { readonly kind: "absent" };
 
 /**
- * Judges a commit by the jobs that a search is about; `sameResults` equal ones are believed.
+ * Judges a commit by the jobs of a search; `sameResults` equal results are needed.
  *
- * The newest runs count. A run that ended for a reason of the farm's is no result: it says
- * nothing about the commit. One bad job makes the commit bad, whatever the others do.
+ * The newest runs count. A run that ended because of the farm is no result, because it contains no information about
+ * the commit. One bad job makes the commit bad, whatever the others' results.
  */
 export function judgeCommit(jobs: readonly SearchedJob[], sameResults: number): Verdict {
   if (jobs.length === 0) return { kind: "absent" };
@@ -57,7 +57,7 @@ function judgeJob(job: SearchedJob, sameResults: number): JobVerdict {
   if (state === "inactive" || state === "coalesced") return { kind: "asleep" };
   const missing = sameResults - Math.max(good, bad);
   const latest = outcomes[0];
-  // If several runs are wanted, a run that the farm lost is simply repeated.
+  // When several runs are required, a run that the farm lost is repeated.
   if (latest !== undefined && resultOf(latest) !== undefined) return { kind: "unsure", missing };
   return { kind: "untestable", why: reason ?? `${name} ended as ${latest ?? state}` };
 }

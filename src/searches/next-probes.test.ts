@@ -3,7 +3,7 @@ import { type BisectStep, expectedRounds, type KnownRange, nextProbes } from "./
 
 type Answer = "good" | "bad" | "skipped";
 
-/** Bisects a history whose commits answer as `test` says; counts rounds and probes. */
+/** Bisects a history whose commits answer like `test`; counts rounds and probes. */
 function bisect(last: number, parallel: number, test: (position: number) => Answer) {
   const known = new Map<number, Answer>();
   let probes = 0;
@@ -66,7 +66,7 @@ describe("with commits that cannot be tested", () => {
 
           expect(range(step)).toSatisfy(([from, to]: [number, number]) => {
             if (from > first || to < first) return false;
-            // No more is left than what nobody can tell apart.
+            // Only commits that cannot be distinguished are left.
             for (let at = from; at < to; at++) if (!isSkipped(at)) return false;
             return true;
           });

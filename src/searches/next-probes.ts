@@ -15,14 +15,14 @@ export type BisectStep =
   /** The running commits must end first. */
   | { readonly kind: "wait" }
   | { readonly kind: "found"; readonly position: number }
-  /** None of those in between can be tested: the first bad one is among them, from and to included. */
+  /** None of the commits in between can be tested: the first bad one is among them, from and to included. */
   | { readonly kind: "undecidable"; readonly from: number; readonly to: number };
 
 /**
  * Returns the next step of a bisection: which commits to test in parallel, or the result.
  *
- * The range begins with a good commit and ends with a bad one. Somewhere in between it turned bad, possibly more than
- * once. The probes divide the range into equal parts, so that as few rounds as possible are needed.
+ * The range starts with a good commit and ends with a bad one, with at least one change from good to bad in between.
+ * The probes divide the range into equal parts, so that the number of rounds is minimal.
  */
 export function nextProbes({ last, known }: KnownRange, parallel: number): BisectStep {
   const { low, high } = turnWithin({ last, known });
@@ -64,16 +64,16 @@ interface Between {
   readonly high: number;
 }
 
-/** The position at a fraction of the way; never one of the ends. */
+/** Returns the position at a fraction of the range; never one of the ends. */
 function within({ low, high }: Between, fraction: number): number {
   return Math.min(low + Math.ceil(fraction * (high - low)), high - 1);
 }
 
 /**
- * The commit to test where the one that should be cannot be tested, or is taken.
+ * Returns another commit to test when the intended one cannot be tested, or is already chosen.
  *
- * Tries the middle, the quarters, the eighths …, each once: a stretch of commits that do not build is
- * left behind in few rounds, however long it is, where one neighbour after the other would take its whole length.
+ * Tries the middle, the quarters, the eighths …, each once: a long range of commits that do not build is left in a few
+ * rounds; trying one neighbour after the other would need as many rounds as its length.
  */
 function elsewhere(between: Between, free: ReadonlySet<number>): number {
   const size = between.high - between.low;
@@ -86,7 +86,7 @@ function elsewhere(between: Between, free: ReadonlySet<number>): number {
   return any;
 }
 
-/** 1/2, 1/4, 3/4, 1/8, 5/8, 3/8 …: the digits of `n`, in base two, behind the point and backwards. */
+/** 1/2, 1/4, 3/4, 1/8, 5/8, 3/8 …: the binary digits of `n`, reversed, after the point. */
 function bitsReversed(n: number): number {
   let fraction = 0;
   let weight = 0.5;
@@ -97,7 +97,7 @@ function bitsReversed(n: number): number {
   return fraction;
 }
 
-/** How many rounds a bisection of so many commits needs at the most, when each can be tested. */
+/** Returns the maximum number of rounds of a bisection of this many commits, when each can be tested. */
 export function expectedRounds(commits: number, parallel: number): number {
   let rounds = 0;
   for (let reach = 1; reach < commits; reach *= parallel + 1) rounds++;

@@ -6,7 +6,7 @@ import { sql } from "#db/sql.ts";
 import { GraphId } from "#graphs/graph-id.ts";
 import type { SearchId } from "./search.store.ts";
 
-/** Where a commit of a search stands now. */
+/** The current state of a commit of a search. */
 export interface StandingOfCommit {
   readonly position: number;
   readonly standing: Exclude<CommitStanding, "unknown">;
@@ -54,7 +54,7 @@ export async function knownStandings(
 const RequestedCommit = z.object({ position: z.number(), commit: CommitSha, graphId: GraphId });
 type RequestedCommit = z.infer<typeof RequestedCommit>;
 
-/** Commits whose jobs are running. */
+/** Returns commits whose jobs are running. */
 export function requestedCommits(tx: Tx, id: SearchId): Promise<RequestedCommit[]> {
   return tx.many(
     RequestedCommit,
@@ -69,7 +69,7 @@ export function requestedCommits(tx: Tx, id: SearchId): Promise<RequestedCommit[
 const OpenCommit = z.object({ position: z.number(), commit: CommitSha });
 export type OpenCommit = z.infer<typeof OpenCommit>;
 
-/** Commits that have not been requested yet, the newest first. */
+/** Returns commits that have not been requested yet, the newest first. */
 export function unknownCommits(tx: Tx, id: SearchId, most: number): Promise<OpenCommit[]> {
   return tx.many(
     OpenCommit,
@@ -97,7 +97,7 @@ export function commitsAt(
   );
 }
 
-/** The next commits of a search after a position, the oldest first. */
+/** Returns the next commits of a search after a position, the oldest first. */
 export function commitsAfter(
   tx: Tx,
   id: SearchId,

@@ -5,12 +5,12 @@ import type { Service } from "#core/service.ts";
 import type { RangeServices } from "./ask-commit.ts";
 import { stepSearches } from "./step-search.ts";
 
-/** Graphs end by the hundred; a look at the searches after each would be nothing but work. */
+/** Hundreds of graphs end at the same time; a look at the searches after each would be wasteful. */
 const restMs = 300;
-/** Notifications wake the loop; this is the net below them. */
+/** Notifications wake the loop; polling is the fallback. */
 const pollMs = 3_000;
 
-/** Carries searches on whenever graphs have changed, as long as it runs. Any number of servers may. */
+/** Continues searches whenever graphs have changed, until it is stopped. Several servers may do so. */
 export async function startSearchLoop(
   services: RangeServices & { readonly logger: Logger; readonly idle?: IdleState | undefined },
 ): Promise<Service> {

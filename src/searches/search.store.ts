@@ -8,7 +8,7 @@ import { GraphId } from "#graphs/graph-id.ts";
 export const SearchId = z.uuid().brand<"SearchId">();
 export type SearchId = z.infer<typeof SearchId>;
 
-/** A search as it begins. */
+/** A search at its start. */
 export interface NewSearch {
   readonly id: SearchId;
   readonly kind: "backfill" | "bisect";
@@ -67,9 +67,9 @@ const SearchToStep = z.object({
 export type SearchToStep = z.infer<typeof SearchToStep>;
 
 /**
- * Takes the right to the next step of a running search that no other server holds; the right expires.
+ * Takes the right to the next step of a running search, if no other server has it; the right expires.
  *
- * Chooses the search that has waited the longest, and none of those in `had`.
+ * Chooses the search that has waited longest, and none in `had`.
  */
 export async function holdSearch(
   tx: Tx,
@@ -101,7 +101,7 @@ export async function holdSearch(
   return held;
 }
 
-/** Extends the right; false when the search is over or was cancelled. */
+/** Extends the right; returns false when the search has ended or was cancelled. */
 export async function keepHolding(tx: Tx, id: SearchId, forSeconds: number): Promise<boolean> {
   const kept = await tx.run(sql`
     update range_search set held_until = now() + make_interval(secs => ${forSeconds})
@@ -110,7 +110,7 @@ export async function keepHolding(tx: Tx, id: SearchId, forSeconds: number): Pro
   return kept > 0;
 }
 
-/** Returns the right; searches that became free earlier go first. */
+/** Releases the right; searches that became free earlier are chosen first. */
 export async function releaseSearch(tx: Tx, id: SearchId): Promise<void> {
   await tx.run(sql`
     update range_search set held_until = clock_timestamp() where id = ${id} and state = 'running'
@@ -134,7 +134,7 @@ export async function narrowSearch(
   `);
 }
 
-/** False when it was over already. */
+/** Returns false when it had already ended. */
 export async function endSearch(
   tx: Tx,
   id: SearchId,
@@ -174,10 +174,10 @@ const SearchRow = z.object({
   remainingTo: z.number().nullable(),
 });
 
-/** How many of the remaining commits are shown; a list of thousands is of no use. */
+/** How many of the remaining commits are shown; a list of thousands is not useful. */
 const mostRemaining = 50;
 
-/** Searches with their present state, the newest first. */
+/** Returns searches with their present state, the newest first. */
 export async function searches(tx: Tx, which: Sql, most: number): Promise<Search[]> {
   const rows = await tx.many(
     SearchRow,
@@ -221,7 +221,7 @@ const CommitRow = z.object({
   why: z.string().nullable(),
 });
 
-/** Commits of a search, the newest first. */
+/** Returns commits of a search, the newest first. */
 export function commitsOfSearch(
   tx: Tx,
   id: SearchId,
@@ -240,13 +240,13 @@ export function commitsOfSearch(
   );
 }
 
-/** A search by its id. */
+/** Returns a search by its id. */
 export async function findSearch(tx: Tx, id: SearchId): Promise<Search | undefined> {
   const [found] = await searches(tx, sql`id = ${id}`, 1);
   return found;
 }
 
-/** The newest searches, of one repository or of all. */
+/** Returns the newest searches, of one repository or of all. */
 export function newestSearches(
   tx: Tx,
   repository: string | undefined,
@@ -259,7 +259,7 @@ export function newestSearches(
   );
 }
 
-/** Commits of a search before a position, the newest first. */
+/** Returns commits of a search before a position, the newest first. */
 export function commitsBefore(
   tx: Tx,
   id: SearchId,

@@ -15,7 +15,7 @@ import { stepSearches } from "./step-search.ts";
 const db = await freshDb();
 const { farm, services, commitHistory, start, searchOf } = await farmOfSearches(db);
 beforeEach(async () => {
-  // What one test leaves behind is not for the next one's worker.
+  // Executions that one test leaves must not reach the next test's worker.
   await farm.work();
 });
 afterAll(async () => {

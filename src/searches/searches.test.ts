@@ -17,7 +17,7 @@ import { mostUnderWay, stepSearches } from "./step-search.ts";
 const db = await freshDb();
 const { farm, services, commitHistory, start, searchOf, carryOn } = await farmOfSearches(db);
 beforeEach(async () => {
-  // What one test leaves behind is not for the next one's worker.
+  // Executions that one test leaves must not reach the next test's worker.
   await farm.work();
 });
 afterAll(async () => {
@@ -180,7 +180,7 @@ describe("a backfill", () => {
     const tested = await carryOn(id, mark, () => ({}));
 
     expect(forecast).toMatchObject({ commits: 4, rounds: null, probes: 4, jobs: 8 });
-    // Of the third commit the action cache has the result.
+    // The action cache has the result of the third commit.
     expect(inOrder(tested)).toEqual([1, 3, 4]);
     expect(await searchOf(id)).toMatchObject({ state: "finished", counts: { good: 4 } });
     const [run] = (await jobDetail(db, first.id, "test"))?.runList ?? [];
@@ -206,7 +206,7 @@ describe("a backfill", () => {
     expect((await searchOf(id)).counts).toEqual({ asked: mostUnderWay, unknown: 9 });
     const newest = await commitsOfSearch(db, id as SearchId, sql`standing = 'asked'`, 1);
     expect(newest[0]?.commit).toBe(commits.at(-1));
-    // The next test's worker would have all of them to do.
+    // Otherwise the next test's worker would have to execute all of them.
     await cancelSearch(db, farm.queue, id as SearchId, everybody);
   });
 });

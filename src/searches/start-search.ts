@@ -24,13 +24,13 @@ import {
 } from "./range-commit.store.ts";
 import { insertRangeCommits, insertSearch, type NewSearch, SearchId } from "./search.store.ts";
 
-/** Stored at a time; a range may have a million commits. */
+/** The number of commits stored at a time; a range may have a million commits. */
 const commitsAtOnce = 5_000;
 
-/** Graphs that are looked through at a time for results that are there already. */
+/** The number of graphs that are searched at a time for existing results. */
 const graphsAtOnce = 500;
 
-/** Thrown to roll back a dry run, which does everything that a real search begins with. */
+/** Thrown to roll back a dry run, which performs all initial steps of a real search. */
 class OnlyForecast extends Error {
   readonly forecast: SearchForecast;
   constructor(forecast: SearchForecast) {
@@ -40,7 +40,7 @@ class OnlyForecast extends Error {
 }
 
 /**
- * Begins a search, or returns the forecast for it. The search then continues even if this server stops.
+ * Starts a search, or returns the forecast for it. The search continues even if this server stops.
  *
  * Throws `invalid_argument` for an invalid range, `failed_precondition` when known results contradict it, and
  * `permission_denied`.
@@ -63,11 +63,11 @@ export async function startSearch(
   const id = SearchId.parse(randomUUID());
   const repository = await services.db.transaction(async (tx) => {
     const named = await nameRepository(tx, url);
-    // In the same transaction, so that a refused request does not take the name that another repository needs.
+    // In the same transaction, so that a refused request does not use up the name that another repository needs.
     requireGrant(by, "submit", { repository: named, branch });
     return named;
   });
-  // A result that has to be seen several times is requested by retriggering.
+  // A result that is needed several times is requested by retriggering.
   if (request.kind === "bisect" && request.sameResults > 1)
     requireGrant(by, "retrigger", { repository, branch });
   const select = request.selection;
@@ -137,7 +137,7 @@ async function rangeOf(
   };
 }
 
-/** Stores the commits, or every so many-th back from the last: the position of the last is their number. */
+/** Stores the commits, or every nth one back from the last: the position of the last is their number. */
 async function storeRange(
   tx: Tx,
   { git }: RangeServices,
@@ -159,7 +159,7 @@ async function storeRange(
   await flush();
 }
 
-/** Takes over the results that graphs of these commits already have. Returns how many commits are known. */
+/** Copies the results that graphs of these commits already have. Returns how many commits are known. */
 async function takeKnownResults(tx: Tx, search: NewSearch): Promise<number> {
   const known = new Map<number, StandingOfCommit>();
   for (let after = 0; ; ) {

@@ -32,19 +32,20 @@ import {
 } from "./search.store.ts";
 import { wantSearchedJobs } from "./want-searched-jobs.ts";
 
-/** A server that dies leaves its step to others after this long; one that works renews. */
+/** The step of a dead server becomes free after this time; a working server extends its right. */
 const holdSeconds = 60;
 
-/** How many graphs of one backfill run at the same time, so that other work need not wait for years of history. */
+/** How many graphs of one backfill run at the same time, so that other work does not wait for years of history. */
 export const mostUnderWay = 50;
 
-/** A search that failed does not retry at once, so that others get their turns. */
+/** The pause before a failed search is retried, so that other searches get their turns. */
 const afterFailureSeconds = 10;
 
 /**
- * Executes the next step of each search that no other server holds, or of the named search only. Returns how many.
+ * Executes the next step of each search that no other server holds, or only of the named search. Returns the number of
+ * steps.
  *
- * A search that fails does not stop the others: its error is thrown after all have had their turns.
+ * A failing search does not stop the others: its error is thrown after all have had their turns.
  */
 export async function stepSearches(services: RangeServices, id?: SearchId): Promise<number> {
   const had: SearchId[] = [];
@@ -68,13 +69,13 @@ export async function stepSearches(services: RangeServices, id?: SearchId): Prom
   return had.length;
 }
 
-/** Rights may have been taken away since it began, and ids of its graphs may be in use. */
+/** Rights may have been removed since it started, and ids of its graphs may be in use. */
 function endsIt(reason: unknown): reason is Fault {
   return reason instanceof Fault && ["permission_denied", "already_exists"].includes(reason.code);
 }
 
 async function stepSearch(services: RangeServices, search: SearchToStep): Promise<void> {
-  // With the rights that they have today.
+  // With the principal's present rights.
   const by: Principal = {
     name: search.startedBy,
     grants: await grantsOf(services.db, search.startedBy),
@@ -88,7 +89,7 @@ async function stepSearch(services: RangeServices, search: SearchToStep): Promis
   }
 }
 
-/** Takes over the results of the requested commits. */
+/** Stores the results of the requested commits. */
 async function takeResults(
   services: RangeServices,
   search: SearchToStep,
@@ -195,7 +196,7 @@ async function askAll(
   }
 }
 
-/** Whoever cancelled the search while this graph was being made did not find it among those to end. */
+/** If the search was cancelled while this graph was being created, the cancellation did not find this graph. */
 async function endIfCancelled(
   { db, queue }: RangeServices,
   search: SearchToStep,

@@ -11,7 +11,7 @@ import type { SearchToStep } from "./search.store.ts";
 /**
  * Requests the runs that a graph's jobs still need for a verdict about their commit. False when none of them can run.
  *
- * Jobs that were not requested are activated together with those that they need; a job that has to run more often is
+ * Jobs that were not requested are activated together with the jobs that they need; a job that must run more often is
  * retriggered alone. Lost and skipped jobs get one more attempt.
  */
 export async function wantSearchedJobs(
@@ -62,7 +62,10 @@ function plannedFor(
   }
 }
 
-/** The same plan, its runs told apart from those that a person asked for; but what has to run again is never taken from the cache. */
+/**
+ * Returns the same plan, with runs marked as different from a person's requests; a run that is repeated is never taken
+ * from the cache.
+ */
 function causedBy(cause: RunCause, planned: PlannedGraph): PlannedGraph {
   const wants = new Map(
     [...planned.intent.wants].map(([job, was]): [string, RunCause] => [

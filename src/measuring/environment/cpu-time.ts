@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 /** Seconds of CPU time since the machine started, of all CPUs together. */
 interface CpuTime {
   readonly busy: number;
-  /** Taken by the hypervisor for other machines. */
+  /** Time that the hypervisor gave to other machines. */
   readonly stolen: number;
 }
 
@@ -25,9 +25,9 @@ export function cpuTimeNow(): CpuTime {
   return readCpuTime(read("/proc/stat"));
 }
 
-/** CPU seconds of this process, and of those it has started that have ended. */
+/** Returns the CPU seconds of this process and of its children that have ended. */
 export function ownCpuTime(): number {
-  // `cutime` and `cstime`, counted from behind the name, which may hold spaces.
+  // `cutime` and `cstime`, counted from after the name, which may contain spaces.
   const fields = read("/proc/self/stat")
     .replace(/^.*\)\s/s, "")
     .split(" ");
@@ -35,7 +35,7 @@ export function ownCpuTime(): number {
   return (user + system) / 1e6 + (Number(fields[13] ?? 0) + Number(fields[14] ?? 0)) / ticks;
 }
 
-/** Empty where there is no such file. */
+/** Empty when there is no such file. */
 export function read(path: string): string {
   try {
     return readFileSync(path, "utf8");

@@ -6,7 +6,7 @@ export function cpusOnline(): number {
   return Math.max(1, cpus().length);
 }
 
-/** The folders of CPUs in /sys; none where it is masked. */
+/** Returns the folders of CPUs in /sys; none when it is hidden. */
 function cpuFolders(): string[] {
   const top = "/sys/devices/system/cpu";
   try {
@@ -18,7 +18,9 @@ function cpuFolders(): string[] {
   }
 }
 
-/** Returns the fastest clock of all CPUs now, in MHz: that of the one that works. Undefined where it is unknown. */
+/**
+ * Returns the fastest clock of all CPUs now, in MHz, which is that of the working CPU. Undefined when it is unknown.
+ */
 export function fastestClock(): number | undefined {
   const clocks = cpuFolders()
     .map((at) => Number(read(`${at}/cpufreq/scaling_cur_freq`)) / 1_000)
@@ -26,7 +28,7 @@ export function fastestClock(): number | undefined {
   return clocks.length === 0 ? undefined : Math.max(...clocks);
 }
 
-/** How often CPUs were slowed for their heat since the machine started. */
+/** Returns how often CPUs were slowed down because of heat since the machine started. */
 export function throttleCount(): number {
   return cpuFolders()
     .map((at) => Number(read(`${at}/thermal_throttle/core_throttle_count`)))

@@ -59,7 +59,7 @@ test("our own work is no neighbour, that of others is", async () => {
   const spin = "const end = Date.now() + 600; while (Date.now() < end);";
   const run = (detached: boolean) =>
     new Promise<void>((resolve) => {
-      // Detached by a shell that ends at once: the kernel does not count it to us.
+      // Detached by a shell that ends at once: the kernel does not count its CPU time as this process's.
       const child = detached
         ? spawn("sh", ["-c", '"$0" -e "$1" & ', process.execPath, spin], { stdio: "ignore" })
         : spawn(process.execPath, ["-e", spin], { stdio: "ignore" });
@@ -74,7 +74,7 @@ test("our own work is no neighbour, that of others is", async () => {
   await new Promise((resolve) => setTimeout(resolve, 650));
   const withTheirs = theirs.end();
 
-  // The machine has other work, too: only the difference can be claimed.
+  // The machine has other work, too, so the test checks only the difference.
   expect(withTheirs.others).toBeGreaterThan(0.2);
   expect(withOurs.others).toBeGreaterThanOrEqual(-0.1);
   expect((await sampleLoad(50)).others).toBeGreaterThanOrEqual(0);

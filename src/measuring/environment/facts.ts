@@ -5,23 +5,24 @@ import type { MeasuringTools } from "../processes/tools.ts";
 import { read } from "./cpu-time.ts";
 
 /**
- * Facts about the machine and the measuring programs that may change a figure: a value per name. Not load, not time.
+ * Facts about the machine and the measuring programs that may affect a figure: a value for each name. Neither load nor
+ * time.
  */
 export type EnvironmentFacts = Record<string, string>;
 
-/** Figures are compared where this is equal. */
+/** Figures are compared only with equal fingerprints. */
 export function fingerprintOf(facts: EnvironmentFacts): string {
   return createHash("sha256").update(canonicalJson(facts)).digest("hex");
 }
 
-/** Read again each time, because governors and kernels change under a collector that runs for months. */
+/** Read again each time, because governors and kernels may change while a collector runs for months. */
 export function environmentFacts(tools: MeasuringTools): EnvironmentFacts {
   const cpuInfo = read("/proc/cpuinfo");
   const field = (name: string) => valueIn(cpuInfo, name);
   const facts: Record<string, string | undefined> = {
     platform: `${platform()}-${arch()}`,
     kernel: release(),
-    // A name alone is what hypervisors make it; family and model are the silicon's.
+    // The hypervisor chooses the CPU's name; family and model are those of the hardware.
     cpu: [
       field("model name") ?? cpus()[0]?.model,
       field("cpu family"),
@@ -63,7 +64,7 @@ function distinct(values: readonly string[]): string {
   return [...new Set(values.filter((value) => value !== ""))].toSorted().join(", ");
 }
 
-/** Intel's driver says when it is off, the others when it is on. */
+/** Intel's driver reports when turbo is off, other drivers when it is on. */
 function turbo(): string {
   const off = read("/sys/devices/system/cpu/intel_pstate/no_turbo").trim();
   if (off !== "") return off === "1" ? "off" : "on";
@@ -71,7 +72,7 @@ function turbo(): string {
   return on === "" ? "" : on === "1" ? "on" : "off";
 }
 
-/** `always [madvise] never`: the one in brackets. */
+/** `always [madvise] never`: returns the one in brackets. */
 function chosen(text: string): string {
   return /\[(\w+)\]/.exec(text)?.[1] ?? "";
 }

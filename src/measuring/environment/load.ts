@@ -3,19 +3,19 @@ import { setTimeout as wait } from "node:timers/promises";
 import { cpuTimeNow, ownCpuTime } from "./cpu-time.ts";
 import { cpusOnline } from "./cpus.ts";
 
-/** How busy the machine is with other things. */
+/** The load of the machine by other processes. */
 export interface Load {
-  /** How many CPUs other processes kept busy over the sample. */
+  /** The number of CPUs that other processes used during the sample. */
   readonly others: number;
-  /** How many the hypervisor gave to other machines. */
+  /** The number of CPUs that the hypervisor gave to other machines. */
   readonly stolen: number;
-  /** The load average of one minute, per CPU. It includes our own work. */
+  /** The load average of one minute, per CPU. It includes this program's own work. */
   readonly averagePerCpu: number;
 }
 
 export type Quietness =
   | { readonly kind: "quiet" }
-  /** Measure, but say so with each figure. */
+  /** Measure, but add a warning to each figure. */
   | { readonly kind: "flag"; readonly why: string }
   | { readonly kind: "refuse"; readonly why: string };
 
@@ -32,8 +32,8 @@ export async function sampleLoad(sampleMs: number, signal?: AbortSignal): Promis
 }
 
 /**
- * A fifth of one CPU: an unused desktop needs less, one busy browser tab more. When more processes than this wait per
- * CPU, the quiet second was chance.
+ * A fifth of one CPU: an unused desktop needs less, one busy browser tab more. If more processes than this wait per
+ * CPU, the quiet second was a coincidence.
  */
 const quietCpus = 0.2;
 const quietAverage = 2;

@@ -4,7 +4,7 @@ import { fastestClock, throttleCount } from "./cpus.ts";
 /** The state of the machine while a process was measured. */
 export interface Meanwhile {
   readonly seconds: number;
-  /** CPU seconds of processes that are not ours; of other machines on the same hardware. */
+  /** CPU seconds of other processes; CPU seconds of other machines on the same hardware. */
   readonly others: number;
   readonly stolen: number;
   /** MHz, of the fastest CPU; undefined where it is unknown. */
@@ -14,14 +14,14 @@ export interface Meanwhile {
 }
 
 /**
- * A tenth of a CPU; and some hundredths of a second, for /proc counts in such. A clock within a tenth is what
- * governors do at rest.
+ * A tenth of a CPU, plus some hundredths of a second, because /proc counts in hundredths. Governors change an idle
+ * clock by up to a tenth.
  */
 const quietShare = 0.1;
 const leastSeconds = 0.05;
 const steadyClock = 0.9;
 
-/** Returns the reasons to doubt figures of that time. */
+/** Returns the reasons to doubt the figures measured during that time. */
 export function warningsOf(meanwhile: Meanwhile): string[] {
   const { seconds, others, stolen, slowest, fastest, throttled } = meanwhile;
   const isMuch = (cpuSeconds: number) =>
@@ -37,7 +37,7 @@ export function warningsOf(meanwhile: Meanwhile): string[] {
   ].filter((warning) => warning !== "");
 }
 
-/** Often enough for clocks, seldom enough to be no neighbour itself: a look takes some 0.2 ms. */
+/** Often enough to see clocks, and rare enough not to disturb: a reading takes about 0.2 ms. */
 const everyMs = 500;
 
 export function watchNeighbours(): { end(): Meanwhile } {

@@ -5,14 +5,14 @@ import type { Benchmark } from "#suites/suite.ts";
 import { copyTree } from "./copy-tree.ts";
 import { readBelow, writeBelow } from "./write-below.ts";
 
-/** The parts of a benchmark's sources, which stay on this machine until they are released. */
+/** The parts of a benchmark's sources, which are stored on this machine until they are released. */
 export interface PlacedSource {
   readonly from: string | undefined;
   readonly dependencies: readonly { readonly name: string; readonly from: string }[];
   release(): Promise<void>;
 }
 
-/** Fetches missing parts, once for all iterations. */
+/** Fetches missing parts once, for all iterations. */
 export async function placeSource(
   benchmark: Benchmark,
   cache: Pick<ArtifactCache, "placeSource" | "release">,

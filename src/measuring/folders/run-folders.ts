@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { removeTree } from "#machine/remove-tree.ts";
 
-/** The folders of one run: as we see them, or as the command does. */
+/** The folders of one run: as this process sees them, or as the command does. */
 export interface RunFolders {
   readonly artifact: string;
   readonly source: string;
@@ -28,7 +28,7 @@ export const foldersInside: RunFolders = {
   temp: "/tmp",
 };
 
-/** Empty folders for one run, at the same place for each. */
+/** Creates empty folders for one run, always at the same place. */
 export async function emptyFolders(directory: string, artifact: string): Promise<RunFolders> {
   const now = join(directory, "now");
   await removeTree(now);
@@ -47,7 +47,7 @@ export async function emptyFolders(directory: string, artifact: string): Promise
   return folders;
 }
 
-/** Makes a folder empty that a command has written in. */
+/** Empties a folder in which a command has written. */
 export async function emptyFolder(path: string): Promise<void> {
   await removeTree(path);
   await mkdir(path, { recursive: true });

@@ -4,8 +4,8 @@ import { dirname, join } from "node:path";
 import { Fault } from "#core/fault.ts";
 
 /**
- * Writes a file below a folder in which a program has run. A link that the program left in its place, or in that
- * of a folder above it, could lead anywhere: such are refused.
+ * Writes a file below a folder in which a program has run. The program may have replaced the file, or a folder above
+ * it, by a link to another place: such links are refused.
  */
 export async function writeBelow(root: string, path: string, text: string): Promise<void> {
   await refuseLinks(root, path);

@@ -1,13 +1,13 @@
 /** Counts the instructions of a command, in user space, and writes them to file 3. */
 export interface Counter {
   readonly kind: "perf" | "cachegrind";
-  /** `simulator`: further arguments, where it is one. */
+  /** `simulator`: further arguments, if it is one. */
   readonly commandLine: (argv: readonly string[], simulator: readonly string[]) => string[];
-  /** Undefined when nothing was counted, or not all the time. */
+  /** Undefined when nothing was counted, or when counting was interrupted. */
   readonly read: (report: string) => number | undefined;
 }
 
-/** The hardware's counters: no cost, and the CPU's own truth. */
+/** The hardware's counters: no cost, and exact. */
 export const perfCounter: Counter = {
   kind: "perf",
   commandLine: (argv) => [
@@ -24,7 +24,7 @@ export const perfCounter: Counter = {
   read: readPerf,
 };
 
-/** A simulator: some thirty times slower, on any machine. */
+/** A simulator: about thirty times slower, on any machine. */
 export const cachegrindCounter: Counter = {
   kind: "cachegrind",
   commandLine: (argv, simulator) => [
@@ -44,7 +44,7 @@ export function readPerf(report: string): number | undefined {
   for (const line of report.split("\n")) {
     const [count = "", , event = "", , percent = ""] = line.split(",");
     if (!event.startsWith("instructions")) continue;
-    // Shared with other events, it is an estimate. rustc-perf refuses such, too.
+    // A counter that is shared with other events is an estimate. rustc-perf rejects such values, too.
     const isWhole = Number(percent) > 99.99;
     return /^\d+$/.test(count) && isWhole ? Number(count) : undefined;
   }

@@ -1,7 +1,7 @@
-/** For each stream of a process, this much from its beginning and as much from its end. */
+/** For each stream of a process, this many bytes from its beginning and as many from its end are stored. */
 const keptBytes = 512 * 1024;
 
-/** Keeps the beginning and the end of the output, however long it is. */
+/** Stores the beginning and the end of the output, however long it is. */
 export class KeptOutput {
   #head: Buffer[] = [];
   #headBytes = 0;
@@ -26,7 +26,7 @@ export class KeptOutput {
     }
     this.#tail.push(chunk);
     this.#tailBytes += chunk.length;
-    // Whole chunks go while what stays is enough, so that no byte is copied twice.
+    // Whole chunks are dropped while enough remains, so that no byte is copied twice.
     while (this.#tailBytes - (this.#tail[0]?.length ?? 0) >= this.#limit) {
       this.#tailBytes -= this.#tail.shift()?.length ?? 0;
     }

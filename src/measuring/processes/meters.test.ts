@@ -35,7 +35,7 @@ for (const meter of metersFor(process.arch)) {
       expect(await exited).toBe(7);
       expect(usage?.userSeconds).toBeGreaterThan(0.05);
       expect(usage?.wallSeconds).toBeGreaterThan(usage?.userSeconds ?? 1);
-      // Bash knows nothing of memory.
+      // Bash does not report memory.
       expect(usage?.maxRssBytes ?? 200e6).toBeGreaterThan(180e6);
       expect(usage?.maxRssBytes === undefined).toBe(meter.name === "bash");
     },

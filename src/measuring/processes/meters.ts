@@ -1,6 +1,6 @@
 /** The kernel's accounting of a command and the processes that it waited for. */
 export interface Usage {
-  /** 128 + the signal that ended it, as shells say. */
+  /** 128 + the signal that ended it, as in shells. */
   readonly exitCode: number;
   readonly wallSeconds: number | undefined;
   readonly userSeconds: number;
@@ -11,16 +11,16 @@ export interface Usage {
 /**
  * A small program that runs a command and writes its resource usage to file 3.
  *
- * Node cannot: it has no wait4, and its children inherit its own peak of memory (docs/decisions/0032).
+ * Node cannot do this: it has no wait4, and its children inherit its own peak of memory (docs/decisions/0032).
  */
 export interface Meter {
   readonly name: "perl" | "time" | "bash";
   readonly commandLine: (argv: readonly string[]) => string[];
-  /** Undefined: the report is not one. */
+  /** Undefined: the text is not a report. */
   readonly read: (report: string) => Usage | undefined;
 }
 
-/** getrusage and clock_gettime by Node's name of the architecture. */
+/** The numbers of getrusage and clock_gettime, by Node's name of the architecture. */
 const callsOf: Readonly<Record<string, readonly [number, number]>> = {
   x64: [98, 228],
   arm64: [165, 113],
@@ -28,8 +28,8 @@ const callsOf: Readonly<Record<string, readonly [number, number]>> = {
 };
 
 /**
- * Calls by number: perl-base, which every Debian has, lacks the modules. The report is closed when the
- * command starts, so that it does not have it.
+ * Calls by number, because perl-base, which every Debian has, lacks the modules. The report is closed when the command
+ * starts, so that the command does not inherit it.
  */
 const perlText = [
   'open(my $o, ">&=", 3) or exit 125; fcntl($o, 2, 1);',
@@ -101,7 +101,7 @@ function readTime(report: string): Usage | undefined {
   if (rssKb === undefined) return undefined;
   return {
     exitCode,
-    // Hundredths: the caller's clock is finer.
+    // Hundredths of a second: the caller's clock is more precise.
     wallSeconds: wall === undefined ? undefined : wall,
     userSeconds: user ?? 0,
     systemSeconds: system ?? 0,
@@ -121,7 +121,7 @@ function readBash(report: string): Usage | undefined {
   };
 }
 
-/** Exactly so many numbers, or none. */
+/** Returns exactly this many numbers, or none. */
 function numbersIn(report: string, count: number): number[] {
   const words = report.trim().split(/\s+/);
   const numbers = words.map(Number);

@@ -1,16 +1,16 @@
 import { readdirSync, readFileSync } from "node:fs";
 
 /**
- * In the environment of every started program, for systems without a sandbox that ends processes outside of its process
- * group.
+ * A mark in the environment of every started program, for systems without a sandbox that ends processes outside of its
+ * process group.
  */
 export const marker = "GRANGE_MEASURING";
 
-/** Ends a process group, and whatever left it but still carries the mark. */
+/** Kills a process group, and processes that left it but still have the mark. */
 export function killAll(pid: number, mark: string | undefined): void {
   kill(-pid);
   if (mark === undefined) return;
-  // Twice: one that forks meanwhile is not yet in the first list.
+  // Twice, because a process that forks meanwhile is not in the first list.
   for (let round = 0; round < 2; round++) {
     for (const name of readdirSync("/proc")) {
       if (/^\d+$/.test(name) && carries(name, mark)) kill(Number(name));

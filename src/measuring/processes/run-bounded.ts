@@ -11,13 +11,13 @@ import { watchMachine } from "./watch-machine.ts";
 interface BoundedProcess {
   readonly argv: readonly string[];
   readonly cwd: string;
-  /** The whole environment. */
+  /** The complete environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** Whether a sandbox ends all its processes with it. */
+  /** Whether a sandbox ends all processes of the command with it. */
   readonly contained: boolean;
-  /** Whose disk is watched. */
+  /** The directory whose disk is watched. */
   readonly writes: string;
 }
 
@@ -27,15 +27,15 @@ export interface EndedProcess {
   readonly stderr: string;
   /** The text that its meter wrote to file 3. */
   readonly report: string;
-  /** Including start and end. */
+  /** Including start and end of the process. */
   readonly wallMs: number;
 }
 
-/** A program that prints more is broken, and reading it takes our time. In bytes. */
+/** A program that prints more is broken, and reading its output costs time. In bytes. */
 const mostOutputBytes = 256 * 1024 * 1024;
 
 /**
- * Runs a command to its end, in a process group of its own, and ends the whole group with it. A failed command is a
+ * Runs a command until it ends, in its own process group, and ends the whole group with it. A failed command is a
  * result; a command that had to be ended is a `Fault`.
  */
 export async function runBounded(wanted: BoundedProcess): Promise<EndedProcess> {
@@ -98,7 +98,7 @@ export async function runBounded(wanted: BoundedProcess): Promise<EndedProcess> 
   }
 }
 
-/** A process that escaped may hold the pipes open forever. */
+/** A process that left the group may keep the pipes open forever. */
 async function closedSoon(closed: Promise<void>, streams: readonly Readable[]): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {

@@ -3,18 +3,18 @@ import { dirname } from "node:path";
 import { asJobOwner, giveTreeToJobs, jobOwner, jobUser } from "#machine/job-owner.ts";
 import { foldersInside, ownFolders, type RunFolders } from "../folders/run-folders.ts";
 
-/** The separation of a measured program from the machine. */
+/** Isolates a measured program from the machine. */
 export interface Sandbox {
   readonly kind: "bubblewrap" | "none";
-  /** Where the program sees the folders of its run. */
+  /** Returns the paths at which the program sees the folders of its run. */
   readonly seen: (folders: RunFolders) => RunFolders;
   readonly commandLine: (argv: readonly string[], folders: RunFolders) => string[];
   readonly workingFolder: (folders: RunFolders) => string;
-  /** Makes a file or folder, with all in it, the program's own. */
+  /** Changes the owner of a file or folder, with its whole content, to the program's user. */
   readonly give: (path: string) => void;
 }
 
-/** The machine as it is: programs may read and change what their user may. */
+/** No isolation: programs may read and change all files that their user may. */
 export const noSandbox: Sandbox = {
   kind: "none",
   seen: (folders) => folders,
@@ -23,7 +23,10 @@ export const noSandbox: Sandbox = {
   give: () => {},
 };
 
-/** The parts of /etc that programs of a system need to start. Not all: for root, it contains readable secrets. */
+/**
+ * The parts of /etc that programs of a system need to start. Not the whole directory, because it contains secrets that
+ * root can read.
+ */
 const fromEtc = [
   "alternatives",
   "ld.so.cache",
@@ -34,7 +37,7 @@ const fromEtc = [
   "ssl/openssl.cnf",
 ];
 
-/** The parent directories of the parts below. If bubblewrap made them, only root could enter them. */
+/** The parent directories of the parts below. If bubblewrap created them, only root could enter them. */
 const foldersAbove = [
   "/grange",
   "/etc",
@@ -47,11 +50,12 @@ const foldersAbove = [
 ];
 
 /**
- * A sandbox in which programs of the system can be read and the folders of the run written, without network and other
- * processes. It is set up before the meter or the counter starts, so that its own work (some 5 ms) is in no figure.
+ * A sandbox in which programs can read the system's programs and write to the folders of the run, without network and
+ * other processes. It is set up before the meter or the counter starts, so that its own work (about 5 ms) is not
+ * included in the figures.
  *
- * Root mounts, and then becomes the user of workers' jobs: to the kernel, root of the machine would stay root in a user
- * namespace.
+ * Root creates the mounts, and then becomes the user of workers' jobs: for the kernel, root of the machine would stay
+ * root in a user namespace.
  */
 export function bubblewrapSandbox(proc: "own" | "shared"): Sandbox {
   const always = [
@@ -65,7 +69,7 @@ export function bubblewrapSandbox(proc: "own" | "shared"): Sandbox {
       .flatMap((path) => ["--perms", "0755", "--dir", path]),
     systemFolders().flatMap(shown),
     fromEtc.flatMap((name) => ["--ro-bind-try", `/etc/${name}`, `/etc/${name}`]),
-    // Runtimes ask how many CPUs there are, and how large a page is.
+    // Runtimes read the number of CPUs and the page size.
     ["--ro-bind-try", "/sys/devices/system", "/sys/devices/system"],
     ["--ro-bind-try", "/sys/kernel/mm", "/sys/kernel/mm"],
     proc === "own" ? ["--proc", "/proc"] : ["--ro-bind", "/proc", "/proc"],
@@ -121,19 +125,19 @@ function shown(path: string): string[] {
     : ["--ro-bind", path, path];
 }
 
-/** The Node that runs us, where it is not among the system's programs. Nothing beside it. */
+/** The Node that runs this process, if it is not among the system's programs, and no other files of its folder. */
 function nodeElsewhere(): string[] {
   const inSystem = systemFolders().some((top) => process.execPath.startsWith(`${top}/`));
   return inSystem ? [] : [process.execPath];
 }
 
-/** The folders that a path is in, the upper ones first. */
+/** Returns the parent folders of a path, the upper ones first. */
 function foldersTo(path: string): string[] {
   const names = path.split("/").slice(1, -1);
   return names.map((_, depth) => `/${names.slice(0, depth + 1).join("/")}`);
 }
 
-/** Where programs are looked for: the same Node as ours first, so that its version is one fact. */
+/** The search path of programs: the Node of this process first, so that its version is one fact. */
 export function searchPath(): string {
   const usual = ["/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"];
   return [...new Set([dirname(process.execPath), ...usual])].join(":");

@@ -14,9 +14,9 @@ import { bubblewrapSandbox, noSandbox, type Sandbox, searchPath } from "./sandbo
 export interface MeasuringTools {
   readonly sandbox: Sandbox;
   readonly meter: Meter | undefined;
-  /** The best first: counters of the hardware, then the simulator. */
+  /** The best first: hardware counters, then the simulator. */
   readonly counters: readonly { readonly counter: Counter; readonly version: string }[];
-  /** Goes before counted commands: their memory lies at the same addresses each time. */
+  /** The prefix of counted commands: with it, their memory has the same addresses each time. */
   readonly fixedLayout: readonly string[];
   /** The missing tools, for people. */
   readonly notes: readonly string[];
@@ -76,7 +76,7 @@ export async function findTools(
   }
 }
 
-/** Runs something of ours in a sandbox, briefly. */
+/** Runs a short program of Grange in a sandbox. */
 function runInside(
   sandbox: Sandbox,
   argv: readonly string[],
@@ -126,8 +126,8 @@ async function findSandbox(
 }
 
 /**
- * Returns a remark for people where there is no sandbox. Throws `Fault("failed_precondition")` where programs would run
- * as root without an explicit option.
+ * Returns a note for people when there is no sandbox. Throws `Fault("failed_precondition")` when programs would run as
+ * root without an explicit option.
  */
 export function withoutSandbox({
   complaint,

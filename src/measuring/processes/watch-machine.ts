@@ -3,7 +3,7 @@ import { Fault } from "#core/fault.ts";
 
 /** The free resources of the machine. */
 interface MachineState {
-  /** Threads of all processes. */
+  /** The number of threads of all processes. */
   readonly threads: number;
   readonly memoryAvailable: number;
   readonly memoryTotal: number;
@@ -11,18 +11,18 @@ interface MachineState {
 }
 
 /**
- * Node and Go start some tens of threads; a build with a process per file some hundreds. Half of the processes
- * that a job of Grange may start: in a job, a fork bomb is to be found before it fails at that limit.
+ * Node and Go start some tens of threads; a build with a process per file some hundreds. This is half of the processes
+ * that a job of Grange may start: in a job, a fork bomb must be detected before it fails at that limit.
  */
 const mostNewThreads = 2_000;
 const leastDiskBytes = 256 * 1024 * 1024;
 /**
- * A look takes some 0.1 ms. A fork bomb makes some 10,000 processes a second: it is ended long before the
- * kernel's 4 million, and before the machine is lost.
+ * A check takes about 0.1 ms. A fork bomb starts about 10,000 processes a second: it is ended long before it reaches
+ * the kernel's 4 million, and before the machine becomes unusable.
  */
 const everyMs = 100;
 
-/** Why a process must end now for the machine's sake; undefined while all is well. */
+/** Returns why a process must end now to protect the machine; undefined when there is no danger. */
 function dangerOf(before: MachineState, now: MachineState): string | undefined {
   if (now.threads - before.threads > mostNewThreads) {
     return `it started more than ${mostNewThreads} processes`;
@@ -39,7 +39,7 @@ function dangerOf(before: MachineState, now: MachineState): string | undefined {
   return undefined;
 }
 
-/** Sees to it that a process which takes the whole machine is ended. */
+/** Ends a process that uses up the whole machine. */
 export function watchMachine(disk: string, end: (fault: Fault) => void): { stop(): void } {
   const before = machineState(disk);
   if (before === undefined) return { stop() {} };
@@ -64,7 +64,7 @@ function machineState(disk: string): MachineState | undefined {
       diskAvailable: bavail * bsize,
     };
   } catch {
-    // Not Linux, or a masked /proc: nothing to watch.
+    // Not Linux, or a hidden /proc: there is nothing to watch.
     return undefined;
   }
 }

@@ -8,10 +8,10 @@ type LabAlarm =
   | { readonly kind: "collector-silent"; readonly collector: string }
   | { readonly kind: "collector-out-of-duty"; readonly collector: string; readonly why: string };
 
-/** How long an alarm is tried to be sent. */
+/** How long the farm tries to send an alarm. */
 const sendHours = 24;
 
-/** Stores alarms to be sent, in the transaction that found them. */
+/** Stores alarms for sending, in the transaction that found them. */
 export async function keepAlarms(tx: Tx, alarms: readonly LabAlarm[], now: Date): Promise<void> {
   for (const alarm of alarms) {
     const id = randomUUID();
@@ -27,13 +27,16 @@ export async function keepAlarms(tx: Tx, alarms: readonly LabAlarm[], now: Date)
 const DueAlarm = z.object({
   id: z.uuid(),
   body: z.record(z.string(), z.unknown()),
-  /** This try included. */
+  /** Including this attempt. */
   attempts: z.number(),
   giveUpAt: z.date(),
 });
 export type DueAlarm = z.infer<typeof DueAlarm>;
 
-/** Takes due alarms. Until `until` no other server takes them; when this server dies, another sends them then. */
+/**
+ * Takes due alarms. No other server takes them before `until`; when this server dies, another one sends them after
+ * that.
+ */
 export function takeAlarms(tx: Tx, now: Date, until: Date, most: number): Promise<DueAlarm[]> {
   return tx.many(
     DueAlarm,
@@ -59,7 +62,9 @@ export type AfterSending =
   | { readonly state: "pending"; readonly at: Date; readonly problem: string }
   | { readonly state: "failed"; readonly problem: string };
 
-/** Stores the result of a delivery. `attempts` identifies it: an older delivery of a slow server changes nothing. */
+/**
+ * Stores the result of a delivery. `attempts` identifies the delivery: a late result of a slow server changes nothing.
+ */
 export async function settleAlarm(
   tx: Tx,
   { id, attempts }: Pick<DueAlarm, "id" | "attempts">,
@@ -73,7 +78,7 @@ export async function settleAlarm(
   `);
 }
 
-/** Deletes alarms of long ago. */
+/** Deletes old alarms. */
 export function deleteOldAlarms(tx: Tx, before: Date): Promise<number> {
   return tx.run(sql`delete from benchmark_alarm where created_at < ${before}`);
 }

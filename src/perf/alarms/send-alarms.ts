@@ -3,11 +3,11 @@ import type { Clock } from "#core/clock.ts";
 import type { Db } from "#db/db.ts";
 import { type AfterSending, type DueAlarm, settleAlarm, takeAlarms } from "./lab-alarm.store.ts";
 
-/** Sends one alarm; undefined when it was taken, otherwise why not, for people. */
+/** Sends one alarm; undefined when it was accepted, otherwise the reason, for people. */
 export type SendAlarm = (alarm: Pick<DueAlarm, "id" | "body">) => Promise<string | undefined>;
 
 const mostAtOnce = 16;
-/** Far longer than a try takes. */
+/** Far longer than an attempt takes. */
 const turnMs = 60_000;
 const firstWaitMs = 1_000;
 const longestWaitMs = 3_600_000;
@@ -34,7 +34,7 @@ export function alarmSender(parts: {
   };
 }
 
-/** Decides what follows from a try: twice as long a wait after each, at most an hour, until a day is over. */
+/** Decides what follows an attempt: the pause doubles each time, to at most an hour, until a day has passed. */
 export function afterSending(
   { attempts, giveUpAt }: Pick<DueAlarm, "attempts" | "giveUpAt">,
   problem: string | undefined,

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { binomialTail } from "./binomial-tail.ts";
 
 test.each([
-  // By hand: 1 - 0.98 ** 20, and further terms of that.
+  // Computed by hand: 1 - 0.98 ** 20, and further terms of that.
   [1, 20, 0.332_392],
   [2, 20, 0.059_899],
   [3, 20, 0.007_069],

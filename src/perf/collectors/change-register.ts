@@ -14,7 +14,7 @@ import {
   updateCollector,
 } from "./collector.store.ts";
 
-/** Registers a collector. It is listed from now on, also before its first contact. */
+/** Registers a collector. It is listed immediately, also before its first contact. */
 export async function addCollector(
   tx: Tx,
   wanted: z.output<typeof AddCollector>,
@@ -33,10 +33,7 @@ export async function addCollector(
   await tellBenchmarkChange(tx);
 }
 
-/**
- * Changes a collector; values that are not named stay. A running job is ended first: only the next claim uses the
- * change.
- */
+/** Changes a collector; omitted values stay. A running job is ended first: the change applies from the next claim. */
 export async function changeCollector(
   tx: Tx,
   name: string,

@@ -21,7 +21,7 @@ test.each<[Partial<CollectorStanding>, CollectorState]>([
   [{ outOfDuty: "noisy", lastHeartbeatAt: ago(60_000) }, "offline"],
   [{ active: false }, "inactive"],
   [{ active: false, lastHeartbeatAt: null }, "inactive"],
-  // It was deactivated in the middle of a job, which it ends.
+  // It was deactivated during a job, which it ends.
   [{ active: false, hasJob: true }, "measuring"],
 ])("a collector with %j is %s", (changes, state) => {
   expect(collectorState({ ...waiting, ...changes }, now, 60_000)).toBe(state);

@@ -1,6 +1,6 @@
 import type { CollectorState } from "#api/collector.ts";
 
-/** The facts from which a collector's state follows. */
+/** The facts that determine a collector's state. */
 export interface CollectorStanding {
   readonly active: boolean;
   readonly outOfDuty: string | null;
@@ -8,12 +8,12 @@ export interface CollectorStanding {
   readonly hasJob: boolean;
 }
 
-/** Whoever never spoke is silent, too. */
+/** A collector that never called is silent, too. */
 function isSilent(lastHeartbeatAt: Date | null, now: Date, leaseMs: number): boolean {
   return lastHeartbeatAt === null || lastHeartbeatAt.getTime() + leaseMs <= now.getTime();
 }
 
-/** Returns the state of a collector. One that ends its job after it was deactivated still counts as measuring. */
+/** Returns the state of a collector. One that completes its job after it was deactivated still counts as measuring. */
 export function collectorState(
   { active, outOfDuty, lastHeartbeatAt, hasJob }: CollectorStanding,
   now: Date,

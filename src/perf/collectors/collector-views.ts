@@ -9,7 +9,7 @@ import {
   listCollectors,
 } from "./list-collectors.store.ts";
 
-/** Collectors as people see them: all, or the one named. */
+/** Returns collectors as pages show them: all, or the named one. */
 export async function collectorViews(
   tx: Tx,
   now: Date,

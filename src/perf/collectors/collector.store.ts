@@ -47,7 +47,7 @@ export function collectorsOfTarget(tx: Tx, target: string): Promise<RegisteredCo
 /**
  * Serialises changes of the register, until the transaction ends.
  *
- * The unique index would refuse the second of two, too, but without a message that says what to do.
+ * The unique index would refuse the second of two, too, but without a message that explains what to do.
  */
 export async function lockRegister(tx: Tx): Promise<void> {
   await tx.run(sql`select pg_advisory_xact_lock(hashtext('grange collector register'))`);
@@ -84,7 +84,7 @@ export async function updateCollector(
   `);
 }
 
-/** Holds a collector's row: nothing is handed to it meanwhile. */
+/** Locks a collector's row: nothing is leased to it meanwhile. */
 export async function lockCollector(
   tx: Tx,
   name: string,
@@ -137,7 +137,7 @@ export async function keepEnvironment(
   `);
 }
 
-/** From now on this process speaks for the collector. Answers the target that it is registered for. */
+/** From now on this process acts for the collector. Returns the target for which it is registered. */
 export async function welcome(
   tx: Tx,
   name: string,
@@ -177,9 +177,9 @@ export async function isAnySilent(tx: Tx, now: Date, silentSince: Date): Promise
   return found?.any ?? false;
 }
 
-/** Marks collectors that went silent since they were last told of; answers which. */
+/** Marks collectors that went silent since the last report; returns them. */
 export async function markSilent(tx: Tx, now: Date, silentSince: Date): Promise<string[]> {
-  // Skipped: a locked row means that the collector is reporting at this moment.
+  // Locked rows are skipped: a locked row means that the collector is reporting at this moment.
   const silent = await tx.many(
     Name,
     sql`

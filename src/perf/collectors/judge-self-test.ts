@@ -1,14 +1,17 @@
 import { binomialTail } from "./binomial-tail.ts";
 
-/** Equal artifacts that look different, in how many of how many comparisons. */
+/** The number of comparisons of equal artifacts, and how many of them found a difference. */
 interface SelfTestCounts {
   readonly comparisons: number;
   readonly alarms: number;
 }
 
-/** Verdicts rest on p below 0.01; twice as many alarms as that are a machine that cannot be believed. */
+/** Verdicts use p below 0.01; with twice as many alarms as that, the machine is not reliable. */
 const mostAlarmRate = 0.02;
-/** So unlikely must the alarms be of a machine that raises no more: of a few comparisons, one or two are chance. */
+/**
+ * A test fails only if a reliable machine would have so many alarms less often than this: in a few comparisons, one or
+ * two alarms are chance.
+ */
 const leastLikely = 0.01;
 
 interface SelfTestJudgement {
@@ -19,7 +22,10 @@ interface SelfTestJudgement {
   readonly sentence: string | null;
 }
 
-/** Decides whether a collector that compared an artifact with itself may go on. Nothing to compare is no failure. */
+/**
+ * Decides whether a collector that compared an artifact with itself may continue. A test without comparisons is no
+ * failure.
+ */
 export function judgeSelfTest({ comparisons, alarms }: SelfTestCounts): SelfTestJudgement {
   if (binomialTail(alarms, comparisons, mostAlarmRate) >= leastLikely)
     return { saysSomething: comparisons > 0, passed: true, sentence: null };
@@ -39,8 +45,8 @@ export interface Duty {
 }
 
 /**
- * Returns the effect of a self-test on a collector's duty. A decision of a person stays, however well the collector
- * measures; so does the result of an earlier test, while later ones have nothing to compare.
+ * Returns the effect of a self-test on a collector's duty. A person's decision stays, however good the results are; so
+ * does the result of an earlier test, while later tests have nothing to compare.
  */
 export function dutyAfterTest(
   before: Duty,

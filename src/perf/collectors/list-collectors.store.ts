@@ -8,7 +8,7 @@ import { RegisteredCollector } from "./collector.store.ts";
 
 /** The number of latest jobs for the mean. */
 const latestJobs = 20;
-/** The number of latest similar jobs; older durations say little. */
+/** The number of latest similar jobs; older durations have little relevance. */
 const latestAlike = 5;
 
 const Listed = RegisteredCollector.omit({

@@ -8,8 +8,8 @@ import { keepEnvironment, welcome } from "./collector.store.ts";
 import { environmentFingerprint } from "./environment-fingerprint.ts";
 
 /**
- * A process begins to speak for a collector. Whoever spoke before is refused from now on; the job that it had is
- * handed to the new one at its first claim, with all that is measured of it already.
+ * A process starts to act for a collector. Calls of the earlier process are refused from now on; its job is given to
+ * the new process at its first claim, with all existing measurements.
  */
 export async function sayHello(
   tx: Tx,

@@ -1,6 +1,6 @@
 import type { LabTimes } from "../lab-times.ts";
 
-/** Whether a collector should compare an artifact with itself. Whom a test put out of duty is to prove itself soon. */
+/** Whether a collector should compare an artifact with itself. A collector that failed a test should repeat it soon. */
 export function selfTestDue(
   last: { readonly at: Date; readonly passed: boolean } | undefined,
   now: Date,

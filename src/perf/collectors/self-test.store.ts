@@ -13,7 +13,8 @@ interface SelfTestRow {
 const Id = z.object({ id: z.number() });
 
 /**
- * Stores a test, with the collector's row locked; returns false when the latest one is identical: it was sent again.
+ * Stores a test, with the collector's row locked; returns false when the latest test is identical, because it was sent
+ * again.
  */
 export async function insertSelfTest(tx: Tx, test: SelfTestRow, now: Date): Promise<boolean> {
   const detail = JSON.stringify(test.detail);
@@ -42,7 +43,7 @@ export interface NoiseRow {
   readonly change: number;
 }
 
-/** How far equal artifacts lay apart on a collector's machine. */
+/** Stores the differences of equal artifacts on a collector's machine. */
 export async function insertNoise(
   tx: Tx,
   collector: string,

@@ -21,7 +21,7 @@ test.each([
   [0, 100, true],
   [6, 100, true],
   [7, 100, false],
-  // One in a few is chance, and three in twenty are not.
+  // One in a few is chance, but three in twenty are not.
   [1, 1, true],
   [1, 49, true],
   [2, 20, true],
@@ -29,7 +29,7 @@ test.each([
   [2_100, 100_000, true],
   [2_200, 100_000, false],
   [100_000, 100_000, false],
-  // Nothing to compare is no failure.
+  // A test without comparisons is no failure.
   [0, 0, true],
 ])("%i alarms in %i comparisons: passed is %s", (alarms, comparisons, passed) => {
   expect(judgeSelfTest({ alarms, comparisons }).passed).toBe(passed);

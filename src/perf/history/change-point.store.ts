@@ -9,7 +9,7 @@ const Step = z.object({
   artifactId: z.number(),
 });
 
-/** Accepted steps, of those that begin at these artifacts. */
+/** Returns the accepted steps among those that begin at these artifacts. */
 export function acceptedAt(tx: Tx, artifactIds: readonly number[]) {
   return tx.many(
     Step,
@@ -21,7 +21,7 @@ export function acceptedAt(tx: Tx, artifactIds: readonly number[]) {
   );
 }
 
-/** When a step at these artifacts was last found or judged: a comparison depends on it. */
+/** Returns when a step at these artifacts was last found or judged, because a comparison depends on it. */
 export async function acceptedDigest(tx: Tx, artifactIds: readonly number[]): Promise<string> {
   const [row] = await tx.many(
     z.object({ digest: z.string() }),
@@ -84,7 +84,7 @@ const CaseStep = z.object({
   meanAfter: z.number(),
 });
 
-/** Steps of one metric of some cases that were not dismissed, for marks in charts. */
+/** Returns steps of one metric of some cases that were not dismissed, for marks in charts. */
 export function stepsOfCases(tx: Tx, caseIds: readonly number[], metric: number) {
   return tx.many(
     CaseStep,
@@ -99,7 +99,7 @@ export function stepsOfCases(tx: Tx, caseIds: readonly number[], metric: number)
   );
 }
 
-/** Steps of a suite whose artifacts were made since a time, newest artifacts first. */
+/** Returns steps of a suite whose artifacts were made since a time, newest artifacts first. */
 export function pointsSince(
   tx: Tx,
   of: {
@@ -203,7 +203,7 @@ export async function keepPoints(tx: Tx, points: readonly FoundPoint[], now: Dat
   `);
 }
 
-/** Deletes steps that later figures have disproved. Steps with a statement of a person stay. */
+/** Deletes steps that later figures have disproved. Steps with a person's statement stay. */
 export async function forgetPoints(tx: Tx, points: readonly KnownPoint[]): Promise<void> {
   if (points.length === 0) return;
   await tx.run(sql`

@@ -27,13 +27,13 @@ interface ToCompare {
   readonly suite: Suite;
   readonly before: LineArtifact;
   readonly after: LineArtifact;
-  /** Cases of this metric only; undefined: of all. */
+  /** Only cases of this metric; undefined: of all metrics. */
   readonly metric: string | undefined;
   /** The result of `predecessorsOf` for `before`, if the caller has it. */
   readonly predecessors?: readonly number[] | undefined;
 }
 
-/** Compares what is stored of two artifacts. Reads in three round trips, four where series have gaps. */
+/** Compares the stored results of two artifacts. Reads in three round trips, or four when series have gaps. */
 export async function compareStored(
   tx: Tx,
   { suite, before, after, metric, predecessors }: ToCompare,
@@ -95,7 +95,7 @@ export async function compareStored(
   };
 }
 
-/** Where it is not of the main line there are none, and the fixed threshold holds, as with rustc-perf. */
+/** An artifact outside of the main line has none, and the fixed threshold applies, as in rustc-perf. */
 export async function predecessorsOf(
   tx: Tx,
   suite: string,
@@ -112,11 +112,11 @@ async function limitsOf(tx: Tx, artifactIds: readonly number[]): Promise<Map<str
   );
 }
 
-/** From a case, a metric and a fingerprint back to the key by numbers. */
+/** Returns the key by numbers for a case, a metric and a fingerprint. */
 function numbersOf({ cases, fingerprints }: Names, ordinals: ReadonlyMap<string, number>) {
   const caseIds = new Map([...cases].map(([id, testCase]) => [caseKey(testCase), id]));
   const environmentIds = new Map([...fingerprints].map(([id, text]) => [text, id]));
-  // Most callers hand back the very objects that they were given.
+  // Most callers pass the same objects that they received.
   const known = new Map([...cases].map(([id, testCase]) => [testCase, id]));
   return (testCase: TestCase, metric: string, fingerprint: string) =>
     seriesKey(

@@ -37,7 +37,7 @@ test("it is made anew when what it rests on has grown", async () => {
   const cache = comparisonCache(db);
   const keys = [(await cache.get(asked)).key];
   const changes = [
-    // A predecessor measured late, of another case.
+    // A predecessor of another case, measured late.
     () =>
       storeFigures(db, {
         artifact: nth(line, 5),

@@ -12,20 +12,20 @@ import {
 } from "./read-comparison.ts";
 import { countWhatItRestsOn } from "./rests-on.store.ts";
 
-/** Some 600 bytes a case: at most some 60 MB. */
+/** About 600 bytes a case: at most about 60 MB. */
 const mostCases = 100_000;
 
 interface ShelvedComparison {
-  /** Equal keys, equal comparisons. */
+  /** Equal keys mean equal comparisons. */
   readonly key: string;
-  /** Undefined: it is the one that the asker has. */
+  /** Undefined: the caller already has it. */
   readonly comparison: Comparison | undefined;
 }
 
 /**
  * Caches recent comparisons by the data that they depend on.
  *
- * A comparison is the same as long as suite, figures, accepted steps and neighbours are the same, and is computed again
+ * A comparison is unchanged while suite, figures, accepted steps and neighbours are unchanged, and is computed again
  * when one of them changes.
  */
 export function comparisonCache(db: Db) {

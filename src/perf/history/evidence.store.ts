@@ -16,7 +16,7 @@ const StoredPair = z.object({
 });
 export type StoredPair = z.infer<typeof StoredPair>;
 
-/** Interleaved processes of two artifacts, by job and case, in the order in which they ran. */
+/** Returns alternating processes of two artifacts, by job and case, in the order in which they ran. */
 export function pairsOf(tx: Tx, childId: number, parentId: number): Promise<StoredPair[]> {
   return tx.many(
     StoredPair,
@@ -38,10 +38,10 @@ const Limit = z.object({
   change: z.number(),
 });
 
-/** How many A/A comparisons count: a machine that has become quieter is soon believed. */
+/** The number of A/A comparisons that count, so that a machine that has become quieter is soon recognised. */
 const lastComparisons = 200;
 
-/** The 95th percentile of |relative change| of equal artifacts, of the cases that some artifacts were measured in. */
+/** Returns the 95th percentile of |relative change| of equal artifacts, for the measured cases of some artifacts. */
 export function noiseOf(tx: Tx, artifactIds: readonly number[]) {
   return noiseIn(
     tx,
@@ -52,7 +52,7 @@ export function noiseOf(tx: Tx, artifactIds: readonly number[]) {
   );
 }
 
-/** The same, of the cases named. */
+/** The same for the named cases. */
 export function noiseOfCases(tx: Tx, caseIds: readonly number[]) {
   return noiseIn(tx, sql`select unnest(${caseIds}::int[])`);
 }
@@ -82,7 +82,7 @@ const StoredError = z.object({
   message: z.string(),
 });
 
-/** The same failure of ten jobs says no more than that of one. */
+/** The same failure in ten jobs contains no more information than in one. */
 const mostErrors = 1_000;
 
 /** Returns the errors of some artifacts, the latest first. */

@@ -10,7 +10,7 @@ import { secondsOfBenchmarks } from "./set-durations.store.ts";
 const db = await freshDb();
 beforeEach(() => emptyLab(db));
 
-/** Answers the artifacts there are. */
+/** Returns the existing artifacts. */
 async function storeNoise(changes: readonly number[], from = labEpoch): Promise<number[]> {
   const cases = await db.many(z.object({ id: z.number() }), sql`select id from benchmark_case`);
   for (const [i, change] of changes.entries()) {
@@ -33,7 +33,7 @@ test("noise is what nineteen of twenty comparisons of equals stay below", async 
   const [noise, ...more] = await noiseOf(db, artifacts);
 
   expect(more).toEqual([]);
-  // Between the 19th (.19) and the 20th (.20), a twentieth of the way.
+  // Between the 19th (.19) and the 20th (.20) value, at a twentieth of the distance.
   expect(noise?.change).toBeCloseTo(0.190_5, 12);
 });
 
@@ -56,7 +56,7 @@ test("a benchmark takes the time between the reports of its tests, with what no 
     aCase({ profile: "emit" }),
     aCase({ benchmark: "beta" }),
   ];
-  // Three jobs; the collector was away in the last, for an hour, within beta.
+  // Three jobs; in the last, the collector was absent for an hour, during beta.
   const jobs = [
     { day: 1, at: [0, 10, 40] },
     { day: 2, at: [100, 112, 140] },
@@ -76,7 +76,7 @@ test("a benchmark takes the time between the reports of its tests, with what no 
 
   const took = await secondsOfBenchmarks(db, "demo", "linux-x64");
 
-  // alpha's second case took 10, 12 and 14 seconds; its first, of which nothing is known, counts the same.
+  // alpha's second case took 10, 12 and 14 seconds; its first, whose duration is unknown, counts the same.
   expect([...took]).toEqual(
     expect.arrayContaining([
       ["alpha", 24],

@@ -14,7 +14,7 @@ beforeEach(() => emptyLab(db));
 
 const later = (minutes: number) => new Date(labEpoch.getTime() + minutes * 60_000);
 
-/** Strays by one in ten thousand, the same each time. */
+/** Varies by one in ten thousand, the same each time. */
 const about = (level: number, length: number) =>
   Array.from({ length }, (_, i) => level * (1 + 0.000_1 * Math.sin(i * 1.7)));
 
@@ -130,7 +130,7 @@ describe("what an artifact's results show", () => {
     const line = await aLine(db, 60);
     const level = (day: number) => (day < 40 ? 1_000 : 1_100) * (1 + 0.000_1 * Math.sin(day * 1.7));
     const days = line.map((_, i) => i + 1);
-    // Every fifth day nobody measured; the two machines are half as fast as each other, and measured by turns.
+    // Every fifth day has no measurement; the two machines differ in speed by a factor of two, and measure alternately.
     const measured = (day: number) => day % 5 !== 0;
     const onOne = (day: number) => day % 2 === 0;
     await storeLine(
@@ -161,7 +161,7 @@ describe("what an artifact's results show", () => {
     await examined([nth(line, 34)]);
     expect(await steps()).toEqual([{ before: "n30", artifact: "n32", standing: "found" }]);
 
-    // Measured late, between and after the two: each of them stood alone.
+    // Measured late, between and after the two: each of them was isolated before.
     const days = [33, ...Array.from({ length: 14 }, (_, i) => 35 + i)];
     for (const day of days)
       await storeFigures(db, { artifact: nth(line, day), values: { instructions: 1_000 } });
@@ -232,7 +232,7 @@ describe("the list of what is to be looked through", () => {
     await note();
     await looking;
 
-    // Whether the note came before or after the taking: nothing that it spoke of is overlooked.
+    // Whether the note came before or after the removal from the list, none of its artifacts is missed.
     await note();
     expect(await examineNext(db, labEpoch)).toBe(true);
     expect(await examineNext(db, labEpoch)).toBe(false);

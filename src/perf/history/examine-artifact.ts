@@ -23,16 +23,16 @@ import { measuredCases, seriesAt, suiteOfArtifact, windowAbout } from "./window.
  * Two windows of the search for steps before, one after: an artifact that is measured late has figures on both sides.
  */
 const about = { before: 99, after: 50 };
-/** Values at the beginning of the window are not judged again, because the values before them are not visible. */
+/** Values at the beginning of the window are not judged again, because the values before them are not loaded. */
 const unjudged = 25;
-/** For deterministic metrics: rustc-perf's threshold where the noise is unknown. */
+/** For deterministic metrics: rustc-perf's threshold when the noise is unknown. */
 const leastStep = 0.002;
-/** With eight metrics, some 60,000 numbers at once. */
+/** With eight metrics, about 60,000 numbers at once. */
 const casesAtOnce = 50;
-/** Far longer than it takes; a server that died with it has it taken up again. */
+/** Far longer than an examination takes; after a server dies, another one continues after this time. */
 const takeUpAgainMs = 10 * 60_000;
 
-/** Looks through the series of one artifact that has new results. False: there is none. */
+/** Examines the series of one artifact that has new results. Returns false when there is none. */
 export async function examineNext(db: Db, now: Date): Promise<boolean> {
   const again = new Date(now.getTime() + takeUpAgainMs);
   const taken = await takeFromList(db, now, again, randomUUID());
@@ -42,7 +42,7 @@ export async function examineNext(db: Db, now: Date): Promise<boolean> {
   return true;
 }
 
-/** Finds the steps in all series that an artifact is part of, a few cases a transaction. */
+/** Finds the steps in all series that contain an artifact, a few cases per transaction. */
 export async function examineArtifact(db: Db, artifactId: number, now: Date): Promise<void> {
   const suiteName = await suiteOfArtifact(db, artifactId);
   const stored = suiteName === undefined ? undefined : await findSuite(db, suiteName);
@@ -63,7 +63,7 @@ interface LookedAt {
   readonly caseId: number;
   readonly environmentId: number;
   readonly metric: number;
-  /** The places of its values in the window. */
+  /** The positions of its values in the window. */
   readonly places: readonly number[];
   readonly found: readonly FoundStep[];
 }
@@ -87,7 +87,7 @@ async function examineCases(db: Db, of: ToExamine): Promise<void> {
 
   const looked: LookedAt[] = [];
   for (const { caseId, environmentId, places, least } of series) {
-    // Steps of a machine that did not measure this artifact are as they were.
+    // Steps of a machine that did not measure this artifact are unchanged.
     if (!places.includes(own)) continue;
     for (const { name, nature } of metrics) {
       const ordinal = ordinals.get(name);
@@ -109,7 +109,7 @@ async function examineCases(db: Db, of: ToExamine): Promise<void> {
         found: findSteps(values, limit),
       });
     }
-    // Calls of others are answered in between.
+    // Other calls are answered in between.
     await nextTurn();
   }
 

@@ -10,7 +10,9 @@ import {
   Texts,
 } from "./number-columns.ts";
 
-/** Its words were checked when they were stored; a thousand patterns matched again would take longer than to read it. */
+/**
+ * Its names were checked when they were stored; matching a thousand patterns again would take longer than reading it.
+ */
 export const StoredCase = z.object({
   id: z.number(),
   section: TestCase.shape.section,
@@ -61,7 +63,7 @@ export async function casesOf(tx: Tx, suite: string): Promise<Map<number, TestCa
   );
 }
 
-/** Fingerprints by their environments' numbers. */
+/** Returns fingerprints by the numbers of their environments. */
 export async function fingerprintsOf(tx: Tx): Promise<Map<number, string>> {
   const rows = await tx.many(
     z.object({ id: z.number(), fingerprint: z.string() }),
@@ -79,7 +81,7 @@ export async function ordinalsOf(tx: Tx, suite: string): Promise<Map<string, num
   return new Map(rows.map(({ name, ordinal }) => [name, ordinal]));
 }
 
-/** A result, all its metrics by their ordinals (the first at 0). */
+/** A result with all its metrics by their ordinals (the first at 0). */
 export interface Figures {
   readonly artifactId: number;
   readonly caseId: number;
@@ -99,8 +101,8 @@ const FigureColumns = z.object({
 });
 
 /**
- * Returns all results of some artifacts, the last measured first. In columns: parsing a row for each of fourteen
- * hundred results takes longer than everything else.
+ * Returns all results of some artifacts, the last measured first. In columns, because parsing a row for each of
+ * fourteen hundred results takes longer than all other work.
  */
 export async function figuresOf(tx: Tx, artifactIds: readonly number[]): Promise<Figures[]> {
   const [columns] = await tx.many(
@@ -158,19 +160,21 @@ export interface Wanted {
   readonly caseId: number;
   readonly environmentId: number;
   readonly ordinal: number;
-  /** How many of the requested artifacts count, from the first. */
+  /** How many of the requested artifacts count, starting with the first. */
   readonly until: number;
 }
 
-/** Series of one metric from which on results of all cases are read, and not those of each by itself. */
+/**
+ * From this number of series of one metric on, results of all cases are read at once, and not those of each separately.
+ */
 const manySeries = 60;
 
 /**
  * Returns the values of some series at some artifacts, in the artifacts' order, by the positions of the requests.
  *
- * Only the requested metrics are transferred: of eight metrics that is an eighth. When a metric is requested for many
- * cases, all results of an artifact are read at once; joining twenty thousand of them with the requests would take
- * PostgreSQL three times as long.
+ * Only the requested metrics are transferred, an eighth of eight metrics. When a metric is requested for many cases,
+ * all results of an artifact are read at once; joining twenty thousand of them with the requests would take PostgreSQL
+ * three times as long.
  */
 export async function valuesAt(
   tx: Tx,
@@ -210,7 +214,7 @@ const OfArtifact = z.object({
   values: NumbersOrNullInText,
 });
 
-/** Reads one metric of all results of the artifacts and places the requested ones. */
+/** Reads one metric of all results of the artifacts and stores the requested ones at their positions. */
 async function placeAll(
   tx: Tx,
   artifactIds: readonly number[],
@@ -258,7 +262,7 @@ const Found = z.object({
   values: Numbers.nullable(),
 });
 
-/** Some series each by itself, from the index of a series. */
+/** Reads some series separately, each with an index scan. */
 async function placeEach(
   tx: Tx,
   artifactIds: readonly number[],

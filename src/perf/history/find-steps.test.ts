@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { normal, seededRandom } from "#statistics/seeded-random.ts";
 import { findSteps, settleSteps } from "./find-steps.ts";
 
-/** Strays by one in a thousand, the same each time. */
+/** Varies by one in a thousand, the same each time. */
 const about = (level: number, length: number) =>
   Array.from({ length }, (_, i) => level * (1 + 0.001 * Math.sin(i * 1.7)));
 
@@ -44,7 +44,7 @@ describe("steps of a series", () => {
       if (findSteps(values, 0.002).length > 0) found++;
     }
 
-    // At p < 0.001 of the best of fifty splits; as many as without drawing outliers in.
+    // At p < 0.001 for the best of fifty splits; as many as without moving outliers.
     expect(found).toBeLessThan(15);
   });
 

@@ -9,24 +9,27 @@ export interface FoundStep {
 }
 
 /**
- * Otava's defaults. A single value between two steps, or after the last, is an outlier until a second one agrees: its
- * steps wait. Each step holds at p < 0.001 between its neighbours.
+ * Otava's defaults. A single value between two steps, or after the last, is an outlier until a second one confirms it:
+ * its steps wait. Each step is significant at p < 0.001 between its neighbours.
  */
 const options = { window: 50, p: 0.001, leastSegment: 2, onlyWhatHolds: true };
 
-/** The steps of a series that are no less than a limit. */
+/** Returns the steps of a series that are at least a limit. */
 export function findSteps(values: readonly number[], limit: number): FoundStep[] {
   if (values.length < 4 || spreadOf(values) < limit) return [];
   return changePoints(withoutLoneOutliers(values, limit), { ...options, magnitude: limit });
 }
 
-/** A value is taken for a mishap that is as many spans of the figures about it away, and as many limits. */
+/**
+ * A value counts as an outlier if its distance is this many times the range of the neighbouring figures, and this many
+ * times the limit.
+ */
 const farAway = 5;
 
 /**
- * Replaces lone outliers: one wrong figure hides every lesser step in fifty figures from Student's test. A value that
- * is far from the two before and the two after it, while those agree, is drawn in to them. A step is no outlier,
- * because the values after it agree with it.
+ * Replaces single outliers, because one wrong figure hides every smaller step in fifty figures from Student's test. A
+ * value that is far from the two before and the two after it, while those agree, is moved to them. A step is not an
+ * outlier, because the values after it agree with it.
  */
 function withoutLoneOutliers(values: readonly number[], limit: number): readonly number[] {
   const drawnIn = [...values];
@@ -43,7 +46,7 @@ function withoutLoneOutliers(values: readonly number[], limit: number): readonly
   return drawnIn;
 }
 
-/** No step can be greater than the whole range. Most series of a day end here. */
+/** No step can be larger than the whole range. Most series of a day are finished here. */
 function spreadOf(values: readonly number[]): number {
   let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const value of values) {
@@ -55,20 +58,21 @@ function spreadOf(values: readonly number[]): number {
   return base === 0 ? Number.POSITIVE_INFINITY : (most - least) / base;
 }
 
-/** A step that was known before, by the place of its first artifact. */
+/** A step that was known before, by the position of its first artifact. */
 interface KnownStep {
   readonly place: number;
   readonly standing: "found" | "accepted" | "dismissed";
 }
 
-/** With more figures a step may be found one or two artifacts further; it is the same one. */
+/** With more figures a step may be found one or two artifacts later; it is the same one. */
 const sameWithin = 2;
 
 /**
  * Returns the changes of a series' known steps after a part of it was examined again.
  *
- * `places` are the artifacts' places of the values; steps before `from` are not judged again, because the values before
- * the window are not visible. Steps with a statement of a person stay, and cover steps that are found beside them.
+ * `places` are the positions of the values' artifacts; steps before `from` are not judged again, because the values
+ * before the window are not loaded. Steps with a person's statement stay, and replace steps that are found next to
+ * them.
  */
 export function settleSteps(
   found: readonly FoundStep[],

@@ -4,7 +4,7 @@ import { sql } from "#db/sql.ts";
 import { caseColumns, StoredCase } from "./figures.store.ts";
 import { Numbers } from "./number-columns.ts";
 
-/** Words of which one must fit; empty: any. */
+/** Words of which at least one must match; empty: any. */
 export interface CaseFilter {
   readonly section: readonly string[];
   readonly benchmark: readonly string[];
@@ -16,7 +16,7 @@ export interface CaseFilter {
 
 const FoundCase = StoredCase.extend({ inAll: z.number() });
 
-/** The first of a suite's cases that fit, and how many there are in all. */
+/** Returns the first of a suite's matching cases, and the total number of them. */
 export function casesThatFit(tx: Tx, suite: string, filter: CaseFilter, most: number) {
   const fits = (column: "section" | "benchmark" | "profile" | "scenario" | "backend" | "target") =>
     filter[column];
@@ -40,7 +40,7 @@ export function casesThatFit(tx: Tx, suite: string, filter: CaseFilter, most: nu
 
 const GridArtifact = z.object({ id: z.number(), tag: z.string(), datedAt: z.date() });
 
-/** The last measured artifacts of a kind in a stretch of time, in the order of the line. */
+/** Returns the last measured artifacts of a kind in a period, in the order of the line. */
 export async function measuredBetween(
   tx: Tx,
   of: {
@@ -82,8 +82,8 @@ export function gridValues(
     readonly ordinal: number;
   },
 ) {
-  // Both lists as conditions and none as a table to join: so PostgreSQL goes through the index of both, and not
-  // through all that was ever measured of the cases.
+  // Both lists are conditions and not a joined table: so PostgreSQL uses an index for both, and does not read all
+  // measurements of the cases.
   return tx.many(
     GridRow,
     sql`

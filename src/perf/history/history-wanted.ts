@@ -14,11 +14,11 @@ interface Request {
   readonly after: readonly Figures[];
   readonly metrics: readonly Metric[];
   readonly ordinals: ReadonlyMap<string, number>;
-  /** Whose evidence is shown: its histories are read for all cases. Undefined: evidence of none is shown. */
+  /** The metric whose evidence is shown: its histories are read for all cases. Undefined: no evidence is shown. */
   readonly shown: string | undefined;
 }
 
-/** A series by numbers. */
+/** Returns the key of a series, made of numbers. */
 export function seriesKey(caseId: number, environmentId: number, ordinal: number): string {
   return `${caseId} ${environmentId} ${ordinal}`;
 }
@@ -45,7 +45,8 @@ export function historiesWanted(wanted: Request): Omit<Wanted, "until">[] {
 }
 
 function mayDecide(a: number, b: number): boolean {
-  // Lesser ones are none whatever the fence; a little below, since the comparison may round otherwise.
+  // Smaller changes are never significant, whatever the fence; slightly below, because the comparison may round
+  // differently.
   return a !== b && Math.abs(b - a) >= 0.999 * leastThreshold * Math.abs(a);
 }
 
@@ -59,7 +60,7 @@ export function untilAccepted(
   accepted: readonly Accepted[],
 ): (caseId: number, environmentId: number, ordinal: number) => number {
   const placeOf = new Map(predecessors.map((id, place) => [id, place + 1]));
-  // The step at `before` itself: nothing that lies before it counts.
+  // The step at `before` itself: no earlier artifact counts.
   placeOf.set(beforeId, 0);
   const until = new Map<string, number>();
   for (const { caseId, environmentId, metric, artifactId } of accepted) {

@@ -16,7 +16,7 @@ import { caseIds, metricOrdinals } from "../results/name-figures.store.ts";
 
 export const dayMs = 86_400_000;
 
-/** `alpha`, checked, from nothing, by `js`. */
+/** The case `alpha`, checked, from nothing, by `js`. */
 export function aCase(changes: Partial<TestCase> = {}): TestCase {
   return {
     section: "compile",
@@ -29,7 +29,7 @@ export function aCase(changes: Partial<TestCase> = {}): TestCase {
   };
 }
 
-/** The suite of the tests, and so many days of its main line, each the parent of the next: `n1`, `n2` … */
+/** The suite of the tests, and this many days of its main line, each the parent of the next: `n1`, `n2` … */
 export async function aLine(db: Db, days: number, suite = aSuite()): Promise<StoredArtifact[]> {
   await storeSuite(db, suite);
   const line: StoredArtifact[] = [];
@@ -46,7 +46,7 @@ export async function aLine(db: Db, days: number, suite = aSuite()): Promise<Sto
   return line;
 }
 
-/** The nth artifact of a line, from 1. */
+/** Returns the nth artifact of a line, from 1. */
 export function nth(line: readonly StoredArtifact[], day: number): StoredArtifact {
   const artifact = line[day - 1];
   if (artifact === undefined) throw new Error(`the line has no day ${day}`);
@@ -67,7 +67,7 @@ async function numbersOf(db: Db, testCase: TestCase) {
   }));
 }
 
-/** One iteration's figures, and the result that comes of them. */
+/** Stores one iteration's figures, and the result computed from them. */
 export async function storeFigures(
   db: Db,
   of: {
@@ -75,7 +75,7 @@ export async function storeFigures(
     readonly case?: TestCase;
     readonly fingerprint?: string;
     readonly values: MetricValues;
-    /** Null: it was taken once. Default: several iterations that all said the same. */
+    /** Null: there was one iteration. Default: several iterations with equal values. */
     readonly scatter?: MetricValues | null;
     readonly warnings?: readonly string[];
     readonly jobId?: string;
@@ -102,7 +102,7 @@ export async function storeFigures(
   `);
 }
 
-/** Instructions of one case, a value for each day of the line from the first; undefined: not measured. */
+/** Stores the instructions of one case, a value for each day of the line from the first; undefined: not measured. */
 export async function storeLine(
   db: Db,
   line: readonly StoredArtifact[],

@@ -39,7 +39,7 @@ export async function artifactById(tx: Tx, id: number): Promise<LineArtifact | u
   return artifact;
 }
 
-/** The last of the main line of which there is a figure. */
+/** Returns the last artifact of the main line that has a figure. */
 export async function newestMeasured(tx: Tx, suite: string): Promise<LineArtifact | undefined> {
   const [artifact] = await tx.many(
     LineArtifact,
@@ -72,7 +72,7 @@ export function measuredBefore(tx: Tx, suite: string, of: LineArtifact, most: nu
   );
 }
 
-/** The nearest measured one of the same kind after an artifact; a try stands on no line. */
+/** Returns the nearest measured artifact of the same kind after an artifact; a try build is on no line. */
 export async function measuredAfter(
   tx: Tx,
   suite: string,
@@ -90,7 +90,7 @@ export async function measuredAfter(
   return next;
 }
 
-/** The nearest measured one of the same kind before an artifact. */
+/** Returns the nearest measured artifact of the same kind before an artifact. */
 export async function measuredJustBefore(
   tx: Tx,
   suite: string,

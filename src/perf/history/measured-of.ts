@@ -29,7 +29,7 @@ function namedValues(values: readonly (number | null)[], metrics: readonly strin
   return named;
 }
 
-/** Stored results as a comparison takes them. */
+/** Returns stored results in the form for a comparison. */
 export function measuredOf(
   figures: readonly Figures[],
   names: Names,
@@ -52,7 +52,7 @@ export function measuredOf(
   });
 }
 
-/** Stored pairs by the lease in which they ran: those of two leases are never mixed. */
+/** Returns stored pairs by the lease in which they ran: pairs of two leases are never mixed. */
 export function pairedOf(pairs: readonly StoredPair[], names: Names): PairedCase[] {
   const groups = new Map<string, StoredPair[]>();
   for (const pair of pairs) {

@@ -16,9 +16,9 @@ const RunsOfArtifact = z.object({
 export type RunsOfArtifact = z.infer<typeof RunsOfArtifact>;
 
 /**
- * The newest results of a case on each kind of machine, at most `most` of each, newest artifacts first.
+ * Returns the newest results of a case on each kind of machine, at most `most` of each, newest artifacts first.
  *
- * Which they are is read from the index of a series alone: of three thousand results only those that are shown are fetched.
+ * The index of a series alone selects them: of three thousand results, only those that are shown are fetched.
  */
 export function newestRuns(tx: Tx, caseId: number, most: number): Promise<RunsOfArtifact[]> {
   return tx.many(

@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 /*
- * Columns of many numbers, as PostgreSQL's JSON has them. Each is checked in one loop: zod's own arrays make an object for each
- * element, and of a hundred thousand of these the collection takes longer than all else of a comparison.
+ * Columns of many numbers, from PostgreSQL's JSON. Each is checked in one loop: zod's own arrays create an object for
+ * each element, and collecting a hundred thousand of these takes longer than the rest of a comparison.
  */
 
 const isNumber = (value: unknown) => typeof value === "number";
@@ -15,14 +15,14 @@ export const Numbers = z.custom<readonly number[]>(
 
 const NumbersOrNull = z.custom<readonly (number | null)[]>(areNumbersOrNull);
 
-/** A list of numbers for each row, each list null where the row has none. */
+/** A list of numbers for each row; null for a row without a list. */
 const NumberLists = z.custom<readonly (readonly (number | null)[] | null)[]>(
   (value) => Array.isArray(value) && value.every((each) => each === null || areNumbersOrNull(each)),
 );
 
 /**
- * The same from texts with commas between, as `string_agg` makes them: PostgreSQL takes half the time for these that it takes
- * for arrays as JSON.
+ * The same from texts with commas between the numbers, as `string_agg` creates them: they take PostgreSQL half the time
+ * of JSON arrays.
  */
 export const NumbersInText = z
   .string()

@@ -18,7 +18,7 @@ const compare = (query: Omit<ComparisonQuery, "suite"> = {}) =>
 /** 1000, 1010, 1000 …: 30 of them, the newest 1000. */
 const swinging = Array.from({ length: 30 }, (_, i) => (i % 2 === 1 ? 1_000 : 1_010));
 /**
- * Of its 29 steps 15 are 10/1000 and 14 are 10/1010. So the lower quartile is 10/1010, the upper 10/1000, and the
+ * Of its 29 steps, 15 are 10/1000 and 14 are 10/1010. So the lower quartile is 10/1010, the upper 10/1000, and the
  * threshold 0.01 + 3 × (0.01 - 0.00990099) = 0.01029703.
  */
 const swingingFence = 0.01 + 3 * (0.01 - 10 / 1_010);

@@ -21,7 +21,7 @@ export interface ComparisonQuery {
   readonly metric?: string | undefined;
 }
 
-/** A question with all that was left open filled in. */
+/** A query with defaults for all omitted parts. */
 export interface ComparisonRequested {
   readonly suite: Suite;
   readonly suiteDigest: string;
@@ -81,7 +81,7 @@ async function tagged(tx: Tx, suite: string, tag: string): Promise<LineArtifact>
   return artifact;
 }
 
-/** Two artifacts compared as pages and commands show it. */
+/** Returns the comparison of two artifacts as pages and commands show it. */
 export async function readComparison(
   tx: Tx,
   requested: ComparisonRequested,

@@ -17,16 +17,16 @@ interface GridQuery {
   /** A tag, or a time. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
-  /** Cases at most. */
+  /** The maximum number of cases. */
   readonly limit: number;
 }
 
-/** Half a year of nightlies. */
+/** Half a year of nightly builds. */
 const usualArtifacts = 180;
-/** With 500 cases of which each was measured, half a million numbers. */
+/** With 500 cases that were all measured, half a million numbers. */
 const mostArtifacts = 1_000;
 
-/** Many series beside each other: the values of one metric at the same artifacts. */
+/** Reads several series next to each other: the values of one metric at the same artifacts. */
 export async function readGrid(tx: Tx, query: GridQuery): Promise<SeriesGrid> {
   const stored = await findSuite(tx, query.suite);
   if (stored === undefined) throw noSuite(query.suite);

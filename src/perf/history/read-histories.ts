@@ -4,11 +4,11 @@ import { acceptedAt } from "./change-point.store.ts";
 import { valuesAt, type Wanted } from "./figures.store.ts";
 import { seriesKey, untilAccepted } from "./history-wanted.ts";
 
-/** How far back we look for 30 values of a case that was measured only now and then. */
+/** The maximum number of predecessors that are searched for 30 values of a case that was measured rarely. */
 export const farthestBack = 90;
 
 /**
- * Returns values of series at predecessors, nearest first, at most 30 of each, not beyond an accepted step.
+ * Returns values of series at predecessors, nearest first, at most 30 for each, not beyond an accepted step.
  *
  * All series are read at the first 30 predecessors; series with gaps there are read again for the rest.
  */

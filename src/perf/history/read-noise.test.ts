@@ -18,7 +18,7 @@ async function noiseOf(metric: string, fingerprint = "one"): Promise<MetricNoise
   return machine?.metrics.find((each) => each.metric.name === metric);
 }
 
-/** What self-tests of the machine `one` showed, the first first. */
+/** Stores self-tests of the machine `one`, the first one first. */
 async function storeSelfTests(metric: string, changes: readonly number[]): Promise<void> {
   for (const [i, change] of changes.entries()) {
     await db.run(sql`

@@ -17,14 +17,17 @@ import {
 import { farthestBack, readHistories } from "./read-histories.ts";
 import { findSeriesParts } from "./read-series.ts";
 
-/** How many artifacts are shown with their runs. */
+/** The number of artifacts that are shown with their runs. */
 const shownArtifacts = 30;
-/** Comparisons of equal artifacts that limits rest on. */
+/** The number of comparisons of equal artifacts on which limits are based. */
 const shownSelfTests = 200;
-/** Kinds of machines: each change of a kernel makes another, and only the last few are of interest. */
+/** Kinds of machines: each change of a kernel creates another, and only the last few are relevant. */
 const shownMachines = 6;
 
-/** Reads how far each metric of a case strays by itself on each kind of machine, and the limits learned from that. */
+/**
+ * Returns how much each metric of a case varies on each kind of machine without a cause, and the limits learned from
+ * that.
+ */
 export async function readNoise(
   tx: Tx,
   query: { readonly suite: string; readonly case: TestCase },

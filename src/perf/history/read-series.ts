@@ -19,7 +19,7 @@ interface SeriesQuery {
   readonly samples: boolean;
 }
 
-/** The figures of one metric of one case along the main line, or of the releases, and the steps in them. */
+/** Returns the figures of one metric of one case along the main line, or of the releases, and the steps in them. */
 export async function readSeries(tx: Tx, query: SeriesQuery): Promise<Series> {
   const { suite, ordinals, caseId } = await findSeriesParts(tx, query.suite, query.case);
   const metric = metricOf(suite, query.metric);
@@ -84,7 +84,7 @@ export async function findSeriesParts(
   return { suite: stored.definition, ordinals, caseId };
 }
 
-/** The named one, else the suite's headline. */
+/** Returns the named metric, or otherwise the suite's headline. */
 export function metricOf(suite: Suite, name: string | undefined): Metric {
   const wanted = name ?? suite.headline;
   const metric = metricsOf(suite).find((each) => each.name === wanted);

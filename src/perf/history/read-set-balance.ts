@@ -6,7 +6,7 @@ import { findSuite } from "../suites.store.ts";
 import { noSuite } from "./read-comparison.ts";
 import { secondsOfBenchmarks } from "./set-durations.store.ts";
 
-/** How a suite's benchmarks would be spread over sets so that all take about as long. */
+/** Returns a distribution of a suite's benchmarks over sets so that all sets take about equally long. */
 export async function readSetBalance(
   tx: Tx,
   suiteName: string,

@@ -16,7 +16,7 @@ interface StepsQuery {
   readonly most: number;
 }
 
-/** Steps of all series of a suite's main line, by the artifact that made them, newest first. */
+/** Returns steps of all series of a suite's main line, by the artifact that caused them, newest first. */
 export async function readSteps(tx: Tx, query: StepsQuery): Promise<Steps> {
   const stored = await findSuite(tx, query.suite);
   if (stored === undefined) throw noSuite(query.suite);

@@ -11,8 +11,8 @@ const RestsOn = z.object({
 });
 
 /**
- * Counts of all that a comparison rests on. Measurements are append-only: where the counts are the same, the
- * figures are.
+ * Counts all rows on which a comparison depends. Measurements are append-only: when the counts are equal, the figures
+ * are equal.
  */
 export async function countWhatItRestsOn(
   tx: Tx,

@@ -19,7 +19,7 @@ interface WordOfStep {
   readonly note: string | null;
 }
 
-/** The number of values on either side of a step that a person names. */
+/** The number of values on either side of a step that a person marks. */
 const beside = 30;
 
 /**
@@ -78,7 +78,7 @@ async function addNamedStep(
         beforeId: last.artifactId,
         meanBefore: mean(points.slice(Math.max(0, at - beside), at)),
         meanAfter: mean(points.slice(at, at + beside)),
-        // No test speaks for it.
+        // No test supports it.
         p: 1,
       },
     ],

@@ -4,7 +4,7 @@ import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { Numbers, Texts } from "./number-columns.ts";
 
-/** The number of a case; undefined: nothing was ever measured of it. */
+/** Returns the number of a case; undefined when it was never measured. */
 export async function findCase(tx: Tx, suite: string, of: TestCase): Promise<number | undefined> {
   const [row] = await tx.many(
     z.object({ id: z.number() }),
@@ -40,8 +40,8 @@ interface StoredSeriesPoint {
 /**
  * Returns one metric of a case at all artifacts of a kind, in the order of the line.
  *
- * Read only from the index and in columns: parsing a row for each of three thousand points takes longer than everything
- * else.
+ * Read only from the index and in columns: parsing a row for each of three thousand points takes longer than all other
+ * work.
  */
 export async function pointsOf(
   tx: Tx,
@@ -91,7 +91,7 @@ const Samples = z.object({
   samples: z.array(z.number()),
 });
 
-/** The values of all iterations of one metric of a case, at some artifacts. */
+/** Returns the values of all iterations of one metric of a case, at some artifacts. */
 export function samplesOf(
   tx: Tx,
   artifactIds: readonly number[],

@@ -2,19 +2,19 @@ import { z } from "zod";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 
-/** The number of latest jobs of a benchmark, of which the median counts. */
+/** The number of latest jobs of a benchmark that are used for the median. */
 const lastJobs = 5;
-/** Older ones were measured by another suite, or on another machine. */
+/** Older ones were measured with another suite, or on another machine. */
 const lastArtifacts = 40;
 
 /**
  * Returns the seconds that a benchmark of the compile section keeps a collector of a target busy, with all its cases.
  *
  * Tests are reported one after the other, so the time between two reports of a job is the duration of the later test,
- * including warm-up, preparation and simulators. An absence of a collector makes one of five jobs long, and the median
- * is taken. The duration of the first test of a job is unknown this way: it counts by jobs in which it was not the
- * first, else by the mean of the benchmark's other cases, else by the least time from a job's start to its first
- * report, which includes fetching the artifact.
+ * including warm-up, preparation and simulators. A collector's absence makes one of five jobs long, and the median
+ * ignores it. The duration of the first test of a job is unknown this way: it is taken from jobs in which it was not
+ * the first, else from the mean of the benchmark's other cases, else from the least time between a job's start and its
+ * first report, which includes fetching the artifact.
  */
 export async function secondsOfBenchmarks(
   tx: Tx,

@@ -3,7 +3,7 @@ import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 
 /**
- * Makes artifacts on the list due again: a server that examines them may not see what this transaction stored, and its
+ * Makes artifacts on the list due again: a server that examines them may not see the data of this transaction, and its
  * removal from the list will then fail.
  */
 export async function putOnList(
@@ -27,7 +27,7 @@ interface Taken {
   readonly ticket: string;
 }
 
-/** Takes the one that waits longest until `again`; another server takes another. */
+/** Takes the artifact that has waited longest until `again`; another server takes another one. */
 export async function takeFromList(
   tx: Tx,
   now: Date,

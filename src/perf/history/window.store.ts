@@ -4,7 +4,7 @@ import { sql } from "#db/sql.ts";
 
 const Place = z.object({ id: z.number(), before: z.boolean() });
 
-/** Measured artifacts of the main line about one of them (it included), in the order of the line. */
+/** Returns measured artifacts of the main line around one of them, including it, in the order of the line. */
 export async function windowAbout(
   tx: Tx,
   artifactId: number,
@@ -36,7 +36,7 @@ export async function windowAbout(
   return [...before.toReversed(), ...after];
 }
 
-/** Which cases were measured of an artifact. */
+/** Returns the measured cases of an artifact. */
 export async function measuredCases(tx: Tx, artifactId: number): Promise<number[]> {
   const rows = await tx.many(
     z.object({ caseId: z.number() }),
@@ -55,7 +55,7 @@ const WindowSeries = z.object({
   least: z.array(z.array(z.number().nullable())),
 });
 
-/** All metrics of some cases at some artifacts, by case and environment, in the artifacts' order. */
+/** Returns all metrics of some cases at some artifacts, by case and environment, in the artifacts' order. */
 export function seriesAt(tx: Tx, artifactIds: readonly number[], caseIds: readonly number[]) {
   return tx.many(
     WindowSeries,

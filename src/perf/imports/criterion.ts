@@ -29,13 +29,13 @@ const Estimate = z.object({ point_estimate: z.number() });
 const Estimates = z.object({
   mean: Estimate,
   median: Estimate,
-  /** Null where criterion sampled flatly. */
+  /** Null when criterion used flat sampling. */
   slope: Estimate.nullish(),
 });
 
 /**
- * Parses the output of `cargo criterion --message-format=json`, a message a line; or one `estimates.json`; or several
- * of those, by name: `{"fib 20": {…}, …}`.
+ * Parses the output of `cargo criterion --message-format=json`, one message per line; or one `estimates.json`; or
+ * several of those, by name: `{"fib 20": {…}, …}`.
  */
 export function parseCriterion(text: string): ImportedCase[] {
   const cases = new ImportedCases(tool);
@@ -48,7 +48,7 @@ export function parseCriterion(text: string): ImportedCase[] {
   const named = "mean" in value ? { benchmark: value } : value;
   for (const [name, each] of Object.entries(named)) {
     const { slope, mean } = checked(tool, each, Estimates, name);
-    // Nanoseconds, always. The slope is what criterion itself shows where it has one.
+    // Always nanoseconds. Criterion itself shows the slope if there is one.
     cases.add(name, [[[wallTime, (slope ?? mean).point_estimate * 1e-9]]]);
   }
   return cases.all();
@@ -65,7 +65,7 @@ function addMessage(cases: ImportedCases, line: string, at: number): void {
   if (checked(tool, value, Message, where).reason !== "benchmark-complete") return;
   const { id, iteration_count, measured_values, unit } = checked(tool, value, Complete, where);
   const seconds = secondsOf(tool, unit);
-  // Each value is the time of as many runs as its count says.
+  // Each value is the total time of as many runs as its count states.
   cases.add(
     id,
     measured_values.map((total, i) => [[wallTime, (total / (iteration_count[i] ?? 1)) * seconds]]),

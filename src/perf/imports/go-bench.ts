@@ -21,8 +21,8 @@ const units: ReadonlyMap<string, { readonly metric: Metric; readonly scale: numb
 
 /**
  * Parses the output of `go test -bench`, with other lines in between: a line `Benchmark… COUNT VALUE UNIT …` is one
- * sample (`-count` makes several). Units that a benchmark defined itself are left out, because their better direction
- * is unknown.
+ * sample (`-count` produces several). Units that a benchmark defined itself are left out, because their better
+ * direction is unknown.
  */
 export function parseGoBench(text: string): ImportedCase[] {
   const cases = new ImportedCases(tool);
@@ -31,7 +31,7 @@ export function parseGoBench(text: string): ImportedCase[] {
     const words = line.trim().split(/\s+/);
     const [first = "", count = ""] = words;
     if (first === "pkg:") folder = count;
-    // A benchmark that logs has its name on a line of its own before its figures.
+    // For a benchmark that logs, the name is on a separate line before its figures.
     if (!/^Benchmark(\P{Ll}|$)/u.test(first) || !/^\d+$/.test(count)) continue;
     const sample = sampleIn(words.slice(2), i + 1);
     if (sample.length > 0) cases.add(folder === "" ? first : `${folder}.${first}`, [sample]);

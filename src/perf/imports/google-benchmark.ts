@@ -30,7 +30,10 @@ const Run = z.object({
 });
 const Output = z.object({ benchmarks: z.array(Run) });
 
-/** `--benchmark_format=json`. Means and deviations are left out, unless only those were reported: then the medians stand. */
+/**
+ * Parses `--benchmark_format=json`. Means and deviations are left out, unless only those were reported: then the
+ * medians are used.
+ */
 export function parseGoogleBenchmark(text: string): ImportedCase[] {
   const cases = new ImportedCases(tool);
   const { benchmarks } = readJson(tool, text, Output);

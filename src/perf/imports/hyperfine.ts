@@ -12,7 +12,7 @@ const Exported = z.object({
   ),
 });
 
-/** `hyperfine --export-json`. The command, which may hold a parameter's value already, is the name. */
+/** Parses `hyperfine --export-json`. The command, which may already contain a parameter's value, is the name. */
 export function parseHyperfine(text: string): ImportedCase[] {
   const cases = new ImportedCases("hyperfine");
   for (const result of readJson("hyperfine", text, Exported).results) {

@@ -25,14 +25,14 @@ import { environmentIdOf, iterationsStored, lockSuiteOfImports } from "./import.
 import type { ImportedCase } from "./imported-case.ts";
 import { importedBackend, suiteOfImports } from "./suite-of-imports.ts";
 
-/** Where figures come from that no collector took. */
+/** The collector name of figures that no collector measured. */
 const importer = "import";
 
 /**
  * Stores the measurements of another tool, as results of an artifact of a suite that only imports create.
  *
- * An import that is repeated changes nothing: results are append-only, and a second run of the tool on the same
- * artifact and the same kind of machine adds no iterations.
+ * A repeated import changes nothing: results are append-only, and a second run of the tool on the same artifact and the
+ * same kind of machine adds no iterations.
  */
 export async function importResults(
   tx: Tx,

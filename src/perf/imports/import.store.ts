@@ -13,7 +13,7 @@ export async function environmentIdOf(tx: Tx, fingerprint: string): Promise<numb
   return row.id;
 }
 
-/** How many iterations there are of a case of an artifact on machines of one kind. */
+/** Returns the number of iterations of a case of an artifact on machines of one kind. */
 export async function iterationsStored(
   tx: Tx,
   of: { readonly artifactId: number; readonly caseId: number; readonly environmentId: number },

@@ -6,7 +6,7 @@ import { SuiteWord } from "#core/test-case.ts";
 
 /** One benchmark as another tool measured it. */
 export interface ImportedCase {
-  /** A word of a suite, the same for the same original. */
+  /** A word of a suite, equal for equal originals. */
   readonly benchmark: string;
   /** The tool's name for it. */
   readonly original: string;
@@ -31,11 +31,11 @@ const counted = { nature: "deterministic", better: "lower", decides: true } as c
 export const allocatedBytes: Metric = { ...counted, name: "allocated-bytes", unit: "bytes" };
 export const allocations: Metric = { ...counted, name: "allocations", unit: "count" };
 
-/** Each sample is a row for good. Tools that take ten thousand of them tell no more with it. */
+/** Each sample is a permanent row. Ten thousand samples of a tool contain no more information. */
 const mostIterations = 500;
 const mostCases = 5_000;
 
-/** Collects samples by the names that the tool gives them; a name that occurs twice is one case measured twice. */
+/** Collects samples by the names that the tool uses; a name that occurs twice is one case measured twice. */
 export class ImportedCases {
   readonly #tool: string;
   readonly #found = new Map<string, { metrics: Map<string, Metric>; iterations: MetricValues[] }>();
@@ -91,13 +91,13 @@ export function suiteWordOf(original: string): string {
   return `${readable.slice(0, 70).replace(/-+$/, "") || "benchmark"}-${digest}`;
 }
 
-/** Every k-th, so that those that stay are spread over the whole run. */
+/** Keeps every k-th, so that the remaining ones are spread over the whole run. */
 function thinned(iterations: readonly MetricValues[]): readonly MetricValues[] {
   const step = Math.ceil(iterations.length / mostIterations);
   return step <= 1 ? iterations : iterations.filter((_, i) => i % step === 0);
 }
 
-/** JSON that a schema has checked; else a Fault that says where it is wrong. */
+/** Parses JSON and checks it with a schema; throws a Fault with the place of the error. */
 export function readJson<T>(tool: string, text: string, schema: z.ZodType<T>): T {
   let value: unknown;
   try {
@@ -127,7 +127,7 @@ export function quoted(text: string): string {
   return JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);
 }
 
-/** Seconds of one of a unit of time, by the names that tools give it. */
+/** Seconds per unit of time, by the names that tools use. */
 export const secondsPer: ReadonlyMap<string, number> = new Map([
   ["ps", 1e-12],
   ["ns", 1e-9],

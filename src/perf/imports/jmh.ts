@@ -21,13 +21,13 @@ const Results = z.array(
     primaryMetric: z.object({
       score: z.number(),
       scoreUnit: z.string(),
-      /** Forks of iterations; absent in mode `sample`, which writes a histogram. */
+      /** Iterations by fork; absent in mode `sample`, which writes a histogram. */
       rawData: z.array(z.array(z.number())).optional(),
     }),
   }),
 );
 
-/** `-rf json`. The same benchmark in several modes, or with several parameters, is several cases. */
+/** Parses `-rf json`. The same benchmark in several modes, or with several parameters, becomes several cases. */
 export function parseJmh(text: string): ImportedCase[] {
   const cases = new ImportedCases(tool);
   for (const { benchmark, mode, params, primaryMetric } of readJson(tool, text, Results)) {

@@ -27,6 +27,6 @@ const parsers: Record<BenchmarkTool, (text: string) => ImportedCase[]> = {
 
 /** Parses the untrusted output of another tool. Throws `invalid_argument` with the place and the reason. */
 export function parseToolOutput(tool: BenchmarkTool, text: string): ImportedCase[] {
-  // Windows' tools begin a file with it.
+  // Windows tools write a byte order mark at the beginning of a file.
   return parsers[tool](text.startsWith("\ufeff") ? text.slice(1) : text);
 }

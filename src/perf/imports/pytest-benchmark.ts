@@ -11,7 +11,7 @@ const Saved = z.object({
   ),
 });
 
-/** `pytest --benchmark-json`. Without `--benchmark-save-data` only the least of its rounds is there. */
+/** Parses `pytest --benchmark-json`. Without `--benchmark-save-data` it contains only the lowest of its rounds. */
 export function parsePytestBenchmark(text: string): ImportedCase[] {
   const cases = new ImportedCases("pytest-benchmark");
   for (const { name, fullname, stats } of readJson("pytest-benchmark", text, Saved).benchmarks) {

@@ -2,12 +2,12 @@ import type { Metric } from "#core/benchmark-metric.ts";
 import { Fault } from "#core/fault.ts";
 import { Suite } from "#suites/suite.ts";
 
-/** Imports know nothing of backends; one word stands for whatever ran. */
+/** Imports have no backends; one word represents any of them. */
 export const importedBackend = "imported";
 
 /**
- * The definition of a suite whose figures come from elsewhere: it grows by the benchmarks, metrics and targets that
- * imports bring, and the farm measures nothing of it. Pure.
+ * Returns the definition of a suite with figures from other tools: it grows by the benchmarks, metrics and targets of
+ * imports, and the farm measures nothing for it. Pure.
  */
 export function suiteOfImports(
   name: string,

@@ -14,7 +14,7 @@ const tool = "tinybench";
 const Cell = z.union([z.string(), z.number()]).nullish();
 const Table = z.array(z.record(z.string(), Cell).nullable());
 
-/** The JSON of `bench.table()`. Its columns changed over the versions; the median is taken where there is one. */
+/** Parses the JSON of `bench.table()`. Its columns changed between versions; the median is used if there is one. */
 export function parseTinybench(text: string): ImportedCase[] {
   const cases = new ImportedCases(tool);
   for (const [i, row] of readJson(tool, text, Table).entries()) {

@@ -11,9 +11,9 @@ const Output = z.object({
           benchmarks: z.array(
             z.object({
               name: z.string(),
-              /** In milliseconds, like all times here. Empty unless samples were requested. */
+              /** In milliseconds, like all times in this format. Empty unless samples were requested. */
               samples: z.array(z.number()).default([]),
-              /** Null in a benchmark that never ran. */
+              /** Null for a benchmark that never ran. */
               min: z.number().nullish(),
             }),
           ),
@@ -23,7 +23,7 @@ const Output = z.object({
   ),
 });
 
-/** `vitest bench --outputJson`. Without samples only the least of them is there. */
+/** Parses `vitest bench --outputJson`. Without samples it contains only the lowest one. */
 export function parseVitestBench(text: string): ImportedCase[] {
   const cases = new ImportedCases("vitest");
   for (const { groups } of readJson("vitest", text, Output).files) {

@@ -8,7 +8,7 @@ import type { LabTimes } from "../lab-times.ts";
 import { suiteByDigest } from "../suites.store.ts";
 import { claimOnce } from "./claim-job.ts";
 
-/** Resolves when something in the lab changed since it was made, or after a while. */
+/** Resolves when something in the lab has changed since the ticket was made, or after some time. */
 export interface ChangeTicket {
   changed(withinMs: number, signal: AbortSignal): Promise<void>;
   drop(): void;
@@ -21,7 +21,7 @@ interface Claimed {
 }
 
 interface BenchmarkClaimDispatcher {
-  /** Waits for a job; when the wait is over, says why there is none. */
+  /** Waits for a job; when the wait has ended, returns why there is none. */
   claim(
     collector: string,
     claim: z.output<typeof ClaimBenchmarkJob>,
@@ -32,7 +32,7 @@ interface BenchmarkClaimDispatcher {
 /** Definitions of suites; a definition never changes under its digest. */
 const mostSuites = 50;
 
-/** A suite that an older server stored and this one cannot read fails its jobs and not all claims. */
+/** If this server cannot read a suite that an older server stored, the suite's jobs fail, but not all claims. */
 async function readSuite(tx: Tx, digest: string): Promise<Suite | undefined> {
   try {
     return await suiteByDigest(tx, digest);
@@ -42,7 +42,7 @@ async function readSuite(tx: Tx, digest: string): Promise<Suite | undefined> {
   }
 }
 
-/** Where the claims of collectors wait for work. */
+/** The queue in which claims of collectors wait for work. */
 export function benchmarkClaimDispatcher(parts: {
   readonly db: Db;
   readonly clock: Clock;
@@ -69,7 +69,7 @@ export function benchmarkClaimDispatcher(parts: {
     async claim(collector, { incarnation, waitMs }, signal) {
       const deadline = performance.now() + waitMs;
       for (;;) {
-        // Before the look, so that what comes in between is not missed.
+        // Before reading, so that no change in between is missed.
         const ticket = changes();
         try {
           const turn = await look(collector, incarnation);

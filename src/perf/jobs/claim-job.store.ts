@@ -13,7 +13,7 @@ const Speaking = RegisteredCollector.extend({
 });
 export type SpeakingCollector = z.infer<typeof Speaking>;
 
-/** Hears a collector and holds its row: its claims follow one another, at whatever servers. */
+/** Records a collector's call and locks its row: its claims are processed one after the other, on all servers. */
 export async function hearCollector(
   tx: Tx,
   name: string,
@@ -58,7 +58,7 @@ const FoundJob = StoredSlice.extend({
   incarnation: z.string().nullable(),
   artifactId: z.number(),
   artifactTag: z.string(),
-  // Parsed by the collector that fetches them: invalid ones must fail their own job, and not all claims.
+  // The collector that fetches them parses them: invalid ones must fail their own job, and not all claims.
   components: z.record(z.string(), z.unknown()),
   againstTag: z.string().nullable(),
   againstComponents: z.record(z.string(), z.unknown()).nullable(),
@@ -166,7 +166,7 @@ export async function handOut(
   return HandedOut.parse(handed).epoch;
 }
 
-/** Says once more until when a job is held. */
+/** Extends the lease of a job to a time. */
 export async function keepLease(tx: Tx, id: string, until: Date): Promise<void> {
   await tx.run(
     sql`update benchmark_job set lease_until = greatest(lease_until, ${until}) where id = ${id}`,

@@ -30,7 +30,7 @@ type ClaimTurn =
       readonly job: ClaimedBenchmarkJob;
       readonly selfTestDue: boolean;
     }
-  /** A job was ended where it lay: there was nothing left to do of it, or it cannot be done. Look again. */
+  /** A job ended in the queue: nothing of it was left to do, or it cannot be done. The caller tries again. */
   | { readonly kind: "ended" }
   | { readonly kind: "nothing"; readonly because: string; readonly selfTestDue: boolean };
 
@@ -41,7 +41,10 @@ interface ClaimRules {
   readonly suiteOf: (tx: Tx, digest: string) => Promise<Suite | undefined>;
 }
 
-/** Looks once for a job of a collector. The collector's row is held: of two claims at once the second sees the first's job. */
+/**
+ * Looks once for a job of a collector. The collector's row is locked: of two claims at once, the second one sees the
+ * job of the first.
+ */
 export async function claimOnce(
   tx: Tx,
   name: string,

@@ -1,7 +1,7 @@
-/** A job that a collector is about to get, read under the lock of its row. */
+/** A job before it is leased to a collector, read while its row is locked. */
 interface ClaimableJob {
   readonly state: "queued" | "in-progress";
-  /** The process that it was handed to last. */
+  /** The process to which it was last leased. */
   readonly incarnation: string | null;
   readonly attempts: number;
   readonly maxAttempts: number;
@@ -9,10 +9,10 @@ interface ClaimableJob {
 
 /** The decision of a claim about a job. */
 type ClaimDecision =
-  /** The answer to an earlier claim was lost: it is repeated, with the same epoch. */
+  /** The answer to an earlier claim was lost: it is sent again, with the same epoch. */
   | { readonly kind: "repeat" }
   | { readonly kind: "begin"; readonly attempts: number }
-  /** Its collector's process ended in the middle of it. */
+  /** Its collector's process ended during the job. */
   | { readonly kind: "resume"; readonly attempts: number }
   | { readonly kind: "fail"; readonly error: string };
 

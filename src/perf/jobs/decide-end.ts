@@ -1,16 +1,16 @@
 import type { JobEnd } from "#api/collector.ts";
 import { tries } from "./decide-claim.ts";
 
-/** A job in progress, read under the lock of its row. */
+/** A job in progress, read while its row is locked. */
 interface JobInHand {
   readonly attempts: number;
   readonly maxAttempts: number;
   readonly collector: string;
-  /** Hand-outs so far; each begins one. */
+  /** The number of leases so far; each increases it. */
   readonly epoch: number;
 }
 
-/** Far more often than a machine is updated or shut down within one job. */
+/** Far more often than a machine is updated or shut down during one job. */
 const mostHandBacks = 20;
 
 /** The decision about a job that its collector returns. */
@@ -21,13 +21,13 @@ export type AfterJob =
       readonly state: "queued";
       readonly attempts: number;
       readonly afterMs: number;
-      /** The error; null without one. */
+      /** The error; null without an error. */
       readonly error: string | null;
     };
 
 /**
- * Decides about a job whose collector has ended it. `untold` are cases without figures and without an error: with one
- * of them the job is not done, whatever its collector reports.
+ * Decides about a job that its collector has ended. `untold` are cases without figures and without an error: with one
+ * of them the job is not complete, whatever its collector reports.
  */
 export function decideEnd(
   job: JobInHand,
@@ -45,7 +45,8 @@ export function decideEnd(
     case "transient":
       return tryAgain(job, end.error, retryAfterMs);
     case "handed-back": {
-      // As if it had never been handed out; but only a limited number of times, or its request would never end.
+      // As if it had never been leased; but only a limited number of times, because otherwise its request might never
+      // end.
       const isOnceMore = job.epoch - job.attempts < mostHandBacks;
       const attempts = isOnceMore ? Math.max(0, job.attempts - 1) : job.attempts;
       return { state: "queued", attempts, afterMs: 0, error: null };

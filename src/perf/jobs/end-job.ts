@@ -24,7 +24,7 @@ import {
 } from "./job-in-hand.store.ts";
 
 const longestError = 20_000;
-/** Leases ended in one transaction. */
+/** The maximum number of leases ended in one transaction. */
 const mostSilent = 200;
 
 /** Records a collector's heartbeat. Returns whether its job was cancelled. */
@@ -45,7 +45,7 @@ export async function beat(
   throw explainRefusal(id, standing, holder);
 }
 
-/** A collector's last word about a job. Said again, it changes nothing and is answered as before. */
+/** A collector's final report about a job. Repeating it changes nothing and gets the same answer. */
 export async function endJob(
   tx: Tx,
   id: string,
@@ -70,13 +70,13 @@ export async function endJob(
 
 /** The result of a search for silent collectors. */
 interface Silence {
-  /** Jobs that were taken from them. */
+  /** Jobs that were requeued from them. */
   readonly jobs: readonly {
     readonly id: string;
     readonly collector: string;
     readonly state: string;
   }[];
-  /** Silent collectors without an alarm so far. */
+  /** Silent collectors that were not reported before. */
   readonly collectors: readonly string[];
 }
 
@@ -100,7 +100,7 @@ export async function endSilentLeases(tx: Tx, now: Date, times: LabTimes): Promi
   return { jobs, collectors };
 }
 
-/** Whether the row still names this process and this hand-out. */
+/** Whether the row still names this process and this lease. */
 function wasHeld(standing: JobStanding, { collector, incarnation, epoch }: JobHolder): boolean {
   return (
     standing.speaker === incarnation &&
@@ -125,7 +125,7 @@ async function publish(
 }
 
 /**
- * Marks the figures of an optional job for examination when they came after its requests had ended: while a request
+ * Marks the figures of an optional job for examination when they arrived after its requests had ended: while a request
  * waits, the end of the request does that.
  */
 async function noteLateResults(
@@ -136,7 +136,7 @@ async function noteLateResults(
   if (!(await isWaitedFor(tx, job.id))) await noteNewResults(tx, [job.artifactId], now);
 }
 
-/** Cases of a job that have neither figures nor an error: keys. */
+/** Returns the keys of the cases of a job that have neither figures nor an error. */
 async function untoldCases(tx: Tx, jobId: string): Promise<string[]> {
   const work = await workOfJob(tx, jobId);
   if (work === undefined) return [];

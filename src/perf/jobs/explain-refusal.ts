@@ -2,7 +2,7 @@ import type { JobHolder } from "#api/collector.ts";
 import { Fault } from "#core/fault.ts";
 import type { JobStanding } from "./job-in-hand.store.ts";
 
-/** Returns the message for a collector that names a job which it does not hold, or no longer. */
+/** Returns the message for a collector that names a job which it does not hold, or holds no longer. */
 export function explainRefusal(
   id: string,
   standing: JobStanding | undefined,

@@ -19,14 +19,14 @@ export function jobCases(suite: Suite, job: PlannedWork): TestCase[] {
 }
 
 export interface StoredIterations {
-  /** The highest of their numbers. */
+  /** The highest iteration number. */
   readonly last: number;
   readonly count: number;
 }
 
 /**
- * Returns the remaining cases of a job, without those that have figures. Whether a case that is measured in pairs has
- * enough is decided by the code that judges pairs. When a job states a number of runs, the missing ones are measured.
+ * Returns the remaining cases of a job, without those that have figures. For a case that is measured in pairs, the code
+ * that judges pairs decides whether it has enough. When a job states a number of runs, the missing ones are measured.
  */
 export function casesLeft(
   cases: readonly TestCase[],
@@ -47,7 +47,7 @@ export function casesLeft(
     }));
 }
 
-/** Runs may be missing although newer code counts them as enough: one more does no harm. */
+/** Runs may be missing although newer code counts them as enough: one more is harmless. */
 function missingRuns(runs: number, stored: StoredIterations = { last: 0, count: 0 }) {
   return { after: stored.last, count: Math.max(1, runs - stored.count) };
 }

@@ -7,7 +7,7 @@ import type { AfterJob } from "./decide-end.ts";
 
 /**
  * Locks the collector's row first, then the job's, in the same order everywhere. Changes nothing, and finds no job,
- * when another process speaks for the collector.
+ * when another process acts for the collector.
  */
 function speaker({ collector, incarnation }: Omit<JobHolder, "epoch">, now: Date) {
   return sql`
@@ -29,8 +29,8 @@ const Extended = z.object({
 type HeldJob = z.infer<typeof Extended>;
 
 /**
- * Extends the lease of a job for its holder, and locks its row; returns undefined when another collector, or none,
- * holds it.
+ * Extends the lease of a job for its holder, and locks its row; returns undefined when another collector, or no
+ * collector, holds it.
  */
 export async function extendLease(
   tx: Tx,
@@ -88,7 +88,10 @@ export async function jobStanding(
   return standing;
 }
 
-/** The same, with the collector and then the job held; undefined when this process does not speak for the collector. */
+/**
+ * The same, with the rows of the collector and then the job locked; undefined when this process does not act for the
+ * collector.
+ */
 export async function lockStanding(
   tx: Tx,
   id: string,
@@ -111,7 +114,7 @@ export async function lockStanding(
   return standing;
 }
 
-/** Puts a job where it was decided that it goes. Its epoch is over unless its holder may say so once more. */
+/** Stores the decided state of a job. Its epoch ends, unless its holder may report the same end again. */
 export async function settleJob(
   tx: Tx,
   id: string,
@@ -135,7 +138,7 @@ export async function settleJob(
 /** Further errors of one case of a job give no information; a broken collector would send them forever. */
 const mostErrors = 20;
 
-/** Stores the error of a whole job, or of one benchmark of it. Repeating it changes nothing. */
+/** Stores the error of a whole job, or of one of its benchmarks. Repeating it changes nothing. */
 export async function recordError(
   tx: Tx,
   error: {
@@ -183,7 +186,7 @@ export function lockSilentJobs(tx: Tx, now: Date, most: number): Promise<SilentJ
   );
 }
 
-/** Whether a request that has not ended waits for a job, or will rest on it. */
+/** Whether a request that has not ended waits for a job, or will use it. */
 export async function isWaitedFor(tx: Tx, id: string): Promise<boolean> {
   const waiting = await tx.many(
     z.object({}),

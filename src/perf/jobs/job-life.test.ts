@@ -116,7 +116,7 @@ test("a job that is handed back burns no attempt and goes to the same collector 
     const job = await collector.claim();
     if (job === null) throw new Error("no job");
     expect(job).toMatchObject({ id: jobs[0], attempt: 1, epoch: i + 1 });
-    // It would come before, were the other not begun.
+    // It would be first if the other were not started.
     if (i === 0) await storeJob(db, { request, digest, artifact: child, ...backfill });
     const end = { outcome: "handed-back", why: "an update" } as const;
     expect(await collector.end(job, end)).toEqual({ state: "queued" });
@@ -133,7 +133,7 @@ test("what failed for a passing reason is tried again after a while, and in the 
     const end = { outcome: "transient", error: "the registry is away" } as const;
     const { state } = await collector.end(job, end);
     expect(state).toBe(attempt < 3 ? "queued" : "failure");
-    // Said again, it is answered as before.
+    // A repeated report gets the same answer.
     expect(await collector.end(job, end)).toEqual({ state });
     expect(await collector.claim()).toBeNull();
     server.clock.pass(server.times.retryAfterMs);
@@ -248,7 +248,7 @@ test("success is believed of a job of which each case has figures or an error, a
   );
   server.clock.pass(server.times.retryAfterMs);
   const again = await collector.claim();
-  // What failed is tried once more with the others.
+  // A failed case is retried once, together with the others.
   expect(again?.cases.map((each) => each.case)).toEqual([second, ...rest].map((each) => each.case));
   for (const each of rest) await server.report(job.id, collector.holder(again ?? job), each.case);
   expect(await collector.end(again ?? job)).toEqual({ state: "success" });

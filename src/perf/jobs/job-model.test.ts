@@ -58,7 +58,7 @@ test("whatever happens to collectors, nobody has two jobs, no job is in two hand
           await check(world);
         }
 
-        // From here on nothing fails any more: all of it ends, with all its results.
+        // From here on there are no failures: all jobs end, with all their results.
         for (const name of names) await take({ kind: "hello", name }, servers[0], world);
         for (let i = 0; i < 30 && (await jobRows(db)).some((row) => !isOver(row)); i++) {
           clock.pass(31_000);

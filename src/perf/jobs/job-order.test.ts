@@ -17,11 +17,11 @@ import { aCollector, aLabServer } from "./lab-driver.fixture.ts";
 const db = await freshDb();
 afterAll(() => db.close());
 
-/** The order as it is meant, on plain values; the queue itself has it in SQL. */
+/** The intended order, on plain values; the queue itself implements it in SQL. */
 interface Queued {
   readonly id: string;
   readonly wasMine: boolean;
-  /** Of those that wait for it. */
+  /** The requests that wait for it. */
   readonly requests: readonly Request[];
   readonly optional: boolean;
   readonly purpose: "backfill" | "own" | "paired" | "confirm";

@@ -19,7 +19,7 @@ import {
 } from "./lab-driver.fixture.ts";
 
 const url = await freshDatabase();
-/** Each server has connections of its own. */
+/** Each server has its own connections. */
 const [db, otherDb] = [openPostgres({ url }), openPostgres({ url })];
 afterAll(() => Promise.all([db.close(), otherDb.close()]));
 beforeEach(() => emptyLab(db));
@@ -97,7 +97,7 @@ test("of the end, the end of the lease and a cancellation at once, one wins, and
 
     const { state } = await jobRow(db, jobs[0]);
     expect(["success", "cancelled"]).toContain(state);
-    // Its word was taken, or it was told what had come before it.
+    // Its report was accepted, or it got the earlier result.
     const said =
       "state" in ended ? ended.state : `${ended.code}, ${silence.jobs.length} taken away`;
     expect([state, "aborted, 1 taken away"]).toContain(said);
@@ -162,7 +162,7 @@ test("a claim that waits is woken by a job that comes at another server, and by 
   await db.run(sql`delete from benchmark_job`);
   const feed = await changeFeed(db, benchmarkChannel);
   try {
-    // Slower than the test: only the wake-up can be what answers.
+    // Slower than the test, so that only the notification can cause the answer.
     const times = { ...labTimes, pollMs: 600_000 };
     const server = aLabServer(db, labClock(), times, () => feed.ticket(""));
     const { name, incarnation } = await aCollector(server);

@@ -92,7 +92,7 @@ test("sets of others are not taken over before somebody was told that these are 
   const helper = await aCollector(server, { set: 7, mayTakeOver: [1] });
   await aCollector(server, { set: 1 });
 
-  // As if all servers had been away for an hour: nobody could be heard, and the helper is the first who asks.
+  // As if all servers had been down for an hour: no collector could call, and the helper is the first caller.
   server.clock.pass(60 * server.times.leaseMs);
   expect(await helper.claim()).toBeNull();
 

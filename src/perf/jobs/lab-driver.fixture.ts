@@ -16,10 +16,10 @@ import { benchmarkClaimDispatcher, type ChangeTicket } from "./claim-dispatcher.
 import { beat, endJob, endSilentLeases } from "./end-job.ts";
 
 const never = new AbortController().signal;
-/** For those who do not wait. */
+/** For tests that do not wait. */
 const noChanges = (): ChangeTicket => ({ changed: async () => {}, drop() {} });
 
-/** A server as collectors see it, with a clock that the test moves. */
+/** A server as collectors see it, with a clock that the test controls. */
 export function aLabServer(
   db: Db,
   clock = labClock(),
@@ -83,7 +83,7 @@ export async function aProcess(server: LabServer, name: string) {
     claim: async () => (await server.claim(name, incarnation)).job,
     because: async () => (await server.claim(name, incarnation)).because,
     beat: (job: ClaimedBenchmarkJob) => server.beat(job.id, holder(job)),
-    /** All that is left of a job. */
+    /** Returns figures for everything that is left of a job. */
     async measure(job: ClaimedBenchmarkJob) {
       for (const each of job.cases) await server.report(job.id, holder(job), each.case);
     },
@@ -119,7 +119,7 @@ export async function jobRow(db: Db, id: string): Promise<JobRow> {
   return row;
 }
 
-/** As cancelling its request does. */
+/** Changes the table as the cancellation of its request does. */
 export async function cancelInTable(db: Db, id: string, now: Date): Promise<void> {
   await db.run(sql`
     update benchmark_job set state = 'cancelled', ended_at = ${now}, lease_until = null

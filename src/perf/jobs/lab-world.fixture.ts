@@ -15,12 +15,12 @@ import {
   type LabServer,
 } from "./lab-driver.fixture.ts";
 
-/** Two with a set each, of which the first may take the second's over; the third takes what nobody serves. */
+/** Two with one set each; the first may take over the set of the second; the third serves sets without a collector. */
 export const names = ["a", "b", "spare"] as const;
 
 type Process = Awaited<ReturnType<typeof aProcess>>;
 
-/** What a process of a collector believes that it has. */
+/** The job that a process of a collector believes to have. */
 interface Hand {
   readonly process: Process;
   job: ClaimedBenchmarkJob | null;
@@ -31,15 +31,15 @@ export interface World {
   readonly db: Db;
   readonly servers: readonly LabServer[];
   readonly hands: Map<string, Hand>;
-  /** Processes that another one has replaced, with what they believe to have still. */
+  /** Processes that another one has replaced, with the jobs that they believe to have. */
   readonly ghosts: Hand[];
-  /** Collectors of which a process says hello at this moment. */
+  /** Collectors whose process is registering at this moment. */
   readonly greeting: Set<string>;
-  /** What must never be. */
+  /** Violations of the rules. */
   readonly wrong: string[];
-  /** What was answered well: case and machine. */
+  /** Acknowledged reports: case and machine. */
   readonly acknowledged: Set<string>;
-  /** By job, the epochs of what was answered well, in that order. */
+  /** For each job, the epochs of the acknowledged reports, in that order. */
   readonly epochs: Map<string, number[]>;
   seen: Map<string, JobRow>;
 }
@@ -66,10 +66,10 @@ const plainStep = fc.oneof(
   fc.record({ kind: fc.constant("cancel" as const), which: fc.nat() }),
 );
 type Step = typeof plainStep extends fc.Arbitrary<infer S> ? S : never;
-/** Some of them at once. */
+/** Several steps at once. */
 export const someSteps = fc.array(plainStep, { minLength: 1, maxLength: 3 });
 
-/** Refused is what names a hold that is over; anything else is a failure of the test. */
+/** A refusal is only valid for an ended lease; any other error fails the test. */
 async function unlessRefused<T>(doing: Promise<T>): Promise<T | undefined> {
   try {
     return await doing;
@@ -79,7 +79,7 @@ async function unlessRefused<T>(doing: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Whether it was taken. */
+/** Returns whether the report was accepted. */
 export async function report(world: World, server: LabServer, hand: Hand): Promise<boolean> {
   const [next] = hand.left;
   if (hand.job === null || next === undefined) return false;
@@ -120,7 +120,8 @@ export async function take(step: Step, server: LabServer, world: World): Promise
       const { job } = hand;
       const holder = hand.process.holder(job);
       const ended = await unlessRefused(server.end(job.id, holder, step.end));
-      // Also of a broken one that says so while something is left; and what another said first stands.
+      // A broken collector may also report success while cases are left; and the first report of another collector
+      // remains valid.
       if (step.end.outcome === "success" && hand.left.length > 0 && ended?.state === "success")
         world.wrong.push("success was believed without results");
       await unlessRefused(server.end(job.id, holder, step.end));
@@ -128,7 +129,7 @@ export async function take(step: Step, server: LabServer, world: World): Promise
       return;
     }
     case "hello": {
-      // Of two at once nobody here knows which was the later one.
+      // When two run at once, the test does not know which one was later.
       if (world.greeting.has(step.name)) return;
       world.greeting.add(step.name);
       const process = await aProcess(server, step.name);
@@ -152,7 +153,7 @@ export async function take(step: Step, server: LabServer, world: World): Promise
     case "cancel": {
       const rows = await jobRows(world.db);
       const row = rows[step.which % rows.length];
-      // Seldom: a history in which all is cancelled tells nothing.
+      // Rarely: a history in which everything is cancelled is not useful.
       if (row !== undefined && step.which % 5 === 0)
         await cancelInTable(world.db, row.id, server.clock.now());
     }
@@ -175,7 +176,7 @@ export async function check(world: World): Promise<void> {
   }
   expect(world.wrong).toEqual([]);
   world.seen = new Map(rows.map((row) => [row.id, row]));
-  // Who had it before never gets a word in after who has it now.
+  // Reports of an earlier holder are never accepted after those of the present holder.
   for (const epochs of world.epochs.values())
     expect(epochs).toEqual(epochs.toSorted((a, b) => a - b));
   const stored = await world.db.many(

@@ -11,7 +11,7 @@ function one(name: string, set: number | null, changes: Partial<SetServer> = {})
     mayTakeOver: [],
     active: true,
     outOfDuty: null,
-    // However long ago: whether it is silent, the silence watch knows.
+    // However long ago: only the silence watch decides whether it is silent.
     lastHeartbeatAt: longAgo,
     toldSilentAt: null,
     ...changes,

@@ -1,4 +1,4 @@
-/** The facts about a collector that decide which sets it serves. */
+/** The facts about a collector that determine which sets it serves. */
 export interface SetServer {
   readonly name: string;
   /** Null: all sets. */
@@ -6,13 +6,13 @@ export interface SetServer {
   readonly mayTakeOver: readonly number[];
   readonly active: boolean;
   readonly outOfDuty: string | null;
-  /** Null: it was never heard. */
+  /** Null: it never called. */
   readonly lastHeartbeatAt: Date | null;
   /** When it was reported as silent. */
   readonly toldSilentAt: Date | null;
 }
 
-/** From which sets a collector may take jobs: from these, or from all but these. */
+/** The sets from which a collector may take jobs: only these, or all except these. */
 export interface ServedSets {
   readonly allBut: boolean;
   readonly sets: readonly number[];
@@ -22,11 +22,12 @@ export interface ServedSets {
  * Returns the sets that a collector serves, among those of its target.
  *
  * A set stays with its collector, because figures of two machines cannot be compared. Only when that collector is
- * silent or out of duty may another one take over: one that serves all sets, else one that may take over this set.
+ * silent or out of duty may another one take over the set: a collector that serves all sets, or otherwise one that may
+ * take over this set.
  *
  * A collector is silent once the silence watch has flagged it, because the watch knows when the farm itself was
- * unreachable: after an hour without a server, the first collector to call would otherwise get the sets of all that
- * call a second later.
+ * unreachable: after an hour without a server, the first collector to call would otherwise get the sets of all
+ * collectors that call a second later.
  */
 export function servedSets(me: SetServer, ofTarget: readonly SetServer[]): ServedSets {
   const serving = ofTarget.filter(

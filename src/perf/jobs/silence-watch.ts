@@ -8,7 +8,7 @@ import { endSilentLeases } from "./end-job.ts";
 /**
  * Ends the leases of collectors that went silent, and raises one alarm for each.
  *
- * For the length of a lease after the start, after an outage of the database, and after this process or its machine
+ * During the length of a lease after the start, after an outage of the database, and after this process or its machine
  * slept, no collector counts as silent, because the farm was unreachable.
  */
 export function silenceWatch(parts: {

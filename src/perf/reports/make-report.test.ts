@@ -24,7 +24,7 @@ beforeEach(() => emptyLab(db));
 const make = (request: string, now = labEpoch) =>
   db.transaction((tx) => makeReport(tx, request, now));
 
-/** Two days, the second asked for. */
+/** Two days, of which the second is requested. */
 async function twoDays(values: readonly number[] = [1_000, 1_100]) {
   const line = await aLine(db, 2);
   await storeLine(db, line, values);
@@ -143,7 +143,7 @@ describe("a request's report", () => {
   test("judges times by pairs and counts by the fence, whatever the other says", async () => {
     const line = await aLine(db, 2);
     const [parent, child] = [nth(line, 1), nth(line, 2)];
-    // The results say twice as slow; processes by turns say as fast.
+    // The results show a factor of two; alternating processes show no difference.
     const before = { instructions: 1_000, "wall-time": 1 };
     await storeFigures(db, { artifact: parent, values: before });
     await storeFigures(db, { artifact: child, values: { instructions: 1_100, "wall-time": 2 } });
@@ -202,7 +202,7 @@ describe("a request's report", () => {
 });
 
 describe("doubts", () => {
-  /** So clear that twenty pairs of it leave no room for chance. */
+  /** So clear that twenty pairs of it exclude chance. */
   const pairs = (factor: number) =>
     Array.from({ length: 20 }, (_, i) => ({
       child: factor * (1 + i / 1_000),

@@ -14,7 +14,7 @@ import type { RequestHooks } from "../requests/request-hooks.ts";
 import { findSuite } from "../suites.store.ts";
 import { artifactsOfRequest, keepReport, requestedOf, requestToReport } from "./report.store.ts";
 
-/** Verdicts of a request's pairs that want an independent rerun. */
+/** Returns verdicts of a request's pairs that need an independent rerun. */
 export async function doubtsOf(tx: Tx, requestId: string): Promise<z.infer<typeof Doubt>[]> {
   const compared = await compareRequest(tx, requestId);
   if (compared === undefined) return [];
@@ -32,8 +32,8 @@ export async function doubtsOf(tx: Tx, requestId: string): Promise<z.infer<typeo
 }
 
 /**
- * Compares a request's artifact with its parent, keeps that once, and has the series that it added to looked
- * through for steps. Where there is no parent, there is nothing to report.
+ * Compares a request's artifact with its parent, stores the comparison once, and marks the changed series for the
+ * search for steps. Without a parent, there is no report.
  */
 export async function makeReport(tx: Tx, requestId: string, now: Date): Promise<void> {
   await noteNewResults(tx, await artifactsOfRequest(tx, requestId), now);
@@ -48,7 +48,7 @@ export async function makeReport(tx: Tx, requestId: string, now: Date): Promise<
     after: after.tag,
     summaries: [...summaries],
     changes: relevantFirst(cases, deciding),
-    // Figures that the parent has beyond this request do not count as missing.
+    // Cases that only the parent has, and that this request did not include, do not count as missing.
     missing: missing.filter((each) => each.missing === "before" || isRequested(each.case)),
     newlyBroken: [...newlyBroken],
   };
@@ -67,7 +67,7 @@ export async function makeReport(tx: Tx, requestId: string, now: Date): Promise<
 
 export const reportHooks: RequestHooks = { doubtsOf, makeReport };
 
-/** Relevant ones of metrics that decide, the greatest first; one that came from nothing is the greatest. */
+/** Relevant ones of metrics that decide, the largest first; a change from zero is the largest. */
 function relevantFirst(
   cases: readonly CaseComparison[],
   deciding: readonly string[],

@@ -4,7 +4,7 @@ import type { Tx } from "#db/db.ts";
 import { latestReported, reportOf, requestsBeginning, standingOfRequest } from "./report.store.ts";
 
 /**
- * Reads the report of a request, by its id or a beginning of it, or the newest report (`latest`). A fault gives the
+ * Reads the report of a request, by its id or a prefix of it, or the newest report (`latest`). A fault contains the
  * reason when there is none.
  */
 export async function readReport(

@@ -25,7 +25,7 @@ export async function requestToReport(tx: Tx, requestId: string) {
 
 const RequestedBackend = z.object({ section: Section, target: z.string(), backend: z.string() });
 
-/** The cases for which a request has, or had, jobs: other cases that its parent has do not count as missing. */
+/** Returns the cases for which a request has, or had, jobs: other cases of its parent do not count as missing. */
 export async function requestedOf(
   tx: Tx,
   requestId: string,
@@ -50,7 +50,7 @@ export async function requestedOf(
     );
 }
 
-/** Artifacts that a request's jobs measured: its own, and a parent's that was missing. */
+/** Returns the artifacts that a request's jobs measured: its own, and a missing parent. */
 export async function artifactsOfRequest(tx: Tx, requestId: string): Promise<number[]> {
   const rows = await tx.many(
     z.object({ artifactId: z.number() }),
@@ -62,7 +62,7 @@ export async function artifactsOfRequest(tx: Tx, requestId: string): Promise<num
   return rows.map(({ artifactId }) => artifactId);
 }
 
-/** False: there is one already, and it stays. */
+/** Returns false when a report exists already, which stays unchanged. */
 export async function keepReport(tx: Tx, report: Report): Promise<boolean> {
   const kept = await tx.run(sql`
     insert into benchmark_report (request_id, document, made_at)
@@ -80,7 +80,7 @@ export async function reportOf(tx: Tx, requestId: string): Promise<Report | unde
   return row?.document;
 }
 
-/** The request of a suite (of any, when none is named) with the newest report. */
+/** Returns the request with the newest report, of one suite or of all. */
 export async function latestReported(
   tx: Tx,
   suite: string | undefined,
@@ -109,7 +109,9 @@ export async function requestsBeginning(tx: Tx, beginning: string): Promise<stri
   return rows.map(({ id }) => id);
 }
 
-/** Whether there is such a request; if so, whether it has ended, and whether it had anything to be compared with. */
+/**
+ * Returns whether such a request exists; if so, whether it has ended, and whether it had an artifact to compare with.
+ */
 export async function standingOfRequest(tx: Tx, requestId: string) {
   const [row] = await tx.many(
     z.object({ state: z.string(), isOver: z.boolean(), hasParent: z.boolean() }),
@@ -120,7 +122,7 @@ export async function standingOfRequest(tx: Tx, requestId: string) {
   return row;
 }
 
-/** Versions that show, without reading reports, whether requests have changed; deleted requests are missing. */
+/** Returns versions that show, without reading reports, whether requests have changed; deleted requests are missing. */
 export async function reportVersions(
   tx: Tx,
   requestIds: readonly string[],

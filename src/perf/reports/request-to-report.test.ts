@@ -25,7 +25,7 @@ const count = async (table: "benchmark_report" | "benchmark_unexamined") => {
   return row?.count;
 };
 
-/** Two servers, and a collector that finds the child slower by a fifth, whichever way it looks. */
+/** Two servers, and a collector that measures the child as slower by a fifth in every way. */
 async function aLabWith(parentBackends: readonly string[]) {
   await storeSuite(db, aSuite({ pairs: { default: true, rounds: [10] } }));
   const parent = await storeArtifact(db, { tag: "parent", backends: parentBackends });
@@ -76,7 +76,7 @@ async function aLabWith(parentBackends: readonly string[]) {
         profiles: ["check"],
         backends: [...backends],
       }),
-    /** Both servers at once, after each job, until nothing is left to do. */
+    /** Both servers run at once, after each job, until nothing is left to do. */
     async carryOut() {
       const advance = () => Promise.all([one.advance(), other.advance(), one.advance()]);
       await advance();
@@ -107,7 +107,7 @@ test("from the request over backfill, pairs and their rerun to one report, which
     { case: { scenario: "full" }, metric: "wall-time", evidence: { confirmed: true } },
     { case: { scenario: "incremental" }, metric: "wall-time", evidence: { confirmed: true } },
   ]);
-  // Both artifacts have new figures, of which the series are looked through.
+  // Both artifacts have new figures, whose series are examined.
   expect(await count("benchmark_unexamined")).toBe(2);
 });
 
@@ -137,7 +137,7 @@ test("asked for again, only pairs are taken anew, and there is a report of its o
   await lab.submit(["js"]);
   await lab.carryOut();
 
-  // Pairs are evidence of their own each time.
+  // Pairs are measured anew each time, as independent evidence.
   expect(lab.done.slice(before)).toEqual(["paired child js"]);
   expect(await count("benchmark_report")).toBe(2);
 });
@@ -156,7 +156,7 @@ test("asked for with more runs, child and parent get those that are missing, and
   expect(lab.done.slice(before)).toEqual([
     "backfill parent js",
     "own child js",
-    // Pairs are evidence of their own each time.
+    // Pairs are measured anew each time, as independent evidence.
     "paired child js",
     "paired child js",
   ]);

@@ -123,7 +123,7 @@ describe("a request begins", () => {
     await service.advance();
 
     expect(await states()).toEqual({ parent: "in-progress", child: "in-progress" });
-    // The parent's own jobs that go on are what its child waits for, too: none is there twice.
+    // The child also waits for the parent's own jobs in progress: none of them is inserted twice.
     expect((await required()).filter(({ tag }) => tag === "parent")).toHaveLength(5);
   });
 });

@@ -15,7 +15,9 @@ interface RequestServices {
   readonly hooks: RequestHooks;
 }
 
-/** After so many failures a request ends without its report, so that a comparison cannot block the queue forever. */
+/**
+ * After this number of failures a request ends without its report, so that a comparison cannot block the queue forever.
+ */
 const mostReportFailures = 3;
 
 const withoutReport: RequestHooks = {
@@ -55,7 +57,7 @@ export function requestAdvancer({ db, clock, logger, hooks }: RequestServices) {
   };
 
   return {
-    /** True when anything changed. */
+    /** True when something changed. */
     async advance(suite: string): Promise<boolean> {
       let changed = false;
       const passOver = new Set<string>();

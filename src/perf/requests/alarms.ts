@@ -3,13 +3,13 @@ import { durationText } from "#core/duration-text.ts";
 import { unservedPlaces, unservedText } from "./unserved-places.ts";
 import type { OpenJob } from "./usual-duration.store.ts";
 
-/** Far longer than it takes to claim a job: a claim is answered within milliseconds of its insertion. */
+/** Far longer than claiming a job takes: a claim is answered within milliseconds after the job's insertion. */
 const unmovedMs = 15 * 60_000;
-/** A job that lasts longer than that is worth a look, though a suite's largest may. */
+/** A longer job should be checked, although a suite's largest may take as long. */
 const longJobMs = 6 * 60 * 60_000;
 /** A build by a person takes hours; after this time it was probably forgotten. */
 const unbuiltMs = 24 * 60 * 60_000;
-/** A request begins within milliseconds when its turn comes. */
+/** A request starts within milliseconds when it is its turn. */
 const unstartedMs = 2 * 60_000;
 
 interface LabNow {
@@ -22,12 +22,12 @@ interface LabNow {
     readonly state: string;
     readonly createdAt: Date;
   }[];
-  /** For each suite, when a job was last begun, ended or inserted. */
+  /** For each suite, when a job was last started, ended or inserted. */
   readonly movedAt: ReadonlyMap<string, Date>;
   readonly failedSources: readonly { readonly suite: string; readonly failed: string }[];
 }
 
-/** Returns the situations that need a person, and the remedies. */
+/** Returns the situations that need a person's action, and the remedies. */
 export function alarmsOf(lab: LabNow, now: Date): string[] {
   return [
     ...silent(lab, now),
@@ -54,7 +54,7 @@ function silent({ collectors }: LabNow, now: Date): string[] {
   });
 }
 
-/** Collectors that were registered but never started, which is only reported while jobs wait for them. */
+/** Collectors that were registered but never started; only reported while jobs wait for them. */
 function neverSeen({ collectors, jobs }: LabNow, now: Date): string[] {
   const old = jobs.filter(
     ({ state, createdAt }) => state === "queued" && now.getTime() - createdAt.getTime() > unmovedMs,
@@ -82,7 +82,7 @@ function unbuilt({ requests }: LabNow, now: Date): string[] {
   });
 }
 
-/** Jobs that no collector can take at present. */
+/** Returns jobs that no collector can take at present. */
 function unserved({ collectors, jobs }: LabNow): string[] {
   return unservedPlaces(collectors, jobs).map(unservedText);
 }

@@ -17,8 +17,8 @@ export async function readUnservedPlaces(
 }
 
 /**
- * Logs each target and set that begins to wait without a collector in duty, once until it is served again. A request
- * with such a job cannot end, so operators must learn of it from the log before they look at the page.
+ * Logs each target and set for which jobs start to wait without a collector in duty; once, until it is served again. A
+ * request with such a job cannot end, so operators must see it in the log before they open the page.
  */
 export function unservedAnnouncer(parts: {
   readonly db: Db;

@@ -41,7 +41,7 @@ export function artifactsById(tx: Tx, ids: readonly number[]): Promise<StoredArt
   );
 }
 
-/** The newest of the main line; or, of those that were not made later than that. */
+/** Returns the newest artifact of the main line; optionally among those made until a time. */
 export async function newestMaster(
   tx: Tx,
   suite: string,
@@ -59,7 +59,7 @@ export async function newestMaster(
 }
 
 /**
- * Stores artifacts that a source knows. Returns the ids of those that have become available.
+ * Stores artifacts that a source lists. Returns the ids of those that have become available.
  *
  * The download address of a requested artifact does not change, even if the source knows a newer build of the same day:
  * all figures of one tag must be figures of the same bytes.
@@ -113,7 +113,7 @@ export async function keepArtifacts(
   return kept.map(({ id }) => id);
 }
 
-/** Records the parent of each artifact if it is unknown, or if another artifact has come in between. */
+/** Records the parent of each artifact if it is unknown, or if another artifact was inserted between them. */
 async function linkParents(tx: Tx, suite: string, known: readonly KnownArtifact[]): Promise<void> {
   const links = known.flatMap(({ tag, parent }) => (parent === null ? [] : [{ tag, parent }]));
   await tx.run(sql`
@@ -126,7 +126,7 @@ async function linkParents(tx: Tx, suite: string, known: readonly KnownArtifact[
   `);
 }
 
-/** Adds an artifact that no source knows: a person builds it. */
+/** Adds an artifact that no source lists, because a person builds it. */
 export async function addArtifact(
   tx: Tx,
   artifact: Omit<StoredArtifact, "id" | "commit">,
@@ -146,7 +146,7 @@ export async function addArtifact(
   return added;
 }
 
-/** More backends; those that it has stay as they are. */
+/** Adds backends; existing ones stay unchanged. */
 export async function addComponents(tx: Tx, id: number, components: Components): Promise<void> {
   await tx.run(sql`
     update benchmark_artifact set components = ${JSON.stringify(components)}::jsonb || components
@@ -183,8 +183,8 @@ export function ancestorsOf(tx: Tx, parentId: number, most: number): Promise<Anc
 }
 
 /**
- * Artifacts of a kind that were never requested as a whole, the newest first. Single benchmarks of them may have been
- * requested.
+ * Returns artifacts of a kind that were never requested as a whole, the newest first. Single benchmarks of them may
+ * have been requested.
  */
 export function artifactsWithoutRequest(
   tx: Tx,
@@ -216,7 +216,7 @@ const ListedArtifact = StoredArtifact.extend({
   state: RequestState.nullable(),
 });
 
-/** A page of a suite's artifacts, the newest first; `before` is the tag of the last one that the client has. */
+/** Returns a page of a suite's artifacts, the newest first; `before` is the tag of the client's last one. */
 export function artifactsPage(
   tx: Tx,
   query: {

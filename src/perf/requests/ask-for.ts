@@ -16,10 +16,10 @@ import {
   widenRequest,
 } from "./request.store.ts";
 
-/** Somebody, or the farm itself, wants an artifact to be measured. */
+/** A request by a person, or by the farm itself, to measure an artifact. */
 interface Requested extends Request {
   readonly artifact: StoredArtifact;
-  /** Undefined: the usual parent. Null: it is compared with nothing, and no parent is measured. */
+  /** Undefined: the usual parent. Null: there is no comparison, and no parent is measured. */
   readonly parent: StoredArtifact | null | undefined;
   readonly kind: StoredRequest["kind"];
   readonly pr: number | null;
@@ -39,7 +39,7 @@ export interface Answered {
 const nothingRequested = { backends: [], profiles: [], targets: [], benchmarks: [] };
 
 /**
- * Puts a request there, or adds to the one that its artifact has, in the caller's transaction.
+ * Creates a request, or extends the open one of its artifact, in the caller's transaction.
  *
  * The caller holds the suite's lock (`lockSuite`).
  */
@@ -116,7 +116,7 @@ async function addTo(
     open.state === "in-progress" && isWider
       ? await fillRequest(tx, suite, { ...wider, ...wordsOf(wanted) }, now)
       : 0;
-  // Who asked before may have wanted none of them, such as a search.
+  // The earlier request may have excluded parents, for example one of a search.
   const parents =
     requested.parents === "missing" && wider.parentId !== null && open.state !== "in-progress"
       ? await askForParents(tx, suite, requested, wider.parentId, now)
@@ -152,8 +152,7 @@ async function askForParents(
   // If the farm requests the main line automatically, the parent is requested in the same way; otherwise like its
   // child.
   const { paired } = requested;
-  // Only the artifact that it is compared with must be run as often as itself, and that one is among the request's own
-  // jobs.
+  // Only the compared artifact must have as many runs as the child, and its jobs are among the request's own.
   const wanted = { ...(discover === undefined ? requested : nothingRequested), paired, runs: null };
   const missing = missingParents(
     requested.artifact,

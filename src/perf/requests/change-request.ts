@@ -18,7 +18,7 @@ import { componentsOf, noSuite, type SubmitServices, withTarballs } from "./subm
 
 type Recording = (tx: Tx) => Promise<void>;
 
-/** Ends a request and its open jobs as one. Cancelling twice is cancelling once. */
+/** Ends a request together with its open jobs. A repeated cancellation changes nothing. */
 export async function cancelRequest(
   { db, clock }: { readonly db: Db; readonly clock: Clock },
   id: BenchmarkRequestId,
@@ -45,7 +45,7 @@ export async function cancelRequest(
   });
 }
 
-/** Records that the artifacts of a request exist; with tarballs, records where. */
+/** Records that the artifacts of a request exist; for tarballs, also their addresses. */
 export async function artifactsReady(
   services: SubmitServices,
   id: BenchmarkRequestId,
@@ -75,7 +75,7 @@ export async function artifactsReady(
     const given = componentsOf(suite.definition, tarballs);
     const now = await withTarballs(tx, artifact, given);
     if (request.state !== "waiting-for-artifacts") {
-      // Reported twice, or found by the farm itself meanwhile.
+      // The report is a repetition, or the farm itself has found the artifacts meanwhile.
       if (!hasEnded(request.state)) return;
       throw new Fault(
         "failed_precondition",
@@ -94,7 +94,7 @@ export async function artifactsReady(
   });
 }
 
-/** Requests again what an ended request did not get; existing results stay, and are not measured twice. */
+/** Requests the missing results of an ended request again; existing results stay, and are not measured twice. */
 export async function retryRequest(
   { db, clock }: { readonly db: Db; readonly clock: Clock },
   id: BenchmarkRequestId,
@@ -142,7 +142,7 @@ async function artifactOf(tx: Tx, request: StoredRequest): Promise<StoredArtifac
   throw new Fault("internal", `the artifact of benchmark request ${request.id} is gone`);
 }
 
-/** A suite's lock comes before all else, in every transaction that changes its requests. */
+/** The suite's lock is always taken first, in every transaction that changes its requests. */
 async function underLock<T>(
   db: Db,
   id: BenchmarkRequestId,

@@ -16,7 +16,7 @@ const db = openPostgres({ url });
 const otherDb = openPostgres({ url });
 beforeEach(() => emptyLab(db));
 
-/** So long that nothing in these tests happens because time has passed. */
+/** So long that nothing in these tests happens because of elapsed time. */
 const never = 3_600_000;
 
 const states = async () =>
@@ -27,7 +27,7 @@ const states = async () =>
     )
   ).map(({ state }) => state);
 
-/** Resolves when what changes in the lab has come to this. */
+/** Resolves when changes in the lab have made a condition true. */
 async function until(reached: () => Promise<boolean>): Promise<void> {
   const bell = new EventEmitter();
   const listening = await db.listen(benchmarkChannel, () => bell.emit("ring"));

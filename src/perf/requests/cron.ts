@@ -21,19 +21,19 @@ interface CronServices {
   readonly logger: Logger;
   readonly hooks: RequestHooks;
   readonly sources: SourceService;
-  /** Further steps after a change, for example advancing searches. By name, for the log. */
+  /** Further steps after a change, for example advancing searches. The key is the name for the log. */
   readonly alsoThen?: Readonly<Record<string, () => Promise<unknown>>>;
-  /** How often it looks without a notification. */
+  /** How often it checks without a notification. */
   readonly everyMs?: number | undefined;
   readonly leaseMs?: number;
-  /** While the farm is idle, no server needs to hold the duty between two looks. */
+  /** While the farm is idle, no server has to hold the duty between two checks. */
   readonly idle?: IdleState | undefined;
 }
 
 const duty = "benchmark requests";
-/** rustc-perf's period. Changes wake the loop at once; this is the net below them. */
+/** rustc-perf's period. Changes wake the loop at once; this is the fallback. */
 const usualEveryMs = 30_000;
-/** A server that died is replaced after so long. */
+/** A server that died is replaced after this time. */
 const usualLeaseMs = 15_000;
 const dayMs = 24 * 60 * 60 * 1_000;
 /** R14. */
@@ -43,7 +43,8 @@ const removeEveryMs = 10 * 60_000;
 /**
  * Advances benchmark requests: on one server at a time, woken by every change.
  *
- * Several servers would be safe, too, because each step is safe beside itself; one saves the others the work.
+ * Several servers would be safe, too, because each step is safe to run concurrently; a single one avoids duplicate
+ * work.
  */
 export async function startBenchmarkCron(services: CronServices): Promise<Service> {
   const { db, clock, logger, sources, everyMs = usualEveryMs, leaseMs = usualLeaseMs } = services;
@@ -95,7 +96,7 @@ export async function startBenchmarkCron(services: CronServices): Promise<Servic
     }
     if (Date.now() - discoveredAt < everyMs) return;
     discoveredAt = Date.now();
-    // A source may take minutes to answer; nothing else waits for it.
+    // A source may take minutes to answer; no other step waits for it.
     looking ??= discover().finally(() => {
       looking = undefined;
     });
@@ -121,13 +122,13 @@ export async function startBenchmarkCron(services: CronServices): Promise<Servic
   };
 
   const listening = await db.listen(benchmarkChannel, wake);
-  // Often enough to keep the lease, and to take it from one that died.
+  // Often enough to keep the lease, and to take over the lease of a dead server.
   const beatMs = Math.min(everyMs, leaseMs / 3);
   const beat = () => {
     if (Date.now() - lookedAt >= everyMs) wake();
     else void step("hold the duty", keepOrTake);
   };
-  // Sources are looked at while the farm is idle, too.
+  // Sources are read while the farm is idle, too.
   const endBeat = startPacedTimer(beatMs, services.idle, beat, everyMs);
   wake();
 

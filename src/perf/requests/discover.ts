@@ -16,8 +16,8 @@ interface DiscoverServices {
 }
 
 /**
- * Reads the sources of suites that are due, and requests new artifacts. `failed` gets each source that could not be
- * reached; it is read again when it is next due.
+ * Reads the sources of suites that are due, and requests new artifacts. `failed` gets each unreachable source; it is
+ * read again when it is next due.
  */
 export async function discoverAll(
   services: DiscoverServices,
@@ -32,7 +32,7 @@ export async function discoverAll(
     const notSince = new Date(now.getTime() - discover.everyMinutes * minuteMs);
     try {
       if (await beginLook(db, suite.name, now, notSince)) await sources.look(suite);
-      // Also when it was read a moment ago: a request for an unknown tag may have caused that.
+      // Also when it was just read: a request for an unknown tag may have caused that.
       requestedCount += await askForNew(services, suite.name);
     } catch (reason) {
       failed(suite.name, reason);
@@ -41,7 +41,7 @@ export async function discoverAll(
   return requestedCount;
 }
 
-/** R1: the main line as far back as the suite says, and its newest releases; each once. */
+/** R1: the main line as far back as the suite states, and its newest releases; each once. */
 async function askForNew({ db, clock }: DiscoverServices, name: string): Promise<number> {
   return db.transaction(async (tx) => {
     const suite = await lockSuite(tx, name);
@@ -53,7 +53,7 @@ async function askForNew({ db, clock }: DiscoverServices, name: string): Promise
       ...(await artifactsWithoutRequest(tx, name, "master", since, null)),
       ...(await artifactsWithoutRequest(tx, name, "release", null, discover.releases)),
     ].filter((artifact) => canBeMeasured(suite, artifact));
-    // The oldest first: it is created first, and so it is first among equals.
+    // The oldest first, so that it is also the first among equal ones.
     for (const artifact of found.toReversed()) {
       await askFor(
         tx,

@@ -9,8 +9,8 @@ import { nextState } from "./request-states.ts";
 import { whatFollows } from "./what-follows.ts";
 
 /**
- * Ends a request whose jobs have all ended, with its report; or, once, requests that doubtful verdicts are measured
- * again. The suite is locked, so no jobs are added meanwhile.
+ * Ends a request whose jobs have all ended, with its report; or, once, requests a new measurement of doubtful verdicts.
+ * The suite is locked, so no jobs are added meanwhile.
  */
 export async function endRequest(
   tx: Tx,

@@ -11,9 +11,9 @@ import { jobsWaiting } from "./request-job.store.ts";
 import { whichToStart } from "./which-to-start.ts";
 
 /**
- * Starts the next request: inserts all its jobs and sets it to in progress, or neither.
+ * Starts the next request: inserts all its jobs and sets it to in progress, or does neither.
  *
- * `tell` gets the request before anything can fail. Undefined: none may start now.
+ * `tell` gets the request before anything can fail. Undefined: no request may start now.
  */
 export async function enqueueNext(
   tx: Tx,

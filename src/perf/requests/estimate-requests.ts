@@ -2,7 +2,7 @@ import type { Estimate } from "#api/benchmark-request.ts";
 import type { CollectorView } from "#api/collector.ts";
 import type { JobLike, Lasted } from "./usual-duration.store.ts";
 
-/** Seconds: the median of the last of its like, and what nine in ten of them kept within. */
+/** In seconds: the median of the last similar jobs, and the 90th percentile. */
 interface Usual {
   readonly seconds: number;
   readonly least: number;
@@ -55,11 +55,12 @@ export function usualDurations(lasted: readonly Lasted[]): (job: JobLike) => Usu
   return (job) => own.get(likeKey(job)) ?? near(job);
 }
 
-/** A machine, or a set of benchmarks that none serves. */
+/** A machine, or a set of benchmarks without a machine. */
 type LaneOf = (target: string, set: number) => string | undefined;
 
 /**
- * Returns the collector that measures a set: the one registered for it, else the one that takes all. Undefined: none.
+ * Returns the collector that measures a set: the one registered for it, else the one that serves all sets. Undefined:
+ * none.
  */
 export function lanesOf(collectors: readonly CollectorView[]): LaneOf {
   const active = collectors.filter(({ active: isActive }) => isActive);
@@ -82,8 +83,8 @@ const kinds = ["expected", "least", "most"] as const;
 /**
  * Returns when each request should begin and end, in the order of the queue.
  *
- * Each machine works through its jobs one by one, request after request; a request takes as long as its slowest
- * machine. After a request of unknown length there are no estimates.
+ * Each machine processes its jobs one by one, request after request; a request takes as long as its slowest machine.
+ * After a request of unknown length there are no estimates.
  */
 export function estimateRequests(
   queue: readonly RequestAhead[],
@@ -131,7 +132,7 @@ function takeSlot(
   const taken = slots.get(suite) ?? [];
   slots.set(suite, taken);
   if (taken.length < atOnce) return zero();
-  // A job of unknown duration may last forever: jobs with known durations free their places first.
+  // A job of unknown duration may last forever: jobs with known durations release their slots first.
   const order = (span: Span | undefined) => span?.expected ?? Number.POSITIVE_INFINITY;
   taken.sort((a, b) => order(a) - order(b));
   return taken.shift();

@@ -2,8 +2,8 @@ import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 
 /**
- * Takes a duty, or keeps it; returns false while another server has it. The clock of the database decides, which
- * servers share.
+ * Takes or extends a duty; returns false while another server has it. The clock of the database decides, because
+ * servers share it.
  */
 export async function holdDuty(
   tx: Tx,
@@ -20,7 +20,7 @@ export async function holdDuty(
   return held > 0;
 }
 
-/** Another may have it at once. */
+/** Releases a duty, so that another server can take it at once. */
 export async function layDown(tx: Tx, duty: string, holder: string): Promise<void> {
   await tx.run(sql`delete from benchmark_leader where duty = ${duty} and holder = ${holder}`);
 }

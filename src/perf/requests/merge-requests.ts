@@ -2,7 +2,7 @@ import type { Suite } from "#suites/suite.ts";
 import type { Request } from "./plan-request.ts";
 
 /**
- * Combines two requests. An empty list means the suite's defaults, so it is written out where the other request names
+ * Combines two requests. An empty list means the suite's defaults, so it is written out when the other request names
  * something else; for benchmarks and targets it means all.
  */
 export function mergeRequests(suite: Suite, one: Request, other: Request): Request {
@@ -19,7 +19,7 @@ export function mergeRequests(suite: Suite, one: Request, other: Request): Reque
     targets: unionOfAll(one.targets, other.targets),
     benchmarks: unionOfAll(one.benchmarks, other.benchmarks),
     paired: one.paired || other.paired,
-    // Fewer runs are included in more.
+    // The larger number of runs includes the smaller.
     runs: one.runs === null ? other.runs : Math.max(one.runs, other.runs ?? 0),
   };
 }

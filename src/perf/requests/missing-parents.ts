@@ -9,7 +9,8 @@ const dayMs = 24 * 60 * 60 * 1_000;
 /**
  * Returns which earlier artifacts have to be requested, too; the nearest first.
  *
- * The line is followed until an artifact has a result or was requested: earlier ones belong to that request.
+ * The search continues along the line until an artifact has a result or was requested: earlier ones belong to that
+ * request.
  */
 export function missingParents(
   child: { readonly datedAt: Date },

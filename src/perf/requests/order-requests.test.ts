@@ -140,7 +140,7 @@ describe("always", () => {
           begun.push(first.request.id);
           const running = { ...first.request, state: "in-progress" as const, startedAt: day(90) };
           const rest = left.filter(({ id }) => id !== running.id);
-          // While it runs, the rest stands as it will stand when it has ended.
+          // While it runs, the rest has the same order as after its end.
           expect(idsOf([running, ...rest]).slice(1)).toEqual(idsOf(rest));
           left = rest;
         }

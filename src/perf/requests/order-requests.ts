@@ -1,6 +1,6 @@
 import type { RequestKind, RequestState } from "#api/benchmark-request.ts";
 
-/** A request that has not ended, as far as its place in the queue goes. */
+/** The data of an open request that determine its position in the queue. */
 export interface WaitingRequest {
   readonly id: string;
   readonly kind: RequestKind;
@@ -9,7 +9,7 @@ export interface WaitingRequest {
   readonly artifactId: number;
   readonly artifact: string;
   readonly datedAt: Date;
-  /** The artifact that it is compared with. */
+  /** The artifact with which it is compared. */
   readonly parentId: number | null;
   readonly createdAt: Date;
   readonly startedAt: Date | null;
@@ -23,12 +23,12 @@ export interface Placed<R extends WaitingRequest> {
 }
 
 /**
- * Returns the queue of a suite: requests in progress, releases by date, ready requests, then those that wait for
+ * Returns the queue of a suite: requests in progress, releases by date, ready requests, then requests that wait for
  * artifacts.
  *
- * Among ready requests, one comes after its parent's request; of independent ones, master before try, then by pull
- * request and by age. A placed request counts as done, like one in progress. So the shown order is the order in which
- * they will begin, and neither a start nor an end changes the order of the others.
+ * Among ready requests, a request follows its parent's request; among independent ones, master comes before try, then
+ * by pull request and by age. A placed request counts as done, like one in progress. So the shown order is the order in
+ * which they will begin, and neither a start nor an end changes the order of the others.
  */
 export function orderRequests<R extends WaitingRequest>(open: readonly R[]): Placed<R>[] {
   const inState = (state: RequestState) => open.filter((request) => request.state === state);
@@ -60,7 +60,7 @@ function afterTheirParents<R extends WaitingRequest>(ready: readonly R[]) {
     const requests = [...left.values()];
     const isFree = ({ artifactId, parentId }: R) =>
       parentId === null || parentId === artifactId || !left.has(parentId);
-    // Requests may name each other's artifacts as parents in a cycle; one of them has to begin.
+    // Requests may name each other's artifacts as parents in a cycle; one of them must start.
     const next = requests.find(isFree) ?? requests[0];
     if (next === undefined) break;
     left.delete(next.artifactId);

@@ -44,7 +44,7 @@ describe("a plan", () => {
         fc.infiniteStream(fc.integer({ min: 0, max: 50 })),
         (request, hasNative, luck) => {
           const parent = hasNative ? artifact(2, "js", "native") : artifact(2, "js");
-          // Of so many runs, where there is a result.
+          // The number of runs of the existing results.
           const measured = new Map(
             casesOf({ ...everything, backends: ["js", "native"] }).flatMap((key) => {
               const runs: number = luck.next().value;

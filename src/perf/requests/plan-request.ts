@@ -9,14 +9,14 @@ import { type PlannedJob, planJobs } from "#suites/plan-jobs.ts";
 import type { Suite } from "#suites/suite.ts";
 import type { StoredArtifact } from "./artifact.store.ts";
 
-/** The wishes of a request; empty lists mean the suite's defaults. */
+/** The content of a request; empty lists mean the suite's defaults. */
 export interface Request {
   readonly backends: readonly string[];
   readonly profiles: readonly string[];
   readonly targets: readonly string[];
   readonly benchmarks: readonly string[];
   readonly paired: boolean;
-  /** How often each case is run; null: as the suite says. */
+  /** How often each case is run; null: as in the suite. */
   readonly runs: number | null;
 }
 
@@ -27,21 +27,21 @@ export interface NewJob extends PlannedJob {
   readonly purpose: z.infer<typeof JobPurpose>;
   readonly runs: number | null;
   readonly doubts?: readonly z.infer<typeof Doubt>[];
-  /** All of it has results already: the job ends when it is made. */
+  /** All of it has results already: the job ends when it is created. */
   readonly done: boolean;
 }
 
 /** The facts about an artifact. */
 export interface Standing {
   readonly artifact: Pick<StoredArtifact, "id" | "components">;
-  /** By `caseKey`, of how many runs the result of each case is that has one. */
+  /** By `caseKey`, the number of runs behind each existing result. */
   readonly measured: ReadonlyMap<string, number>;
 }
 
 /**
  * Returns the jobs of one artifact, by the suite and the request.
  *
- * A request for optional jobs only waits for them: otherwise it would end and be reported before it began.
+ * A request with only optional jobs waits for them: otherwise it would end and be reported before it started.
  */
 export function ownJobs(
   suite: Suite,
@@ -55,10 +55,10 @@ export function ownJobs(
 }
 
 /**
- * Returns everything that a request needs: its own jobs, the jobs that its parent lacks for the comparison, and pairs.
+ * Returns all jobs that a request needs: its own, those that its parent lacks for the comparison, and pairs.
  *
- * A parent is completed in all sections, whatever its age, but only where it has no result, or one of fewer runs than
- * requested: the least of more runs is less.
+ * A parent is completed in all sections, whatever its age, but only where it has no result, or a result of fewer runs
+ * than requested: the minimum of more runs is lower.
  */
 export function planRequest(
   suite: Suite,
@@ -136,7 +136,7 @@ function isMeasured(
   return planCases(suite, job).every((each) => (measured.get(caseKey(each)) ?? 0) >= (runs ?? 1));
 }
 
-/** Interleaved processes say nothing about counts. */
+/** Alternating processes contain no information about counts. */
 function hasNoisyMetric(suite: Suite, section: Section): boolean {
   return metricsOf(suite).some(
     ({ name, nature, decides }) =>

@@ -4,13 +4,13 @@ import type { Tx } from "#db/db.ts";
 
 /** Called for a request when its jobs have ended, in the transaction that ends it. */
 export interface RequestHooks {
-  /** Verdicts that want an independent rerun; asked once, before confirming jobs are there. */
+  /** Returns verdicts that need an independent rerun; called once, before confirming jobs exist. */
   doubtsOf(tx: Tx, requestId: string): Promise<readonly z.infer<typeof Doubt>[]>;
-  /** Keeps the comparison with its parent. Called once, after the request's state has changed. */
+  /** Stores the comparison with its parent. Called once, after the request's state has changed. */
   makeReport(tx: Tx, requestId: string, now: Date): Promise<void>;
 }
 
-/** Where nothing is compared. */
+/** For tests and farms that compare nothing. */
 export const noRequestHooks: RequestHooks = {
   doubtsOf: async () => [],
   makeReport: async () => {},

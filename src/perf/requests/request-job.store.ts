@@ -100,9 +100,9 @@ export function jobsOfRequest(tx: Tx, id: BenchmarkRequestId): Promise<z.infer<t
 }
 
 /**
- * Ends the open jobs that only this request waits for; the others are assigned to another request that waits.
+ * Ends the open jobs for which only this request waits; the others are assigned to another request that waits.
  *
- * A collector that runs one learns of it with its next heartbeat.
+ * A collector that runs one is informed with its next heartbeat.
  */
 export async function cancelJobs(tx: Tx, id: BenchmarkRequestId, at: Date): Promise<number> {
   await tx.run(sql`
@@ -124,8 +124,8 @@ export async function cancelJobs(tx: Tx, id: BenchmarkRequestId, at: Date): Prom
 }
 
 /**
- * Ends the optional jobs of a request that no active collector serves and no other request waits for. They would never
- * be taken, and the request would wait forever.
+ * Ends the optional jobs of a request that no active collector serves and for which no other request waits. They would
+ * never be claimed, and the request would wait forever.
  */
 export async function endUntakenJobs(tx: Tx, id: BenchmarkRequestId, at: Date): Promise<number> {
   return tx.run(sql`
@@ -142,7 +142,7 @@ export async function endUntakenJobs(tx: Tx, id: BenchmarkRequestId, at: Date): 
   `);
 }
 
-/** Ends queued jobs whose requests ended long ago, because their collector has gone since. Returns how many. */
+/** Ends queued jobs whose requests ended long ago, because their collector no longer exists. Returns their number. */
 export async function endAbandonedJobs(tx: Tx, endedBefore: Date, at: Date): Promise<number> {
   return tx.run(sql`
     update benchmark_job as job set state = 'cancelled', ended_at = ${at}, lease_until = null
@@ -164,7 +164,10 @@ const Case = z.object({
   iterations: z.number(),
 });
 
-/** Which cases of these artifacts have a result, of any machine; and of how many runs, on the one that has most. */
+/**
+ * Returns the cases of these artifacts that have a result, of any machine; and the number of runs, on the machine with
+ * the most.
+ */
 export function measuredCases(
   tx: Tx,
   artifactIds: readonly number[],

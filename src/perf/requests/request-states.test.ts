@@ -12,7 +12,7 @@ const events: readonly RequestEvent[] = [
 ];
 const none = undefined;
 
-// Every state by every event, in the order of `events`.
+// Every state with every event, in the order of `events`.
 const table: Record<RequestState, readonly (RequestState | undefined)[]> = {
   "waiting-for-artifacts": ["artifacts-ready", none, none, none, "cancelled"],
   "artifacts-ready": [none, "in-progress", none, none, "cancelled"],

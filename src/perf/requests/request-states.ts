@@ -2,13 +2,13 @@ import type { RequestState } from "#api/benchmark-request.ts";
 
 /** The events of a request. */
 export type RequestEvent =
-  /** Its artifact can be had now. */
+  /** Its artifact has become available. */
   | "artifacts-found"
   /** Its jobs were inserted, in the same transaction. */
   | "started"
-  /** Nothing that it waits for is open any more. */
+  /** All jobs for which it waits have ended. */
   | "ended"
-  /** The same, and none of its own jobs came to a good end. */
+  /** The same, but none of its own jobs succeeded. */
   | "ended-without-results"
   | "cancelled";
 
@@ -25,7 +25,7 @@ const follows: Record<RequestState, Partial<Record<RequestEvent, RequestState>>>
   cancelled: {},
 };
 
-/** The state that follows; undefined where the event cannot happen in this one. */
+/** Returns the next state; undefined when the event is impossible in this state. */
 export function nextState(state: RequestState, event: RequestEvent): RequestState | undefined {
   return follows[state][event];
 }

@@ -60,9 +60,9 @@ export async function findRequest(
   return request;
 }
 
-/** The id that is meant: a whole one, a unique beginning, or `latest`. */
+/** Returns the ids that a text names: a whole id, a unique prefix, or `latest`. */
 export async function requestsNamed(tx: Tx, written: string): Promise<BenchmarkRequestId[]> {
-  // No pattern: `%` would begin every id.
+  // Not used as a pattern: `%` would match every id.
   if (written !== "latest" && !/^[0-9a-f-]{1,36}$/.test(written)) return [];
   const rows = await tx.many(
     z.object({ id: BenchmarkRequestId }),
@@ -74,7 +74,7 @@ export async function requestsNamed(tx: Tx, written: string): Promise<BenchmarkR
   return rows.map(({ id }) => id);
 }
 
-/** The request of an artifact that has not ended; there is never more than one. */
+/** Returns the open request of an artifact; there is never more than one. */
 export async function unendedRequest(
   tx: Tx,
   artifactId: number,
@@ -93,7 +93,7 @@ export async function unendedRequest(
 const OpenRequest = StoredRequest.extend({
   artifact: z.string(),
   datedAt: z.date(),
-  /** Jobs that it still waits for. */
+  /** The number of jobs for which it still waits. */
   awaited: z.number(),
 });
 export type OpenRequest = z.infer<typeof OpenRequest>;
@@ -115,7 +115,7 @@ export function openRequests(tx: Tx, suite?: string): Promise<OpenRequest[]> {
   );
 }
 
-/** Moves a request on; false when it is not in that state any more. */
+/** Changes the state of a request; false when it is no longer in the expected state. */
 export async function changeState(
   tx: Tx,
   id: BenchmarkRequestId,
@@ -136,7 +136,7 @@ export async function changeState(
   return changed > 0;
 }
 
-/** Requests that waited for these artifacts need wait no longer. */
+/** Makes requests that waited only for these artifacts ready. */
 export function readyRequestsOf(tx: Tx, artifactIds: readonly number[]): Promise<number> {
   return tx.run(sql`
     update benchmark_request set state = 'artifacts-ready'
@@ -144,7 +144,7 @@ export function readyRequestsOf(tx: Tx, artifactIds: readonly number[]): Promise
   `);
 }
 
-/** Extends the wishes of a request that has not ended. */
+/** Extends an open request. */
 export async function widenRequest(
   tx: Tx,
   id: BenchmarkRequestId,

@@ -30,7 +30,7 @@ interface FakeSource {
   readonly ask: AskSource;
 }
 
-/** A source that knows these, also by longer names that begin with theirs, and counts how often it is asked. */
+/** A source that lists these artifacts, also by longer names with the same prefix, and counts its calls. */
 export function aSource(artifacts: readonly KnownArtifact[] = []): FakeSource {
   const source: FakeSource = {
     asked: 0,
@@ -53,7 +53,7 @@ export function aSource(artifacts: readonly KnownArtifact[] = []): FakeSource {
   return source;
 }
 
-/** All that requests need, on one database; nobody measures. */
+/** Everything that requests need, on one database, without a collector. */
 export function aService(
   db: Db,
   options: { hooks?: RequestHooks; source?: ReturnType<typeof aSource> } = {},
@@ -78,7 +78,7 @@ export function aService(
     clock,
     source,
     missing,
-    /** What was warned of. */
+    /** The logged warnings. */
     logged,
     advancer,
     submit: (
@@ -95,7 +95,7 @@ export function aService(
   };
 }
 
-/** A suite, and two artifacts of which one is the other's parent. */
+/** Creates a suite, and two artifacts; one is the other's parent. */
 export async function aPair(db: Db, suite = aSuite()) {
   await storeSuite(db, suite);
   const parent = await storeArtifact(db, { tag: "parent" });
@@ -137,12 +137,12 @@ export function requestsIn(db: Db): Promise<z.infer<typeof RequestRow>[]> {
   );
 }
 
-/** How requests stand, by their artifacts' tags. */
+/** Returns the states of requests, by their artifacts' tags. */
 export async function statesIn(db: Db): Promise<Record<string, string>> {
   return Object.fromEntries((await requestsIn(db)).map(({ tag, state }) => [tag, state]));
 }
 
-/** As if collectors had ended open jobs of a request (all, or those that are meant), so well. */
+/** Ends open jobs of a request (all, or selected ones) as collectors would, with this outcome. */
 export async function endJobs(
   db: Db,
   request: string,
@@ -159,7 +159,7 @@ export async function endJobs(
   `);
 }
 
-/** As if an artifact had a result for each case of the suite that a job of these words would measure. */
+/** Stores a result of an artifact for each case that a job with these values would measure. */
 export async function measureAll(
   db: Db,
   artifactId: number,

@@ -17,15 +17,13 @@ export type AskSource = (
 
 /** An unknown tag causes at most one query of the source in this time, however often it is requested. In ms. */
 const restMs = 20_000;
-/** npm answers within seconds, for the largest package that we know within twenty. */
+/** npm answers within seconds, for the largest known package within twenty. */
 const waitLimitMs = 120_000;
 
 export interface SourceService {
   /** Reads a suite's source and stores its artifacts; joins a read in progress. */
   look(suite: StoredSuite): Promise<FoundArtifacts>;
-  /**
-   * Returns the source's information about a tag, from the last query when that was a moment ago. Throws `not_found`.
-   */
+  /** Returns the source's information about a tag, from the last query if that was recent. Throws `not_found`. */
   resolve(suite: StoredSuite, tag: string): Promise<KnownArtifact>;
 }
 
@@ -35,7 +33,7 @@ type Seen = { readonly at: number } & (
   | { readonly failed: unknown }
 );
 
-/** Looks at sources for artifacts: of each suite one look at a time, and not one after the other. */
+/** Queries sources for artifacts: one query per suite at a time; suites do not wait for each other. */
 export function sourceService({
   db,
   clock,
@@ -45,7 +43,7 @@ export function sourceService({
   readonly db: Db;
   readonly clock: Clock;
   readonly ask: AskSource;
-  /** Aborts reads in progress, so that a stop does not wait for a source that does not answer. */
+  /** Aborts reads in progress, so that a stop does not wait for an unresponsive source. */
   readonly signal?: AbortSignal;
 }): SourceService {
   const looks = new Map<string, Promise<FoundArtifacts>>();
@@ -58,7 +56,7 @@ export function sourceService({
         signal: AbortSignal.any([signal, AbortSignal.timeout(waitLimitMs)]),
       });
       await db.transaction(async (tx) => {
-        // First of all locks, as everywhere.
+        // The first of all locks, as everywhere.
         await lockSuite(tx, name);
         const ready = await keepArtifacts(tx, name, found.artifacts, clock.now());
         await endLook(tx, name, null);
@@ -68,7 +66,7 @@ export function sourceService({
       return found;
     } catch (reason) {
       seen.set(digest, { at: clock.now().getTime(), failed: reason });
-      // A stop of this process is no problem of the source.
+      // A stop of this process is not a problem of the source.
       if (!signal.aborted) await endLook(db, name, messageOf(reason)).catch(() => {});
       throw reason;
     }

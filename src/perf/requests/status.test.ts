@@ -34,7 +34,7 @@ function aCollector(change: Partial<CollectorView> = {}): CollectorView {
   };
 }
 
-/** Counts what is sent, and passes it on. */
+/** Counts the sent statements, and executes them. */
 function counted(tx: Tx) {
   const sent: string[] = [];
   const counting: Tx = {

@@ -43,7 +43,7 @@ interface Queue {
 
 const unknown: Estimate = { startsAt: null, endsAt: null, leastEndsAt: null, mostEndsAt: null };
 
-/** The queues of all suites, with when each request should begin and end. A fixed number of statements. */
+/** Returns the queues of all suites, with the estimated start and end of each request. A fixed number of statements. */
 async function readQueue(tx: Tx, collectors: readonly CollectorView[], now: Date): Promise<Queue> {
   const suites = await allSuites(tx);
   const open = await openRequests(tx);
@@ -79,7 +79,7 @@ async function readQueue(tx: Tx, collectors: readonly CollectorView[], now: Date
     if (suite === undefined || artifact === undefined) return [];
     const { backends, profiles, targets, benchmarks, paired } = request;
     const has = Object.keys(artifact.components);
-    // Months of the main line ask for the same of artifacts that have the same.
+    // Months of the main line request the same work for artifacts with the same components.
     const key = JSON.stringify([suite.name, backends, profiles, targets, benchmarks, paired, has]);
     const known = plans.get(key);
     if (known !== undefined) return known;

@@ -29,7 +29,10 @@ export interface SubmitServices {
   missingBlobs(digests: readonly string[]): Promise<readonly string[]>;
 }
 
-/** Takes a request: finds or makes its artifact, and asks for it. `record` runs in the same transaction. */
+/**
+ * Accepts a request: finds or creates its artifact, and requests its measurement. `record` runs in the same
+ * transaction.
+ */
 export async function submitRequest(
   services: SubmitServices,
   request: Submitted,
@@ -94,9 +97,9 @@ export async function submitRequest(
 }
 
 /**
- * Looks for an unknown tag before the request is refused; outside of transactions, because it may take a while.
+ * Searches for an unknown tag before the request is refused; outside of transactions, because it may take long.
  *
- * Returns the tags by which the farm knows the artifacts: for a commit, for example, the beginning of the requested id.
+ * Returns the tags under which the farm knows the artifacts: for a commit, for example, a prefix of the requested id.
  */
 async function lookForUnknown(
   { db, clock, sources }: SubmitServices,
@@ -152,7 +155,7 @@ async function artifactFor(
   return withTarballs(tx, known, given);
 }
 
-/** Ensures that one tag always means the same bytes: otherwise its figures would be those of different artifacts. */
+/** Ensures that a tag always means the same bytes: otherwise its figures would belong to different artifacts. */
 export async function withTarballs(
   tx: Tx,
   known: StoredArtifact,
@@ -225,7 +228,7 @@ function requireWords(suite: Suite, submitted: Submitted): void {
   );
 }
 
-/** The least of fewer runs is greater: against all that was measured before it would look like a regression. */
+/** The minimum of fewer runs is higher: compared with all earlier measurements it would look like a regression. */
 function requireRuns({ suite, iterations, metrics }: Suite, runs: number | undefined): void {
   const isCounted = Object.values(metrics).some(({ take }) => take.from === "instructions");
   const usual = Math.max(isCounted ? iterations.counted : 0, iterations.timed);

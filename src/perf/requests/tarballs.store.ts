@@ -6,7 +6,7 @@ import { sql } from "#db/sql.ts";
 
 const Row = z.object({ components: Components });
 
-/** Tarballs of artifacts that are to be measured, and of those that they are compared with. */
+/** Returns tarballs of artifacts that will be measured, and of those with which they are compared. */
 export async function tarballsUnderWay(tx: Tx): Promise<Digest[]> {
   const rows = await tx.many(
     Row,

@@ -29,7 +29,7 @@ test.each([
 
 test("a place counts each job once and names the collectors that are out of duty", () => {
   const out = { ...collector, outOfDuty: "its self-test raised 9 alarms" };
-  // One job of two requests is listed twice.
+  // One job of two requests appears twice in the list.
   const jobs = [job, job, { ...job, id: "b", optional: true }];
 
   expect(unservedPlaces([out], jobs)).toEqual([

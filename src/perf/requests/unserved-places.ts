@@ -1,14 +1,14 @@
 import type { CollectorView } from "#api/collector.ts";
 import type { OpenJob } from "./usual-duration.store.ts";
 
-/** A target and set for which jobs wait while no collector that is in duty may take them. */
+/** A target and set for which jobs wait while no collector in duty may take them. */
 export interface UnservedPlace {
   readonly target: string;
   readonly set: number;
   readonly jobs: number;
-  /** Nobody is held up by any of them. */
+  /** No request waits for any of them. */
   readonly optional: boolean;
-  /** Collectors that would serve it, were they in duty. */
+  /** Collectors that would serve it if they were in duty. */
   readonly outOfDuty: readonly string[];
 }
 
@@ -16,7 +16,7 @@ type Served = Pick<CollectorView, "name" | "target" | "set" | "mayTakeOver" | "a
   Pick<CollectorView, "outOfDuty">;
 type Waiting = Pick<OpenJob, "id" | "target" | "set" | "optional"> & { readonly state: string };
 
-/** Collectors that are only silent count as serving: they have an alarm of their own. */
+/** Collectors that are only silent count as serving, because they have their own alarm. */
 export function unservedPlaces(
   collectors: readonly Served[],
   jobs: readonly Waiting[],

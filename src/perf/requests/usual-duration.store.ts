@@ -4,7 +4,7 @@ import { Section } from "#core/test-case.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 
-/** The properties that decide how long a job takes. */
+/** The properties that determine how long a job takes. */
 export interface JobLike {
   readonly suite: string;
   readonly section: z.infer<typeof Section>;
@@ -12,7 +12,7 @@ export interface JobLike {
   readonly backend: string;
   readonly profile: string;
   readonly set: number;
-  /** Pairs take as long as they need; an own job and one for a parent are the same work. */
+  /** Pairs take a variable time; an own job and one for a parent are the same work. */
   readonly pairs: boolean;
 }
 
@@ -31,7 +31,7 @@ export type Lasted = z.infer<typeof Lasted>;
 /**
  * Returns the durations of the last ten successful jobs of each kind, the newest first.
  *
- * Jobs that found everything measured do not count, nor parts of a set, nor more runs than usual.
+ * Jobs without remaining work, parts of a set, and jobs with more runs than usual do not count.
  */
 export function durationsOfLike(tx: Tx, likes: readonly JobLike[]): Promise<Lasted[]> {
   if (likes.length === 0) return Promise.resolve([]);
@@ -75,7 +75,7 @@ const OpenJob = z.object({
 });
 export type OpenJob = z.infer<typeof OpenJob>;
 
-/** All jobs that have not ended, once for each request in progress that waits for them. */
+/** Returns all open jobs, once for each request in progress that waits for them. */
 export function openJobs(tx: Tx): Promise<OpenJob[]> {
   return tx.many(
     OpenJob,
@@ -95,7 +95,7 @@ export function openJobs(tx: Tx): Promise<OpenJob[]> {
 
 const Movement = z.object({ suite: z.string(), at: z.date().nullable() });
 
-/** When something was last begun, ended or inserted for the requests in progress of each suite. */
+/** Returns when a job was last started, ended or inserted for the requests in progress of each suite. */
 export function lastMovements(tx: Tx): Promise<z.infer<typeof Movement>[]> {
   return tx.many(
     Movement,

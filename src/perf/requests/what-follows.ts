@@ -14,14 +14,14 @@ export interface JobSoFar {
  */
 type WhatFollows = "wait" | "ask-doubts" | "ended" | "ended-without-results";
 
-/** Optional jobs hold nobody up, and spoil nothing. */
+/** No request waits for optional jobs, and their failures do not matter. */
 export function whatFollows(artifactId: number, jobs: readonly JobSoFar[]): WhatFollows {
   const needed = jobs.filter(({ optional }) => !optional);
   if (needed.some(({ state }) => state === "queued" || state === "in-progress")) return "wait";
   const isOwn = (job: JobSoFar) =>
     job.artifactId === artifactId && (job.purpose === "own" || job.purpose === "backfill");
   const own = needed.filter(isOwn);
-  // Without any at all, its suite has become another one while it waited, and measures nothing of that any more.
+  // Without any such job, its suite has changed while it waited, and measures none of these cases any more.
   const isAny = own.length > 0 || !jobs.some(isOwn);
   if (isAny && own.every(({ state }) => state !== "success")) {
     return "ended-without-results";

@@ -6,10 +6,10 @@ interface Slot {
 }
 
 /**
- * Returns the request whose jobs are inserted next; undefined while none may start.
+ * Returns the request whose jobs are inserted next; undefined when none may start.
  *
- * Usually one at a time: the machines then work on one artifact, and its end can be predicted. Where more are allowed,
- * a further one starts when one of the sets that it needs has no unstarted job left.
+ * Usually one at a time: the machines then work on one artifact, and its end can be predicted. If more are allowed,
+ * another one starts when one of the sets that it needs has no unstarted job left.
  */
 export function whichToStart<R extends WaitingRequest>(
   queue: readonly Placed<R>[],

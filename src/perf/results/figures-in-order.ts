@@ -1,7 +1,7 @@
 import type { MetricValues } from "#core/benchmark-metric.ts";
 import { Fault } from "#core/fault.ts";
 
-/** Values by metrics' names, as a row holds them: in the order of their numbers, null where one was not taken. */
+/** Returns values by metrics' names in the form of a row: in the order of their numbers, null for a missing one. */
 export function figuresInOrder(
   values: MetricValues,
   ordinals: ReadonlyMap<string, number>,

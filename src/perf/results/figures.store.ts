@@ -1,7 +1,7 @@
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 
-/** The identity of figures: their case, and where they were measured. */
+/** The identity of figures: their case, and the environment in which they were measured. */
 interface Taken {
   readonly artifactId: number;
   readonly caseId: number;
@@ -21,8 +21,8 @@ interface Iteration {
 /**
  * Stores iterations of a test; returns how many were new. Existing ones stay.
  *
- * The row of the case is locked, so that two transactions with iterations of equal machines see each other's when the
- * best value is found.
+ * The row of the case is locked, so that two transactions with iterations of equal machines see each other's iterations
+ * when the best value is computed.
  */
 export function insertIterations(
   tx: Tx,
@@ -43,7 +43,10 @@ export function insertIterations(
   `);
 }
 
-/** Finds the best and the scatter of each metric over all iterations that are stored; `higher` are the numbers of those where more is better. */
+/**
+ * Computes the best value and the scatter of each metric over all stored iterations; `higher` are the numbers of
+ * metrics for which more is better.
+ */
 export async function deriveResult(
   tx: Tx,
   { artifactId, caseId, environmentId, collector }: Taken,
@@ -86,7 +89,7 @@ interface Pair {
   readonly first: boolean;
 }
 
-/** Stores pairs of a test; answers how many were new. */
+/** Stores pairs of a test; returns how many were new. */
 export function insertPairs(
   tx: Tx,
   taken: Taken & { readonly againstId: number; readonly purpose: string },

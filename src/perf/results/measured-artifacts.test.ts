@@ -12,7 +12,7 @@ beforeEach(() => emptyLab(db));
 
 const Counts = z.object({ results: z.number(), iterations: z.number() });
 
-/** As the database keeps them, and as they are when somebody counts. */
+/** The stored counts, and the counts computed from the rows. */
 async function countsOf(artifactId: number) {
   const [kept] = await db.many(
     Counts,
@@ -56,7 +56,7 @@ test("an artifact's results and iterations are counted as they come, and as resu
   const taken = { ...of, jobId: randomUUID(), epoch: 1, at: labEpoch };
 
   await db.transaction((tx) => deriveResult(tx, taken, []));
-  // Told again, nothing changes.
+  // A repeated report changes nothing.
   await db.transaction((tx) => deriveResult(tx, taken, []));
 
   const { kept, counted } = await countsOf(artifact.id);

@@ -9,7 +9,7 @@ const Numbered = z.object({ name: z.string(), ordinal: z.number() });
 /**
  * Returns the numbers of a suite's metrics; new metrics get one.
  *
- * With a lock of its own and not the suite's row: starting requests locks that row and then jobs.
+ * With its own lock and not the suite's row, because starting requests locks that row and then jobs.
  */
 export async function metricOrdinals(
   tx: Tx,
@@ -47,7 +47,7 @@ async function readOrdinals(tx: Tx, suite: string): Promise<Map<string, number>>
 
 const Identified = TestCase.extend({ id: z.number() });
 
-/** The numbers of cases of a suite by their keys, given to those that have none. */
+/** Returns the numbers of cases of a suite by their keys; new cases get one. */
 export async function caseIds(
   tx: Tx,
   suite: string,

@@ -230,7 +230,7 @@ test("what was measured can be neither changed nor removed", async () => {
 
   for (const change of [
     sql`update benchmark_collection set sample = '{0}'`,
-    // What pages read: also where it pretends to have gained an iteration.
+    // The row that pages read, even if it claims to have another iteration.
     sql`update benchmark_result set least = '{0}'`,
     sql`update benchmark_result set least = '{0}', iterations = iterations + 1`,
     sql`update benchmark_result set collector_name = 'other'`,
@@ -277,6 +277,6 @@ test("a report costs three statements, whatever it holds", async () => {
     costs.push(statements);
   }
 
-  // The first one of a job gives numbers to its cases and metrics.
+  // The first report of a job assigns numbers to its cases and metrics.
   expect(costs).toEqual([11, 3, 3, 3]);
 });

@@ -19,22 +19,22 @@ import { caseIds, metricOrdinals } from "./name-figures.store.ts";
 
 type Report = z.output<typeof ReportTest>;
 
-/** The data that all reports of a job are checked against. */
+/** The data against which all reports of a job are checked. */
 interface Ground {
   readonly isPaired: boolean;
-  /** By the cases' keys. */
+  /** By the keys of the cases. */
   readonly cases: ReadonlyMap<string, number>;
   readonly ordinals: ReadonlyMap<string, number>;
-  /** Numbers of metrics of which more is better. */
+  /** Numbers of metrics for which more is better. */
   readonly higher: readonly number[];
 }
 
-/** Jobs that somebody is at, at one server. */
+/** The maximum number of jobs in progress at one server. */
 const mostGrounds = 100;
 const longestError = 20_000;
 const longestWarning = 200;
 
-/** Stores what collectors measured. */
+/** Stores the measurements of collectors. */
 interface TestReports {
   report(jobId: string, report: Report): Promise<ReportedTest>;
 }
@@ -43,7 +43,7 @@ interface TestReports {
  * Stores a report completely or not at all; a repeated report is accepted and changes nothing.
  *
  * Cases and metrics get their numbers in an earlier transaction: the numbers stay when the report is refused, and a
- * transaction that locks a job's row waits for no numbers.
+ * transaction that locks a job's row does not wait for numbers.
  */
 export function testReports(parts: {
   readonly db: Db;
@@ -93,7 +93,7 @@ async function readGround(tx: Tx, jobId: string): Promise<Ground> {
   return {
     isPaired: work.purpose === "paired" || work.purpose === "confirm",
     cases: await caseIds(tx, work.suite, jobCases(work.definition, work)),
-    // A metric that the suite no longer defines is none of this job, though other results may have it.
+    // A metric that the suite no longer defines does not belong to this job, even if other results have it.
     ordinals: own,
     higher: metrics
       .filter(({ better }) => better === "higher")
@@ -101,7 +101,7 @@ async function readGround(tx: Tx, jobId: string): Promise<Ground> {
   };
 }
 
-/** A report's figures as they are stored. Throws for what cannot be meant. */
+/** Returns a report's figures in their stored form. Throws for invalid ones. */
 function checkReport(report: Report, { isPaired, cases, ordinals }: Ground) {
   const key = caseKey(report.case);
   const caseId = cases.get(key);

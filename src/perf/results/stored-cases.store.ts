@@ -6,7 +6,10 @@ import type { JobSlice } from "#suites/plan-cases.ts";
 
 type Slice = Pick<JobSlice, "section" | "target" | "backend" | "profile">;
 
-/** The cases of a slice that an artifact has a result of, of at least so many runs, on whatever machine: keys. */
+/**
+ * Returns the keys of the cases of a slice for which an artifact has a result of at least this many runs, on any
+ * machine.
+ */
 export async function measuredCases(
   tx: Tx,
   artifactId: number,
@@ -52,8 +55,8 @@ export async function storedIterations(
 }
 
 /**
- * The cases of a job of which something was told: keys. An error of this job; of one that is measured in pairs, a
- * pair of it; else a result of its artifact, from whomever, of as many runs as the job wants.
+ * Returns the keys of the reported cases of a job: an error of this job; for a job that is measured in pairs, one of
+ * its pairs; otherwise a result of its artifact, from any collector, with as many runs as the job requires.
  */
 export async function casesTold(
   tx: Tx,
@@ -81,7 +84,7 @@ export async function casesTold(
 
 const Counted = TestCase.extend({ pairs: z.number() });
 
-/** How many pairs a job has of each case that were taken in one environment: by the case's key. */
+/** Returns the number of a job's pairs of each case in one environment, by the case's key. */
 export async function storedPairs(
   tx: Tx,
   jobId: string,

@@ -21,7 +21,7 @@ import {
 
 /**
  * Requests, in the search's transaction, that one case of an artifact is measured. Returns false when the artifact has
- * nothing that serves the case.
+ * no component for the case.
  */
 export type AskForFigure = (
   tx: Tx,
@@ -35,10 +35,10 @@ export type AskForFigure = (
 ) => Promise<boolean>;
 
 /**
- * Advances every running search one step: its figure has arrived, or it requests more, or it has ended.
+ * Advances every running search by one step: its figure has arrived, it requests more, or it has ended.
  *
- * Each in one transaction with its row locked, so two servers never request the same. A failure of one stops no other;
- * it is thrown at the end.
+ * Each in one transaction with its row locked, so that two servers never request the same measurement. A failure of one
+ * stops no other; it is thrown at the end.
  */
 export async function advanceSearches(db: Db, now: Date, ask: AskForFigure): Promise<number> {
   const seen: string[] = [];
@@ -83,7 +83,7 @@ async function advance(tx: Tx, search: SearchRow, now: Date, ask: AskForFigure):
       known.set(position, isRequested ? "asked" : "failed");
       isAnyRefused ||= !isRequested;
     }
-    // Nothing will wake us for what cannot be measured: it is gone around at once.
+    // No notification follows for an artifact that cannot be measured, so the search skips it at once.
     if (isAnyRefused) continue;
     const steps = stepsByIds(line, step.steps);
     const over = step.over ? endOf(line, known, steps.length) : undefined;
@@ -97,7 +97,10 @@ async function advance(tx: Tx, search: SearchRow, now: Date, ask: AskForFigure):
   }
 }
 
-/** How a search ends: with fewer than two figures there was nothing to compare, which is not that nothing changed. */
+/**
+ * Returns how a search ends: with fewer than two figures there was nothing to compare, which does not mean that nothing
+ * changed.
+ */
 function endOf(
   line: readonly LineRow[],
   known: KnownLine["known"],
@@ -118,11 +121,11 @@ function endOf(
 
 const mostNamed = 5;
 
-/** Returns the facts about each artifact of the line: one that was requested and ended without a figure has none. */
+/** Returns the facts about each artifact of the line: `failed` for one whose request ended without a figure. */
 async function knownOf(tx: Tx, search: SearchRow, line: readonly LineRow[]) {
   const ids = line.map(({ id }) => id);
   const requested = new Set(search.asked);
-  // Before the figures: a request that ends in between would otherwise appear in neither.
+  // Before the figures: a request that ends in between would otherwise appear in neither result.
   const underWay = await artifactsUnderWay(tx, search.asked, search);
   const figures = new Map(
     (

@@ -39,7 +39,7 @@ export function askForFigure(now: () => Date): AskForFigure {
       );
       return true;
     } catch (reason) {
-      // Said before anything was written: it lacks the backend, or the suite measures that case no more.
+      // Thrown before anything was written: it lacks the backend, or the suite no longer measures that case.
       if (reason instanceof Fault && reason.code === "failed_precondition") return false;
       throw reason;
     }

@@ -1,9 +1,9 @@
-/** Of a scan: every how many of the line, or the first of each week or month (UTC). */
+/** For a scan: a step size on the line, or the first of each week or month (UTC). */
 type Every = number | "week" | "month";
 
 const dayMs = 24 * 60 * 60 * 1_000;
 
-/** Which of the line a scan measures: its two ends, and between them as said. */
+/** Returns the artifacts of the line that a scan measures: both ends, and those between them by the step size. */
 export function chooseScanned(dates: readonly Date[], every: Every): number[] {
   const wanted = dates.flatMap((date, position) => {
     if (position === 0 || position === dates.length - 1) return [position];
@@ -16,7 +16,7 @@ export function chooseScanned(dates: readonly Date[], every: Every): number[] {
   return [...new Set(wanted)];
 }
 
-/** `3`, `week`, `month`: as it stands in tables. */
+/** Parses `3`, `week`, `month`, as stored in tables. */
 export function everyOf(text: string | null): Every {
   if (text === "week" || text === "month") return text;
   return Math.max(1, Number.parseInt(text ?? "1", 10) || 1);

@@ -8,7 +8,7 @@ import {
   type SearchStep,
 } from "./plan-search.ts";
 
-/** Runs a search against figures that it does not see until it asks; null: cannot be measured. */
+/** Runs a search on figures that it only sees on request; null: cannot be measured. */
 function searchThrough(
   figures: readonly (number | null)[],
   plan: (line: KnownLine) => SearchStep,
@@ -85,7 +85,7 @@ describe("a refinement", () => {
       fc.property(
         fc.uniqueArray(fc.integer({ min: 1, max: 399 }), { minLength: 1, maxLength: 5 }),
         (edges) => {
-          // All the same way: what cancels out between two known figures cannot be seen.
+          // All in the same direction, because changes that cancel out between two known figures cannot be found.
           const figures = Array.from(
             { length: 400 },
             (_, i) => 100 * 1.05 ** edges.filter((edge) => edge <= i).length,

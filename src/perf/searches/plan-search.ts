@@ -1,7 +1,7 @@
 /** The facts about the artifacts of a part of the main line, by position from 0. */
 export interface KnownLine {
   readonly length: number;
-  /** A figure; `failed` where measuring gave none; `asked` while it is in progress. An absent position is unknown. */
+  /** A figure; `failed` if measuring gave none; `asked` while it is in progress. An absent position is unknown. */
   readonly known: ReadonlyMap<number, number | "failed" | "asked">;
 }
 
@@ -17,13 +17,13 @@ export interface Step {
 export interface SearchStep {
   /** Positions to measure next, all at once. */
   readonly ask: readonly number[];
-  /** Nothing is left to ask, and nothing is under way. */
+  /** Nothing is left to request, and nothing is in progress. */
   readonly over: boolean;
   /** The steps found so far, in the order of the line. */
   readonly steps: readonly Step[];
 }
 
-/** Measures the wanted positions; the steps are those between neighbours of what was measured. */
+/** Measures the wanted positions; the steps are those between neighbouring measurements. */
 export function planScan(line: KnownLine, wanted: readonly number[], least: number): SearchStep {
   const ask = wanted.filter((position) => !line.known.has(position));
   const underWay = wanted.some((position) => line.known.get(position) === "asked");
@@ -44,7 +44,7 @@ export function planRefinement(line: KnownLine, least: number): SearchStep {
 }
 
 /**
- * Looks for the one largest step between the two ends: of the two halves, the one goes on over which the figure
+ * Searches for the one largest step between the two ends: the search continues in the half over which the figure
  * changed more.
  */
 export function planBisection(line: KnownLine, least: number): SearchStep {
@@ -70,7 +70,7 @@ function endsUnknown({ length, known }: KnownLine): number[] {
   return [...new Set([0, length - 1])].filter((end) => !known.has(end));
 }
 
-/** Between one figure and the next that is known. */
+/** Returns the gaps between neighbouring known figures. */
 function gapsOf({ known }: KnownLine): Gap[] {
   const figures = [...known]
     .flatMap(([position, value]) => (typeof value === "number" ? [{ position, value }] : []))
@@ -89,7 +89,9 @@ function relativeChange(before: number, after: number): number {
   return before === 0 ? Number.POSITIVE_INFINITY : (after - before) / Math.abs(before);
 }
 
-/** The position nearest to the middle of a gap that may still be measured; none where that is not worth it. */
+/**
+ * Returns the position nearest to the middle of a gap that can still be measured; undefined when it is not worthwhile.
+ */
 function middleOf({ known }: KnownLine, gap: Gap, least: number): number[] {
   if (sizeOf(gap) < least) return [];
   const middle = (gap.from + gap.to) / 2;

@@ -148,7 +148,7 @@ describe("a search that meets with trouble", () => {
       sql`select profile from benchmark_job where benchmarks = '{}' and section = 'compile' and target = 'linux-x64'`,
     );
     expect(added.map(({ profile }) => profile).toSorted()).toEqual(["check", "emit"]);
-    // What is under way has no figure yet, which is no failure.
+    // A measurement in progress has no figure yet, which is no failure.
     await advanceSearches(db, labEpoch, ask);
     expect(await read(id)).toMatchObject({ state: "running" });
   });

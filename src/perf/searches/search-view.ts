@@ -3,7 +3,7 @@ import type { Tx } from "#db/db.ts";
 import { caseOf } from "./advance-searches.ts";
 import { figuresAlong, type LineRow, lineBetween, type SearchRow } from "./search.store.ts";
 
-/** A search as pages and commands show it, with all figures of its stretch of the line. */
+/** Returns a search as pages and commands show it, with all figures of its part of the line. */
 export async function viewSearch(tx: Tx, search: SearchRow): Promise<BenchmarkSearchView> {
   const line = await lineBetween(tx, search.from_id, search.to_id);
   const ids = line.map(({ id }) => id);
@@ -57,7 +57,7 @@ function sentenceOf(
     search.asked.length === 0
       ? "all that it needed was measured before"
       : `${search.asked.length} of ${artifacts} artifacts were measured for it`;
-  // A step from 0 has no share, and is the largest of all.
+  // A step from 0 has no relative size, and is the largest of all.
   const sizeOf = (change: number) => (change === 0 ? Number.POSITIVE_INFINITY : Math.abs(change));
   const largest = steps.toSorted((a, b) => sizeOf(b.change) - sizeOf(a.change) || 0)[0];
   switch (search.state) {

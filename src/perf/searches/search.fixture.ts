@@ -26,7 +26,7 @@ export const alpha: TestCase = {
 };
 export const ask = askForFigure(() => labEpoch);
 
-/** A main line of forty days of which nothing is measured, and somebody who measures what is asked for. */
+/** Creates a main line of forty days without measurements, and a simulated collector. */
 export async function aLineToSearch(db: Db) {
   await emptyLab(db);
   await storeSuite(db, aSuite());
@@ -47,7 +47,7 @@ export async function aLineToSearch(db: Db) {
     );
   }
 
-  /** As if a collector had measured what is asked for: each request ends, and those with a figure have a result. */
+  /** Simulates a collector for all requests: each request ends, and those with a figure get a result. */
   async function measureRequested(
     figure: (position: number) => number | undefined,
   ): Promise<number> {

@@ -15,7 +15,7 @@ interface NewBenchmarkSearch {
   readonly metric: string;
   readonly fromId: number;
   readonly toId: number;
-  /** `3`, `week`, `month`; null where the kind chooses for itself. */
+  /** `3`, `week`, `month`; null if the kind chooses it. */
   readonly every: string | null;
   readonly least: number;
   readonly requestedBy: string;
@@ -84,7 +84,7 @@ const joined = sql`
   join benchmark_case c on c.id = s.case_id
 `;
 
-/** The oldest running search that no other server has in hand, locked. */
+/** Locks and returns the oldest running search that no other server is processing. */
 export async function takeRunningSearch(
   tx: Tx,
   except: readonly string[],
@@ -120,7 +120,7 @@ export function newestBenchmarkSearches(
 const LineRow = z.object({ id: z.number().int(), tag: z.string(), dated_at: z.date() });
 export type LineRow = z.infer<typeof LineRow>;
 
-/** The artifacts of one kind from one to another, both included, in the order of the line. */
+/** Returns the artifacts of one kind between two, both included, in the order of the line. */
 export function lineBetween(tx: Tx, fromId: number, toId: number): Promise<LineRow[]> {
   return tx.many(
     LineRow,
@@ -138,7 +138,10 @@ export function lineBetween(tx: Tx, fromId: number, toId: number): Promise<LineR
 
 const FigureRow = z.object({ artifact_id: z.number().int(), value: z.number() });
 
-/** Figures of one series on the machines on which most of the line was measured: others are not compared with them. */
+/**
+ * Returns figures of one series on the kind of machine with most of the line's measurements: others are not compared
+ * with them.
+ */
 export function figuresAlong(
   tx: Tx,
   line: readonly number[],
@@ -164,8 +167,8 @@ export function figuresAlong(
 const OpenRow = z.object({ artifact_id: z.number().int() });
 
 /**
- * Which of these artifacts have a request that has not ended, or a job that may still measure the case: an optional
- * one outlives its request.
+ * Returns which of these artifacts have an open request, or a job that may still measure the case: an optional one
+ * outlives its request.
  */
 export async function artifactsUnderWay(
   tx: Tx,
@@ -184,7 +187,7 @@ export async function artifactsUnderWay(
   return new Set(rows.map((row) => row.artifact_id));
 }
 
-/** Remembers what was asked for and found; an end is only ever written once. */
+/** Stores the requested and found positions; an end is written only once. */
 export async function writeSearchProgress(
   tx: Tx,
   id: BenchmarkSearchId,
@@ -206,7 +209,7 @@ export async function writeSearchProgress(
   `);
 }
 
-/** False: it had ended before. */
+/** Returns false when it had ended before. */
 export async function cancelBenchmarkSearch(
   tx: Tx,
   id: BenchmarkSearchId,
@@ -218,7 +221,7 @@ export async function cancelBenchmarkSearch(
   return cancelled > 0;
 }
 
-/** Steps as rows keep them: by the artifacts' ids. */
+/** Returns steps in the form of rows: by the artifacts' ids. */
 export function stepsByIds(line: readonly LineRow[], steps: readonly Step[]): FoundStep[] {
   return steps.flatMap(({ before, after, change, exact }) => {
     const [beforeId, artifactId] = [line[before]?.id, line[after]?.id];
@@ -235,7 +238,7 @@ const EndRow = z.object({
 });
 export type EndRow = z.infer<typeof EndRow>;
 
-/** The artifacts of these tags, as far as they are known. */
+/** Returns the known artifacts with these tags. */
 export function artifactsOfTags(tx: Tx, suite: string, tags: readonly string[]): Promise<EndRow[]> {
   return tx.many(
     EndRow,

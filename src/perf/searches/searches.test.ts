@@ -52,7 +52,7 @@ describe("a search on the main line", () => {
       labEpoch,
     );
     await advanceSearches(db, labEpoch, ask);
-    // A second server that comes at the same time finds everything asked for.
+    // A second server at the same time finds that everything has been requested.
     await advanceSearches(db, labEpoch, ask);
 
     const asked = await db.many(
