@@ -9,7 +9,9 @@ export interface Line {
 const newline = 0x0a;
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** Lines of text, each of at most so many bytes: never more than that is held of one that does not end. */
+/**
+ * Splits a stream into lines with a maximum number of bytes: of a line without an end, at most this much is in memory.
+ */
 export async function* boundedLines(
   bytes: AsyncIterable<Uint8Array>,
   mostBytes: number,
@@ -36,7 +38,7 @@ export async function* boundedLines(
       yield line();
       from = end + 1;
     }
-    // A copy: whoever reads may use the chunk's memory again.
+    // A copy, because the reader may reuse the chunk's memory.
     if (from < chunk.length) keep(Uint8Array.from(chunk.subarray(from)));
   }
   if (heldBytes > 0) yield line();

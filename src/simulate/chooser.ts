@@ -2,7 +2,7 @@ import type { Choice } from "#size-classes/choice.ts";
 import type { EndedRun, Next, Situation, Strategy } from "#size-classes/strategy.ts";
 import type { TraceExecution } from "./trace.ts";
 
-/** Chooses in a simulation. A strategy does not look at the execution; the oracle does. */
+/** Chooses in a simulation. A strategy does not see the execution; the oracle does. */
 export interface Chooser {
   readonly name: string;
   choose(situation: Situation, execution: TraceExecution): Choice;

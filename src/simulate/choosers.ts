@@ -4,7 +4,7 @@ import { strategyNames } from "#size-classes/strategy.ts";
 import { type Chooser, chooserOf } from "./chooser.ts";
 import { oracle } from "./oracle.ts";
 
-/** In the order of tables. */
+/** In the order of the tables. */
 export const chooserNames = [...strategyNames, "oracle"] as const;
 export type ChooserName = (typeof chooserNames)[number];
 

@@ -8,7 +8,7 @@ import type { Run, Underway } from "./run.ts";
 import type { Trace, TraceKeys } from "./trace.ts";
 import type { Workshop } from "./workshop.ts";
 
-/** The events of a simulation: all of them for the figures, and for strategies those that a farm remembers. */
+/** The events of a simulation: all of them for the figures, and for strategies those that a farm stores. */
 export class Chronicle {
   readonly #memory = new FarmMemory();
   readonly #greatest: number;
@@ -24,7 +24,7 @@ export class Chronicle {
     return this.#runs;
   }
 
-  /** Returns the time as strategies see it. */
+  /** Returns the time in the form that strategies get. */
   date(at: number): number {
     return at * this.#calendarRate;
   }
@@ -33,7 +33,7 @@ export class Chronicle {
     return this.#memory.historiesOf(keys);
   }
 
-  /** A run that was begun is over. */
+  /** Records the end of a started run. */
   over(run: Run, end: RunRecord["end"], now: number): void {
     const { of, state, purpose } = run;
     if (state.kind !== "running") return;
@@ -57,7 +57,7 @@ export class Chronicle {
     of.endedAt.set(ended, this.date(now));
   }
 
-  /** Once an execution is over, as the farm does it; and again when its run in the background is. */
+  /** Called when an execution has ended, as in the farm; and again when its background run has ended. */
   learn(of: Underway, now: number): void {
     learnFrom(this.#memory, of, this.#greatest, this.date(now));
   }
@@ -70,7 +70,7 @@ export function endedAll(records: readonly (ExecutionRecord | undefined)[]): Exe
   });
 }
 
-/** @param end Until when those are paid that are still up. */
+/** @param end The time until which workers that still run are paid. */
 export function workerRecords({ pools }: Workshop, end: number): WorkerRecord[] {
   return pools.flatMap(({ all }) =>
     all.map(({ classIndex, id, since, until, busyMs }) => ({

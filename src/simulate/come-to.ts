@@ -3,7 +3,7 @@ import { drawFor } from "./random.ts";
 import { durationOn, type TraceClass, type TraceExecution, type TraceHeader } from "./trace.ts";
 
 /**
- * Memory rises evenly until this share of a run, and then stays.
+ * Memory grows linearly until this share of a run, and then stays constant.
  *
  * So a run that needs twice the memory of its class ends after 0.3 of its time: neither at once, which would make wrong
  * choices free, nor at the end.
@@ -12,28 +12,28 @@ const peakAtShare = 0.6;
 /** The exit code of a shell whose process was killed: 128 + SIGKILL. */
 const killedExitCode = 137;
 
-/** Which chances these are; keeps the draws of one run apart. */
+/** The kinds of random events; separates the draws of one run. */
 const draws = { flaky: 1, lost: 2, lostAt: 3, infrastructure: 4, hidden: 5, flakyAt: 6 } as const;
 
 /** One run of an execution. */
 interface RunRequested {
   readonly seed: number;
-  /** Its place in the trace. */
+  /** Its index in the trace. */
   readonly execution: number;
-  /** Counts all runs of the execution; machines fail by it. */
+  /** Counts all runs of the execution; failures of machines depend on it. */
   readonly run: number;
-  /** Counts those that were not lost; the action's own whims go by it, whatever the class. */
+  /** Counts the runs that were not lost; flaky failures of the action depend on it, whatever the class. */
   readonly attempt: number;
   readonly timeoutMs: number;
 }
 
-/** `infrastructure` is lost, too, but the farm knows that it was not the action. */
+/** `infrastructure` is a lost run, too, but the farm knows that the action was not the cause. */
 export interface RunResult extends EndedRun {
   readonly infrastructure: boolean;
   readonly flaky: boolean;
 }
 
-/** Returns the result of a run: the event that stops it first. */
+/** Returns the result of a run: the first event that stops it. */
 export function comeTo(
   header: TraceHeader,
   work: TraceExecution,

@@ -5,21 +5,21 @@ import type { Simulated } from "./records.ts";
 import { simulate } from "./simulate.ts";
 import type { Trace } from "./trace.ts";
 
-/** The cost of all workers together until then, busy and idle. */
+/** The cost of all workers together until this time, busy and idle. */
 interface CostPoint {
   readonly atMs: number;
   readonly cost: number;
 }
 
-/** As fine as a plot shows. */
+/** As many as a plot can show. */
 const points = 100;
 
-/** Strategies on the same trace, with the same chances. */
+/** Results of strategies on the same trace, with the same random events. */
 export interface Comparison {
   readonly trace: string;
   readonly seed: number;
   readonly executions: number;
-  /** Executions that were only measured on one CPU: they are assumed to be no faster on more. */
+  /** Executions that were only measured on one CPU: they are assumed to be no faster on several CPUs. */
   readonly seenOnOneCpu: number;
   readonly priceOfDelay: number;
   readonly sizeClasses: readonly number[];

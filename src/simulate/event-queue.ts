@@ -1,4 +1,6 @@
-/** Future events, the earliest first; at the same time, in the order of their addition. A binary heap. */
+/**
+ * Future events, the earliest first; at the same time, in the order of their addition. Implemented as a binary heap.
+ */
 export class EventQueue<T> {
   readonly #heap: { readonly at: number; readonly number: number; readonly event: T }[] = [];
   #added = 0;

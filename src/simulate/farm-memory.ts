@@ -9,11 +9,11 @@ interface Observation {
   readonly run: PastRun;
 }
 
-/** The data that the farm keeps, as in its tables: by key, the last runs of each class. */
+/** The data that the farm stores, as in its tables: the last runs of each class, by key. */
 export class FarmMemory {
   readonly #histories = new Map<string, KeyHistory>();
 
-  /** From the most to the least alike. */
+  /** From the most similar to the least similar. */
   historiesOf(keys: TraceKeys): KeyHistory[] {
     return namesOf(keys).map((key) => this.#of(key));
   }
@@ -38,7 +38,7 @@ export class FarmMemory {
     }
   }
 
-  /** When it last failed stays: Buildbarn's failure cache is not cleared by a success. */
+  /** The time of the last failure stays: a success does not clear Buildbarn's failure cache. */
   succeeded(keys: TraceKeys): void {
     for (const key of namesOf(keys)) {
       const before = this.#of(key);
@@ -46,7 +46,7 @@ export class FarmMemory {
     }
   }
 
-  /** Of the action's own key only: the strategy looks at no other. */
+  /** Only for the action's own key, because the strategy uses no other. */
   keepPageRank(keys: TraceKeys, pageRank: ReadonlyMap<number, number>): void {
     const [key] = namesOf(keys);
     if (key !== undefined) this.#histories.set(key, { ...this.#of(key), pageRank });
@@ -68,7 +68,7 @@ export class FarmMemory {
   }
 }
 
-/** The first letter says the level (src/size-classes/key.ts). */
+/** The first letter identifies the level (src/size-classes/key.ts). */
 function namesOf({ action, target, mnemonic, platform }: TraceKeys): string[] {
   const names = [`a ${action}`];
   if (target !== undefined) names.push(`t ${mnemonic ?? ""} ${target}`);

@@ -8,7 +8,7 @@ import { simulate } from "./simulate.ts";
 import { aHeader, anExecution, GiB } from "./trace.fixture.ts";
 
 const smallest = chooserNamed("smallest", usualSettings);
-/** Believes whatever the first run says. */
+/** A strategy that accepts the result of the first run. */
 const once = { ...smallest, afterwards: () => ({ kind: "final" }) as const };
 
 describe("figures", () => {
@@ -52,7 +52,7 @@ describe("figures", () => {
   });
 
   test("call slow what took longer than the seed's acceptable time", () => {
-    // On class 4 alone 20 s; acceptable on class 1: 20 s × (4 / 1)^0.5 = 40 s.
+    // 20 s on class 4 alone; acceptable on class 1: 20 s × (4 / 1)^0.5 = 40 s.
     const slow = anExecution({ serialMs: 10_000, parallelMs: 40_000, width: 4 });
     const well = anExecution({ serialMs: 18_000, parallelMs: 8_000, width: 4 });
     const trace = { header: aHeader(), executions: [slow, well] };

@@ -3,12 +3,12 @@ import { comeTo } from "./come-to.ts";
 import type { ExecutionRecord, Simulated } from "./records.ts";
 import { durationOn, type Trace } from "./trace.ts";
 
-/** The figures of a strategy over a span of executions. Costs are in the farm's unit: price × seconds. */
+/** The figures of a strategy over a range of executions. Costs are in the farm's unit: price × seconds. */
 interface SpanFigures {
   readonly executions: number;
-  /** Of all runs of these executions: retries, hedges and runs in the background, too. */
+  /** The cost of all runs of these executions, including retries, hedges and background runs. */
   readonly busyCost: number;
-  /** busyCost and the price of delay × all seconds that they waited and ran. */
+  /** busyCost plus the price of delay × all seconds of waiting and running. */
   readonly objective: number;
   readonly latencyMs: Percentiles;
 }
@@ -22,21 +22,21 @@ interface Percentiles {
 
 export interface Figures extends SpanFigures {
   readonly strategy: string;
-  /** Busy and idle. */
+  /** The cost of busy and idle time. */
   readonly totalCost: number;
   readonly idleCost: number;
   readonly makespanMs: number;
   readonly retries: number;
   readonly hedges: number;
   readonly backgroundRuns: number;
-  /** Succeeded, but longer after their first start than the seed's acceptable time. */
+  /** Executions that succeeded, but took longer after their first start than the seed's acceptable time. */
   readonly slowerThanAcceptable: number;
   readonly failures: number;
-  /** Clients heard of a failure that the same attempt on the largest class, with all its time, would not have had. */
+  /** Failures reported to clients that the same attempt on the largest class, with all its time, would not have had. */
   readonly falseFailures: number;
-  /** Runs by class and in all; of the first and later ones, not those in the background. */
+  /** The number of runs by class and in total; first and later runs, without background runs. */
   readonly runsByClass: readonly number[];
-  /** The executions whose action had run this often before. */
+  /** Executions whose action had already run this often. */
   readonly afterTen: SpanFigures;
 }
 
@@ -109,7 +109,7 @@ function spanOf(
   };
 }
 
-/** The nearest rank: a latency that somebody had. */
+/** The nearest rank, so that each percentile is a real latency. */
 function percentilesOf(latencies: readonly number[], sumMs: number): Percentiles {
   const sorted = [...latencies].sort((one, other) => one - other);
   const at = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
@@ -121,7 +121,9 @@ function percentilesOf(latencies: readonly number[], sumMs: number): Percentiles
   };
 }
 
-/** The seed's T_acceptable for the class it ended on, and its minimum, below which nobody minds. */
+/**
+ * The seed's T_acceptable for the class on which it ended, and its minimum, below which the duration does not matter.
+ */
 function isSlow(trace: Trace, record: ExecutionRecord, index: number): boolean {
   const largest = trace.header.classes.at(-1);
   const on = trace.header.classes[record.classIndex];

@@ -5,9 +5,9 @@ import type { FarmMemory } from "./farm-memory.ts";
 import type { Underway } from "./run.ts";
 
 /**
- * Adds the runs of an execution to the farm's memory, each of them once.
+ * Adds each run of an execution once to the farm's memory.
  *
- * An execution has succeeded before its background run begins, so the result of that run always counts.
+ * An execution has succeeded before its background run starts, so the result of that run always counts.
  */
 export function learnFrom(memory: FarmMemory, of: Underway, greatest: number, now: number): void {
   const { keys } = of.execution;

@@ -1,7 +1,7 @@
 import type { TraceClass, TraceExecution, TraceKeys } from "./trace.ts";
 import { mostMs } from "./trace.ts";
 
-/** An attempt that a farm remembers. */
+/** An attempt that a farm has stored. */
 export interface MeasuredAttempt {
   readonly sizeClass: number;
   readonly end: "succeeded" | "failed" | "timed_out" | "out_of_memory";
@@ -11,15 +11,15 @@ export interface MeasuredAttempt {
   readonly peakMemoryBytes: number | null;
 }
 
-/** A run that did not fit needs at least a little more memory than there was; how much more is unknown. */
+/** A run that ran out of memory needs at least a little more than its limit; how much more is unknown. */
 const overMemory = 1.25;
-/** The same of what was not over in time. */
+/** The same for a run that timed out. */
 const overTime = 2;
 
 /**
- * Returns an execution of a trace from the measurements of a farm, on whatever class they were made.
+ * Returns an execution of a trace from the measurements of a farm, on any class.
  *
- * Its last success gives its work, else its last attempt. Undefined where no attempt ended by itself.
+ * Its last success determines its work, otherwise its last attempt. Undefined when no attempt ended by itself.
  */
 export function measuredWork(
   at: number,
@@ -32,10 +32,10 @@ export function measuredWork(
   if (last === undefined) return undefined;
   const classOf = (sizeClass: number) => classes.find((each) => each.sizeClass === sizeClass);
   const cpus = classOf(last.sizeClass)?.cpus ?? last.sizeClass;
-  // Bounded before they are multiplied: beyond the largest number, differences are not numbers.
+  // Limited before multiplication: beyond the largest number, differences are not numbers.
   const durationMs = Math.min(mostMs, last.durationMs * (last.end === "timed_out" ? overTime : 1));
   const cpuMs = Math.min(Number.MAX_SAFE_INTEGER, last.cpuMs ?? 0);
-  // Both successes and attempts that ran out of memory give information.
+  // Both successes and attempts that ran out of memory contain information.
   const tooLittle = attempts.flatMap(({ end, sizeClass }) =>
     end === "out_of_memory" ? [(classOf(sizeClass)?.memoryBytes ?? 0) * overMemory] : [],
   );

@@ -8,7 +8,7 @@ import { durationOn, type TraceExecution } from "./trace.ts";
  * Chooses with knowledge that no strategy can have, for comparison.
  *
  * For each execution it knows the duration on every class, the memory, its own deadline and whether it fails; about the
- * farm it knows what strategies know, the expected waits. It takes the class with the least price × time + price of
+ * farm it knows the same as strategies: the expected waits. It chooses the class with the least price × time + price of
  * delay × (wait + time) among those on which the execution ends at the first attempt. It does not know flaky failures,
  * lost workers, the future, or the effect of its choice on others.
  */
@@ -18,7 +18,7 @@ export function oracle(settings: SizeClassSettings): Chooser {
     choose: (situation, execution) => {
       const { classes, timeoutMs } = situation;
       const fits = classes.filter((each) => endsWell(execution, each, timeoutMs));
-      // An execution that fails everywhere fails cheapest where time × price is least.
+      // For an execution that fails on every class, the cheapest class is that with the least time × price.
       const candidates = fits.length > 0 ? fits : classes;
       const chosen = candidates.reduce((best, each) =>
         objective(execution, each, settings.priceOfDelay) <
@@ -28,7 +28,7 @@ export function oracle(settings: SizeClassSettings): Chooser {
       );
       return choice(chosen, durationOn(execution, chosen.cpus), timeoutMs, settings);
     },
-    // Lost runs are tried again by the queue; all else it would have avoided.
+    // The queue retries lost runs; the oracle avoids all other failures.
     afterwards: () => ({ kind: "final" }),
   };
 }

@@ -1,7 +1,7 @@
-/** A source of chance that gives the same numbers for the same seed, on every machine. */
+/** A source of random numbers that returns the same numbers for the same seed, on every machine. */
 export type Random = () => number;
 
-/** Mulberry32 (Tommy Ettinger, public domain): 32 bits of state are plenty for some thousand draws. */
+/** Mulberry32 (Tommy Ettinger, public domain): 32 bits of state are enough for some thousand draws. */
 export function randomFrom(seed: number): Random {
   let state = seed >>> 0;
   return () => {
@@ -11,10 +11,10 @@ export function randomFrom(seed: number): Random {
 }
 
 /**
- * A number in [0, 1) that belongs to these integers and depends on nothing else.
+ * Returns a number in [0, 1) that depends only on these integers.
  *
- * For chances that must not move when something else draws once more: whether the third attempt of an
- * execution is flaky is the same under every strategy.
+ * For random events that must not change when other code draws once more: whether the third attempt of an execution is
+ * flaky is the same under every strategy.
  */
 export function drawFor(...integers: readonly number[]): number {
   let mixed = 0x9e3779b9;
@@ -29,17 +29,17 @@ function scrambled(integer: number): number {
   return (mixed ^ (mixed >>> 14)) >>> 0;
 }
 
-/** By Box and Muller. */
+/** Returns a normally distributed number, by the method of Box and Muller. */
 export function normal(random: Random): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }
 
-/** `median` times a factor that is e^±sigma two times in three. */
+/** Returns `median` times a factor that is between e^-sigma and e^sigma two times in three. */
 export function logNormal(random: Random, median: number, sigma: number): number {
   return median * Math.exp(sigma * normal(random));
 }
 
-/** At least `least`; the smaller `shape`, the heavier the tail. Cut off at `most`. */
+/** Returns at least `least`; the smaller `shape`, the heavier the tail. Limited to `most`. */
 export function pareto(random: Random, least: number, shape: number, most: number): number {
   return Math.min(most, least / (1 - random()) ** (1 / shape));
 }

@@ -3,7 +3,7 @@ import { Fault } from "#core/fault.ts";
 import { boundedLines, type Line } from "./bounded-lines.ts";
 import { type Trace, TraceExecution, TraceHeader } from "./trace.ts";
 
-/** The header of the most classes is far below this, and an execution with the longest names, too. */
+/** The header with the most classes is far below this, and so is an execution with the longest names. */
 const mostLineBytes = 1_048_576;
 /** About 3 kB each while they are simulated. */
 const mostExecutions = 1_000_000;
@@ -28,7 +28,7 @@ export async function readTrace(bytes: AsyncIterable<Uint8Array>): Promise<Trace
     throw new Fault("invalid_argument", "line 1 is missing: it says what the trace is");
   if (executions.length === 0)
     throw new Fault("invalid_argument", "the trace has a header and no executions");
-  // Exports come in the order in which executions ended.
+  // Exports are in the order in which executions ended.
   return { header, executions: executions.sort((one, other) => one.at - other.at) };
 }
 

@@ -2,20 +2,20 @@ import type { RunEnd } from "#size-classes/past-run.ts";
 
 export type RunPurpose = "first" | "retry" | "hedge" | "background";
 
-/** A run that is over. */
+/** A run that has ended. */
 export interface RunRecord {
-  /** Its execution's place in the trace. */
+  /** The index of its execution in the trace. */
   readonly execution: number;
   readonly purpose: RunPurpose;
-  /** The one it ran on, by place in the trace's header. */
+  /** The index of its class in the trace's header. */
   readonly classIndex: number;
-  /** Within its class. */
+  /** The number of the worker within its class. */
   readonly worker: number;
   readonly startedAt: number;
   readonly endedAt: number;
-  /** `cancelled`: another run of its execution was first. */
+  /** `cancelled`: another run of its execution ended first. */
   readonly end: RunEnd | "lost" | "cancelled";
-  /** Seeds the action's own chance; counts runs that were not lost. */
+  /** The seed of the action's own random events; counts runs that were not lost. */
   readonly attempt: number;
 }
 
@@ -25,25 +25,25 @@ export interface ExecutionRecord {
   readonly startedAt: number;
   readonly endedAt: number;
   readonly end: RunEnd | "lost";
-  /** Of the run that the client heard of. */
+  /** The class of the run whose result the client got. */
   readonly classIndex: number;
   readonly attempt: number;
 }
 
 export interface WorkerRecord {
   readonly classIndex: number;
-  /** Within its class. */
+  /** The number within its class. */
   readonly id: number;
-  /** Paid from here to there. */
+  /** The worker is paid from this time until its end. */
   readonly since: number;
   readonly until: number;
   readonly busyMs: number;
 }
 
-/** All that happened. */
+/** All events of a simulation. */
 export interface Simulated {
   readonly strategy: string;
-  /** By their place in the trace. */
+  /** By their index in the trace. */
   readonly executions: readonly ExecutionRecord[];
   /** In the order of their ends. */
   readonly runs: readonly RunRecord[];

@@ -14,10 +14,10 @@ export type RequestedRun = Pick<
 /** A run from the queue to its end. */
 export interface Run {
   readonly of: Underway;
-  /** Its execution's place in the trace. */
+  /** The index of its execution in the trace. */
   readonly place: number;
   readonly purpose: RunPurpose;
-  /** The class chosen, by place in the header; a greater one may take it. */
+  /** The index of the chosen class in the header; a larger class may take the run. */
   readonly wanted: number;
   readonly isExact: boolean;
   readonly expectedMs: number;
@@ -38,12 +38,12 @@ type RunState =
     }
   | { readonly kind: "over" };
 
-/** An execution from its submission on. */
+/** An execution after its submission. */
 export interface Underway {
   readonly execution: TraceExecution;
   readonly index: number;
   first: Choice | undefined;
-  /** Runs that are over, as strategies hear of them, and when they ended. */
+  /** Ended runs, as strategies see them, and the times of their ends. */
   readonly ended: EndedRun[];
   readonly endedAt: Map<EndedRun, number>;
   /** The runs that were added to the farm's memory. */
@@ -51,10 +51,10 @@ export interface Underway {
   hasVerdict: boolean;
   /** The runs that wait or run, without the background run. */
   live: Run[];
-  /** Runs that were begun; of them, those that were not lost. */
+  /** The number of started runs, and of those that were not lost. */
   begun: number;
   attempts: number;
-  /** How often the strategy was asked. */
+  /** How often the strategy was called. */
   choices: number;
   lost: number;
   startedAt: number | undefined;

@@ -20,7 +20,7 @@ function workerOf({ classIndex, worker }: RunRecord): string {
   return `${classIndex}/${worker}`;
 }
 
-/** What must be true of every simulation, whatever the strategy does, and is not. */
+/** Returns the invariants of every simulation that this one violates. */
 function brokenLaws(trace: Trace, { executions, runs, workers }: Simulated): string[] {
   const broken: string[] = [];
   const law = (holds: boolean, said: string) => {
@@ -112,7 +112,7 @@ describe("the oracle", () => {
         );
         const beaten = known?.filter(({ ended, cost }, index) => {
           const rival = guessed?.[index];
-          // Who gives up sooner is cheaper, and no better.
+          // A strategy that gives up earlier is cheaper, but no better.
           if (rival?.ended !== "succeeded") return false;
           return ended !== "succeeded" || cost > rival.cost + 1e-9;
         });
@@ -123,7 +123,7 @@ describe("the oracle", () => {
   });
 });
 
-/** Price × time and time, of each execution. */
+/** Price × time and time, for each execution. */
 function perExecution({ header }: Trace, { executions, runs }: Simulated) {
   return executions.map(({ end, submittedAt, endedAt }, index) => ({
     ended: end,

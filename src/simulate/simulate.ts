@@ -11,11 +11,11 @@ import type { Trace } from "./trace.ts";
 import type { SimulatedWorker } from "./worker-pool.ts";
 import { Workshop, type WorkshopEvent } from "./workshop.ts";
 
-/** As many as the farm hands an execution out (GLOSSARY: attempt). */
+/** The maximum number of leases of an execution in the farm (GLOSSARY: attempt). */
 const mostLost = 5;
-/** A strategy that asks for more has a fault; each class twice would be 8 in the standard traces. */
+/** A strategy that requests more is faulty; each class twice would be 8 in the standard traces. */
 const mostRuns = 40;
-/** Keeps the strategies' draws from those of the work. */
+/** Separates the strategies' draws from those of the work. */
 const choiceDraw = 100;
 
 type Event =
@@ -24,7 +24,7 @@ type Event =
   | { readonly kind: "run-over"; readonly run: Run }
   | { readonly kind: "hedge-due"; readonly run: Run };
 
-/** Lets a farm in miniature execute a trace. The same arguments give the same answer, always. */
+/** Simulates a small farm that executes a trace. The same arguments always give the same result. */
 export function simulate(trace: Trace, chooser: Chooser, seed: number): Simulated {
   return new Simulation(trace, chooser, seed).run();
 }
@@ -156,7 +156,7 @@ class Simulation {
   #hedge(run: Run): void {
     const { of, hedge, state } = run;
     if (state.kind !== "running" || hedge === undefined || of.live.length > 1) return;
-    // A greater class may have taken it.
+    // A larger class may have taken it.
     if (state.result.sizeClass >= hedge.sizeClass) return;
     const known = of.first?.alternatives.find(({ sizeClass }) => sizeClass === hedge.sizeClass);
     this.#enqueue(of, "hedge", {
@@ -174,10 +174,10 @@ class Simulation {
     const { worker, result, attempt } = state;
     this.#leave(run, result.end);
     this.#chronicle.tell(of, asEndedRun(result), this.#now);
-    // A run that was lost by a fault of the farm still has its worker.
+    // A run that was lost by a fault of the farm keeps its worker.
     const isGone =
       result.end === "lost" && !result.infrastructure && this.#workshop.lose(worker, this.#now);
-    // First the worker that is free: what follows of this execution comes after what waits.
+    // First the free worker: follow-up runs of this execution come after waiting runs.
     if (!isGone) this.#giveWork(worker);
     if (run.purpose === "background") this.#chronicle.learn(of, this.#now);
     else this.#decide(run, worker.classIndex, result, attempt);
@@ -207,7 +207,7 @@ class Simulation {
       };
     };
     if (end === "lost" && of.lost >= mostLost) return finish();
-    // The farm knows that it was not the action: its queue tries again by itself.
+    // The farm knows that the action was not the cause: its queue retries the run.
     if (result.infrastructure) return this.#enqueue(of, "retry", this.#sameAgain(run));
     const next = this.#chooser.afterwards(this.#situation(of), of.first, of.ended);
     if (next.kind === "again") return this.#enqueue(of, "retry", next.choice);
@@ -225,7 +225,7 @@ class Simulation {
       if (state.kind === "running") {
         const ranMs = Math.max(1, this.#now - state.startedAt);
         this.#leave(other, "cancelled");
-        // Only that it has not ended so far is known.
+        // It is only known that the run has not ended so far.
         const { sizeClass } = state.result;
         const ended = { sizeClass, end: "timed_out", durationMs: ranMs, timeoutMs: ranMs } as const;
         this.#chronicle.tell(of, ended, this.#now, -1);
@@ -270,7 +270,7 @@ class Simulation {
   }
 }
 
-/** Whether another run on no lesser class may still come to a better end. */
+/** Whether another run on the same or a larger class may still end better. */
 function hasHope({ live }: Underway, classIndex: number): boolean {
   return live.some(
     ({ state }) => state.kind === "running" && state.worker.classIndex >= classIndex,

@@ -40,7 +40,7 @@ export function anExecution(changes: Partial<TraceExecution> = {}): TraceExecuti
   });
 }
 
-/** Chooses anything, asks for second runs, tries again at will, and runs things in the background. */
+/** A strategy with random choices, second runs, retries and background runs. */
 export function whimsical(seed: number): Chooser {
   const pick = (situation: Situation, purpose: number): Choice => {
     const whim = (kind: number) =>
@@ -100,7 +100,7 @@ const executions = fc.record({
   flakyRate: fc.constantFrom(0, 0.3),
 });
 
-/** Small farms, on which everything happens that can. */
+/** Small farms in which all possible events occur. */
 export const traces: fc.Arbitrary<Trace> = fc
   .record({
     pools: fc.tuple(pools, pools, pools),

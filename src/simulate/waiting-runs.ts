@@ -2,7 +2,7 @@ import type { TraceHeader } from "./trace.ts";
 
 /** The parts of a run that a queue needs. */
 interface Waiting {
-  /** Its execution's place in the trace: what came first is first. */
+  /** The index of its execution in the trace: the smallest is first. */
   readonly place: number;
   readonly expectedMs: number;
   readonly isExact: boolean;
@@ -22,7 +22,7 @@ export class WaitingRuns<R extends Waiting> {
     return this.#runs.length;
   }
 
-  /** Of all together. */
+  /** The sum over all runs. */
   get expectedMs(): number {
     return this.#expectedMs;
   }
@@ -40,7 +40,7 @@ export class WaitingRuns<R extends Waiting> {
     this.#expectedMs += run.expectedMs;
   }
 
-  /** The first, or the first that a greater class may take. */
+  /** Returns the first run, or the first one that a larger class may take. */
   take(forGreater: boolean): R | undefined {
     const index = forGreater ? this.#runs.findIndex((run) => !run.isExact) : 0;
     return index === -1 ? undefined : this.#removeAt(index);

@@ -3,13 +3,13 @@ import type { TraceClass } from "./trace.ts";
 /** Executes one run at a time. */
 export interface SimulatedWorker {
   readonly id: number;
-  /** Its class, by its place in the trace's header. */
+  /** The index of its class in the trace's header. */
   readonly classIndex: number;
   /** The time from which it is paid: that of the request for it. */
   readonly since: number;
   until: number | undefined;
   busyMs: number;
-  /** Counts its spells of idling, so that an old alarm does not end a new spell. */
+  /** Counts its idle periods, so that an old timer does not end a new period. */
   spell: number;
 }
 
@@ -42,9 +42,9 @@ export class WorkerPool {
     return this.#up;
   }
 
-  /** When the first of those under way is up. */
+  /** When the first worker that is being started will be ready. */
   get nextUpAt(): number | undefined {
-    // In the order of the requests, as each takes the same time.
+    // In the order of the requests, because all take the same time to start.
     return this.#starting.values().next().value;
   }
 
@@ -66,7 +66,7 @@ export class WorkerPool {
     this.#starting.delete(worker.id);
   }
 
-  /** The one that worked last, so that the others may go. */
+  /** Returns the worker that worked last, so that the others can stop. */
   takeIdle(): SimulatedWorker | undefined {
     const worker = this.#idle.pop();
     if (worker !== undefined) worker.spell += 1;
@@ -78,7 +78,7 @@ export class WorkerPool {
     this.#idle.push(worker);
   }
 
-  /** Whether it goes: it has idled since that spell began. */
+  /** Returns whether the worker stops: it has been idle since that period started. */
   leave(worker: SimulatedWorker, spell: number, now: number): boolean {
     const index = this.#idle.indexOf(worker);
     if (worker.spell !== spell || index === -1) return false;

@@ -13,7 +13,7 @@ export type WorkshopEvent =
 interface Bench {
   readonly pool: WorkerPool;
   readonly waiting: WaitingRuns<Run>;
-  /** Runs that only measure. They start when nothing else waits for the class. */
+  /** Runs that only measure. They start when no other run waits for the class. */
   readonly background: WaitingRuns<Run>;
   readonly running: Set<Run>;
 }
@@ -53,7 +53,7 @@ export class Workshop {
     });
   }
 
-  /** An idle worker for it, of its class or of the least greater one that may; else it waits. */
+  /** Assigns an idle worker of its class, or of the smallest larger class that may take it; otherwise the run waits. */
   assign(run: Run, now: number): SimulatedWorker | undefined {
     const most = run.isExact ? run.wanted : this.#benches.length - 1;
     for (let index = run.wanted; index <= most; index += 1) {
@@ -83,7 +83,7 @@ export class Workshop {
     this.#bench(worker.classIndex).pool.isUp(worker);
   }
 
-  /** Returns the next run of a free worker; undefined: it idles. */
+  /** Returns the next run for a free worker; undefined: it stays idle. */
   nextFor(worker: SimulatedWorker): Run | undefined {
     const own = this.#bench(worker.classIndex);
     let run = own.waiting.take(false);
@@ -98,7 +98,7 @@ export class Workshop {
     this.#bench(worker.classIndex).pool.leave(worker, spell, now);
   }
 
-  /** Whether it is gone for good; a fixed one is replaced at once. */
+  /** Returns whether the worker is lost permanently; a fixed one is replaced at once. */
   lose(worker: SimulatedWorker, now: number): boolean {
     const bench = this.#bench(worker.classIndex);
     if (bench.pool.of.pool.kind === "fixed") return false;
@@ -126,7 +126,7 @@ export class Workshop {
   }
 }
 
-/** Estimates as a farm would: from expected durations, not from the trace. */
+/** Estimates like a farm: from expected durations, not from the trace. */
 function expectedWaitMs({ pool, waiting, running }: Bench, now: number): number {
   if (pool.idle > 0) return 0;
   const left = [...running].map((run) => expectedLeftMs(run, now));
@@ -138,7 +138,7 @@ function expectedWaitMs({ pool, waiting, running }: Bench, now: number): number 
   return Math.round(Math.min(untilFreeMs, startedMs));
 }
 
-/** A run that takes longer than expected is expected to take as long again. */
+/** A run that takes longer than expected is assumed to take the same time again. */
 function expectedLeftMs({ state, expectedMs }: Run, now: number): number {
   if (state.kind !== "running") return 0;
   const ranMs = now - state.startedAt;

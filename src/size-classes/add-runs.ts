@@ -22,7 +22,7 @@ export interface Observation {
   readonly pageRank: ReadonlyMap<number, number> | undefined;
 }
 
-/** A history with one more execution: of each class the last runs, of failures how many came in a row. */
+/** Returns a history with one more execution: the last runs of each class, and the number of consecutive failures. */
 export function addObservation(history: KeyHistory, observation: Observation): KeyHistory {
   const runs = new Map(history.runs);
   for (const { sizeClass, run } of observation.runs)

@@ -36,7 +36,7 @@ const classes: readonly OfferedClass[] = [1, 2, 4].map((sizeClass) => ({
 }));
 const workers = classes.map(({ sizeClass }) => aWorker(`w${sizeClass}`, { sizeClass }));
 
-/** A server with real statistics; what it knows of workers is given. */
+/** A server with real statistics; the test defines its workers. */
 async function aFarm(parts: {
   strategy: SizeClassSettings["strategy"];
   offered?: readonly OfferedClass[];
@@ -67,7 +67,7 @@ async function aFarm(parts: {
   open.push(queue);
   for (const worker of workers) await queue.register(worker);
 
-  /** Whoever may take it, least class first; answers who it was. */
+  /** Claims with any worker that may take it, the smallest class first; returns the worker. */
   const claimAny = async (): Promise<LeasedExecution & { readonly sizeClass: number }> => {
     for (const worker of workers) {
       const [execution] = await queue.claim(worker, 1, 0, never);
@@ -75,7 +75,7 @@ async function aFarm(parts: {
     }
     throw new Error("nothing to claim");
   };
-  /** Runs what was submitted until its end: `comes` says what a run comes to on a class. */
+  /** Runs a submitted execution until its end: `comes` returns the result of a run on a class. */
   const run = async (
     comes: (sizeClass: number) => {
       readonly outcome: "succeeded" | "failed" | "out_of_memory";
@@ -152,7 +152,7 @@ test("out of memory on a lesser class teaches, and the client hears of the succe
 
 test("a run in the background is asked for after a success on the greatest, and teaches", async () => {
   const { run, queue, observations } = await aFarm({ strategy: "pagerank" });
-  // Classes that nobody tried come first; then all have outcomes that count.
+  // Untried classes come first; then all have results that count.
   for (let i = 0; i < 8; i++) await run(() => ({ outcome: "succeeded", ms: 20_000 }));
   let background = 0;
   for (let i = 0; i < 40 && background === 0; i++) {
@@ -185,7 +185,7 @@ test("a pull request goes by what main has learned, and teaches itself alone", a
   const again = await run(needsMuch, aRequest({ similarityKeys: unknown, domain }));
 
   expect(ranOn[0]).toBeGreaterThan(1);
-  // Main knows nothing of what the pull request found out.
+  // The main domain does not see the results of the pull request.
   expect(ofMain.ranOn[0]).toBe(1);
   expect(again.ranOn[0]).toBeGreaterThan(1);
   const names = ["protected", domain].map((each) => ({

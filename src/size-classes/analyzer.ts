@@ -24,7 +24,7 @@ import type { OfferedClass, Strategy } from "./strategy.ts";
 /**
  * Returns the farm's analyzer, which chooses size classes by the statistics of earlier executions.
  *
- * Where a platform has one size class, as in most small farms, it reads nothing and chooses nothing.
+ * For a platform with one size class, as in most small farms, it reads and chooses nothing.
  */
 export function sizeClassAnalyzer(parts: {
   readonly db: Db;
@@ -35,7 +35,7 @@ export function sizeClassAnalyzer(parts: {
 }): Analyzer {
   const { db, clock, logger, offers, settings } = parts;
 
-  /** Returns undefined when the database fails: executions then continue as if nothing similar had run yet. */
+  /** Returns undefined when the database fails: executions then continue as if no similar action had run before. */
   const histories = async (keys: readonly KeyName[]) => {
     try {
       return await readHistories(db, keys);
@@ -165,7 +165,7 @@ function keysOf({ project, domain, similarityKeys = [] }: ExecutionRequest): Own
   return similarityKeys.map((key) => ({ project, domain, key }));
 }
 
-/** The key in all domains that may teach its execution something; its own first. */
+/** Returns the key in all domains from which its execution may learn; its own domain first. */
 function readableOf({ domain, ...name }: OwnKey): KeyName[] {
   return readableDomains(domain).map((readable) => ({ ...name, domain: readable }));
 }

@@ -3,16 +3,16 @@ import { z } from "zod";
 /** The strategy's estimate for one class. */
 export const Alternative = z.object({
   sizeClass: z.number(),
-  /** How long it would run; null where nothing is known. */
+  /** The expected duration; null when nothing is known. */
   expectedMs: z.number().nullable(),
-  /** A band around it: one in ten is faster than the first, one in ten slower than the second. */
+  /** The range around it: one in ten is faster than the first value, one in ten slower than the second. */
   bandMs: z.tuple([z.number(), z.number()]).optional(),
   waitMs: z.number(),
   /** The cost of its time and of possible retries, in the farm's unit. */
   cost: z.number().nullable(),
-  /** The probability that it does not end well there: out of memory, too slow, failed. In [0, 1]. */
+  /** The probability that the execution fails there: out of memory, too slow, or another failure. In [0, 1]. */
   risk: z.number().nullable(),
-  /** The probability with which the strategy draws it, where it draws. */
+  /** The probability of this class in the strategy's random draw, if it draws. */
   probability: z.number().optional(),
   /** A further remark for people: "ran out of memory here 2 times". */
   remark: z.string().optional(),
@@ -22,18 +22,18 @@ export type Alternative = z.infer<typeof Alternative>;
 /** Why a class was chosen: a name for programs, and a sentence for people. */
 export const Reason = z.object({
   kind: z.enum([
-    /** There was no other. */
+    /** There was no other class. */
     "only-class",
     "pinned",
-    /** The strategy always does so. */
+    /** The strategy always makes this choice. */
     "fixed",
-    /** Drawn by its probability. */
+    /** Chosen at random by its probability. */
     "drawn",
-    /** The least cost of all. */
+    /** The lowest cost of all. */
     "cheapest",
-    /** To measure a class that is unknown. */
+    /** To measure an unknown class. */
     "exploring",
-    /** It failed on the greatest class recently. */
+    /** It failed on the largest class recently. */
     "failed-lately",
     /** The statistics could not be read. */
     "no-statistics",
@@ -50,16 +50,16 @@ export type Reason = z.infer<typeof Reason>;
 /** A size class for an execution, with its timeout and hedge. */
 export interface Choice {
   readonly sizeClass: number;
-  /** Whether only this class will do; otherwise a greater one with nothing of its own may take it. */
+  /** Whether only this class is suitable; otherwise an idle larger class may take it. */
   readonly isExact: boolean;
   readonly expectedMs: number;
   /** At most the client's limit. */
   readonly timeoutMs: number;
-  /** A second run on a greater class, should the first take longer than expected. */
+  /** A second run on a larger class, in case the first takes longer than expected. */
   readonly hedge: { readonly afterMs: number; readonly sizeClass: number } | undefined;
   /** Strategy `pagerank`: the class of a run in the background after this one has succeeded. */
   readonly backgroundSizeClass: number | undefined;
-  /** From which the next power iteration starts. */
+  /** The start values of the next power iteration. */
   readonly pageRank: ReadonlyMap<number, number> | undefined;
   readonly reason: Reason;
   readonly alternatives: readonly Alternative[];

@@ -6,7 +6,7 @@ import { pagerankStrategy } from "./strategies/pagerank.ts";
 import { smallestStrategy } from "./strategies/smallest.ts";
 import type { Strategy } from "./strategy.ts";
 
-/** The strategy that a farm's settings name. */
+/** Returns the strategy that a farm's settings name. */
 export function strategyOf(settings: SizeClassSettings): Strategy {
   switch (settings.strategy) {
     case "smallest":

@@ -1,7 +1,7 @@
 import type { ChosenSize } from "#execution/sizing/size-class-roles.ts";
 import type { Choice } from "./choice.ts";
 
-/** A choice as the queue keeps it. */
+/** Returns a choice in the form that the queue stores. */
 export function chosenSize(
   choice: Choice,
   about: Pick<ChosenSize["decision"], "key" | "strategy" | "draw" | "decidedAt"> & {

@@ -4,14 +4,14 @@ import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 
 const DeclaredClass = z.object({
-  /** The platform that its workers offer; they may offer more. */
+  /** The platform that its workers offer; they may offer additional properties. */
   platform: z.string().transform((text) => Platform.parse(JSON.parse(text))),
   sizeClass: z.number(),
   cpus: z.number().nullable(),
   memoryBytes: z.number().nullable(),
   price: z.number().nullable(),
   leastWorkers: z.number(),
-  /** Null: as many as are needed. */
+  /** Null: no limit. */
   mostWorkers: z.number().nullable(),
   slotsPerWorker: z.number(),
   declaredBy: z.string(),
@@ -20,7 +20,7 @@ const DeclaredClass = z.object({
 /** A declared size class, with workers or without. */
 export type DeclaredClass = z.infer<typeof DeclaredClass>;
 
-/** By platform, the least class first. */
+/** Ordered by platform, the smallest class first. */
 export function declaredClasses(tx: Tx): Promise<DeclaredClass[]> {
   return tx.many(
     DeclaredClass,
@@ -51,7 +51,7 @@ export async function declareClass(tx: Tx, declared: DeclaredClass): Promise<voi
   `);
 }
 
-/** Whether it was declared. */
+/** Returns whether it was declared. */
 export async function undeclareClass(
   tx: Tx,
   platform: Platform,

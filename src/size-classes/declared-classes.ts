@@ -4,10 +4,10 @@ import type { SeenOffer } from "#execution/submitting/queued-kinds.store.ts";
 import { type DeclaredClass, declaredClasses } from "./declared-classes.store.ts";
 
 /**
- * Returns the declaration that a worker matches: of those of its size class whose platform it offers, the one with the
- * most properties.
+ * Returns the declaration that a worker matches: among those of its size class whose platform it offers, the one with
+ * the most properties.
  *
- * Undefined for a worker of a class that was not declared.
+ * Undefined for a worker of an undeclared class.
  */
 export function declarationOf(
   worker: { readonly platform: Platform; readonly sizeClass: number },
@@ -25,7 +25,7 @@ function propertiesOf({ platform }: DeclaredClass): number {
   return Object.keys(platform).length;
 }
 
-/** Whether workers of it may be started. */
+/** Whether more of its workers may be started. */
 export function mayBeStarted({ mostWorkers }: Pick<DeclaredClass, "mostWorkers">): boolean {
   return mostWorkers !== 0;
 }

@@ -134,7 +134,7 @@ describe("workers are given up", () => {
       load("new", came(-5)),
     ];
     const first = look({ workers: begun, at: 0 });
-    // In between, `old` ran something, though it holds nothing now, either.
+    // In between, `old` executed something, although it is idle again.
     const then = begun.map((each) => (each.name === "old" ? { ...each, finished: 1 } : each));
     const later = look({ workers: then, at: 6 * minute }, first.memory);
     const last = look({ workers: then, at: 12 * minute }, later.memory);
@@ -164,7 +164,7 @@ test("arrivals are counted by what waits, runs and has ended, and cancelling is 
 });
 
 describe("a scaler that does as it is told", () => {
-  /** Plays a minute-long farm: arrivals, workers that start after a while, and a scaler that asks. */
+  /** Simulates a farm minute by minute: arrivals, workers with a start delay, and an autoscaler. */
   function play(minutes: number, arriving: (minute: number) => number) {
     const stepMs = 5_000;
     let memory = nothingRemembered;
@@ -183,7 +183,7 @@ describe("a scaler that does as it is told", () => {
       ];
       starting = starting.filter((ready) => ready > at);
       queued += (arriving(Math.floor(at / minute)) * stepMs) / minute;
-      // Each execution takes two steps: a worker does half of one per step.
+      // Each execution takes two steps: a worker completes half of one per step.
       const done = Math.min(queued, up.length / 2);
       queued -= done;
       finished += done;
@@ -226,7 +226,7 @@ describe("a scaler that does as it is told", () => {
   test("comes to rest under a steady load, and at nobody when it ends", () => {
     const { counts, queued, worked } = play(60, (at) => (at < 30 ? 60 : 0));
 
-    // 60 per minute of 10 s each keep ten slots busy.
+    // 60 per minute of 10 s each use ten slots.
     const settled = counts.slice(15 * 12, 30 * 12);
     expect(Math.max(...settled) - Math.min(...settled)).toBeLessThanOrEqual(2);
     expect(Math.min(...settled)).toBeGreaterThanOrEqual(10);

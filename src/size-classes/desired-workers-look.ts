@@ -13,24 +13,24 @@ import {
 import { isHeardOf, type ScalingPool, scalingPools } from "./desired-workers-pools.ts";
 import { unforeseenMs } from "./offered-classes-view.ts";
 
-/** How a class stands, and how many workers it should have. */
+/** The state of a class, and the number of workers that it should have. */
 export interface ScaledClass {
   readonly platform: ScalingPool["platform"];
   readonly sizeClass: number;
   readonly declared: DeclaredClass | undefined;
   readonly desired: number;
-  /** Workers that accept work, and those that finish their leases. */
+  /** Workers that accept work, and workers that complete their leases. */
   readonly now: number;
   readonly draining: number;
   readonly slots: number;
   readonly busySlots: number;
   readonly queued: number;
   readonly reason: string;
-  /** Names of those that may go, in the order in which they should; empty where none is too many. */
+  /** Names of workers that may be stopped, in this order; empty when none is superfluous. */
   readonly drain: readonly string[];
 }
 
-/** The facts at one look. */
+/** The facts at one time. */
 export interface ScalingFacts {
   readonly at: number;
   readonly declared: readonly DeclaredClass[];
@@ -38,16 +38,16 @@ export interface ScalingFacts {
   readonly queued: readonly QueuedDemand[];
 }
 
-/** The state that is kept from look to look. */
+/** The state that is kept between two looks. */
 interface ScalingMemory {
   readonly pools: ReadonlyMap<string, PoolMemory>;
-  /** Since when workers, by name, hold nothing. */
+  /** Since when workers, by name, have no lease. */
   readonly idleSince: ReadonlyMap<string, IdleSince>;
 }
 
 interface IdleSince {
   readonly at: number;
-  /** Its count of finished executions then: it may have run something between two looks. */
+  /** Its number of finished executions at that time, because it may have executed something between two looks. */
   readonly finished: number;
 }
 
@@ -60,7 +60,7 @@ export function lookAtClasses(
   settings: ScalingSettings,
 ): {
   readonly classes: readonly ScaledClass[];
-  /** Executions that wait and that no class could run. */
+  /** Waiting executions that no class could run. */
   readonly unserved: number;
   readonly memory: ScalingMemory;
 } {
@@ -150,7 +150,7 @@ function idleTimes({ at, workers }: ScalingFacts, memory: ScalingMemory): Map<st
       .map(({ name, finished, registeredAt }): [string, IdleSince] => {
         const before = memory.idleSince.get(name);
         if (before !== undefined && before.finished === finished) return [name, before];
-        // A worker that never ran anything has been idle since it came.
+        // A worker that never executed anything has been idle since its registration.
         return [name, { at: finished === 0 ? registeredAt.getTime() : at, finished }];
       }),
   );

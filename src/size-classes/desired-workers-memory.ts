@@ -1,26 +1,26 @@
 /** The state that a server keeps about a class between two looks. */
 export interface PoolMemory {
-  /** Since when it looks; as all times here, ms. */
+  /** The start of the observation; in ms, like all times here. */
   readonly since: number;
-  /** The wanted number at each look, the latest last. The first may be older than the period that is needed. */
+  /** The wanted number at each look, the latest last. The first may be older than the needed period. */
   readonly wanted: readonly { readonly at: number; readonly count: number }[];
-  /** How many had arrived by each look. */
+  /** The number of arrivals up to each look. */
   readonly arrived: readonly { readonly at: number; readonly count: number }[];
   readonly lastSeen: number | undefined;
   /** The expected duration of each of the recent executions with an estimate. */
   readonly eachMs: number | undefined;
 }
 
-/** Arrivals are counted over so long: enough for a few, and over soon after a burst. */
+/** Arrivals are counted over this time: long enough for a few, and short enough to end soon after a burst. */
 const arrivalWindowMs = 5 * 60_000;
-/** A rate needs some time to be one. */
+/** The minimum time for a meaningful rate. */
 const leastWindowMs = 60_000;
 
 export function beginMemory(at: number): PoolMemory {
   return { since: at, wanted: [], arrived: [], lastSeen: undefined, eachMs: undefined };
 }
 
-/** Records the number of all executions that wait, run or have finished: it grows by the arrivals. */
+/** Records the number of all executions that wait, run or have finished: arrivals increase it. */
 export function noteSeen(
   memory: PoolMemory,
   {
@@ -29,7 +29,7 @@ export function noteSeen(
     eachMs,
   }: { readonly at: number; readonly seen: number; readonly eachMs: number | undefined },
 ): PoolMemory {
-  // A cancelled execution leaves the sum: it is no arrival, and does not offset one.
+  // A cancelled execution decreases the sum: it is no arrival, and does not cancel one out.
   const more = Math.max(0, seen - (memory.lastSeen ?? seen));
   const arrived = [...memory.arrived, { at, count: (memory.arrived.at(-1)?.count ?? 0) + more }];
   return {
@@ -57,7 +57,7 @@ export function mostWanted({ wanted }: PoolMemory): number {
   return wanted.reduce((most, { count }) => Math.max(most, count), 0);
 }
 
-/** Returns the entries from the last one before a time on, which shows the state at that time. */
+/** Returns the entries from the last one before a time on; that one shows the state at that time. */
 function from<T extends { readonly at: number }>(all: readonly T[], time: number): readonly T[] {
   return all.slice(
     Math.max(

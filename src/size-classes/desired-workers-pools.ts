@@ -4,24 +4,24 @@ import type { QueuedDemand, WorkerLoad } from "#execution/sizing/size-class-dema
 import type { DeclaredClass } from "./declared-classes.store.ts";
 import { declarationOf, mayBeStarted } from "./declared-classes.ts";
 
-/** A size class of a platform, its workers, and what waits for it. */
+/** A size class of a platform, its workers, and its waiting executions. */
 export interface ScalingPool {
   readonly key: string;
   readonly platform: Platform;
   readonly sizeClass: number;
-  /** Undefined for one that exists by its workers alone. */
+  /** Undefined for a class that exists only through its workers. */
   readonly declared: DeclaredClass | undefined;
   readonly workers: readonly WorkerLoad[];
   readonly waiting: readonly QueuedDemand[];
 }
 
-/** The classes of a farm, and what waits that no class could run. */
+/** The classes of a farm, and the waiting executions that no class could run. */
 interface ScalingPools {
   readonly pools: readonly ScalingPool[];
   readonly unserved: readonly QueuedDemand[];
 }
 
-/** Each worker belongs to one class, and what waits to the least class that could run it. */
+/** Assigns each worker to one class, and each waiting execution to the smallest class that could run it. */
 export function scalingPools(
   declared: readonly DeclaredClass[],
   workers: readonly WorkerLoad[],
@@ -46,7 +46,7 @@ export function scalingPools(
     const as = declarationOf(worker, declared);
     poolOf(as?.platform ?? worker.platform, worker.sizeClass, as).workers.push(worker);
   }
-  // Workers that are gone make no class.
+  // Workers that no longer exist create no class.
   const live = [...pools.values()]
     .filter((pool) => pool.declared !== undefined || pool.workers.some(isHeardOf))
     .toSorted(
@@ -55,7 +55,7 @@ export function scalingPools(
     );
 
   const unserved: QueuedDemand[] = [];
-  // Few kinds, and each in several lengths: which class a kind is for is found out once.
+  // There are few kinds, each with several lengths: the class of a kind is determined once.
   const forKind = new Map<string, (typeof live)[number] | undefined>();
   for (const demand of queued) {
     const kind = `${demand.sizeClass} ${platformKey(demand.requirements)}`;
@@ -86,7 +86,7 @@ function chosenFor<Pool extends ScalingPool>(
 
 function couldRun({ platform, sizeClass, declared, workers }: ScalingPool, kind: QueuedDemand) {
   const isAble = (offered: Platform) => isServedBy(kind, { platform: offered, sizeClass });
-  // A worker that offers more than was declared shows that others of its class do, too.
+  // A worker with more properties than declared shows that other workers of its class have them, too.
   return (
     (declared !== undefined && mayBeStarted(declared) && isAble(platform)) ||
     workers.some((worker) => worker.condition === "alive" && isAble(worker.platform))

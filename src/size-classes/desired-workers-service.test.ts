@@ -58,7 +58,7 @@ test("each worker is read with what it holds, and how long that goes on", async 
 
   const loads = await workerLoads(db, clock.now(), new Date(0), 7_000);
 
-  // 6 s are left of ten, one is late by 3 s, and of one nobody knows.
+  // One has 6 s left of ten, one is late by 3 s, and one is unknown.
   expect(loads).toMatchObject([
     {
       name: "a",
@@ -132,7 +132,7 @@ test("a hundred thousand that wait come to a few rows", async () => {
     from generate_series(1, 100000) as nth
   `);
 
-  // Its plan, without statistics: as on a farm that was idle a moment ago.
+  // The statement's plan without statistics, as on a farm that was idle until now.
   const plan: string[] = [];
   const found = await db.transaction(async (tx) => {
     await preferIndexes(tx);
@@ -152,7 +152,7 @@ test("a hundred thousand that wait come to a few rows", async () => {
 
   expect(found.reduce((sum, { executions }) => sum + executions, 0)).toBeCloseTo(100_000, -2);
   expect(found.length).toBeLessThan(50);
-  // Each row that waits is counted once, in the index, and 20,000 are read.
+  // Each waiting row is counted once, in the index, and 20,000 are read.
   const fetches = plan.flatMap((line) => /Heap Fetches: (\d+)/.exec(line)?.[1] ?? []).map(Number);
   expect(Math.max(...fetches)).toBeLessThanOrEqual(100_000);
 });

@@ -12,7 +12,7 @@ import {
 } from "./desired-workers-look.ts";
 import { unforeseenMs } from "./offered-classes-view.ts";
 
-/** How many workers each class should have, as of one look. */
+/** The number of workers for each class, from one look. */
 interface ScalingAnswer {
   readonly at: Date;
   readonly classes: readonly ScaledClass[];
@@ -20,23 +20,23 @@ interface ScalingAnswer {
 }
 
 export interface DesiredWorkersService {
-  /** Looks, unless another server did a moment ago. */
+  /** Looks, unless another call did a moment ago. */
   look(): Promise<ScalingAnswer>;
-  /** The declared classes have changed: the next look reads everything again. */
+  /** Called after a change of the declared classes: the next look reads everything again. */
   forget(): void;
 }
 
-/** Scrapers and autoscalers come every few seconds. */
+/** Scrapers and autoscalers send a request every few seconds. */
 const leastAgeMs = 1_000;
-/** A look at a long queue takes its time; looking takes this part of all time at most. */
+/** A look at a long queue takes long; looks use at most this share of all time. */
 const mostOfTime = 1 / 50;
 
 /**
- * Computes how many workers there should be, when it is called.
+ * Computes the number of workers when it is called.
  *
- * It has no timer: a look at the workers shows which are gone, so the figures are correct even after hours without
- * events. The memory for releasing workers slowly belongs to this server; after its start it releases no worker until
- * it has observed for a while.
+ * It has no timer: a look at the workers shows which no longer exist, so the figures are correct even after hours
+ * without events. The state for releasing workers slowly is local to this server; after its start it releases no worker
+ * until it has observed for some time.
  */
 export function desiredWorkersService(parts: {
   readonly db: Db;
@@ -48,7 +48,7 @@ export function desiredWorkersService(parts: {
   let memory = nothingRemembered;
   let latest: Promise<ScalingAnswer> | undefined;
   let freshUntil = 0;
-  // One after the other, because each uses the memory of the one before.
+  // One after the other, because each uses the state of the one before.
   let looking: Promise<unknown> = Promise.resolve();
 
   const lookNow = async (): Promise<ScalingAnswer> => {

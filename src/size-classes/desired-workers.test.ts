@@ -8,7 +8,7 @@ const settings: ScalingSettings = {
   scaleDownMs: 300_000,
 };
 
-/** A class with nobody and nothing, long watched, unless told otherwise. */
+/** A class without workers and executions, observed for long, by default. */
 const situation = (changes: Partial<ScalingSituation> = {}): ScalingSituation => ({
   least: 0,
   most: undefined,

@@ -1,14 +1,14 @@
-/** How workers are started and given up. */
+/** The rules for starting and stopping workers. */
 export interface ScalingSettings {
   /** How long submitted executions may wait for a slot. */
   readonly targetWaitMs: number;
-  /** From the request for a worker until it takes work, in ms. */
+  /** The time from the request for a worker until it accepts work, in ms. */
   readonly startDelayMs: number;
-  /** Workers are given up when so long none of them was needed. */
+  /** A worker is stopped after it was not needed for this time. */
   readonly scaleDownMs: number;
 }
 
-/** Executions that wait and are alike in urgency and length. */
+/** Waiting executions with equal urgency and length. */
 interface Waiting {
   readonly executions: number;
   /** The time from which the target wait counts; in the past for executions that have waited. */
@@ -20,22 +20,22 @@ interface Waiting {
 export interface ScalingSituation {
   /** As declared. */
   readonly least: number;
-  /** Undefined: as many as are needed. */
+  /** Undefined: no limit. */
   readonly most: number | undefined;
   readonly slotsPerWorker: number;
-  /** Workers that take work. */
+  /** Workers that accept work. */
   readonly up: number;
-  /** The workers that hold something. */
+  /** Workers with a lease. */
   readonly busyWorkers: number;
-  /** The executions that they hold, and how long those are expected to run. */
+  /** The leased executions, and their expected remaining time. */
   readonly held: number;
   readonly remainingMs: number;
   readonly waiting: readonly Waiting[];
   /** Recent arrivals, over the observed time. */
   readonly arrivals: { readonly perSecond: number; readonly eachMs: number };
-  /** The most that was wanted within `scaleDownMs`. */
+  /** The largest wanted number within `scaleDownMs`. */
   readonly wantedLately: number;
-  /** Whether it was observed for that long. */
+  /** Whether the class was observed for that time. */
   readonly isWatched: boolean;
 }
 
@@ -49,9 +49,9 @@ interface DesiredWorkers {
 /**
  * Returns how many workers a class should have.
  *
- * Enough that all waiting executions begin in time: by each due time, the executions due then must have been served,
- * and one execution counts at most one slot's worth of that time. Never fewer than are running; and recent numbers are
- * kept for a while, so that they do not flap.
+ * Enough that all waiting executions start in time: by each due time, the executions due then must have been served,
+ * and one execution counts at most one slot's worth of that time. Never fewer than are running; and recent numbers
+ * remain for some time, to avoid frequent changes.
  */
 export function desiredWorkers(
   situation: ScalingSituation,
@@ -89,7 +89,7 @@ function slotsNeeded(situation: ScalingSituation, settings: ScalingSettings): Ne
   // Only for waiting executions: predicted ones are less certain, and cannot be more urgent.
   const forWaiting = slotsInTime({ held, remainingMs }, waiting, targetWaitMs);
   const forAll = slotsInTime({ held, remainingMs }, [...waiting, soon], targetWaitMs);
-  // In the long run as many slots are busy as arrive in the time that one takes: Little's law.
+  // On average, the number of busy slots is the arrival rate times the duration: Little's law.
   const lasts = (arrivals.perSecond * arrivals.eachMs) / 1_000;
   // No more slots than executions. Predicted ones are rounded down; otherwise one arrival would keep a slot forever.
   const needs: Need[] = [
@@ -105,7 +105,10 @@ function slotsNeeded(situation: ScalingSituation, settings: ScalingSettings): Ne
   return needs.reduce((a, b) => (roundedUp(b.slots) > roundedUp(a.slots) ? b : a));
 }
 
-/** The slots that serve all in time: the most that is due by any of the times, in that time. */
+/**
+ * Returns the slots that serve all executions in time: the maximum over the due times of the work due by then, divided
+ * by that time.
+ */
 function slotsInTime(
   running: { readonly held: number; readonly remainingMs: number },
   waiting: readonly Waiting[],
@@ -124,7 +127,7 @@ function slotsInTime(
   }, 0);
 }
 
-/** Rounds up, but ignores rounding errors of sums of many small times. */
+/** Rounds up, but ignores rounding errors in sums of many small times. */
 function roundedUp(slots: number): number {
   return Math.ceil(slots - 1e-9);
 }

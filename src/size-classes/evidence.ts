@@ -2,17 +2,17 @@ import type { EndedRun } from "./strategy.ts";
 
 /** The information in the runs of one execution. */
 export interface Evidence {
-  /** The places in `runs` of those to be remembered. */
+  /** The indexes in `runs` of those to store. */
   readonly remembered: readonly number[];
-  /** A failure on the greatest class: the key's streak of failures grows, and ends with a success on any class. */
+  /** A failure on the largest class: the key's sequence of failures grows, and ends with a success on any class. */
   readonly verdict: "succeeded" | "failed-on-greatest" | "open";
 }
 
 /**
- * Separates lack of resources from failures.
+ * Separates shortages of resources from failures.
  *
- * A failure or timeout on a lesser class counts only once a greater class has succeeded: before, its cause is unknown.
- * Running out of memory counts at once. Lost runs give no information.
+ * A failure or timeout on a smaller class counts only after a larger class has succeeded: before that, its cause is
+ * unknown. Running out of memory counts at once. Lost runs contain no information.
  *
  * @param greatest The greatest class that might have been chosen.
  */

@@ -2,10 +2,10 @@ import type { KeyHistory } from "./key-history.ts";
 import { historySize, type PastRun } from "./past-run.ts";
 
 /**
- * Returns the history that executions of an untrusted domain use: the one that all may read, and the one of their own
- * domain.
+ * Returns the history for executions of an untrusted domain: the history that all may read, joined with that of their
+ * own domain.
  *
- * Only for choosing. The results are added to the own one.
+ * Only for choosing. The results are added to the domain's own history.
  */
 export function joinedHistory(
   own: KeyHistory | undefined,

@@ -12,7 +12,7 @@ export interface KeyName {
   readonly key: string;
 }
 
-/** A value that another version wrote and this one cannot read is left out; the others count. */
+/** A value of another version that this version cannot read is left out; the others count. */
 const bySizeClass = <Value>(read: (kept: unknown) => Value | undefined) =>
   z.unknown().transform((kept): ReadonlyMap<number, Value> => {
     const record = typeof kept === "object" && kept !== null ? Object.entries(kept) : [];
@@ -82,7 +82,7 @@ export function nameOf({ project, domain, key }: KeyName): string {
   return JSON.stringify([project, domain, key]);
 }
 
-/** A key's history as it is from now on. */
+/** The new state of a key's history. */
 export interface WrittenHistory extends KeyName {
   readonly title: string;
   readonly history: KeyHistory;
@@ -91,7 +91,7 @@ export interface WrittenHistory extends KeyName {
   readonly seenAt: Date;
 }
 
-/** Writes histories. Only the learner does so, and there is one at a time. */
+/** Writes histories. Only the learner does this, and only one runs at a time. */
 export async function writeHistories(tx: Tx, written: readonly WrittenHistory[]): Promise<void> {
   if (written.length === 0) return;
   const keys = written.map(({ project, domain, key, title, history, seenAt }) => ({
@@ -139,7 +139,7 @@ export async function writeHistories(tx: Tx, written: readonly WrittenHistory[])
   `);
 }
 
-/** Deletes keys without runs since. */
+/** Deletes keys without runs since a time. */
 export async function forgetHistories(tx: Tx, seenBefore: Date): Promise<number> {
   await tx.run(sql`
     delete from size_class_history as old using size_class_key as known

@@ -7,10 +7,10 @@ export interface KeyHistory {
   readonly level: Level;
   /** By size class; oldest first, at most `historySize`. Classes without runs are left out. */
   readonly runs: ReadonlyMap<number, readonly PastRun[]>;
-  /** When it last failed on the greatest class, ms since 1970. */
+  /** The time of its last failure on the largest class, ms since 1970. */
   readonly lastFailureAt: number | undefined;
-  /** Since the last success. */
+  /** The number since the last success. */
   readonly failuresInARow: number;
-  /** From which strategy `pagerank` starts its iteration: probability by size class. */
+  /** The start values of strategy `pagerank`'s iteration: probability by size class. */
   readonly pageRank: ReadonlyMap<number, number>;
 }

@@ -1,7 +1,8 @@
 /**
- * Names under which executions are remembered, from the most to the least alike (`similarityKeysOf` of the module execution).
+ * Names under which executions are stored, from the most to the least similar (`similarityKeysOf` of the module
+ * execution).
  *
- * The first letter says how alike: the reduced action (command and platform only), its target with mnemonic and
+ * The first letter states the level: the reduced action (command and platform only), its target with mnemonic and
  * configuration, its mnemonic, its platform.
  */
 const levels = { a: "action", t: "target", m: "mnemonic", p: "platform" } as const;

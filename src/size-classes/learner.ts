@@ -22,12 +22,12 @@ export function learnerOf(parts: {
   readonly now: Date;
 }): Learner {
   const { execution, first, classes, histories, settings, now } = parts;
-  // The strategy that chose first continues, also when another one was set meanwhile.
+  // The strategy of the first choice continues, even when the setting has changed meanwhile.
   const name = strategyNames.find((each) => each === first.decision.strategy) ?? settings.strategy;
   const strategy = strategyOf({ ...settings, strategy: name });
   return {
     ended(run) {
-      // The workers of its platform have gone meanwhile: it cannot run again.
+      // The workers of its platform no longer exist: it cannot run again.
       if (classes.length === 0) return { kind: "final", background: undefined };
       const runs = [...execution.attempts, run].map(asRun);
       const draw = drawOf(execution.id, runs.length + 1);
@@ -69,7 +69,7 @@ function asRun({ outcome, ...run }: QueueRun): EndedRun {
   return { ...run, end: outcome === "worker_lost" ? "lost" : outcome };
 }
 
-/** The first choice, as far as strategies ask for it again. */
+/** Returns the parts of the first choice that strategies read again. */
 function choiceOf(kept: SizedExecution["decisions"][number]): Choice {
   const { sizeClass, isExact, expectedDurationMs, timeoutMs, decision } = kept;
   const reason = Reason.safeParse(decision.reason);

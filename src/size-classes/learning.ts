@@ -24,29 +24,30 @@ import { observationOf } from "./observation-of.ts";
 import type { OfferedClasses } from "./offered-classes.ts";
 
 /**
- * How much longer than a turn takes the next waits for, at most: a turn costs as much for fifteen executions as for one.
+ * The maximum pause between turns, as a multiple of a turn's duration: a turn costs as much for fifteen executions as
+ * for one.
  *
- * So a run is learned from at once where little ends, before its action runs again; and where much ends, learning takes
- * a tenth of the time at most.
+ * So with few ended executions, a run is learned at once, before its action runs again; with many, learning takes at
+ * most a tenth of the time.
  */
 const pauseOverTurn = 9;
 const longestPauseMs = 500;
-/** Observations of a server that died are learned by another after this at the latest. */
+/** Another server learns the observations of a dead one after this time at the latest. */
 const everyMs = 5_000;
 const perTurn = 200;
 
 interface Learning extends Service {
-  /** There is something to learn. */
+  /** Signals that there are new observations. */
   soon(): void;
-  /** Learns all there is, as it does by itself. */
+  /** Learns all stored observations at once. */
   learnNow(): Promise<void>;
 }
 
 /**
  * Adds the results of executions to the histories of their keys.
  *
- * Separate from the transaction that ends an execution: executions of one kind end at the same time and would wait for
- * each other's rows. The observation is durable with the end; each is added once.
+ * Separate from the transaction that ends an execution, because executions of one kind end at the same time and would
+ * wait for each other's rows. The observation is durable with the end; each is added once.
  */
 export function learning(parts: {
   readonly db: Db;
@@ -64,7 +65,7 @@ export function learning(parts: {
   const turn = (most: number, taken: (ids: readonly ExecutionId[]) => void) =>
     db.transaction(async (tx) => {
       // A crash loses both the histories and the removal of their observations, so they are added again. And
-      // transactions that end executions do not wait for this one's disk write.
+      // transactions that end executions do not wait for this transaction's disk write.
       await commitWithoutWaiting(tx);
       const ids = (await takeObservations(tx, most)) ?? [];
       taken(ids);
@@ -72,7 +73,7 @@ export function learning(parts: {
       return ids.length;
     });
 
-  /** One faulty observation must not block all others: it is found by adding fewer at a time. */
+  /** One faulty observation must not block all others: it is found by adding fewer at once. */
   const turnOrSkip = async (most: number): Promise<number> => {
     let ids: readonly ExecutionId[] = [];
     try {
@@ -137,7 +138,7 @@ export function learning(parts: {
   return service;
 }
 
-/** Returns whether the database is busy or away; an error caused by a row would occur again. */
+/** Returns whether the database is busy or unreachable; an error caused by a row would occur again. */
 function isPassing(reason: unknown): boolean {
   return (
     reason instanceof Fault &&
@@ -145,7 +146,7 @@ function isPassing(reason: unknown): boolean {
   );
 }
 
-/** In the order in which they ended, so that the last of each class are the last. */
+/** In the order in which they ended, so that the last runs of each class are stored. */
 async function learn(
   tx: Tx,
   executions: readonly ObservedExecution[],

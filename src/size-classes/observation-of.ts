@@ -32,7 +32,7 @@ export function observationOf(
     ran.map(({ run }) => run),
     bound,
   );
-  // A run in the background comes after one that succeeded on the largest class: its result counts at once.
+  // A background run follows a success on the largest class: its result counts at once.
   const remembered = isBackground ? ran.map((_, i) => i) : evidence.remembered;
   return {
     runs: remembered.flatMap((index) => {
@@ -68,7 +68,7 @@ function endOf(
     case "worker_lost":
       return "lost";
     case "cancelled":
-      // A second run was done first: this one would have taken longer than it had.
+      // A second run ended first: this one would have taken longer than it did.
       return next?.outcome === "succeeded" && next.sizeClass > sizeClass ? "timed_out" : undefined;
     case "infrastructure_error":
       return undefined;
@@ -82,7 +82,7 @@ function asRun(
 ): EndedRun {
   const isLast = attempt === attempts.at(-1);
   const measured = isLast ? processTimeIn(result) : undefined;
-  // A worker may say anything; no process outlives its timeout.
+  // A worker may report any value; no process outlives its timeout.
   const durationMs =
     measured === undefined
       ? Math.max(0, attempt.durationMs)
@@ -98,7 +98,7 @@ function asRun(
   };
 }
 
-/** How long the process ran, without fetching inputs and uploading outputs; measured by its worker. */
+/** Returns the duration of the process, without fetching inputs and uploading outputs; measured by its worker. */
 function processTimeIn(result: Uint8Array | null): number | undefined {
   if (result === null) return undefined;
   try {

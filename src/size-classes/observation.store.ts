@@ -3,7 +3,7 @@ import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { ExecutionId } from "#execution/execution.ts";
 
-/** Notes, in the transaction that ends them, that executions have something to teach. */
+/** Records, in the transaction that ends them, that executions have observations. */
 export async function noteObservations(tx: Tx, ids: readonly ExecutionId[]): Promise<void> {
   if (ids.length === 0) return;
   await tx.run(sql`
@@ -11,7 +11,7 @@ export async function noteObservations(tx: Tx, ids: readonly ExecutionId[]): Pro
   `);
 }
 
-/** Any number; the same for all servers of a database. */
+/** An arbitrary number; the same for all servers of a database. */
 const learningLock = 4_027_001;
 
 /**
@@ -36,7 +36,7 @@ export async function takeObservations(tx: Tx, most: number): Promise<ExecutionI
   return rows.map(({ id }) => id);
 }
 
-/** Gives up observations that cannot be learned. */
+/** Drops observations that cannot be learned. */
 export async function dropObservations(tx: Tx, ids: readonly ExecutionId[]): Promise<void> {
   await tx.run(sql`delete from size_class_lesson where execution_id = any(${ids}::uuid[])`);
 }

@@ -13,11 +13,12 @@ export interface SizeClassFacts {
 }
 
 /**
- * The assumed duration of an execution without an estimate: where nothing similar has run, as long as a compilation.
+ * The assumed duration of an execution without an estimate: if no similar action has run, the duration of a
+ * compilation.
  */
 export const unforeseenMs = 10_000;
 
-/** The least that any worker has: every class from here on counts. */
+/** The smallest possible class: all classes count. */
 const anySize = 1;
 
 interface Queue {
@@ -28,7 +29,7 @@ interface Queue {
 /**
  * Returns the classes for a set of requirements, from the facts of one moment. The smallest first.
  *
- * Looked up repeatedly until the next moment; results are cached.
+ * Called often before the next update; results are cached.
  */
 export function offeredClassesView(
   facts: SizeClassFacts,
@@ -48,14 +49,14 @@ export function offeredClassesView(
     const known = found.get(key);
     if (known !== undefined) return known;
     const offered = find(requirements);
-    // Whoever invents requirements must not fill the memory.
+    // A client that sends many different requirements must not fill the memory.
     if (found.size >= mostRemembered) found.clear();
     found.set(key, offered);
     return offered;
   };
 
   function find(requirements: Platform): OfferedClass[] {
-    // From above, too: requirements may hold a greatest class.
+    // Limited from above, too: requirements may contain a largest class.
     const able = (offer: { readonly platform: Platform; readonly sizeClass: number }) =>
       isServedBy({ requirements, sizeClass: anySize }, offer);
     const up = workers.filter(able);
@@ -64,7 +65,7 @@ export function offeredClassesView(
       .flatMap(({ declaration }) => declaration ?? [])
       .concat(toStart)
       .flatMap(({ sizeClass, cpus, price }) =>
-        // A free class says nothing about the price of others.
+        // A class with price 0 gives no information about the price of others.
         price === null || price === 0 ? [] : [{ sizeClass, perCpu: price / (cpus ?? sizeClass) }],
       );
     const sizeClasses = new Set([...up, ...toStart].map(({ sizeClass }) => sizeClass));
@@ -75,8 +76,8 @@ export function offeredClassesView(
         const own = up.filter((each) => each.sizeClass === sizeClass);
         const declared = toStart.filter((each) => each.sizeClass === sizeClass);
         const statedCpus = [...own.flatMap(({ declaration }) => declaration ?? []), ...declared];
-        // Running workers show what an action gets; a declaration counts when there are none, or when it states the
-        // CPUs.
+        // Running workers show the resources of an action; a declaration is used when there are none, or when it states
+        // the CPUs.
         const cpus =
           least(own.map((each) => each.cpus ?? each.declaration?.cpus)) ??
           least(declared.map((each) => each.cpus)) ??
@@ -98,7 +99,7 @@ export function offeredClassesView(
       });
   }
 
-  /** A slot of that class or a larger one is free, or all of them share the running and waiting executions. */
+  /** A slot of that class or a larger one is free, or all of these slots share the running and waiting executions. */
   function waitFor(
     sizeClass: number,
     up: readonly (WorkersUp & { readonly index: number })[],
@@ -115,7 +116,7 @@ export function offeredClassesView(
     const waiting = sum(rivals.map(({ kind }) => kind.executions));
     const queuedMs = sum(rivals.map(({ workMs }) => workMs));
     if (!hasOwn) {
-      // An autoscaler starts one worker for each that waits, if it may.
+      // An autoscaler starts one worker for each waiting execution, if it may.
       const most = sum(declared.map((each) => (each.mostWorkers ?? waiting) * each.slotsPerWorker));
       return Math.round(startDelayMs + queuedMs / Math.max(1, Math.min(most, waiting)));
     }

@@ -20,7 +20,7 @@ afterAll(async () => {
 beforeEach(() => db.script("truncate execution, worker cascade; truncate drain, size_class"));
 
 test("what workers do and what waits is read by platform and size class", async () => {
-  // Given a worker of two slots that runs one thing for 4 s of expected 10, and one of class 2 that rests
+  // Given a worker of two slots that has run one execution for 4 s of expected 10, and an idle one of class 2
   const clock = movableClock();
   const queue = await queues.open({ clock });
   const worker = aWorker("a", { slots: 2 });
@@ -95,7 +95,7 @@ test("while somebody asks, what is new is seen; those who ask at once share one 
   });
 
   expect(offers.for(linux)).toEqual([]);
-  // One look is under way, and who asks for a look meanwhile gets one that begins later.
+  // One read is in progress, and a caller that requests one meanwhile gets a later one.
   await Promise.all([offers.refresh(), offers.refresh(), offers.freshen()]);
   const looksAtFirst = looks;
   await declareClass(db, aDeclaredClass());

@@ -11,38 +11,38 @@ import { declaredClasses } from "./declared-classes.store.ts";
 import { offeredClassesView, type SizeClassFacts } from "./offered-classes-view.ts";
 import type { OfferedClass } from "./strategy.ts";
 
-/** The size classes that exist, as one server knows them. */
+/** The existing size classes, as one server knows them. */
 export interface OfferedClasses extends Service {
-  /** The least class first; nothing when nothing is known. From memory, a moment old. */
+  /** The smallest class first; empty when nothing is known. From memory, slightly old. */
   for(requirements: Platform): readonly OfferedClass[];
-  /** How long ago was looked at what `for` answers. */
+  /** Returns the age of the data that `for` uses. */
   ageMs(): number;
-  /** Reads now. Never throws; when it cannot read, the earlier facts stay. */
+  /** Reads now. Never throws; when reading fails, the earlier facts stay. */
   refresh(): Promise<void>;
   /** Reads if the facts are older than `freshMs`, or absent. For callers that may wait, after a quiet time. */
   freshen(): Promise<void>;
 }
 
-/** How old the facts of `for` may be while it is called, in ms. */
+/** The maximum age of the facts of `for` while it is called, in ms. */
 const usualEveryMs = 2_000;
 /** After this time without a call, nothing is read any more. In ms. */
 const quietAfterMs = 10_000;
-/** Looking takes this part of a connection's time at most, however long the queue. */
+/** Reading takes at most this share of a connection's time, however long the queue is. */
 const mostOfTime = 1 / 20;
-/** From the request for a machine until its worker is ready: what clouds need today. In ms. */
+/** The time from the request for a machine until its worker is ready: a typical value of clouds. In ms. */
 export const usualStartDelayMs = 60_000;
 
 /**
- * Keeps in memory which size classes there are, since choosing one must not wait for the database.
+ * Keeps the existing size classes in memory, because choosing one must not wait for the database.
  *
- * Servers each have their own view, up to two seconds apart. A choice that goes by an old one costs some
- * waiting at worst: classes are promises of size, not of workers.
+ * Each server has its own view, with a difference of up to two seconds. At worst, a choice by an old view causes some
+ * waiting, because classes are promises of size, not of workers.
  */
 export function offeredClasses(parts: {
   readonly db: Db;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Who was not heard of for so long is no worker. */
+  /** A worker without contact for this time does not count. */
   readonly leaseMs?: number;
   readonly startDelayMs?: number;
   readonly everyMs?: number;
@@ -53,7 +53,7 @@ export function offeredClasses(parts: {
   const everyMs = parts.everyMs ?? usualEveryMs;
 
   let view: ReturnType<typeof offeredClassesView> = () => [];
-  // By the clock of this process: the farm's clock may jump when it is corrected.
+  // The clock of this process, because the farm's clock may jump when it is corrected.
   let lookedAt = Number.NEGATIVE_INFINITY;
   let requestedAt = Number.NEGATIVE_INFINITY;
   let looking: Promise<void> | undefined;
@@ -96,7 +96,7 @@ export function offeredClasses(parts: {
 
   const refresh = (): Promise<void> => {
     if (looking === undefined) return begin();
-    // The running read may have happened before the change that the caller knows of.
+    // The read in progress may have started before the change that the caller knows.
     next ??= looking.then(() => {
       next = undefined;
       return begin();

@@ -4,23 +4,23 @@ import type { RequestedSizeClasses } from "#execution/sizing/requested-size-clas
 import type { OfferedClass } from "./strategy.ts";
 
 interface OpenClasses {
-  /** Whether more than one class is within the bounds. */
+  /** Whether more than one class is within the limits. */
   readonly isOpen: boolean;
   /** The classes to choose from. */
   readonly classes: readonly OfferedClass[];
 }
 
 /**
- * Returns the classes that may be chosen for an action: those within its bounds that give the CPUs and the memory that
+ * Returns the classes that may be chosen for an action: those within its limits that have the CPUs and the memory that
  * it requires.
  *
- * If none gives as much, only the bounds count, and the worker reports the shortage.
+ * If none has as much, only the limits count, and the worker reports the shortage.
  */
 export function openClasses(
   classes: readonly OfferedClass[],
   { least, most = Infinity }: RequestedSizeClasses,
   platform: Platform,
-  /** How long ago the waits were reckoned: what has passed of them is over. */
+  /** The age of the waits: they have become shorter by this time. */
   ageMs: number,
 ): OpenClasses {
   const allowed = classes.filter(({ sizeClass }) => sizeClass >= least && sizeClass <= most);

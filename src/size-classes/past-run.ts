@@ -1,10 +1,10 @@
 import { z } from "zod";
 
-/** How a run ended, as far as it gives information. Failures of machines give none, and are not here. */
+/** The end of a run, if it contains information. Failures of machines contain none, and are not listed here. */
 export const runEnds = ["succeeded", "failed", "timed_out", "out_of_memory"] as const;
 export type RunEnd = (typeof runEnds)[number];
 
-/** The last so many of each class are remembered: the seed's history, Buildbarn's recommended value. */
+/** The number of last runs that are stored for each class: the seed's history, Buildbarn's recommended value. */
 export const historySize = 32;
 
 /**
@@ -15,15 +15,15 @@ export const historySize = 32;
  */
 export const PastRun = z.object({
   end: z.enum(runEnds),
-  /** How long its process ran, without fetching and uploading. */
+  /** The duration of its process, without fetching and uploading. */
   durationMs: z.number().nonnegative(),
   /** The timeout that it had. */
   timeoutMs: z.number().positive(),
   /** User and system time of the whole process tree; absent when it was not measured. */
   cpuMs: z.number().nonnegative().optional(),
-  /** Of the whole process tree at the same time. */
+  /** The peak of the whole process tree. */
   peakMemoryBytes: z.number().nonnegative().optional(),
-  /** When it ended; ms since 1970. */
+  /** The time of its end; ms since 1970. */
   at: z.number(),
 });
 export type PastRun = z.infer<typeof PastRun>;

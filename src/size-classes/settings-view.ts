@@ -24,7 +24,7 @@ export async function settingsView(db: Db, logger: Logger): Promise<SettingsView
       );
     }
   };
-  // One after the other, so that the last request counts.
+  // One after the other, so that the last request takes effect.
   const listener = await db.listen(sizeClassSettingsChannel, () => {
     reading = reading.then(read);
   });

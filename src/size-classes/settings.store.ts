@@ -6,7 +6,7 @@ import { SizeClassSettings, usualSettings } from "./settings.ts";
 /** Settings were changed. No payload. */
 export const sizeClassSettingsChannel = "grange_size_class_settings";
 
-/** The settings of choosing size classes, and who changed them; undefined for the defaults. */
+/** The settings for choosing size classes, and who changed them; undefined for the defaults. */
 export interface KeptSettings {
   readonly settings: SizeClassSettings;
   readonly changed: { readonly by: string; readonly at: Date } | undefined;
@@ -54,7 +54,7 @@ export async function changeSettings(
   await tx.run(sql`select pg_notify(${sizeClassSettingsChannel}, '')`);
 }
 
-/** Setting by setting: what another version wrote and this one does not know, is as usual. */
+/** Each setting separately: for a value of another version that this one does not know, the default is used. */
 function settingsOf(given: Readonly<Record<string, unknown>>): SizeClassSettings {
   const known = Object.entries(SizeClassSettings.shape).flatMap(([name, shape]) => {
     const value = shape.safeParse(given[name]);

@@ -1,17 +1,17 @@
 import { z } from "zod";
 import { strategyNames } from "./strategy.ts";
 
-/** How size classes are chosen in a farm. In plain words, since people set them. */
+/** The settings for choosing size classes, described in plain words because people set them. */
 export const SizeClassSettings = z.object({
   strategy: z.enum(strategyNames).default("grange"),
   /**
    * The price of an hour of waiting, in hours of a slot of size class 1. `grange` only.
    *
-   * With 3, class 8 is worth its price from (8 + 3) / (1 + 3) = 2.75 times the speed of class 1 on; the seed's exponent
-   * of 0.5 gives 2.83.
+   * With 3, class 8 is worth its price from (8 + 3) / (1 + 3) = 2.75 times the speed of class 1; the seed's exponent of
+   * 0.5 gives 2.83.
    */
   priceOfDelay: z.number().nonnegative().default(3),
-  /** Whether an idle greater class takes executions for which a lesser one was chosen. `grange` only. */
+  /** Whether an idle larger class takes executions for which a smaller one was chosen. `grange` only. */
   greaterMayTake: z.boolean().default(true),
   /** The exponent x of the seed: 0.2 to 0.8. `adr` and `pagerank`. */
   acceptableIncreaseExponent: z.number().min(0).max(1).default(0.5),
@@ -19,14 +19,14 @@ export const SizeClassSettings = z.object({
   timeoutMultiplier: z.number().min(1).default(1.5),
   /** The seed's minimum acceptable time (`adr`), Buildbarn's minimum timeout (`pagerank`). */
   minimumAcceptableMs: z.number().positive().default(10_000),
-  /** How long a key that failed on the greatest class runs there only; with `grange`, how long such failures count. */
+  /** How long a key that failed on the largest class runs only there; with `grange`, how long such failures count. */
   failureBoostMs: z
     .number()
     .nonnegative()
     .default(24 * 60 * 60_000),
-  /** When the power iteration has converged. `pagerank`. */
+  /** The error at which the power iteration has converged. `pagerank`. */
   convergenceError: z.number().positive().default(0.002),
-  /** Runs in the background that may wait, per class. `pagerank`. */
+  /** The maximum number of waiting background runs, per class. `pagerank`. */
   mostBackgroundRuns: z.number().int().nonnegative().default(1_000),
 });
 export type SizeClassSettings = z.infer<typeof SizeClassSettings>;

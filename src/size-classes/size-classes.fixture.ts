@@ -4,7 +4,7 @@ import type { DeclaredClass } from "./declared-classes.store.ts";
 
 export const linux: Platform = { OSFamily: "linux" };
 
-/** A class like any other, declared and not limited. */
+/** A simple class, declared and without a limit. */
 export function aDeclaredClass(changes: Partial<DeclaredClass> = {}): DeclaredClass {
   return {
     platform: linux,
@@ -21,7 +21,7 @@ export function aDeclaredClass(changes: Partial<DeclaredClass> = {}): DeclaredCl
   };
 }
 
-/** Workers of class 1 with one slot, one of them and idle unless told otherwise. */
+/** Workers of class 1 with one slot; by default a single idle one. */
 export function areUp(changes: Partial<WorkersUp> = {}): WorkersUp {
   const workers = changes.workers ?? 1;
   return {

@@ -8,35 +8,38 @@ export type StrategyName = (typeof strategyNames)[number];
 /** A size class that may be chosen. */
 export interface OfferedClass {
   readonly sizeClass: number;
-  /** The CPUs that one action gets there. */
+  /** The CPUs for one action. */
   readonly cpus: number;
-  /** Infinity where nothing limits it. */
+  /** Infinity when there is no limit. */
   readonly memoryBytes: number;
   /** The price of one second of one slot, in the farm's unit. */
   readonly price: number;
-  /** How long an execution that is submitted now waits for a slot there; 0 where one is free. */
+  /** How long an execution that is submitted now waits for a slot there; 0 when one is free. */
   readonly waitMs: number;
 }
 
-/** All that a choice may depend on. The same situation gives the same choice, always. */
+/** All inputs of a choice. The same situation always gives the same choice. */
 export interface Situation {
-  /** From the most to the least similar; the first is the action's own. May be empty, and each may have no runs. */
+  /**
+   * From the most to the least similar; the first is the action's own. The list may be empty, and each history may have
+   * no runs.
+   */
   readonly histories: readonly KeyHistory[];
-  /** The smallest class first; never empty. Already within the bounds of the action. */
+  /** The smallest class first; never empty. Already within the limits of the action. */
   readonly classes: readonly OfferedClass[];
   /** The client's timeout, or the farm's default. */
   readonly timeoutMs: number;
-  /** ms since 1970. */
+  /** The current time, in ms since 1970. */
   readonly now: number;
   /** A random number in [0, 1), the only source of chance. */
   readonly draw: number;
 }
 
-/** How an attempt of the current execution ended. */
+/** The end of an attempt of the current execution. */
 export interface EndedRun {
-  /** The class it ran on, which may be greater than the one chosen. */
+  /** The class on which it ran, which may be larger than the chosen one. */
   readonly sizeClass: number;
-  /** `lost`: its worker has gone, for an unknown reason. */
+  /** `lost`: its worker disappeared, for an unknown reason. */
   readonly end: RunEnd | "lost";
   readonly durationMs: number;
   /** The timeout that it had. */
@@ -53,14 +56,14 @@ export type Next =
   /** It runs again; the client gets only that result. */
   | { readonly kind: "again"; readonly choice: Choice };
 
-/** The action once more, when there is time, to learn how it does on another class. */
+/** Another run of the action, when a worker is idle, to measure it on another class. */
 export interface BackgroundRun {
   readonly sizeClass: number;
   readonly timeoutMs: number;
   readonly expectedMs: number;
 }
 
-/** Chooses size classes, and again after runs that came to nothing. Pure. */
+/** Chooses size classes, and chooses again after failed runs. Pure. */
 export interface Strategy {
   readonly name: StrategyName;
   choose(situation: Situation): Choice;

@@ -6,7 +6,7 @@ interface Axis {
   readonly title: string;
 }
 
-/** Lines at round numbers, what they are, and what is measured. */
+/** Draws lines at round numbers, their labels, and the name of the measure. */
 export function axes({ left, top, width, height }: Box, across: Axis, up: Axis): string {
   const bottom = top + height;
   const right = left + width;

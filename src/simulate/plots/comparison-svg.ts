@@ -33,7 +33,7 @@ text { font: 12px system-ui, sans-serif; fill: var(--ink) }
 .bar { fill: var(--bar) }
 polyline { fill: none; stroke-width: 2 }`;
 
-/** How strategies compare, as one picture that stands alone. */
+/** Draws the comparison of strategies as one self-contained picture. */
 export function comparisonSvg(comparison: Comparison): string {
   const { trace, seed, executions } = comparison;
   const head = `${trace}, seed ${seed}: ${executions} executions`;

@@ -2,7 +2,7 @@ import type { Comparison } from "../compare.ts";
 import { axes } from "./axes.ts";
 import { type Box, logRange, logScale, px, roundSteps, text } from "./draw.ts";
 
-/** Down and to the left is better. */
+/** Draws cost against latency: lower left is better. */
 export function costAgainstLatency({ strategies }: Comparison, box: Box): string {
   const { left, top, width, height } = box;
   const costs = logRange(strategies.map(({ totalCost }) => totalCost));

@@ -25,7 +25,7 @@ export function costOverTimePlot({ strategies }: Comparison, box: Box): string {
   return [axes(box, x, y), ...lines].join("\n");
 }
 
-/** Names that would lie on each other move up. */
+/** Moves overlapping names up. */
 function spread(heights: readonly number[]): number[] {
   const placed = [...heights];
   const order = heights.map((_, i) => i).sort((a, b) => (heights[b] ?? 0) - (heights[a] ?? 0));

@@ -27,7 +27,7 @@ export function logScale(
   return (value) => linear(Math.log(Math.max(value, least)));
 }
 
-/** 1, 2, 5, 10 … that enclose these. */
+/** Returns the range of 1, 2, 5, 10 … that includes these values. */
 export function logRange(values: readonly number[]): [number, number] {
   const positive = values.filter((value) => value > 0);
   const least = Math.min(...positive, Infinity);
@@ -38,7 +38,7 @@ export function logRange(values: readonly number[]): [number, number] {
   return [below, above];
 }
 
-/** The numbers 1, 2 and 5 × 10^n within. */
+/** Returns the numbers 1, 2 and 5 × 10^n in a range. */
 export function roundSteps(least: number, most: number): number[] {
   const steps: number[] = [];
   for (let n = Math.floor(Math.log10(least)); 10 ** n <= most; n += 1)
@@ -49,14 +49,14 @@ export function roundSteps(least: number, most: number): number[] {
   return steps;
 }
 
-/** About so many even steps from 0. */
+/** Returns about this many equal steps from 0. */
 export function evenSteps(most: number, count: number): number[] {
   if (!(most > 0)) return [0];
   const step = roundSteps(most / count, (most / count) * 10).at(0) ?? most;
   return Array.from({ length: Math.floor(most / step) + 1 }, (_, i) => i * step);
 }
 
-/** 12 000 as 12k: axes have little room. */
+/** Formats 12 000 as 12k, because axes have little space. */
 export function short(value: number): string {
   for (const [unit, letter] of [
     [1e9, "G"],
@@ -67,7 +67,7 @@ export function short(value: number): string {
   return String(Number(value.toPrecision(3)));
 }
 
-/** Two digits are enough for what is drawn, and keep the file small. */
+/** Two digits are enough for drawing, and keep the file small. */
 export function px(value: number): string {
   return String(Number(value.toFixed(2)));
 }
@@ -89,7 +89,7 @@ export function line(x1: number, y1: number, x2: number, y2: number, kind: strin
 export function escaped(text: string): string {
   return (
     text
-      // XML knows none of these, not even escaped.
+      // XML does not allow these characters, not even escaped.
       .replace(/[\p{Cc}\p{Cs}\ufffe\uffff]/gu, "�")
       .replace(/&/g, "&amp;")
       .replace(/</g, "&lt;")

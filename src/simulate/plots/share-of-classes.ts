@@ -16,7 +16,7 @@ export function shareOfClasses({ strategies, sizeClasses }: Comparison, box: Box
       const depth = sizeClasses.length === 1 ? 1 : 0.25 + (0.75 * index) / (sizeClasses.length - 1);
       const bar = `<rect class="bar" x="${px(x)}" y="${px(y + 3)}" width="${px(wide)}" height="${px(step - 6)}" fill-opacity="${px(depth)}"/>`;
       const said = `${sizeClasses[index]}: ${((100 * runs) / all).toFixed(0)} %`;
-      // Only where it has room.
+      // Only if there is enough space.
       if (wide < 58) return bar;
       const style = depth > 0.6 ? "inbar dark" : "inbar";
       return bar + text(x + 6, y + step / 2 + 4, said, { class: style });

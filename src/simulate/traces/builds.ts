@@ -4,15 +4,15 @@ import { type Action, executionOf } from "./code-base.ts";
 
 interface Builds {
   readonly executions: number;
-  /** Between one build and the next. */
+  /** The mean time between one build and the next. */
   readonly meanGapMs: number;
-  /** Actions of one build; each build draws around it. */
+  /** The mean number of actions of one build; each build varies around it. */
   readonly meanSize: number;
-  /** Over which the actions of a build come, since some need others first. */
+  /** The time over which the actions of a build are submitted, because some need others first. */
   readonly spreadMs: number;
 }
 
-/** How often somebody breaks the subject of an action, and how often it is built until that is repaired. */
+/** How often a developer breaks the subject of an action, and how often it is built until it is repaired. */
 const breaks = 0.008;
 const triesUntilMended = 2.5;
 
@@ -47,7 +47,10 @@ export function builds(
   return all.sort((one, other) => one.at - other.at);
 }
 
-/** Different ones, the popular sooner: the least of exponential times (Efraimidis and Spirakis, 2006). */
+/**
+ * Draws different actions, popular ones with a higher probability: the smallest exponential times (Efraimidis and
+ * Spirakis, 2006).
+ */
 function pick(random: Random, actions: readonly Action[], count: number): Action[] {
   return actions
     .map((action) => ({ action, time: exponential(random, 1 / action.popularity) }))

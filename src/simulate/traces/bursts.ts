@@ -4,10 +4,10 @@ import { builds } from "./builds.ts";
 import { codeBase } from "./code-base.ts";
 import { standardHeader } from "./standard-header.ts";
 
-/** How many workers of each class there are: 64 CPUs in all. */
+/** The number of workers of each class: 64 CPUs in total. */
 const workers = [16, 8, 4, 2];
 
-/** Great builds at once on a farm that cannot grow: queues are long, then there is nothing to do. */
+/** Large builds at the same time on a farm that cannot grow: queues are long, and then the farm is idle. */
 export function bursts(seed: number): Trace {
   const random = randomFrom(seed);
   const actions = codeBase(random, 200);
@@ -17,7 +17,7 @@ export function bursts(seed: number): Trace {
     pool: { kind: "fixed", workers: workers[index] ?? 1 } as const,
   }));
   return {
-    // About an hour stands for a week.
+    // About an hour represents a week.
     header: { ...header, classes, calendarRate: 160 },
     executions: builds(random, () => actions, {
       executions: 6_000,

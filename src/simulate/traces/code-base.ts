@@ -17,7 +17,7 @@ export interface Action {
   readonly action: string;
   readonly target: string;
   readonly mnemonic: string;
-  /** Typical; each execution differs a little. */
+  /** The typical value; each execution differs slightly. */
   readonly cpuMs: number;
   /** The share of the CPU time that can run in parallel. */
   readonly parallelShare: number;
@@ -25,16 +25,16 @@ export interface Action {
   readonly peakMemoryBytes: number;
   readonly timeoutMs: number;
   readonly ownTimeoutMs: number | undefined;
-  /** How much one execution differs from the next: sigma of a log-normal. */
+  /** How much executions differ from each other: sigma of a log-normal. */
   readonly noise: number;
-  /** How often it comes, relative to others. */
+  /** How often it occurs, relative to others. */
   readonly popularity: number;
 }
 
-/** A kind of rule, with the actions that each of its targets has. */
+/** A kind of rule, with the actions of each of its targets. */
 type Rule = (random: Random, target: string) => Action[];
 
-/** A code base: targets of several kinds, each with a few actions that are alike. */
+/** A code base: targets of several kinds, each with a few similar actions. */
 export function codeBase(random: Random, targets: number): Action[] {
   const rules: readonly (readonly [number, Rule])[] = [
     [35, cppLibrary],
@@ -46,7 +46,7 @@ export function codeBase(random: Random, targets: number): Action[] {
   ];
   return Array.from({ length: targets }, (_, index) => {
     const rule = weighted(random, rules);
-    // How often a target is built: few are touched all day, most seldom.
+    // How often a target is built: a few change all day, most rarely.
     const popularity = pareto(random, 1, 1.1, 25);
     return rule(random, `//pkg/${index}`).map((each) => ({ ...each, popularity }));
   }).flat();
@@ -85,7 +85,7 @@ function actionsOf(
   });
 }
 
-/** Compilers of C++ use one thread. Files of one target include much the same. */
+/** Compilers of C++ use one thread. Files of one target include mostly the same headers. */
 function cppLibrary(random: Random, target: string): Action[] {
   const typicalMs = pareto(random, 2_500, 1.3, 60_000);
   const typicalMiB = pareto(random, 60, 1.3, 1_500);
@@ -96,7 +96,7 @@ function cppLibrary(random: Random, target: string): Action[] {
   }));
 }
 
-/** javac and the programs beside it are slightly parallel. */
+/** javac and its related programs are slightly parallel. */
 function javaLibrary(random: Random, target: string): Action[] {
   return actionsOf(random, target, 1, () => ({
     mnemonic: "Javac",
@@ -115,7 +115,7 @@ function generated(random: Random, target: string): Action[] {
   }));
 }
 
-/** A linker shares most of its work; few outputs are great and take gigabytes. */
+/** A linker runs most of its work in parallel; a few outputs are large and need gigabytes. */
 function cppBinary(random: Random, target: string): Action[] {
   const link = pareto(random, 3_000, 0.9, 300_000);
   return [
@@ -141,7 +141,7 @@ function rustCrate(random: Random, target: string): Action[] {
   }));
 }
 
-/** Anything: most are short and have one thread; some are parallel, some start whole databases. Shards are alike. */
+/** Any kind: most are short and have one thread; some are parallel, some start whole databases. Shards are similar. */
 function tests(random: Random, target: string): Action[] {
   const shards = random() < 0.15 ? 2 + Math.floor(random() * 7) : 1;
   const typicalMs = pareto(random, 3_000, 0.95, 600_000);

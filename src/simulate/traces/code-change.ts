@@ -8,7 +8,10 @@ const MiB = 2 ** 20;
 /** About half of the trace. */
 const changeAtMs = 600_000;
 
-/** Half way, what a third of the targets do changes: longer or shorter, more threads or one, more memory or less. */
+/**
+ * In the middle, the work of a third of the targets changes: longer or shorter, more threads or one, more memory or
+ * less.
+ */
 export function codeChange(seed: number): Trace {
   const random = randomFrom(seed);
   const before = codeBase(random, 60);
@@ -36,7 +39,7 @@ function same(action: Action): Action {
 }
 
 function change(random: Random): (action: Action) => Action {
-  // From a quarter to four times, as likely up as down.
+  // From a quarter to four times, with equal probability for up and down.
   const times = 4 ** between(random, -1, 1);
   const memoryTimes = 8 ** between(random, -0.5, 1);
   const turnsParallel = random() < 0.3;

@@ -4,7 +4,7 @@ import { builds } from "./builds.ts";
 import { codeBase } from "./code-base.ts";
 import { standardHeader } from "./standard-header.ts";
 
-/** A code base that was never built before: first all of it, then parts, and no action runs often. */
+/** A code base without earlier builds: first all of it, then parts, and no action runs often. */
 export function newCodeBase(seed: number): Trace {
   const random = randomFrom(seed);
   const actions = codeBase(random, 220);

@@ -19,7 +19,7 @@ export function standardHeader(
       pool,
     })),
     order: "longest-first",
-    // About 25 minutes stand for a week, in which an action runs some five times a day.
+    // About 25 minutes represent a week, in which an action runs about five times a day.
     calendarRate: 400,
     lostRate: 0,
     infrastructureRate: 0,

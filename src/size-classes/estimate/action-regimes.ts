@@ -3,28 +3,28 @@ import type { LogNormal } from "./log-normal.ts";
 import { type Regime, regimesOf } from "./regimes.ts";
 import { logOutOfMemoryFactor, logStoppedFactor } from "./usual-spread.ts";
 
-/** Speed-up over one CPU that was seen on a class: how many runs count, and the mean of its logarithm. */
+/** The speed-up over one CPU that was observed on a class: the number of runs, and the mean of its logarithm. */
 export interface SpeedUp {
   readonly sizeClass: number;
   weight: number;
   log: number;
 }
 
-/** Runs of an action that do about as much. */
+/** Runs of an action with about the same amount of work. */
 interface WorkRegime {
-  /** The chance that the next run is of it. */
+  /** The probability that the next run belongs to it. */
   readonly share: number;
-  /** Milliseconds on one CPU, and by how many runs it is known. */
+  /** Milliseconds on one CPU, and the number of runs that support it. */
   readonly work: LogNormal;
   readonly weight: number;
   readonly speedUps: readonly SpeedUp[];
 }
 
-/** A run that was ended in favour of one on a greater class, which succeeded: by its time-out, or by a second run. */
+/** A run that was ended in favour of one on a larger class, which succeeded: by its timeout, or by a second run. */
 interface EndedRun {
   readonly sizeClass: number;
   readonly ranMs: number;
-  /** The work of the run on the greater class, in milliseconds on one CPU. */
+  /** The work of the run on the larger class, in milliseconds on one CPU. */
   readonly workMs: number;
 }
 
@@ -32,12 +32,12 @@ interface EndedRun {
 export interface ActionRegimes {
   readonly work: readonly WorkRegime[];
   readonly memory: readonly Regime[];
-  /** How fast it was on each class, whatever it did. */
+  /** The speed-up on each class, whatever the work. */
   readonly speedUps: readonly SpeedUp[];
   /** The work of its last runs, in milliseconds on one CPU. */
   readonly latestLogWorks: readonly number[];
   readonly endedEarly: readonly EndedRun[];
-  /** Runs that ran out of memory: on which class, and their measurements; 0 when nothing was measured. */
+  /** Runs that ran out of memory: their class, and their measurements; 0 when nothing was measured. */
   readonly shortages: readonly Shortage[];
 }
 
@@ -47,19 +47,19 @@ interface Shortage {
 }
 
 /**
- * The assumed persistence of high memory needs. A developer whose change needs much memory mostly builds it more than
- * once; if it was an outlier, one run on a greater class is the cost. Work depends more on the input of a run. On ten
+ * The assumed persistence of high memory needs. A developer whose change needs much memory usually builds it more than
+ * once; if it was an outlier, the cost is one run on a larger class. Work depends more on the input of a run. On ten
  * kinds of traces, 0.3 and 0.5 for work cost 1 to 2 % with heavy-tailed times and gained nothing; for memory they cost
  * 0.2 %.
  */
 const persistenceOfMemory = 0.5;
 const persistenceOfWork = 0;
-/** As many as are remembered of a class. */
+/** As many runs as are stored for a class. */
 const latest = historySize;
-/** As in `regimesOf`: the last five runs count most. */
+/** As in `regimesOf`: the last five runs have the most weight. */
 const speedUpMemory = 0.8;
 
-/** The parts of the buffer: for each run that did work, and for each run with a known memory use. */
+/** The parts of the buffer: for each run with work, and for each run with a known memory use. */
 const parts = {
   logWork: 0,
   workWeight: 1,
@@ -71,7 +71,7 @@ const parts = {
   count: 7,
 } as const;
 
-/** A failed run, until the next one shows whether more is known about its execution. */
+/** A failed run, until the next one shows whether it belongs to the same execution. */
 interface Open {
   readonly run: PastRun;
   readonly sizeClass: number;
@@ -79,11 +79,11 @@ interface Open {
   readonly weight: number;
 }
 
-// Kept between histories, because allocating arrays is expensive compared with their use. Each is read to its end
-// before the next begins.
+// Reused for several histories, because allocating arrays is expensive compared with their use. Each is read completely
+// before the next starts.
 let room = new Float64Array(0);
 
-/** Collects the runs of one action, the earliest first; one action at a time. */
+/** Collects the runs of one action, the earliest first; for one action at a time. */
 export class ActionSamples {
   readonly #most: number;
   #works = 0;
@@ -92,7 +92,7 @@ export class ActionSamples {
   readonly #shortages: Shortage[] = [];
   #open: Open | undefined;
 
-  /** @param most So many runs are added at most. */
+  /** @param most The maximum number of added runs. */
   constructor(most: number) {
     this.#most = most;
     if (room.length < parts.count * most) room = new Float64Array(parts.count * most);
@@ -113,7 +113,7 @@ export class ActionSamples {
   ): void {
     const before = this.#open;
     this.#open = undefined;
-    // The next run of the action, on a greater class, is most often the retry of the same execution.
+    // The next run of the action, on a larger class, is usually the retry of the same execution.
     const first = before !== undefined && sizeClass > before.sizeClass ? before : undefined;
     if (before !== undefined && first === undefined) this.#alone(before);
     if (run.end === "failed") return;
@@ -130,7 +130,7 @@ export class ActionSamples {
         ranMs: first.run.durationMs,
         workMs: Math.exp(logWork),
       });
-    // An attempt that ran out of memory tells more than the measurement of the one that had enough.
+    // An attempt that ran out of memory contains more information than the measurement of the run with enough memory.
     const short = first?.run.end === "out_of_memory" ? (first.run.peakMemoryBytes ?? 0) : 0;
     const bytes = Math.max(run.peakMemoryBytes ?? 0, short * justOver);
     if (bytes > 0) this.#need(Math.log(bytes), weight);
@@ -176,7 +176,7 @@ export class ActionSamples {
     };
   }
 
-  /** No later run shows how much it would have needed: estimate it. */
+  /** No later run shows how much it would have needed, so this is estimated. */
   #alone({ run, sizeClass, logWork, weight }: Open): void {
     const { end, peakMemoryBytes = 0 } = run;
     if (end === "timed_out")
@@ -219,7 +219,7 @@ export class ActionSamples {
   }
 }
 
-/** A run that ran out of memory needs at least a little more than it had. */
+/** A run that ran out of memory needs at least slightly more than it had. */
 const justOver = 1.01;
 
 function addTo(speedUps: SpeedUp[], sizeClass: number, log: number, worth: number): void {

@@ -34,7 +34,7 @@ const serial: Work = { serialMs: 20_000 };
 const parallel: Work = { serialMs: 2_000, parallelMs: 38_000, width: 32 };
 const narrow: Work = { serialMs: 1_000, parallelMs: 30_000, width: 4 };
 
-// Seen on one class only; the others follow from CPU time. Within a tenth, but for what lies beyond what was seen.
+// Observed on one class only; the others follow from CPU time. Within a tenth, except outside of the observed range.
 test.each([
   { name: "a serial action", work: serial, seenOn: 4, asked: [1, 2, 4, 8] },
   { name: "a parallel action", work: parallel, seenOn: 8, asked: [1, 2, 4, 8] },
@@ -151,7 +151,7 @@ test.each([
 
 const small: Work = { ...serial, peakMemoryBytes: GiB };
 const large: Work = { ...serial, peakMemoryBytes: 12 * GiB };
-/** An execution that had too little on class 1 and enough on class 4. */
+/** An execution that had too little memory on class 1 and enough on class 4. */
 const short = (number: number) => [
   ended("out_of_memory", 1, number, { peakMemoryBytes: 4 * GiB }),
   ran(large, 4, number + 0.5),

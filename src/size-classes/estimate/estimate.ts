@@ -7,7 +7,7 @@ import { nearLimit } from "./near-limit.ts";
 import { togetherOf } from "./regimes.ts";
 import { onCpus, priorOfScalings, scalingsOfAction, scalingsOfMixture } from "./scaling.ts";
 
-/** Where nothing is known: 2 s on one CPU, and one in twenty takes over 25 s. */
+/** When nothing is known: 2 s on one CPU, and one in twenty takes over 25 s. */
 const workOfAnything: LogNormal = { mu: Math.log(2_000), sigma: 1.5 };
 /** "Most … use less than 100 MB of RAM, while a couple of outliers … multiple gigabytes" (the seed). */
 const memoryOfAnything: LogNormal = { mu: Math.log(80e6), sigma: 1.5 };
@@ -15,22 +15,22 @@ const memoryOfAnything: LogNormal = { mu: Math.log(80e6), sigma: 1.5 };
 const weightAbove = 2;
 /** Actions of one target differ at least by this much, as a variance of logarithms: e^±0.5. */
 const leastBetween = 0.25;
-/** The probability that an action is unlike its earlier runs; the level above then counts more. */
+/** The probability that an action differs from its earlier runs; the level above then has more weight. */
 const unlikeItself = 0.01;
-/** The own speed of a class counts against so many runs of the estimate from scalings. */
+/** The class's own speed has the weight of this many runs against the estimate from scalings. */
 const weightOfScalings = 0.5;
 
 export interface ClassEstimate {
   readonly offered: OfferedClass;
   readonly own: ClassDigest | undefined;
-  /** Time there over time on one CPU. */
+  /** The time there divided by the time on one CPU. */
   readonly slowness: number;
   /** The duration of successful runs there. */
   readonly duration: LogNormal;
   readonly expectedMs: number;
-  /** The probability that a run needs more memory than there is. */
+  /** The probability that a run needs more memory than the class has. */
   readonly memoryRisk: number;
-  /** The probability that it fails or times out here, and would not on a greater class. */
+  /** The probability that it fails or times out here, and would not on a larger class. */
   readonly slowRisk: number;
 }
 
@@ -38,15 +38,15 @@ export interface ClassEstimate {
 export interface Estimate {
   /** Milliseconds on one CPU. */
   readonly work: LogNormal;
-  /** Bytes: the regimes that the action's own runs had, else one. */
+  /** Bytes: the regimes of the action's own runs, otherwise one. */
   readonly memory: readonly Part[];
-  /** How likely each of `scalings` is. */
+  /** The probability of each of `scalings`. */
   readonly scalings: Float64Array;
-  /** The regimes that the next run may be of: its own runs', else one. */
+  /** The possible regimes of the next run: those of its own runs, otherwise one. */
   readonly parts: readonly WorkPart[];
   /** The digest of the action itself; undefined before its first run. */
   readonly own: OwnDigest | undefined;
-  /** Runs of its like, the nearest of them. */
+  /** The number of runs of the most similar key. */
   readonly likeRuns: number;
   readonly classes: readonly ClassEstimate[];
 }
@@ -54,13 +54,13 @@ export interface Estimate {
 /** The digest of the action's own runs. */
 export type OwnDigest = KeyDigest & { readonly teaches: { readonly kind: "of-one-action" } };
 
-/** A spread, and the chance that it is the one that the next run is of. */
+/** A distribution, and the probability that the next run belongs to it. */
 interface Part {
   readonly share: number;
   readonly spread: LogNormal;
 }
 
-/** One possibility for the next run: so much work with such a scaling. */
+/** One possibility for the next run: an amount of work with a scaling. */
 interface WorkPart extends Part {
   readonly expectedMs: number;
   readonly scalings: Float64Array;
@@ -138,7 +138,8 @@ function isOfOneAction(digest: KeyDigest): digest is OwnDigest {
 
 /**
  * The weight of the action's other regimes for a regime whose scaling was not observed; the rest is from the level
- * above. Half, because nothing supports more: with 0.85, alternating regimes cost 4 % more, and nothing cost less.
+ * above. Half, because nothing supports a larger value: with 0.85, alternating regimes cost 4 % more, and nothing cost
+ * less.
  */
 const fromOtherRegimes = 0.5;
 
@@ -166,7 +167,7 @@ function workParts(
   });
 }
 
-/** Weighted by the work that is done so. */
+/** Weighted by the work that scales in this way. */
 function scalingsTogether(parts: readonly WorkPart[], expectedWorkMs: number): Float64Array {
   const [first] = parts;
   if (parts.length === 1 && first !== undefined) return first.scalings;
@@ -185,7 +186,10 @@ function memoryParts(own: ActionRegimes | undefined, above: LogNormal): Part[] {
   }));
 }
 
-/** The own runs of one action, drawn to the level above; more so the fewer they are. */
+/**
+ * Returns the own runs of one action, combined with the level above; the fewer runs, the more weight the level above
+ * has.
+ */
 function pulled(own: LogNormal, weight: number, above: LogNormal): LogNormal {
   if (weight === 0) return above;
   const within = own.sigma * own.sigma;
@@ -194,7 +198,7 @@ function pulled(own: LogNormal, weight: number, above: LogNormal): LogNormal {
   return { mu, sigma: Math.sqrt(within * (1 + 1 / (weight + pull))) };
 }
 
-/** The runs of many actions as an estimate of a further one, drawn to the level above. */
+/** Returns the runs of many actions as an estimate for another one, combined with the level above. */
 function mixed(own: LogNormal, weight: number, above: LogNormal): LogNormal {
   if (weight === 0) return above;
   const all = weight + weightAbove;
@@ -230,7 +234,7 @@ function slownessOn(
   );
 }
 
-/** The measured memory is not all that counts against a limit: page tables are missing, and short peaks. */
+/** The measured memory is not all that counts against a limit: page tables and short peaks are missing. */
 const memoryMargin = 1.05;
 
 function memoryRisk(needs: readonly Part[], above: LogNormal, limit: number): number {
@@ -241,7 +245,7 @@ function memoryRisk(needs: readonly Part[], above: LogNormal, limit: number): nu
 
 /**
  * Returns the share of runs that ran out of memory there although so much memory was never measured: memory that is
- * allocated at once is gone before it is measured, and some workers do not measure it.
+ * allocated at once fails before it is measured, and some workers do not measure it.
  */
 function unmeasuredRisk(
   own: OwnDigest | undefined,
@@ -251,7 +255,7 @@ function unmeasuredRisk(
   if (own === undefined || own.teaches.shortages.length === 0) return 0;
   const { sizeClass: here = 0, memoryBytes = 0 } = classes[place] ?? {};
   const isShortHere = (offered: OfferedClass | undefined, sizeClass: number) =>
-    // A greater class with the same memory or less lacks what this one lacks.
+    // A larger class with the same memory or less has the same shortage.
     sizeClass >= here || (offered !== undefined && memoryBytes <= offered.memoryBytes);
   const short = own.teaches.shortages.filter(({ sizeClass, peakBytes }) => {
     const on = classes.find((each) => each.sizeClass === sizeClass);
@@ -266,11 +270,11 @@ function unmeasuredRisk(
   return (short + 1) / (short + enough + 1);
 }
 
-/** The probability that the next run needs more memory than this. */
+/** Returns the probability that the next run needs more memory than this. */
 export function moreThan(needs: readonly Part[], limit: number): number {
   let risk = 0;
   for (const { share, spread } of needs) risk += share * tail(spread, limit / memoryMargin);
-  // The shares add up to 1 only up to rounding.
+  // The sum of the shares may exceed 1 by rounding.
   return Math.min(1, risk);
 }
 

@@ -5,9 +5,9 @@ import type { LogNormal } from "./log-normal.ts";
 import { Mixture } from "./mixture.ts";
 import { logOutOfMemoryFactor, logStoppedFactor, usualSigma } from "./usual-spread.ts";
 
-/** The weight of runs older than the full memory of a class: they exist only on rarely used classes. */
+/** The weight of runs older than the complete memory of a class: they exist only on rarely used classes. */
 const beforeWindowWeight = 0.1;
-/** Speed-ups that count as alike: by an eighth of their logarithm. The last takes all above e^(20/8) = 12. */
+/** Speed-ups are grouped by an eighth of their logarithm. The last group contains all above e^(20/8) = 12. */
 const binsPerLogarithm = 8;
 export const speedUpBins = 21;
 
@@ -17,29 +17,29 @@ export interface ClassDigest {
   runs: number;
   succeeded: number;
   outOfMemory: number;
-  /** Runs of late that failed or ran out of time here, when the next run of the key, on a greater class, succeeded. */
+  /** Recent runs that failed or timed out here, when the next run of the key, on a larger class, succeeded. */
   refuted: number;
-  /** Speed-ups over one CPU, as a histogram; for keys that stand for many actions. */
+  /** Speed-ups over one CPU, as a histogram; for keys of many actions. */
   readonly speedUps: Float64Array | undefined;
 }
 
 /** The digest of a key's runs, independent of the offered classes. */
 export interface KeyDigest {
-  /** All runs that are remembered. */
+  /** The number of all stored runs. */
   readonly runs: number;
   readonly succeeded: number;
   readonly classes: readonly ClassDigest[];
-  /** The longest that it ran and succeeded. */
+  /** The longest duration of a successful run. */
   readonly longestSuccessMs: number;
   readonly teaches: Teaches;
 }
 
-/** An action's own runs follow one another; those of a target or a tool are a mixture of many actions. */
+/** An action's own runs are a sequence; those of a target or a tool are a mixture of many actions. */
 type Teaches =
   | ({ readonly kind: "of-one-action" } & ActionRegimes)
   | {
       readonly kind: "of-many-actions";
-      /** Milliseconds on one CPU, of one run; and by how many runs it is known. */
+      /** Milliseconds on one CPU for one run, and the number of runs that support it. */
       readonly work: LogNormal;
       readonly workWeight: number;
       readonly memory: LogNormal;
@@ -48,7 +48,7 @@ type Teaches =
 
 const digests = new WeakMap<KeyHistory, KeyDigest>();
 
-/** Histories do not change, so each is read once. */
+/** Histories do not change, so each is digested once. */
 export function digestOf(history: KeyHistory): KeyDigest {
   let digest = digests.get(history);
   if (digest === undefined) {
@@ -78,13 +78,13 @@ function read(history: KeyHistory): KeyDigest {
     on.refuted *= refutationMemory;
     const isKnown = run.cpuMs !== undefined && run.cpuMs > 0;
     const elapsed = Math.log(Math.max(1, run.durationMs));
-    // Waiting for anything but a CPU takes as long on any class, so it counts as serial work.
+    // Waiting for anything except a CPU takes as long on any class, so it counts as serial work.
     const speedUp = isKnown
       ? Math.max(0, Math.log(run.cpuMs ?? 1) - elapsed)
       : (speedUps?.[lanes.indexOf(lane)] ?? 0);
     const isSeen = isKnown || speedUps !== undefined;
     const weight = run.at < windowStart ? beforeWindowWeight : 1;
-    // Compared by durations alone, a speed-up is worth less.
+    // A speed-up that compares only durations has less weight.
     const worth = isKnown ? 1 : 0.3;
     const seen = isSeen ? speedUp : Number.NaN;
     samples.add(run, on.sizeClass, elapsed + speedUp, seen, worth, weight);
@@ -93,7 +93,7 @@ function read(history: KeyHistory): KeyDigest {
       on.succeeded++;
       if (on.speedUps !== undefined && isSeen) addSpeedUp(on.speedUps, speedUp, weight);
       longestSuccessMs = Math.max(longestSuccessMs, run.durationMs);
-      // The next run of the key after a failure is most often the retry of the same execution.
+      // The next run of the key after a failure is usually the retry of the same execution.
       if (failedBefore && failedBefore.digest.sizeClass < on.sizeClass)
         failedBefore.digest.refuted++;
     } else if (end === "out_of_memory") on.outOfMemory++;
@@ -108,7 +108,7 @@ function read(history: KeyHistory): KeyDigest {
   };
 }
 
-/** The runs of many actions, in no order. */
+/** The runs of many actions, without an order. */
 class ManyActions {
   readonly #work = new Mixture(usualSigma);
   readonly #memory = new Mixture(usualSigma);
@@ -142,7 +142,7 @@ class ManyActions {
   }
 }
 
-/** The runs of one class, on the way through them. */
+/** The position in the runs of one class. */
 interface Lane {
   readonly runs: readonly PastRun[];
   readonly digest: ClassDigest;
@@ -156,7 +156,7 @@ function lanesOf(history: KeyHistory, isMixture: boolean): Lane[] {
   return lanes.sort((one, other) => one.digest.sizeClass - other.digest.sizeClass);
 }
 
-/** From when on all runs are remembered: a full class has forgotten those before. */
+/** Returns the time from which all runs are stored: a full class has dropped the runs before it. */
 function windowStartOf(lanes: readonly Lane[]): number {
   let start = 0;
   for (const { runs } of lanes)
@@ -178,7 +178,7 @@ function earliest(lanes: readonly Lane[]): Lane {
   return first;
 }
 
-/** Each later run on the class makes what spoke against it count this much less. */
+/** Each later run on the class reduces the weight of the evidence against it by this factor. */
 const refutationMemory = 0.9;
 
 function addSpeedUp(speedUps: Float64Array, speedUp: number, weight: number): void {
@@ -192,7 +192,10 @@ export function logSpeedUpOfBin(bin: number): number {
 
 const comparedRuns = 5;
 
-/** Where CPU time is not measured: how much faster an action is on each class than on the least that it ran on. */
+/**
+ * Without measured CPU time, returns how much faster an action is on each class than on the smallest class on which it
+ * ran.
+ */
 function speedUpsWithoutCpu(lanes: readonly Lane[]): number[] | undefined {
   if (lanes.every(({ runs }) => isMeasured(runs))) return undefined;
   let least: number | undefined;

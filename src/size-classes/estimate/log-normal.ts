@@ -1,10 +1,10 @@
-/** A spread of things that are positive and vary by factors: the mean and deviation of their natural logarithm. */
+/** A distribution of positive values that vary by factors: the mean and deviation of their natural logarithm. */
 export interface LogNormal {
   readonly mu: number;
   readonly sigma: number;
 }
 
-/** Standard normal deviates by share below: tables. */
+/** Standard normal deviates by cumulative share, from tables. */
 export const deviates = { half: 0, p90: 1.2816, p95: 1.6449, p98: 2.0537, p999: 3.0902 } as const;
 
 export function quantile(spread: LogNormal, deviate: number): number {
@@ -22,16 +22,16 @@ export function tail({ mu, sigma }: LogNormal, limit: number): number {
   return above((Math.log(limit) - mu) / Math.max(sigma, 1e-6));
 }
 
-/** The mean of those that are more than `limit`. */
+/** Returns the mean of the values above `limit`. */
 export function meanAbove(spread: LogNormal, limit: number): number {
   const { mu, sigma } = spread;
   const share = tail(spread, limit);
-  // So far out, the formula divides zero by zero; the mean is hardly above the limit there.
+  // At this distance, the formula divides zero by zero; the mean is only slightly above the limit there.
   if (share < 1e-6) return limit * (1 + sigma / 4);
   return (mean(spread) * above((Math.log(limit) - mu) / sigma - sigma)) / share;
 }
 
-/** The probability that a standard normal deviate exceeds `z`. Abramowitz and Stegun 26.2.17, to 7.5e-8. */
+/** Returns the probability that a standard normal deviate exceeds `z`. Abramowitz and Stegun 26.2.17, to 7.5e-8. */
 export function above(z: number): number {
   if (z < 0) return 1 - above(-z);
   if (z > 38) return 0;

@@ -1,6 +1,6 @@
 import type { LogNormal } from "./log-normal.ts";
 
-/** The weight of the usual value, in runs: few actions look more alike than they are. */
+/** The weight of the usual value, in runs: a few actions look more similar than they are. */
 const usualWeight = 2;
 
 /** The spread of a quantity over many actions, in no order. */

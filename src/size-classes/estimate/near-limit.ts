@@ -1,2 +1,2 @@
-/** A run that failed with this much of its memory in use may have failed for want of it. */
+/** A run that failed with this share of its memory in use may have failed because of too little memory. */
 export const nearLimit = 0.85;

@@ -1,21 +1,23 @@
 import type { LogNormal } from "./log-normal.ts";
 import { usualSigma } from "./usual-spread.ts";
 
-/** Values further apart than a factor of two are of different regimes: three deviations of what usually varies. */
+/**
+ * Values that differ by more than a factor of two belong to different regimes: three deviations of the usual variation.
+ */
 const gap = Math.log(2);
-/** The widest gaps count; more regimes than this have too few values each. */
+/** The widest gaps are used; with more regimes than this, each has too few values. */
 const mostRegimes = 6;
 /**
- * The weight of a value relative to the next one, for how often a regime occurs: the last twenty count most. From 0.95
- * to 0.98, and with `usualTransitions` from 1 to 3, ten kinds of traces cost the same within 0.2 %.
+ * The weight of a value relative to the next one, for how often a regime occurs: the last twenty have the most weight.
+ * From 0.95 to 0.98, and with `usualTransitions` from 1 to 3, ten kinds of traces cost the same within 0.2 %.
  */
 const memory = 0.95;
 /** The weight of the usual value, in transitions. */
 const usualTransitions = 1;
-/** Values below this weight are left out: after some 75 values. */
+/** Values below this weight are left out: after about 75 values. */
 const leastFactor = 0.02;
 /**
- * Like `memory`, within a regime: the last five decide most of its position. With 0.95, heavy tails cost 1.6 % more.
+ * Like `memory`, within a regime: the last five determine most of its position. With 0.95, heavy tails cost 1.6 % more.
  */
 const memoryWithin = 0.8;
 /** The weight of the usual spread, in values. */
@@ -23,7 +25,7 @@ const usualWeight = 2;
 
 /** One of the levels between which a quantity changes. */
 export interface Regime {
-  /** The chance that the next value is of it. */
+  /** The probability that the next value belongs to it. */
   readonly share: number;
   /** The number of values that support it. */
   readonly weight: number;
@@ -31,9 +33,9 @@ export interface Regime {
 }
 
 export interface Regimes {
-  /** The lowest first. */
+  /** In ascending order. */
   readonly all: readonly Regime[];
-  /** The regime of each value, by place; valid until the next call. */
+  /** The regime of each value, by index; valid until the next call. */
   readonly places: Uint8Array;
 }
 
@@ -41,8 +43,9 @@ export interface Regimes {
  * Finds the regimes of a quantity that varies by factors, and predicts the next one.
  *
  * The work of an action may depend on its input, alternate, or have changed permanently. Its next regime is predicted
- * from what followed the present one so far, and from how often each occurs: a first-order Markov chain. So a permanent
- * change is followed after two values, an outlier is as likely as outliers were, and alternating values are a mixture.
+ * from the past successors of the present one, and from how often each occurs: a first-order Markov chain. So a
+ * permanent change is followed after two values, an outlier has the probability of earlier outliers, and alternating
+ * values are a mixture.
  *
  * @param logarithms The oldest first. @param weights Of each value, at most 1. @param persistence How often a value
  * stays in the regime of the one before, where no successor is known.
@@ -63,7 +66,7 @@ export function regimesOf(
     followed: 0,
     factor: 1,
   }));
-  // The latest first, so that what counts less and less is a factor.
+  // The latest first, so that the decreasing weight is a factor.
   let factor = 1;
   let often = 0;
   let followed = 0;
@@ -114,7 +117,7 @@ export function regimesOf(
 /** Bins of a quarter of a factor of two; logarithms of counts of milliseconds or bytes are 0 to 44. */
 const binWidth = gap / 4;
 const bins = 256;
-/** So many empty bins in a row are a gap: together with the partly empty neighbours, more than a factor of two. */
+/** This many empty bins in a row are a gap: together with the partly empty neighbours, more than a factor of two. */
 const emptyBins = 4;
 
 // Kept between calls, because allocating arrays is expensive compared with their use; all are written before they are
@@ -124,7 +127,7 @@ const placeOfBin = new Uint8Array(bins);
 let places = new Uint8Array(bins);
 
 /**
- * Sets in `places` the regime of each value. Without sorting the values, since it is done for each decision.
+ * Stores the regime of each value in `places`. It does not sort the values, because it runs for each decision.
  *
  * @returns How many regimes there are.
  */
@@ -157,7 +160,7 @@ function placeAll(logarithms: Float64Array): number {
   return gaps.length + 1;
 }
 
-/** All regimes as one spread, with the same mean and variance of logarithms. */
+/** Returns all regimes as one distribution, with the same mean and variance of logarithms. */
 export function togetherOf(
   parts: readonly { readonly share: number; readonly spread: LogNormal }[],
 ): LogNormal {

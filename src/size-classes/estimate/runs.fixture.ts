@@ -6,7 +6,7 @@ import type { OfferedClass, Situation } from "../strategy.ts";
 export const GiB = 2 ** 30;
 const hour = 3_600_000;
 
-/** What an action does: by Amdahl's law, as the standard traces have it. */
+/** The work of an action: by Amdahl's law, as in the standard traces. */
 export interface Work {
   readonly serialMs: number;
   readonly parallelMs?: number;
@@ -18,7 +18,7 @@ export function durationOn({ serialMs, parallelMs = 0, width = 1 }: Work, cpus: 
   return serialMs + parallelMs / Math.min(cpus, width);
 }
 
-/** A run that succeeded, the `number`th of its key. */
+/** Returns a successful run, the `number`th of its key. */
 export function ran(work: Work, sizeClass: number, number: number): readonly [number, PastRun] {
   return [
     sizeClass,
@@ -67,7 +67,7 @@ export function history(
   };
 }
 
-/** The seed's: 4 GiB for each CPU, and prices alike. */
+/** The seed's classes: 4 GiB for each CPU, and proportional prices. */
 export const seedClasses: readonly OfferedClass[] = [1, 2, 4, 8].map((sizeClass) => ({
   sizeClass,
   cpus: sizeClass,

@@ -2,14 +2,14 @@ import type { SpeedUp } from "./action-regimes.ts";
 import { type KeyDigest, logSpeedUpOfBin, speedUpBins } from "./key-digest.ts";
 
 /**
- * How a run may scale: Amdahl's law with a bounded width.
+ * The scaling of a run: Amdahl's law with a limited width.
  *
  * On k CPUs it takes (1 - share) + share / min(k, width) of its time on one.
  */
 interface Scaling {
   readonly share: number;
   readonly width: number;
-  /** How likely it is where nothing is known. */
+  /** Its probability when nothing is known. */
   readonly prior: number;
 }
 
@@ -32,22 +32,22 @@ export const scalings: readonly Scaling[] = [
 export const serial = 0;
 export const priorOfScalings: Float64Array = Float64Array.from(scalings, (each) => each.prior);
 
-/** By how much measured speed-ups of runs of one scaling differ, as a logarithm; the grid is as coarse. */
+/** How much measured speed-ups of runs with one scaling differ, as a logarithm; the grid has the same resolution. */
 const speedUpSigma = 0.1;
-/** An outlier of them never excludes a scaling altogether. */
+/** An outlier never excludes a scaling completely. */
 const leastLikelihood = 1e-3;
 /** A mixture of actions counts against this many runs of the level above. */
 const weightAbove = 2;
 /**
- * The weight of serial runs on one CPU, where no scaling can be observed. An action was often put there because it is
+ * The weight of serial runs on one CPU, where no scaling can be observed. An action often runs there because it is
  * serial, while parallel ones are observed elsewhere; without this weight the latter would represent all.
  */
 const serialOnOneCpu = 0.3;
 
-/** The values of all scalings on so many CPUs. */
+/** The values of all scalings on this number of CPUs. */
 interface OnCpus {
   readonly logSpeedUp: Float64Array;
-  /** Time there over time on one CPU. */
+  /** The time there divided by the time on one CPU. */
   readonly slowness: Float64Array;
   /** Likelihoods of speed-ups: bin × scaling. */
   readonly likelihood: Float64Array;
@@ -88,7 +88,7 @@ interface Known {
 }
 const ofMixtures = new WeakMap<KeyDigest, Known>();
 
-/** Estimates the scalings of a further action from a mixture of actions and the level above. */
+/** Estimates the scalings of another action from a mixture of actions and the level above. */
 export function scalingsOfMixture(
   above: Float64Array,
   digest: KeyDigest,
@@ -143,7 +143,7 @@ function computeOfMixture(
   return sum;
 }
 
-/** Estimates the scaling of one action from its own runs, which all scale alike, and the level above. */
+/** Estimates the scaling of one action from its own runs, which all scale equally, and the level above. */
 export function scalingsOfAction(
   above: Float64Array,
   speedUps: readonly SpeedUp[],

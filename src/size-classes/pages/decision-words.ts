@@ -29,7 +29,7 @@ function chosenWords({ purpose, reason, sizeClass }: Told): string {
 
 function expectedWords({ alternatives, expectedMs, sizeClass, timeoutMs }: Told): string {
   const own = alternatives.find((each) => each.sizeClass === sizeClass);
-  // Without knowledge the strategies put down the time allowed.
+  // Without knowledge, strategies store the permitted time.
   if (own?.expectedMs === null) {
     return `Nobody knew how long it would run there; it was allowed ${durationText(timeoutMs)}.`;
   }

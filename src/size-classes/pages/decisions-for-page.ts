@@ -7,7 +7,7 @@ import { levelOf } from "../key.ts";
 import { decisionWords } from "./decision-words.ts";
 import { runsOfDecisions } from "./runs-of-decisions.ts";
 
-/** Farms have a handful of classes. Whoever has more of them sees the least. */
+/** Farms have a few classes. With more classes than this, the smallest are shown. */
 const mostAlternatives = 64;
 const mostReason = 2_000;
 
@@ -44,7 +44,7 @@ export function decisionsForPage(
   });
 }
 
-/** Returns the readable part of a reason that another version of the farm wrote. */
+/** Returns the readable part of a reason from another version of the farm. */
 function reasonOf(kept: Readonly<Record<string, unknown>>): SizeClassDecision["reason"] {
   const reason = Reason.safeParse(kept);
   if (!reason.success) {

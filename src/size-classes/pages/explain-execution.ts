@@ -6,7 +6,7 @@ import { sizedRuns, sizeStanding } from "#execution/sizing/sized-runs.store.ts";
 import { standingWords } from "./decision-words.ts";
 import { decisionsForPage } from "./decisions-for-page.ts";
 
-/** Why an execution runs on its size class. Undefined when there is no such execution. */
+/** Returns why an execution runs on its size class. Undefined when there is no such execution. */
 export async function explainExecution(
   tx: Tx,
   id: ExecutionId,

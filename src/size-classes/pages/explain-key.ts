@@ -14,7 +14,7 @@ import { keysNamed, remembered } from "./keys.store.ts";
 const mostDecisions = 20;
 const mostClasses = 64;
 
-/** Returns everything known under a key; undefined when there is none of that name. */
+/** Returns everything that is stored under a key; undefined when there is none of that name. */
 export async function explainKey(
   tx: Tx,
   query: { readonly project: string; readonly domain: string | undefined; readonly key: string },

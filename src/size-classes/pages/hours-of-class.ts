@@ -4,7 +4,7 @@ import type { RanOn } from "#execution/sizing/size-class-usage.store.ts";
 const hourMs = 3_600_000;
 const shown = 24;
 
-/** The last 24 hours, oldest first; those with nothing in them, too. */
+/** Returns the last 24 hours, oldest first, including empty ones. */
 export function hoursOfClass(
   ran: readonly Pick<RanOn, "hour" | "runs" | "ms">[],
   price: number,

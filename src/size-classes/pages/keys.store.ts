@@ -11,10 +11,10 @@ const KnownKey = z.object({
   title: z.string(),
   lastSeenAt: z.date(),
 });
-/** A key of which something is remembered. */
+/** A key with stored data. */
 export type KnownKey = z.infer<typeof KnownKey>;
 
-/** Returns those of the keys that are known, in no order. */
+/** Returns those of the keys that are known, without an order. */
 export function knownKeys(tx: Tx, keys: readonly KeyName[]): Promise<KnownKey[]> {
   return tx.many(
     KnownKey,

@@ -9,7 +9,7 @@ import type { Usage } from "./read-classes.ts";
 
 interface KeysQuery {
   readonly text: string | undefined;
-  /** `next` of the page before. */
+  /** The `next` value of the previous page. */
   readonly before: string | undefined;
   readonly limit: number;
 }

@@ -1,13 +1,13 @@
 import { type Platform, requirementsOf, serves, spelledAlike } from "#core/platform.ts";
 import { platformName } from "./platform-name.ts";
 
-/** Size classes are shown by platform. */
+/** The platform under which size classes are shown. */
 export interface PlatformGroup {
   readonly name: string;
   readonly platform: Platform;
 }
 
-/** Where workers, and what ran, belong. */
+/** Assigns workers and executions to platforms. */
 export interface PlatformGroups {
   readonly all: readonly PlatformGroup[];
   ofWorker(platform: Platform): PlatformGroup;
@@ -18,8 +18,8 @@ export interface PlatformGroups {
 /**
  * Groups the platforms of a farm by name.
  *
- * Workers that match a declared platform belong to it, to the one with the most properties; so further properties of
- * single machines do not split it. All others form a platform each, as they offer it.
+ * Workers that match a declared platform belong to it, to the one with the most properties; so additional properties of
+ * single machines do not split it. All other workers form groups by their own platforms.
  */
 export function platformGroups(
   workers: readonly Platform[],

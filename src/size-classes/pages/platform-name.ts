@@ -1,6 +1,6 @@
 import type { Platform } from "#core/platform.ts";
 
-/** A platform in one line, which names it: `ISA=x86-64, OSFamily=linux`. */
+/** Returns a platform as one line: `ISA=x86-64, OSFamily=linux`. */
 export function platformName(platform: Platform): string {
   const names = Object.entries(platform)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
@@ -8,7 +8,7 @@ export function platformName(platform: Platform): string {
   return names.length === 0 ? "any" : names.join(", ");
 }
 
-/** Quoted where it could be taken for several. */
+/** Quotes a text that could be read as several. */
 function plain(text: string): string {
   return /^[^\s,="\\]+$/.test(text) ? text : JSON.stringify(text);
 }

@@ -26,11 +26,11 @@ import {
 } from "./size-class-table.ts";
 
 const dayMs = 24 * 3_600_000;
-/** Looking at as many takes a second of the database; on busier farms "lately" is less than a day. */
+/** Reading this many takes the database a second; on busier farms "lately" is less than a day. */
 const mostExecutions = 50_000;
-/** The dearest keys; other keys are found by their name. */
+/** The most expensive keys; other keys are found by their name. */
 const mostKeys = 10_000;
-/** On the page of a class. */
+/** The number of keys on the page of a class. */
 const mostKeysOfClass = 20;
 
 /** The executions within a day, and their cost. Takes a second on a large farm: cache it. */
@@ -40,7 +40,7 @@ export interface Usage {
   readonly ran: readonly RanOn[];
   readonly prices: readonly Price[];
   readonly saved: readonly SavedOn[];
-  /** The dearest first. */
+  /** The most expensive first. */
   readonly keys: readonly KeyCost[];
 }
 
@@ -81,7 +81,7 @@ export async function readUsage(db: Db, now: Date, table: ClassTable): Promise<U
   };
 }
 
-/** Whether prices were other ones when this was summed up: costs would not add up on one page. */
+/** Returns whether prices have changed since these sums were computed: then costs on one page would not add up. */
 export function hasOldPrices(table: ClassTable, { prices }: Usage): boolean {
   return prices.some((each) => table.priceOn(table.groupOf(each), each.sizeClass) !== each.price);
 }
@@ -95,7 +95,7 @@ export function classesForPage(now: ClassesNow, usage: Usage): SizeClasses {
   };
 }
 
-/** The dearest keys on one class of a platform. */
+/** Returns the most expensive keys on one class of a platform. */
 export function dearestOn(
   db: Db,
   table: ClassTable,

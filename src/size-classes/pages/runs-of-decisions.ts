@@ -7,10 +7,10 @@ interface Decided {
 }
 
 /**
- * Returns which attempts followed from which decision about one execution, by its number.
+ * Returns the attempts that followed each decision about one execution, by its number.
  *
- * A decision holds until the next: an attempt belongs to the latest decision before its hand-out; that of a second run,
- * to the latest hedge decision. The original repeats the result of a second run that won; it is shown with the second
+ * A decision is valid until the next: an attempt belongs to the latest decision before its lease; that of a second run,
+ * to the latest hedge decision. The original repeats the result of a successful second run; it is shown with the second
  * run.
  */
 export function runsOfDecisions<Run extends SizedRun>(

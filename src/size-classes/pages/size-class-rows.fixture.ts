@@ -24,7 +24,7 @@ interface ExecutionRow {
   readonly title?: string;
 }
 
-/** Writes an execution that is over. */
+/** Writes an execution that has ended. */
 export async function anEndedExecution(tx: Tx, row: ExecutionRow = {}): Promise<ExecutionId> {
   const id = row.id ?? ExecutionId.parse(randomUUID());
   const end = atSecond(row.endSecond ?? 10);
@@ -50,7 +50,7 @@ interface AttemptRow {
   readonly peakMemoryBytes?: number;
 }
 
-/** Writes an attempt that began and ended. */
+/** Writes an attempt that started and ended. */
 export async function anAttempt(tx: Tx, id: ExecutionId, row: AttemptRow = {}): Promise<void> {
   const { attempt = 1, from = 2, to = 10 } = row;
   await tx.run(sql`
@@ -72,7 +72,7 @@ interface DecisionRow {
   readonly alternatives?: readonly Partial<Alternative>[];
 }
 
-/** Writes a decision as the queue leaves it. */
+/** Writes a decision as the queue stores it. */
 export async function aDecision(tx: Tx, id: ExecutionId, row: DecisionRow = {}): Promise<void> {
   const alternatives = (row.alternatives ?? [{ sizeClass: 1, expectedMs: 8_000 }]).map((each) => ({
     expectedMs: null,
@@ -91,7 +91,7 @@ export async function aDecision(tx: Tx, id: ExecutionId, row: DecisionRow = {}):
   `);
 }
 
-/** Writes what is remembered of a key. */
+/** Writes the stored data of a key. */
 export async function aKey(
   tx: Tx,
   key: string,

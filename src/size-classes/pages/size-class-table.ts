@@ -39,7 +39,7 @@ export function classTable(now: ClassesNow, startDelayMs: number): ClassTable {
   };
 }
 
-/** A price for each class that anything of a kind ran on or could have run on. */
+/** Returns a price for each class on which an execution ran or could have run. */
 export function pricesOf(table: ClassTable, ran: readonly RanOn[]): Price[] {
   const kinds = new Map(
     ran.map(({ requirements, workerPlatform }) => [
@@ -72,7 +72,7 @@ export function sumOfSaved(some: readonly SizeClassSaved[]): SizeClassSaved {
   );
 }
 
-/** All platforms with their classes, the least first. */
+/** Returns all platforms with their classes, the smallest first. */
 export function platformsForPage(
   now: ClassesNow,
   table: ClassTable,
@@ -85,7 +85,7 @@ export function platformsForPage(
     ...each,
     group: table.groups.ofRequirements(each.requirements),
   }));
-  // Executions of a platform that is gone, or that does not exist yet, form one, too.
+  // Executions of a platform without workers form one, too.
   const all = new Map(
     [...table.groups.all, ...[...ranIn, ...queuedIn].map(({ group }) => group)].map((group) => [
       group.name,

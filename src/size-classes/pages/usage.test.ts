@@ -55,7 +55,7 @@ test("classes are told with workers, load, what ran there and what it cost", asy
   const { page } = await read();
 
   expect(page.lately).toMatchObject({ executions: 4, isCut: false });
-  // The worker with a property of its own belongs to the declared platform.
+  // The worker with an additional property belongs to the declared platform.
   expect(page.platforms.map(({ name }) => name)).toEqual(["OSFamily=linux"]);
   expect(page.platforms[0]?.classes).toMatchObject([
     {
@@ -95,7 +95,7 @@ test("saved is what the greatest class would have cost, measured or estimated, l
   const cheap = await anEndedExecution(db);
   await aDecision(db, cheap, { alternatives: both });
   await anAttempt(db, cheap, { from: 2, to: 10 });
-  // 6 s at 1 in vain, then 5 s at 4 measured: the 6 lost.
+  // 6 s at 1 without success, then 5 s at 4 measured: the 6 s are lost.
   const twice = await anEndedExecution(db, { sizeClass: 4, attempt: 2 });
   await aDecision(db, twice, { alternatives: both });
   await aDecision(db, twice, {
@@ -107,11 +107,11 @@ test("saved is what the greatest class would have cost, measured or estimated, l
   });
   await anAttempt(db, twice, { from: 0, to: 6, outcome: "timed_out" });
   await anAttempt(db, twice, { attempt: 2, sizeClass: 4, from: 6, to: 11 });
-  // Nobody knows.
+  // The saving is unknown.
   const unknown = await anEndedExecution(db);
   await aDecision(db, unknown, { alternatives: [{ sizeClass: 1 }, { sizeClass: 4 }] });
   await anAttempt(db, unknown);
-  // In the background: 2 s at 4, for nobody.
+  // In the background: 2 s at 4, without a client.
   const background = await anEndedExecution(db, { sizeClass: 4 });
   await aDecision(db, background, { purpose: "background", sizeClass: 4, alternatives: both });
   await anAttempt(db, background, { sizeClass: 4, from: 2, to: 4 });
@@ -138,7 +138,7 @@ test("sums are of old prices once others are declared", async () => {
 });
 
 test("what ends sooner than was thought has not saved what was thought", async () => {
-  // It hung once, so that long was expected on both. It took 2 s at 1; at 4 it would have, too.
+  // It hung once, so that this duration was expected on both. It took 2 s at 1; at 4 it would have taken the same.
   const id = await anEndedExecution(db);
   await aDecision(db, id, {
     alternatives: [
@@ -168,7 +168,7 @@ test("a second run costs as well, once, also when it wins", async () => {
 
   const { page, usage } = await read();
 
-  // 9 s at 1 and 4 s at 2 were spent; 4 s measured at 2 would have been.
+  // 9 s at 1 and 4 s at 2 were used; 4 s measured at 2 would have been enough.
   expect(page.saved).toEqual({ amount: 8 - 17, executions: 1, unknown: 0 });
   expect(usage.keys).toMatchObject([{ key: "a:k", executions: 1, cost: 17, ms: 13_000 }]);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { acceptableMs } from "./acceptable-time.ts";
 
-/** The table of the seed, as it is printed there: one minute on class 8. */
+/** The table of the seed, as printed there: one minute on class 8. */
 const printed = [
   { sizeClass: 1, exponent: 0.3, seconds: 112.0 },
   { sizeClass: 1, exponent: 0.5, seconds: 169.7 },

@@ -13,14 +13,14 @@ export function timedOutAfter(timeoutMs: number): PastRun {
   return { end: "timed_out", durationMs: timeoutMs, timeoutMs, at: 0 };
 }
 
-/** As many as are remembered of a class, each a little slower than the one before. */
+/** As many runs as are stored for a class, each slightly slower than the one before. */
 export function aFullHistory(ofMs: (place: number) => number): PastRun[] {
   return Array.from({ length: historySize }, (_, place) => succeededIn(ofMs(place)));
 }
 
 export const neverSucceeds: readonly PastRun[] = Array.from({ length: historySize }, () => failed);
 
-/** Of an action with outcomes by class; classes 1, 2, 4 and 8 and half an hour unless told otherwise. */
+/** A situation of an action with outcomes by class; by default classes 1, 2, 4 and 8 and half an hour. */
 export function aSituation(
   runs: Readonly<Record<number, readonly PastRun[]>> = {},
   changes: Partial<Situation> & {
@@ -55,7 +55,7 @@ export function aSituation(
   };
 }
 
-/** A run of the execution at hand, on class 1 unless told otherwise. */
+/** A run of the current execution, by default on class 1. */
 export function anEndedRun(end: EndedRun["end"], changes: Partial<EndedRun> = {}): EndedRun {
   return { sizeClass: 1, end, durationMs: 3_000, timeoutMs: 15_000, ...changes };
 }

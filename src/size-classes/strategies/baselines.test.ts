@@ -18,7 +18,7 @@ const baselines: readonly Strategy[] = [
 
 const pastRun = fc.record({
   end: fc.constantFrom(...runEnds),
-  // Few different ones, and nothing at all among them.
+  // A few different values, including zero.
   durationMs: fc.constantFrom(0, 50, 1_000, 9_999, 60_000, 60_000.5, 3_600_000),
   timeoutMs: fc.constantFrom(1, 10_000, 90_000, 1_800_000),
   at: fc.constant(0),
@@ -62,7 +62,7 @@ describe.each(baselines)("strategy $name", (strategy) => {
         expect(choice.expectedMs).toBeLessThanOrEqual(choice.timeoutMs);
         expect(choice.isExact).toBe(true);
         expect(choice.hedge).toBeUndefined();
-        // What runs in the background later runs on the largest first.
+        // A later background run starts on the largest class.
         const { backgroundSizeClass: later = offered[0] } = choice;
         expect(offered).toContain(later);
         expect(

@@ -1,6 +1,6 @@
 import type { PastRun } from "../past-run.ts";
 
-/** Outcomes on a class as Bernoulli trials: it was fast enough, or it was not. */
+/** Outcomes on a class as Bernoulli trials: fast enough or not. */
 export interface Trials {
   readonly count: number;
   readonly successes: number;
@@ -9,8 +9,8 @@ export interface Trials {
 /**
  * Compares outcomes with an acceptable time.
  *
- * A run that was stopped sooner than that says nothing, and is no trial: the seed keeps the timeout of what timed
- * out, and that is of use only for this. Whatever the class fell short of is a failure, memory too.
+ * A run that was stopped earlier contains no information, and is no trial: the seed stores the timeout of timed-out
+ * runs only for this. Any shortage of the class is a failure, including memory.
  */
 export function trialsWithin(runs: readonly PastRun[] | undefined, acceptableMs: number): Trials {
   let count = 0;

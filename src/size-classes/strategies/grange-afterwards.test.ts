@@ -29,7 +29,7 @@ function after(histories: readonly KeyHistory[], ...runs: readonly EndedRun[]): 
   return grange.afterwards(here, grange.choose(here), runs);
 }
 
-/** The class of the next run, or that there is none. */
+/** Returns the class of the next run, or undefined. */
 function classAfter(histories: readonly KeyHistory[], ...runs: readonly EndedRun[]) {
   const next = after(histories, ...runs);
   return next.kind === "again" ? next.choice.sizeClass : next.kind;
@@ -38,12 +38,12 @@ function classAfter(histories: readonly KeyHistory[], ...runs: readonly EndedRun
 const knownSerial = [history("action", times(5, serial, 2))];
 const knownParallel = [history("action", times(5, parallel, 8))];
 
-/** Its kind and all others use one CPU wherever they run. */
+/** Its kind and all others use one CPU on any class. */
 const serialKind = (["mnemonic", "platform"] as const).map((level) =>
   history(level, [...times(32, serial, 2), ...times(32, serial, 4)]),
 );
 
-// Of 4 GiB being too little, half need over 8 and a quarter over 16: class 4 is cheaper than perhaps both of 2 and 4.
+// When 4 GiB are too little, half need over 8 and a quarter over 16: class 4 is cheaper than possibly both 2 and 4.
 test.each([
   { name: "a success", known: [], last: run("succeeded"), expected: "final" },
   {
@@ -146,7 +146,7 @@ test("where memory has no limit, a lost worker was not lost for it", () => {
   expect(next).toMatchObject({ kind: "again", choice: { sizeClass: 1 } });
 });
 
-// What was serial had become parallel, and a deadline of its own ended it on one CPU; class 8 would have kept it.
+// A serial action had become parallel, and its own time limit ended it on one CPU; on class 8 it would have succeeded.
 test("a failure after longer than ever is not believed to be serial because it used to be", () => {
   const known = [history("action", [ran(serial, 4, 1), ...times(8, serial, 1, 2)])];
 

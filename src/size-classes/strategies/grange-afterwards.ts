@@ -34,7 +34,7 @@ export function afterRun(
   const placeOf = (chosen: ClassEstimate) => known.classes.indexOf(chosen);
 
   if (last.end === "lost") {
-    // A worker may have died of the memory that the action took from it.
+    // A worker may have died because the action used its memory.
     const isSuspect =
       on === undefined || known.own === undefined || known.own.teaches.memory.length === 0
         ? (on?.offered.memoryBytes ?? 0) !== Number.POSITIVE_INFINITY
@@ -63,7 +63,7 @@ export function afterRun(
     });
   }
   if (last.end === "timed_out") {
-    // A run that had all of its time must not be stopped a second time where more is possible.
+    // A run that used all of its time must not be stopped a second time when more time is possible.
     const hadAll = last.timeoutMs >= situation.timeoutMs;
     const chosen = hadAll
       ? (greater.at(-1) as ClassEstimate)
@@ -108,14 +108,14 @@ export function afterRun(
   );
 }
 
-/** More than this, and a lost worker may have been lost for want of memory. */
+/** With a higher risk than this, a lost worker may have been lost because of too little memory. */
 const suspectRisk = 0.02;
 
-/** How many runs of the action itself that many guesses weigh against. */
+/** The weight of the guess, in runs of the action itself. */
 const guessesWeigh = 0.5;
 
 /**
- * Returns the probability that a run needs more memory than a greater class has, given that it needed more than this
+ * Returns the probability that a run needs more memory than a larger class has, given that it needed more than this
  * one.
  *
  * From the action's own runs that needed more; without such runs, half for each doubling.

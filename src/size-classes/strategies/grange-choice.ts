@@ -7,11 +7,11 @@ import { hedgeOf, timeoutOn } from "./grange-time.ts";
 import { remarkOf } from "./grange-words.ts";
 
 /**
- * Similar actions alone do not show when a run is late: the longest of a kind takes a thousand times as long as most.
+ * Similar actions alone do not show that a run is late: the longest of a kind takes a thousand times as long as most.
  */
 const runsToHedge = 3;
 
-/** @param chosen Its place among the classes. */
+/** @param chosen Its index among the classes. */
 export function choiceOf(
   situation: Situation,
   settings: SizeClassSettings,

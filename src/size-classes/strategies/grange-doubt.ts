@@ -7,11 +7,11 @@ import type { EndedRun } from "../strategy.ts";
 type Doubt = "memory" | "unmeasured" | "slow";
 
 /**
- * Returns whether a greater class might have turned a failure into a success.
+ * Returns whether a larger class might have turned a failure into a success.
  *
- * No if memory was far from short, and more CPUs would have changed nothing: it used at most one where it had several;
- * or longer runs have succeeded, so it has no deadline of its own; or it is new, no similar action uses more than one
- * CPU, and it took no longer than they do.
+ * No, if memory was far from short and more CPUs would have changed nothing. The latter is true in three cases: it used
+ * at most one CPU although it had several; longer runs have succeeded, so it has no time limit of its own; or it is
+ * new, no similar action uses more than one CPU, and it took no longer than they do.
  */
 export function doubtAbout(
   { cpuMs, durationMs, peakMemoryBytes }: EndedRun,
@@ -28,7 +28,7 @@ export function doubtAbout(
   const { own } = known;
   if (own !== undefined && own.succeeded > 0) {
     if (durationMs <= own.longestSuccessMs) return undefined;
-    // It ran longer than ever before. It may have become parallel, and may have a deadline of its own.
+    // It ran longer than ever before. It may have become parallel, and may have its own time limit.
   } else if (
     (known.scalings[serial] ?? 0) >= surelySerial &&
     durationMs <= quantile(on.duration, deviates.p95)

@@ -1,7 +1,7 @@
 import type { Estimate } from "../estimate/estimate.ts";
 import { type Prospect, worthOfKnowing, worthOfSeeing } from "./grange-price.ts";
 
-/** How many executions of an action are to be expected: as many again as there were, within reason. */
+/** The number of future executions of an action that is assumed: as many as there were, up to this limit. */
 const mostToCome = 30;
 
 export interface Explored {
@@ -27,7 +27,7 @@ export function exploredInstead(
   prospects.forEach(({ total }, place) => {
     if (place !== cheapest) leastExtra = Math.min(leastExtra, total - least.total);
   });
-  // Mostly so, and sooner found out than what each class would show.
+  // Usually true, and cheaper to check than the information from each class.
   if (worthOfKnowing(known, waiting) * toCome <= leastExtra) return undefined;
   const worths = worthOfSeeing(known, waiting);
   const worthAt = (place: number) => (worths[place] ?? 0) * toCome;
@@ -36,7 +36,7 @@ export function exploredInstead(
     const prospect = prospects[place];
     if (prospect === undefined || place === cheapest) continue;
     const extra = prospect.total - least.total;
-    // Information that the cheapest class would give as well is not worth paying for.
+    // Information that the cheapest class would also give is not worth its cost.
     const worth = worthAt(place) - worthAt(cheapest);
     if (worth - extra > (best ? best.worth - best.extra : 0))
       best = { place, extra, worth, toCome };

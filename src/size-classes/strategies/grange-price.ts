@@ -8,18 +8,18 @@ import type { OfferedClass } from "../strategy.ts";
  * program that needs twice as much ends in half the time.
  */
 const shareOfLackingRun = 0.5;
-/** A slowdown that is large enough to fail a run shows late. */
+/** A slowdown that is large enough to fail a run appears late. */
 const shareOfSlowRun = 1;
 /**
- * The longest wait that is paid for, in ms. Without a free slot, the farm starts a machine and pays for it from then
- * on, or others wait behind this execution. So a wait costs the price of the class, too: for at most a minute, which is
- * about what machines take to start.
+ * The longest wait that has a price, in ms. Without a free slot, the farm starts a machine and pays for it from then
+ * on, or others wait behind this execution. So a wait also costs the price of the class: for at most a minute, which is
+ * about the time that machines take to start.
  */
 const mostPaidWaitMs = 60_000;
 /** A class is not considered if failure is at least this likely. */
 const hopeless = 0.95;
 
-/** Beginning on a class, and moving to larger ones after each failure. */
+/** The path that starts on a class and moves to larger ones after each failure. */
 export interface Prospect extends Path {
   readonly estimate: ClassEstimate;
   /** The probability that the first run fails there. */
@@ -33,21 +33,21 @@ export function priceOfWaiting(
 ): number {
   const least = classes[0];
   if (least === undefined) return 0;
-  // Class 1 need not be on offer; then what one of its size would cost.
-  // Where it is for nothing, waiting costs as much as a class of price 1 would.
+  // Class 1 may not be offered; then the price of a class of its size is used. If it is free, waiting costs as much as
+  // for a class of price 1.
   return priceOfDelay * (least.price / least.sizeClass || 1);
 }
 
 /**
- * Returns the total cost of beginning on each class.
+ * Returns the total cost of starting on each class.
  *
- * An execution that failed on a class would have failed on lesser ones, and the probability that it fails on a greater
+ * An execution that failed on a class would have failed on smaller ones, and the probability that it fails on a larger
  * one is the remaining one. So the last class is computed first.
  */
 export function prospectsOf(
   estimate: Estimate,
   waiting: number,
-  /** The probability that it fails everywhere: on a lesser class it would then run once more on the greatest. */
+  /** The probability that it fails everywhere: on a smaller class it would then run once more on the largest. */
   failsAnyway = 0,
 ): Prospect[] {
   const { classes } = estimate;
@@ -57,7 +57,7 @@ export function prospectsOf(
       ? nothing
       : scaled(pathOver(greatest, 1, 0, nothing, waiting), failsAnyway);
   const risks = classes.map((each) => 1 - (1 - each.memoryRisk) * (1 - each.slowRisk));
-  // The probability that it fails on a class and on all lesser ones.
+  // The probability that it fails on a class and on all smaller ones.
   const failing = [...risks];
   for (let i = 1; i < failing.length; i++)
     failing[i] = Math.min(failing[i] ?? 0, failing[i - 1] ?? 0);
@@ -84,11 +84,11 @@ export function prospectsOf(
 }
 
 interface Path {
-  /** For workers, in price × milliseconds. */
+  /** The cost of workers, in price × milliseconds. */
   readonly paid: number;
-  /** Milliseconds until its end, waiting and retries included. */
+  /** Milliseconds until its end, including waiting and retries. */
   readonly delayMs: number;
-  /** The price paid, and the price of waiting × the delay. */
+  /** The paid price, plus the price of waiting × the delay. */
   readonly total: number;
 }
 const nothing: Path = { paid: 0, delayMs: 0, total: 0 };
@@ -124,7 +124,7 @@ function pathOver(
   return { paid, delayMs, total: paid + waiting * delayMs };
 }
 
-/** Returns the worth of complete knowledge about the scaling, per later execution: more than any run can show. */
+/** Returns the value of complete knowledge about the scaling, per later execution: more than any run can show. */
 export function worthOfKnowing({ classes, parts }: Estimate, waiting: number): number {
   const tables = classes.map(({ offered }) => onCpus(offered.cpus));
   const perMs = classes.map(({ offered, memoryRisk }) =>
@@ -149,10 +149,10 @@ export function worthOfKnowing({ classes, parts }: Estimate, waiting: number): n
 }
 
 /**
- * Returns the worth of one observed run on each class, per later execution.
+ * Returns the value of one observed run on each class, per later execution.
  *
- * A run on several CPUs shows how its regime scales: scalings that look alike there stay together, and the best class
- * of each group is taken. The saving compared with the same class for all is the worth, weighted with the share of the
+ * A run on several CPUs shows how its regime scales: scalings that look similar there stay together, and the best class
+ * of each group is used. The value is the saving compared with the same class for all, weighted with the share of the
  * regime. The other regimes stay unknown.
  */
 export function worthOfSeeing({ classes, parts }: Estimate, waiting: number): Float64Array {

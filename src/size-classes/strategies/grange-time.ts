@@ -2,18 +2,18 @@ import type { Choice } from "../choice.ts";
 import type { ClassEstimate, OwnDigest } from "../estimate/estimate.ts";
 import { deviates, meanAbove, quantile } from "../estimate/log-normal.ts";
 
-/** Less than this is no reason to end a run, however short it was expected to be. */
+/** A shorter time is no reason to end a run, however short it was expected to be. */
 const leastTimeoutMs = 60_000;
-/** A run is not stopped before so many times its expected duration. */
+/** A run is not stopped before this multiple of its expected duration. */
 const timeoutOverExpected = 4;
-/** It must take less than this share of its time on the greatest class; otherwise moving gains nothing. */
+/** It must take less than this share of its time on the largest class; otherwise moving gains nothing. */
 const worthMoving = 0.67;
 
 /**
  * Returns the timeout of a run on a class that is not the last, in ms.
  *
- * Stopping it wastes the work, so it is for runs that are far from the expectation: beyond one in a thousand, and only
- * where the greatest class is so much faster that it may finish earlier.
+ * Stopping a run wastes its work, so it is only for runs that are far above the expectation: beyond one in a thousand,
+ * and only when the largest class is so much faster that it may finish earlier.
  */
 export function timeoutOn(on: ClassEstimate, greatest: ClassEstimate, requestedMs: number): number {
   if (on === greatest || greatest.slowness > worthMoving * on.slowness) return requestedMs;
@@ -24,23 +24,23 @@ export function timeoutOn(on: ClassEstimate, greatest: ClassEstimate, requestedM
   );
 }
 
-/** Hedges later than this share of the time allowed are pointless. */
+/** Hedges later than this share of the permitted time are useless. */
 const latestHedge = 0.8;
-/** Looked at in this order: the first that is worth it. */
+/** Checked in this order: the first worthwhile one is used. */
 const lateness = [
   { deviate: deviates.p98, share: 0.02 },
   { deviate: deviates.p999, share: 0.001 },
 ] as const;
 /**
- * The share of runs that hang, or crawl on a faulty machine: of the order of lost workers. No known study counts them,
- * so the action's own late runs soon count more; see `lateRuns`. With 0.005, second runs cost 1 % of ten kinds of
- * traces in which nothing hangs.
+ * The share of runs that hang, or are extremely slow on a faulty machine: of the order of lost workers. No known study
+ * counts them, so the action's own late runs soon have more weight; see `lateRuns`. With 0.005, second runs cost 1 % of
+ * ten kinds of traces in which nothing hangs.
  */
 const shareStuck = 0.002;
-/** How many late runs of the action itself this guess weighs against. */
+/** The weight of this guess, in late runs of the action itself. */
 const guessWeighs = 0.5;
 /**
- * A run that took so long is expected to take as long again: tails are as heavy as the seed's, not as a log-normal's.
+ * A run that took this long is expected to take as long again: tails are as heavy as the seed's, not as a log-normal's.
  */
 const longAgain = 2;
 /**
@@ -50,11 +50,11 @@ const longAgain = 2;
 const stuckAt = 1.25;
 
 /**
- * Returns the second run on a greater class for a run that becomes late.
+ * Returns the second run on a larger class for a run that becomes late.
  *
- * Either the run has more to do, then the second run has it, too; or it hangs, then it is expected to take as long
- * again. The likelihood of both is learned from earlier late runs. The second run starts only when the saved time and
- * money are worth more than its cost.
+ * If the run has more work, the second run has it, too; if it hangs, it is expected to take as long again. The
+ * probability of both is learned from earlier late runs. The second run starts only when the saved time and money are
+ * worth more than its cost.
  */
 export function hedgeOf(
   on: ClassEstimate,
@@ -91,7 +91,7 @@ export function hedgeOf(
   return undefined;
 }
 
-/** The runs of an action that were later than this: those that had more to do, and those that were stuck. */
+/** Returns the runs of an action that were later than this: those with more work, and those that were stuck. */
 function lateRuns(
   { teaches }: OwnDigest,
   { offered, slowness }: ClassEstimate,
@@ -103,7 +103,7 @@ function lateRuns(
     if (logWork <= lateLog) continue;
     longMs.push(Math.exp(logWork) * slowness);
   }
-  // Ended for a second run that did as much as others do: the first should have been over long before.
+  // Ended for a second run with a normal amount of work: the first should have ended long before.
   const stuck = teaches.endedEarly.filter(
     ({ sizeClass, ranMs, workMs }) =>
       sizeClass === offered.sizeClass && stuckAt * workMs * slowness < ranMs,
@@ -111,7 +111,7 @@ function lateRuns(
   return { longMs, stuck: stuck.length };
 }
 
-/** Whichever run is over first ends both. */
+/** The first run that ends also ends the other. */
 function savedBy(
   on: ClassEstimate,
   other: ClassEstimate,

@@ -3,7 +3,7 @@ import { counted, percent, seconds } from "./figures-in-words.ts";
 import type { Explored } from "./grange-explore.ts";
 import type { Prospect } from "./grange-price.ts";
 
-/** 12.4, 0.03, 1540: as many digits as say something. */
+/** 12.4, 0.03, 1540: only significant digits. */
 function amount(cost: number): string {
   if (cost >= 100) return cost.toFixed(0);
   if (cost >= 1) return `${Number(cost.toFixed(1))}`;

@@ -9,9 +9,9 @@ import { usualSettings } from "../settings.ts";
 import { grangeStrategy } from "./grange.ts";
 
 /**
- * Harder than any standard trace: half of the actions have a deadline of their own, 1.5 to 6 times what they take on
- * the greatest class, by which they fail like anything else; half of what lacks memory says only "failed"; one in
- * fifty is flaky.
+ * Harder than any standard trace: half of the actions have their own time limit, 1.5 to 6 times their duration on the
+ * largest class, whose failure looks like any other; half of those that lack memory only report "failed"; one in fifty
+ * is flaky.
  */
 function withDeadlines(trace: Trace, seed: number): Trace {
   const random = randomFrom(seed);
@@ -30,7 +30,7 @@ function withDeadlines(trace: Trace, seed: number): Trace {
   };
 }
 
-// Actions that used to be serial had become parallel, and their deadlines ended them on class 1: 9 false failures.
+// Serial actions had become parallel, and their time limits ended them on class 1: 9 false failures.
 test.each(["code-change", "memory-outliers"])(
   "no client hears of a failure on %s that the greatest class would not have had",
   (name) => {

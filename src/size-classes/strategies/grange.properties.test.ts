@@ -118,7 +118,7 @@ test("a class that was not chosen is not chosen for a longer wait there", () => 
   );
 });
 
-/** One run on the greatest class tells all, so there is nothing to explore. */
+/** One run on the largest class gives all information, so there is nothing to explore. */
 const seen = fc.tuple(work, fc.integer({ min: 1, max: 8 })).map(([each, count]) => ({
   of: each,
   known: history(

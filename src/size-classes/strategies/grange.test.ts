@@ -17,7 +17,7 @@ const hour = 3_600_000;
 const serial: Work = { serialMs: 20_000 };
 const parallel: Work = { serialMs: 400, parallelMs: 39_600, width: 32 };
 
-/** Waits by class; none where nothing is said. */
+/** Waits by class; by default none. */
 function waiting(waits: Readonly<Record<number, number>>) {
   return seedClasses.map((each) => ({ ...each, waitMs: waits[each.sizeClass] ?? 0 }));
 }
@@ -126,7 +126,7 @@ test("where heavy parallel and light serial work alternate, it does not follow t
         .sizeClass,
   );
 
-  // A great class saves minutes of the heavy runs, and a small one little of the light ones.
+  // A large class saves minutes of the heavy runs, and a small one saves little of the light ones.
   for (const sizeClass of chosen) expect(sizeClass).toBeGreaterThanOrEqual(4);
 });
 
@@ -140,7 +140,7 @@ test("alternatives carry time, band, cost and risk of each class", () => {
     expect(risk).toBeLessThan(0.01);
     expect(cost).toBeGreaterThan(0);
   }
-  // 20 s at price 1, and 20 s of waiting at 3; the estimate is a little above.
+  // 20 s at price 1, and 20 s of waiting at 3; the estimate is slightly higher.
   expect(alternatives[0]?.cost).toBeGreaterThan(80);
   expect(alternatives[0]?.cost).toBeLessThan(90);
 });
@@ -160,7 +160,7 @@ test("what more CPUs do not help is never ended early", () => {
   expect(grange.choose(situation([history("action", times(5, serial, 8))])).timeoutMs).toBe(hour);
 });
 
-/** Runs whose times vary, none of them by much more than another. */
+/** Runs with varying times, none much longer than the others. */
 function varying(count: number, longEach = Number.POSITIVE_INFINITY) {
   return Array.from({ length: count }, (_, i) => {
     const factor = i % longEach === longEach - 1 ? 12 : [0.55, 1, 1.8][i % 3];

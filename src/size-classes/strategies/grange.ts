@@ -9,7 +9,7 @@ import { exploredInstead } from "./grange-explore.ts";
 import { type Prospect, priceOfWaiting, prospectsOf } from "./grange-price.ts";
 import { cheapestText, exploringText, failedLatelyText } from "./grange-words.ts";
 
-/** docs/size-classes.md, "How `grange` chooses"; why so: docs/decisions/0028-choosing-size-classes.md. */
+/** docs/size-classes.md, "How `grange` chooses"; the reasons: docs/decisions/0028-choosing-size-classes.md. */
 export function grangeStrategy(settings: SizeClassSettings): Strategy {
   return {
     name: "grange",
@@ -50,10 +50,10 @@ function cheapestOf(prospects: readonly Prospect[]): number {
 }
 
 /**
- * How often in a row the action itself failed on the greatest class, of late.
+ * Returns how many consecutive recent failures the action itself had on the largest class.
  *
- * Who repairs a compile error runs the same command many times. After n failures without a success, the next is
- * one with chance n / (n + 1): Laplace's rule, with one success imagined.
+ * A developer who repairs a compile error runs the same command many times. After n failures without a success, the
+ * next is a failure with probability n / (n + 1): Laplace's rule, with one assumed success.
  */
 function failingStreak(
   { histories: [own], now }: Situation,

@@ -1,7 +1,7 @@
 import type { PastRun } from "../past-run.ts";
 import { ascending } from "./ascending.ts";
 
-/** How long the successes took; the fastest first. */
+/** Returns the durations of the successes; the fastest first. */
 export function successesMs(runs: readonly PastRun[] | undefined): number[] {
   const durations: number[] = [];
   if (runs === undefined) return durations;

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { fasterProbability, transitions } from "./pagerank-comparison.ts";
 import type { Outcomes } from "./pagerank-outcomes.ts";
 
-// Few different times, so that many are equal.
+// A few different times, so that many are equal.
 const outcomes: fc.Arbitrary<Outcomes> = fc.record({
   successesMs: fc
     .array(fc.integer({ min: 0, max: 9 }), { maxLength: 32 })

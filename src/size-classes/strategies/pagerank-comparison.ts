@@ -1,7 +1,8 @@
 import type { Outcomes } from "./pagerank-outcomes.ts";
 
 /**
- * The probability that one set of outcomes is faster than another: Mann–Whitney, drawn a little towards one half.
+ * Returns the probability that one set of outcomes is faster than another: Mann–Whitney, moved slightly towards one
+ * half.
  *
  * [1 + n_b + Σ over pairs (2 if a < b, 1 if equal)] / [2 + n_a + n_b + 2 n_a n_b], where failures are all equal and
  * slower than any success. P(a, a) = ½, P(a, b) + P(b, a) = 1; never 0 or 1, because the power iteration would then not
@@ -26,8 +27,8 @@ function at({ successesMs }: Outcomes, place: number): number {
 }
 
 /**
- * Returns the transition probabilities of one step: to `to` from `from` at [to · n + from], by how likely it is faster.
- * Each column sums to 1.
+ * Returns the transition probabilities of one step: from `from` to `to` at [to · n + from], in proportion to the
+ * probability that `to` is faster. Each column sums to 1.
  */
 export function transitions(outcomes: readonly Outcomes[]): number[] {
   const n = outcomes.length;

@@ -5,9 +5,9 @@ import { ascending } from "./ascending.ts";
 
 /** The results of a class, in times that are comparable between classes. */
 export interface Outcomes {
-  /** The times that they would have taken on the largest class; ascending. */
+  /** The times that they would have taken on the largest class; in ascending order. */
   readonly successesMs: readonly number[];
-  /** Also what succeeded, but too slowly. */
+  /** Includes runs that succeeded, but too slowly. */
   readonly failures: number;
 }
 
@@ -31,12 +31,12 @@ export function limitsOf(
     Math.max(acceptable * settings.timeoutMultiplier, settings.minimumAcceptableMs),
     requestedTimeoutMs,
   );
-  // Keeps a distance to the timeout: when the requested one is short, less is acceptable.
+  // Keeps a distance to the timeout: a short requested timeout reduces the acceptable time.
   const acceptableMs = Math.min(acceptable, timeoutMs / settings.timeoutMultiplier);
   return { increase, acceptableMs, timeoutMs };
 }
 
-/** Outcomes on a smaller class. A run that was stopped before the acceptable time counts neither way. */
+/** Returns outcomes on a smaller class. A run that was stopped before the acceptable time does not count. */
 export function normalised(
   runs: readonly PastRun[] | undefined,
   { increase, acceptableMs }: Limits,

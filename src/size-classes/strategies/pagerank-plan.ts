@@ -8,29 +8,32 @@ import { powerIteration, startOf } from "./power-iteration.ts";
 
 /** Buildbarn's plan for a key's outcomes, before anything is drawn. */
 export type Plan =
-  /** Nothing has succeeded on the largest class, and a smaller one has no outcome: it is tried for a short while. */
+  /** No run has succeeded on the largest class, and a smaller one has no outcome: it is tried for a short time. */
   | { readonly kind: "first-look"; readonly place: number; readonly timeoutMs: number }
-  /** The largest was not tried, and all smaller ones were. */
+  /** The largest class was not tried, but all smaller ones were. */
   | { readonly kind: "largest-untried" }
-  /** All smaller ones fail, and this one is unknown: the largest runs it, then this one in the background. */
+  /**
+   * All smaller ones fail, and this one is unknown: the execution runs on the largest class, then on this one in the
+   * background.
+   */
   | { readonly kind: "probe"; readonly place: number; readonly limits: Limits }
   | Ranked;
 
 export interface Ranked {
   readonly kind: "ranked";
-  /** For all classes. */
+  /** The probabilities of all classes. */
   readonly probabilities: readonly number[];
   readonly steps: number;
   readonly medianOnLargestMs: number;
   readonly largest: Outcomes;
-  /** All but the largest. */
+  /** All classes except the largest. */
   readonly smaller: readonly RankedClass[];
 }
 
 export interface RankedClass {
   readonly outcomes: Outcomes;
   readonly limits: Limits;
-  /** Whether the largest is to run it first, since it rather fails here. */
+  /** Whether the largest class runs it first, because it probably fails here. */
   readonly isBackground: boolean;
 }
 

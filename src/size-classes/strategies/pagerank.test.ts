@@ -37,7 +37,7 @@ test("Buildbarn's figure: two classes come to rest in two steps, and 1.56 % are 
   const plan = ranked(runs, [1, 8]);
 
   expect(plan.steps).toBe(2);
-  // That of the smaller is how likely it is faster.
+  // The probability of the smaller class is the probability that it is faster.
   expect(plan.probabilities[0]).toBeCloseTo(1 - 33 / 2114, 15);
   expect(((plan.probabilities[1] ?? 0) * 100).toFixed(2)).toBe("1.56");
 });
@@ -58,7 +58,7 @@ test("Buildbarn's figure: equal normalised times are drawn evenly", () => {
 });
 
 test("of times that are as acceptable as the largest's, those above its median count as failures", () => {
-  // With x = 0.5 class 4 may take twice as long as class 16, in numbers that are exact.
+  // With x = 0.5 class 4 may take twice as long as class 16; these numbers are exact.
   const plan = ranked(
     { 4: aFullHistory((i) => 2 * aboutAMinute(i)), 16: aFullHistory(aboutAMinute) },
     [4, 16],
@@ -167,7 +167,7 @@ test("after a success on the largest class the background run's timeout is from 
     anEndedRun("succeeded", { sizeClass: 8, durationMs: 40_000 }),
   ]);
 
-  // The median is 30 s now: 30 s · 2 · 1.5 on class 2.
+  // The median is now 30 s: 30 s · 2 · 1.5 on class 2.
   expect(next).toEqual({
     kind: "final",
     background: { sizeClass: 2, timeoutMs: 90_000, expectedMs: 90_000 },

@@ -123,7 +123,7 @@ function rankedAlternative(
   };
 }
 
-/** Nothing is drawn: one class is certain. */
+/** Without a random draw: one class is certain. */
 function certain(situation: Situation, place: number, remark?: string): Alternative[] {
   return plainAlternatives(situation).map((plain, i) => ({
     ...plain,
@@ -133,7 +133,7 @@ function certain(situation: Situation, place: number, remark?: string): Alternat
 }
 
 /**
- * After a success on the largest class: counts this success, because the acceptable time then is more recent.
+ * After a success on the largest class: counts this success, because the acceptable time is then more recent.
  *
  * The histories do not contain the current execution yet.
  */
@@ -145,7 +145,7 @@ function backgroundRun(
 ): BackgroundRun | undefined {
   const { sizeClass: largest } = greatestOf(situation);
   if (sizeClass === undefined || last?.end !== "succeeded" || last.sizeClass !== largest) return;
-  // The class may be gone by now.
+  // The class may no longer exist.
   if (sizeClass >= largest || !situation.classes.some((each) => each.sizeClass === sizeClass)) {
     return;
   }

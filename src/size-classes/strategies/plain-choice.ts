@@ -2,7 +2,7 @@ import type { Alternative, Choice, Reason } from "../choice.ts";
 import type { Situation } from "../strategy.ts";
 import { medianSuccessMs } from "./median.ts";
 
-/** Returns the choice of a strategy that neither hedges nor lets another class take it; `more`: optional parts. */
+/** Returns the choice of a strategy that neither hedges nor allows another class to take it; `more`: optional parts. */
 export function plainChoice(
   sizeClass: number,
   timeoutMs: number,
@@ -24,12 +24,12 @@ export function plainChoice(
   };
 }
 
-/** Buildbarn's: the median of successes there if it is below the timeout, else the timeout. */
+/** Buildbarn's rule: the median of successes there if it is below the timeout, otherwise the timeout. */
 export function expectedMs(medianMs: number | null | undefined, timeoutMs: number): number {
   return typeof medianMs === "number" && medianMs < timeoutMs ? medianMs : timeoutMs;
 }
 
-/** The offered classes as far as the action's own outcomes tell. */
+/** Returns the offered classes with the data from the action's own outcomes. */
 export function plainAlternatives(situation: Situation): Alternative[] {
   return situation.classes.map((offered) => plainAlternative(situation, offered));
 }
@@ -44,7 +44,7 @@ function plainAlternative(
     sizeClass,
     expectedMs: medianSuccessMs(runs) ?? null,
     waitMs,
-    // Prices are nothing to these strategies.
+    // These strategies do not use prices.
     cost: null,
     risk: runs.length === 0 ? null : failures / runs.length,
   };

@@ -1,10 +1,11 @@
 /**
- * With 32 outcomes per class it takes tens of steps. An error near 0, which the settings allow, must not run forever.
+ * With 32 outcomes per class it takes tens of steps. With an error near 0, which the settings permit, it must not run
+ * forever.
  */
 const mostSteps = 10_000;
 
 /**
- * The distribution that a matrix of transitions leaves as it is, to within an error.
+ * Returns the stationary distribution of a transition matrix, within an error.
  *
  * @param matrix [to · n + from]; each column sums to 1.
  * @param start Sums to 1. Need not be a distribution: Buildbarn's first entry may be below 0.

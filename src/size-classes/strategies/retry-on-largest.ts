@@ -6,9 +6,10 @@ import { plainAlternatives, plainChoice } from "./plain-choice.ts";
 
 /**
  * The seed's retries: an execution that failed or timed out on a smaller class runs on the largest with the requested
- * timeout, and only the failure there reaches the client.
+ * timeout, and only a failure there is reported to the client.
  *
- * A lost worker says nothing about the class, so the run is repeated on the same one. The queue limits how often.
+ * A lost worker contains no information about the class, so the run is repeated on the same one. The queue limits the
+ * number of repetitions.
  */
 export function retryOnLargest(situation: Situation, runs: readonly EndedRun[]): Next {
   const last = runs.at(-1);
@@ -28,7 +29,7 @@ export function retryOnLargest(situation: Situation, runs: readonly EndedRun[]):
 }
 
 function sameClassAgain(situation: Situation, lost: EndedRun): Choice {
-  // Its class may have gone with its worker; then the next that is no smaller.
+  // Its class may have disappeared with its worker; then the next one of at least this size is used.
   const same =
     situation.classes.find(({ sizeClass }) => sizeClass >= lost.sizeClass) ?? greatestOf(situation);
   return plainChoice(

@@ -4,7 +4,7 @@ import { plainAlternatives, plainChoice } from "./plain-choice.ts";
 import { retryOnLargest } from "./retry-on-largest.ts";
 import { onlyChoice } from "./undrawn-choices.ts";
 
-/** Buildbarn's `FallbackAnalyzer`: the smallest class with the full timeout, and the largest once that has failed. */
+/** Buildbarn's `FallbackAnalyzer`: the smallest class with the full timeout, and the largest after that has failed. */
 export const smallestStrategy: Strategy = {
   name: "smallest",
   choose(situation) {

@@ -23,7 +23,7 @@ export function boostedChoice(
   return plainChoice(sizeClass, situation.timeoutMs, reason, plainAlternatives(situation));
 }
 
-/** Where one class is offered nothing is left to choose. */
+/** When only one class is offered, there is no choice. */
 export function onlyChoice(situation: Situation): Choice | undefined {
   if (situation.classes.length > 1) return;
   const { sizeClass } = greatestOf(situation);

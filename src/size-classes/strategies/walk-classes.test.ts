@@ -32,7 +32,7 @@ test("one draw chooses as a draw for each class would", () => {
       }
 
       expect(sum(probabilities)).toBeCloseTo(1, 12);
-      // Of those that came to a class, the share that it took is its own probability.
+      // Among the draws that reach a class, the share that chooses it is its own probability.
       probabilities.forEach((probability, place) => {
         expect(Math.abs((chosen[place] ?? 0) - probability * draws)).toBeLessThanOrEqual(1);
       });

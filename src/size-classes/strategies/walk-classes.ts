@@ -1,6 +1,6 @@
 /**
- * Returns the probability of each class when the smaller ones are drawn first, each with a draw of its own, and the
- * last takes the rest.
+ * Returns the probability of each class when the smaller ones are drawn first, each with its own draw, and the last
+ * gets the rest.
  *
  * @param successes Of each class but the last.
  */
@@ -16,7 +16,7 @@ export function requestedInTurn(successes: readonly number[]): number[] {
 }
 
 /**
- * Returns the place of the class for a draw in [0, 1); the rest belongs to the last one.
+ * Returns the index of the class for a draw in [0, 1); the rest belongs to the last one.
  *
  * One draw serves for many: given that u missed the first class, with p, (u − p) / (1 − p) is again uniform in [0, 1)
  * and independent of u. So walking down the probabilities of `requestedInTurn` equals a new draw for each class.
