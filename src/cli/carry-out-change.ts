@@ -12,7 +12,7 @@ export interface ChangeOptions extends CommonOptions {
 /**
  * Shows the effect of a change, asks the user where possible, and then makes exactly that change.
  *
- * The token of the preview is sent with it: if the effect would differ by then, the farm refuses it.
+ * The token of the preview is sent with it: if the effect has changed meanwhile, the farm refuses it.
  */
 export async function carryOutChange(
   session: Session,
@@ -40,7 +40,7 @@ function doneLine({ jobs }: PlannedChange): string {
   return `Done. See: grange ${others.length === 0 ? "status" : "set"} ${graph}`;
 }
 
-/** Asks a person. Only a word that begins with y is a yes; an end of input is a no. */
+/** Asks a person. Only an answer that begins with y means yes; an end of input means no. */
 async function askYesNo(
   question: string,
   input: NodeJS.ReadableStream = process.stdin,

@@ -15,7 +15,7 @@ export interface SearchOptions extends CommonOptions {
 
 const lookMs = 1_000;
 
-/** `OLDER..NEWER` as its two revisions. */
+/** Parses `OLDER..NEWER` into its two revisions. */
 export function revisionsOf(range: string): readonly [older: string, newer: string] {
   const [older, newer, ...more] = range.split("..");
   if (older === undefined || newer === undefined || more.length > 0 || older === "")

@@ -25,7 +25,7 @@ type Statement = z.infer<typeof statement>;
 
 export interface Checked {
   readonly envelope: Provenance["envelopes"][number];
-  /** The verified statement; an envelope with an invalid signature is not read. */
+  /** The verified statement; an envelope with an invalid signature is not parsed. */
   readonly found:
     | { readonly kind: "holds"; readonly statement: Statement }
     | { readonly kind: "refused"; readonly problem: string };

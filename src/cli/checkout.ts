@@ -1,13 +1,13 @@
 import { resolve } from "node:path";
 import { runProgram } from "./run-program.ts";
 
-/** The top of the Git checkout that a directory lies in. */
+/** Returns the top of the Git checkout that contains a directory. */
 export async function checkoutRoot(directory: string): Promise<string | undefined> {
   const { exitCode, stdout } = await git(directory, "rev-parse", "--show-toplevel");
   return exitCode === 0 ? resolve(stdout.trimEnd()) : undefined;
 }
 
-/** How many files of a checkout differ from its commit. */
+/** Returns how many files of a checkout differ from its commit. */
 export async function uncommittedChanges(root: string): Promise<number> {
   const { stdout } = await git(root, "status", "--porcelain", "--untracked-files=normal");
   return stdout.split("\n").filter((line) => line !== "").length;
@@ -33,7 +33,7 @@ export async function hasDefinitions(root: string, commit: string): Promise<bool
   );
 }
 
-/** The definitions that a commit brings: path → text. */
+/** Returns the definitions of a commit: path → text. */
 export async function definitionTexts(root: string, commit: string): Promise<Map<string, string>> {
   const texts = new Map<string, string>();
   for (const path of await definitionFiles(root, commit)) {
@@ -67,7 +67,7 @@ export async function commitFacts(root: string, commit: string): Promise<CommitF
   return { subject, author, committedAt: new Date(date) };
 }
 
-/** A file as it is in a commit. */
+/** Returns a file as it is in a commit. */
 export async function fileAt(
   root: string,
   commit: string,
@@ -77,7 +77,7 @@ export async function fileAt(
   return exitCode === 0 ? stdout : undefined;
 }
 
-/** Git's refusal of a repository that another user owns; undefined when it does not refuse. */
+/** Returns Git's error for a repository that another user owns; undefined when there is none. */
 export async function ownershipRefusal(directory: string): Promise<string | undefined> {
   const { stderr } = await git(directory, "rev-parse", "--git-dir");
   return stderr.includes("dubious ownership") ? stderr.trim() : undefined;

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 
 /** The facts that a command needs about the program. */
 export interface Program {
-  /** The file that Node was started with, for commands that start further processes. */
+  /** The file with which Node was started, for commands that start further processes. */
   readonly entry: string;
   readonly version: string;
 }
@@ -12,7 +12,7 @@ export type Describe = (command: Command, program: Program) => void;
 
 interface Listed {
   readonly summary: string;
-  /** Loaded only when the command is called: help must come at once. */
+  /** Loaded only when the command is called, because help must appear at once. */
   readonly load: () => Promise<Describe>;
 }
 

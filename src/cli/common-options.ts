@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 
-/** For commands that speak to a server. */
+/** Options of commands that call a server. */
 export function speaksToServer(command: Command): Command {
   return answersJson(command)
     .option("--server <url>", "the farm's address (GRANGE_SERVER; default http://127.0.0.1:8980)")
@@ -11,7 +11,10 @@ export function answersJson(command: Command): Command {
   return command.option("--json", "answer in JSON, for programs");
 }
 
-/** Adds examples to the help: a description, then the command; without a description, it continues the one before. */
+/**
+ * Adds examples to the help: a description, then the command; without a description, the command continues the previous
+ * one.
+ */
 export function withExamples(
   command: Command,
   examples: readonly (readonly [what: string, line: string])[],
@@ -23,7 +26,7 @@ export function withExamples(
   return command.addHelpText("after", ["", "Examples:", ...lines].join("\n"));
 }
 
-/** Collects an option that may be given several times. */
+/** Collects an option that may be repeated. */
 export function repeated(value: string, before: readonly string[] = []): string[] {
   return [...before, value];
 }
@@ -34,7 +37,7 @@ export function logLevel(): Option {
     .default("info");
 }
 
-/** A project's name, as farms and granaries take it. */
+/** Parses a project's name, as farms and granaries accept it. */
 export function projectName(text: string): string {
   if (text.length <= 200 && /^[A-Za-z0-9._-]+(?:\/[A-Za-z0-9._-]+)*$/.test(text)) return text;
   throw new InvalidArgumentError("It must be a name, such as default or team/web.");

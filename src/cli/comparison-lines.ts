@@ -4,7 +4,7 @@ import type { Paint } from "./terminal/paint.ts";
 import { printableLine } from "./terminal/printable-text.ts";
 import { tableLines } from "./terminal/table.ts";
 
-/** A comparison of strategies, for people. */
+/** Describes a comparison of strategies, for people. */
 export function comparisonLines(comparison: Comparison, paint: Paint): string[] {
   const { trace, seed, executions, seenOnOneCpu, priceOfDelay, sizeClasses, strategies } =
     comparison;

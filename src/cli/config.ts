@@ -5,7 +5,7 @@ import { readAuthorities } from "#grpc/authorities.ts";
 import { readClientCertificate } from "#grpc/client-certificate.ts";
 import { variablesOfForgeSecrets } from "#server/forge/config.ts";
 
-/** Files of certificates, which a job sees where the user sees them: it has this machine's /etc and /usr. */
+/** Certificate files that a job sees at the same path as the user, because it has this machine's /etc and /usr. */
 const certificateFiles = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "PIP_CERT", "REQUESTS_CA_BUNDLE"];
 
 const proxies = ["http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"];
@@ -30,15 +30,15 @@ const CliConfig = z.object({
     .default("http://127.0.0.1:8980"),
   /** The caller's token. */
   token: z.string().optional(),
-  /** Authorities in PEM that farms' certificates may come from, besides the usual ones. */
+  /** Additional authorities for farms' certificates, in PEM. */
   ca: z.string().optional(),
-  /** An enrolment token, or a file that holds one. */
+  /** An enrolment token, or a file that contains one. */
   enrol: z.string().optional(),
   /** The certificate of a machine under TLS, in PEM. */
   clientCertificate: z.object({ cert: z.string(), key: z.string() }).optional(),
-  /** The file of the certificate that a farm started here shows. */
+  /** The certificate file of a farm that this command starts. */
   tlsCert: z.string().optional(),
-  /** For workers that this command starts elsewhere; the farm's address when absent. */
+  /** The farm's address for workers that this command starts on other machines; default: the farm's address here. */
   workerServerUrl: z.url({ protocol: /^https?$/ }).optional(),
   workerToken: z.string().optional(),
   dataDir: z.string().optional(),
@@ -47,16 +47,18 @@ const CliConfig = z.object({
    * matter.
    */
   secretFiles: z.array(z.string()),
-  /** Where this machine keeps artifacts that it measures, and their results: a user's own, not a checkout's. */
+  /**
+   * The directory for measured artifacts and their results on this machine: it belongs to a user, not to a checkout.
+   */
   benchDir: z.string().optional(),
-  /** Where a user's own settings are, when that is not ~/.config. */
+  /** The directory of a user's own settings, if it is not ~/.config. */
   configHome: z.string().optional(),
-  /** The lock that everything that measures on this machine holds in turns. */
+  /** The lock that all measuring programs on this machine share. */
   measuringLock: z.string().optional(),
   databaseUrl: z.string().optional(),
   /** The directories of programs. */
   path: z.string().default("/usr/local/bin:/usr/bin:/bin"),
-  /** https://no-color.org: any value but the empty one. */
+  /** https://no-color.org: any non-empty value. */
   noColor: z.boolean(),
   terminal: z.string().default(""),
 });
@@ -94,14 +96,14 @@ export function readCliConfig(env: NodeJS.ProcessEnv = process.env): CliConfig {
   );
 }
 
-/** Reads the variables without which programs on this machine do not reach the network. */
+/** Reads the variables that programs on this machine need to reach the network. */
 export function readNetworkVariables(env: NodeJS.ProcessEnv = process.env): Record<string, string> {
   return networkVariables(env);
 }
 
 /**
- * Returns the variables without which programs on this machine do not reach the network: a company's authorities
- * and its proxy. A job has no variables that its definition does not name. An address with a password is left out.
+ * Returns the variables that programs on this machine need to reach the network: a company's authorities and its proxy.
+ * A job only has variables that its definition names. An address with a password is left out.
  */
 function networkVariables(
   environment: Readonly<Record<string, string | undefined>>,

@@ -2,7 +2,7 @@ import type { DefinitionChange } from "#api/job-origin.ts";
 import type { Paint } from "./terminal/paint.ts";
 import { printableLine } from "./terminal/printable-text.ts";
 
-/** Two definitions' differences, as `- path: was` and `+ path: is`. */
+/** Returns the differences of two definitions, as `- path: was` and `+ path: is`. */
 export function definitionChangeLines(
   changes: readonly DefinitionChange[],
   paint: Paint,

@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Fault, messageOf } from "#core/fault.ts";
 
-/** Reads definitions that lie outside the commit: file name → text. */
+/** Reads definitions from outside the commit: file name → text. */
 export async function readDefinitionsFolder(folder: string): Promise<Record<string, string>> {
   let names: string[];
   try {

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from "commander";
 import { parseDuration } from "#definitions/duration.ts";
 
-/** Parses an option's value that is a time, as definitions write it; in ms. */
+/** Parses a time option in the notation of definitions; in ms. */
 export function durationMs(text: string): number {
   const ms = parseDuration(text);
   if (ms === undefined || ms <= 0)

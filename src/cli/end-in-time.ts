@@ -1,10 +1,10 @@
 import type { ChildProcess } from "node:child_process";
 
 /**
- * Kills a process that is not over in time.
+ * Kills a process that has not ended in time.
  *
- * Node's own option `timeout` keeps its timer when the program cannot be started, and with it the whole
- * process: a command that looked for a missing program ended minutes after it had printed everything.
+ * Node's own option `timeout` keeps its timer when the program cannot be started, and so the whole process stays alive:
+ * a command that started a missing program ended minutes after it had printed everything.
  */
 export function endInTime(
   child: ChildProcess,

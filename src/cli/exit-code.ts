@@ -1,11 +1,11 @@
 /** The exit codes that scripts can rely on. */
 export const exitCodes = {
   ok: 0,
-  /** The graph did not succeed, a check failed, or something is wrong. */
+  /** The graph did not succeed, a check failed, or there is another error. */
   failed: 1,
-  /** The command was called wrongly. */
+  /** The command line is invalid. */
   usage: 2,
-  /** There is no server where one was looked for. */
+  /** No server was reachable. */
   unreachable: 3,
   /** A collector ended for an update: the service manager starts the new version. */
   update: 75,

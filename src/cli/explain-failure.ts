@@ -14,7 +14,7 @@ export interface Explanation {
   readonly json: { readonly error: object };
 }
 
-/** Turns anything that a command threw into words for people and for programs. */
+/** Converts any thrown error into a message for people and for programs. */
 export function explainFailure(reason: unknown, paint: Paint): Explanation {
   const fault = reason instanceof Fault ? reason : Fault.from(reason, "grange failed");
   const problems: readonly Problem[] =
@@ -38,7 +38,7 @@ export function explainFailure(reason: unknown, paint: Paint): Explanation {
   };
 }
 
-/** The server's sentence repeats the first problem; here each is shown in its place. */
+/** The server's sentence repeats the first problem; here each is shown at its own place. */
 function headOf(problems: readonly Problem[]): string {
   const many = problems.length === 1 ? "a problem" : `${problems.length} problems`;
   return `the definitions cannot be used, because of ${many}:`;
@@ -58,7 +58,7 @@ function wayOut(fault: Fault): string[] {
   ];
 }
 
-/** Only for errors that are no Fault: they are bugs, and a report of one needs the place. */
+/** Only for errors that are not a Fault: they are bugs, and a bug report needs the stack. */
 function stackOf(reason: unknown, fault: Fault): string[] {
   if (reason === fault || !(reason instanceof Error) || reason.stack === undefined) return [];
   return [reason.stack.replace(messageOf(reason), "").trimStart()];

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { Fault } from "#core/fault.ts";
 
-/** Where the farm is, as `grange up` tells a worker that it started before the server. */
+/** The farm's address, which `grange up` sends to a worker that it started before the server. */
 const FarmOnStdin = z.object({ server: z.url(), tokenFile: z.string().exactOptional() });
 type FarmOnStdin = z.infer<typeof FarmOnStdin>;
 
-/** Waits for one line on stdin, and parses it. Throws when stdin ends before: the parent is gone. */
+/** Waits for one line on stdin, and parses it. Throws when stdin ends before: the parent has ended. */
 export function farmFromStdin(stdin: NodeJS.ReadableStream = process.stdin): Promise<FarmOnStdin> {
   return new Promise((resolve, reject) => {
     let text = "";
@@ -14,7 +14,7 @@ export function farmFromStdin(stdin: NodeJS.ReadableStream = process.stdin): Pro
       const end = text.indexOf("\n");
       if (end < 0) return;
       stdin.off("data", read);
-      // Reading continues, because the end of stdin is the end of the parent.
+      // Reading continues, because the end of stdin means the end of the parent.
       stdin.resume();
       try {
         resolve(FarmOnStdin.parse(JSON.parse(text.slice(0, end))));

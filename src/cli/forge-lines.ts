@@ -61,7 +61,7 @@ export function repositoryLines(shown: ForgeRepositoryDetail): string[] {
 
 function standingOf(pull: ForgeRepositoryDetail["pulls"][number]): string {
   if (pull.problem !== null) return printableLine(pull.problem);
-  // Whole, as `forge approve` wants it.
+  // The complete id, as `forge approve` requires it.
   if (pull.isHeld) return `waits for approval of ${pull.head}`;
   return pull.graph === null ? "" : `graph ${pull.graph.slice(0, 8)}`;
 }

@@ -39,7 +39,7 @@ export function policyChangeOf(options: ForgePolicyOptions): ForgePolicyChange {
   throw new Fault("invalid_argument", `${optionOf(issue?.path ?? [])}: ${issue?.message ?? ""}`);
 }
 
-/** Returns the option as it was typed: a problem of `pollMs` came with `--poll`. */
+/** Returns the option as it was typed: a problem of `pollMs` belongs to `--poll`. */
 function optionOf([first = "", ...rest]: readonly PropertyKey[]): string {
   const word = first === "commands" ? "command" : String(first).replace(/Ms$/, "");
   const option = word.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
@@ -53,7 +53,7 @@ function commandOf(pair: string): [string, string] {
   throw new Fault("invalid_argument", `"${name}" is no command: there are ${commands.join(", ")}`);
 }
 
-/** `pool=small-*` and again: all values of a property together; `usual` alone. */
+/** `pool=small-*`, possibly repeated: all values of a property together; or only `usual`. */
 function platformOf(pairs: readonly string[]) {
   if (pairs.length === 1 && pairs[0] === usual) return usual;
   const values: Record<string, string[]> = {};

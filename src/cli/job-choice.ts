@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { UsageError } from "./usage-error.ts";
 
-/** Which graph's jobs a selection is about. */
+/** The graph to which a selection of jobs belongs. */
 export interface JobChoiceOptions {
   readonly graph?: string;
   readonly set?: string;

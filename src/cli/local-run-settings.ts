@@ -7,7 +7,7 @@ import { checkoutRoot } from "./checkout.ts";
 import { ProblemsFound } from "./problems-found.ts";
 import { hidingFarms } from "./work-here.ts";
 
-/** The top of the checkout that a command is to run jobs of. Throws `failed_precondition` outside of one. */
+/** Returns the top of the checkout whose jobs a command runs. Throws `failed_precondition` outside of one. */
 export async function checkoutToRun(directory: string): Promise<string> {
   const root = await checkoutRoot(directory);
   if (root !== undefined) return root;
@@ -16,8 +16,8 @@ export async function checkoutToRun(directory: string): Promise<string> {
 }
 
 /**
- * The settings of a worker of this machine, as `grange worker` has them, for jobs of a checkout. Jobs do not see the
- * checkout itself: what they read of it must be among their inputs.
+ * Returns the settings of a worker of this machine, like those of `grange worker`, for jobs of a checkout. Jobs do not
+ * see the checkout itself: files that they read must be among their inputs.
  */
 export async function localWorkerConfig(root: string, dataDir?: string): Promise<WorkerConfig> {
   const config = await hidingFarms(
@@ -31,7 +31,7 @@ export async function localWorkerConfig(root: string, dataDir?: string): Promise
   };
 }
 
-/** A search path without what `npm` puts in front of it for scripts: those are tools of the checkout. */
+/** Returns a search path without the directories that `npm` adds for scripts: those are tools of the checkout. */
 export function jobPath(path: string, root: string): string {
   const isOfCheckout = (directory: string) =>
     directory === root ||

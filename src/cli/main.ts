@@ -32,7 +32,8 @@ async function run(words: readonly string[]): Promise<void> {
     );
 
   const called = words.find((word) => !word.startsWith("-") && word !== "help");
-  // A command that stands first needs no other: `exec` is before each build, and all would take 10 ms.
+  // A command as the first word needs no other: `exec` runs before each build, and loading all commands would take 10
+  // ms.
   const isAlone = called !== undefined && called === words[0] && Object.hasOwn(commandList, called);
   for (const [name, { summary, load }] of Object.entries(commandList)) {
     if (isAlone && name !== called) continue;
@@ -63,7 +64,7 @@ function versionBeside(file: string): string {
       const text = readFileSync(new URL(`${above}/package.json`, `file://${file}`), "utf8");
       return String((JSON.parse(text) as { version?: unknown }).version);
     } catch {
-      // Not there: look one folder further up.
+      // Not there: continue one folder further up.
     }
   }
   return "unknown";

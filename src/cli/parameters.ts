@@ -3,8 +3,8 @@ import { UsageError } from "./usage-error.ts";
 type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 
 /**
- * Reads `--param NAME=VALUE`. A value that is JSON (`3`, `true`, `["a"]`) is that
- * value; any other is the text as it stands, so that names need no quotes.
+ * Reads `--param NAME=VALUE`. A value that is JSON (`3`, `true`, `["a"]`) is parsed; any other is a text, so that names
+ * need no quotes.
  */
 export function parametersOf(written: readonly string[]): Record<string, Json> {
   return Object.fromEntries(

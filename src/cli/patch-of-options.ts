@@ -15,7 +15,7 @@ type Patch = Record<string, z.core.util.JSONType>;
 const PatchFile = z.record(z.string(), z.json());
 
 /**
- * Returns the patch that the options mean; null undoes the customisation.
+ * Returns the patch for the options; null reverts the customisation.
  *
  * `before` is the present patch: settings are added to it, a file replaces it.
  */
@@ -46,10 +46,10 @@ async function patchOfFile(file: string): Promise<Patch> {
 }
 
 /**
- * `environment.LANG=C` and `timeout=2h` as one merge patch, over the one that was there before.
+ * Returns `environment.LANG=C` and `timeout=2h` as one merge patch, applied to the previous patch.
  *
- * A value is read as JSON where it is JSON, and else is a text; `null` removes. A dot that belongs to
- * a name is written `\\.`.
+ * A value is parsed as JSON if it is JSON, and otherwise is a text; `null` removes. A dot that belongs to a name is
+ * written `\\.`.
  */
 export function patchOfSettings(settings: readonly string[], before: Patch = {}): Patch {
   const patch: Patch = structuredClone(before);

@@ -4,7 +4,7 @@ import type { Paint } from "./terminal/paint.ts";
 import { printableLine } from "./terminal/printable-text.ts";
 import { tableLines } from "./terminal/table.ts";
 
-/** More lines than a screen are not useful; the sums cover the rest, and --json lists all. */
+/** More lines than a screen are not useful; the sums include the rest, and --json lists all. */
 const mostLines = 60;
 
 const order: readonly PlannedEffect[] = [

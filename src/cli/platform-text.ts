@@ -1,7 +1,7 @@
 import type { Platform } from "#core/platform.ts";
 import { printableLine } from "./terminal/printable-text.ts";
 
-/** A platform in one line, as options have it: `ISA=x86-64,OSFamily=linux`. */
+/** Returns a platform in one line, in the notation of options: `ISA=x86-64,OSFamily=linux`. */
 export function platformText(platform: Platform): string {
   const pairs = Object.entries(platform).toSorted(([a], [b]) => (a < b ? -1 : 1));
   if (pairs.length === 0) return "any platform";

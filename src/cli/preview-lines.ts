@@ -5,7 +5,7 @@ import { printableLine } from "./terminal/printable-text.ts";
 import { tableLines } from "./terminal/table.ts";
 import { valueText } from "./value-text.ts";
 
-/** Jobs listed; of larger graphs, the first of them. */
+/** The maximum number of listed jobs; for larger graphs, the first ones. */
 const mostJobs = 50;
 
 /** Returns the lines that describe a graph before it is submitted. */

@@ -17,7 +17,7 @@ export async function* storedLog(
   }
 }
 
-/** A log as it grows, until its run is over or the user has seen enough. */
+/** Yields a log as it grows, until its run has ended or the user stops it. */
 export async function* followedLog(
   api: Pick<ApiClient, "followLog">,
   address: RunAddress,
@@ -36,7 +36,7 @@ export async function* followedLog(
   }
 }
 
-/** Prints to a person's terminal only what cannot steer it; to a pipe, the bytes as they are. */
+/** On a terminal, prints text without control sequences; to a pipe, prints the bytes unchanged. */
 export async function printLog(
   parts: AsyncIterable<Uint8Array>,
   { answer }: Pick<Terminal, "answer">,
@@ -49,7 +49,7 @@ export async function printLog(
       if (!stream.write(bytes)) await once(stream, "drain");
       continue;
     }
-    // Whole lines only: an escape sequence that is cut in two would get through.
+    // Only whole lines, because an incomplete escape sequence would not be detected.
     rest += decoder.decode(bytes, { stream: true });
     const end = Math.max(rest.lastIndexOf("\n"), rest.lastIndexOf("\r")) + 1;
     answer.write(printableLog(rest.slice(0, end)));

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
 
-/** Parses an option's value that is a priority, or a cap of priorities. */
+/** Parses a priority option, or a maximum priority. */
 export function priorityNumber(text: string): number {
   const priority = /^[+-]?\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
   if (Math.abs(priority) <= 1_000) return priority;

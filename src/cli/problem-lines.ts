@@ -2,10 +2,10 @@ import type { Problem } from "./api/api-failure.ts";
 import type { Paint } from "./terminal/paint.ts";
 import { printableLine } from "./terminal/printable-text.ts";
 
-/** Wider lines of a file are shown around the column only. */
+/** Of wider lines, only a part around the column is shown. */
 const mostColumns = 100;
 
-/** A problem in a file, with its line and a caret under the place: `file:line:column: message`. */
+/** Returns a problem in a file, with its line and a caret under its position: `file:line:column: message`. */
 export function problemLines(problem: Problem, text: string | undefined, paint: Paint): string[] {
   const { file, line, column, message } = problem;
   const place = [file, line, column].filter((part) => part !== null).join(":");
@@ -14,7 +14,7 @@ export function problemLines(problem: Problem, text: string | undefined, paint: 
   if (source === undefined || line === null) return [head];
   const at = (column ?? 1) - 1;
   const from = at < mostColumns ? 0 : at - mostColumns / 2;
-  // One column for each character, also for tabs, so that the caret is at the right place.
+  // One column for each character, also for tabs, so that the caret is at the correct position.
   const shown = source.slice(from, from + mostColumns).replace(/[^\P{C}]/gu, " ");
   const gutter = `${line} | `;
   const caret =

@@ -1,7 +1,7 @@
 import { Fault } from "#core/fault.ts";
 import type { Problem } from "./api/api-failure.ts";
 
-/** Something is wrong in the user's files, and here are their texts to show it in. */
+/** There are problems in the user's files; it contains their texts for display. */
 export class ProblemsFound extends Fault {
   readonly problems: readonly Problem[];
   readonly sourceOf: (file: string) => string | undefined;

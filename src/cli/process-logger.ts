@@ -2,7 +2,7 @@ import { type DestinationStream, destination, type Logger, pino } from "pino";
 
 export interface ProcessLogger {
   readonly logger: Logger;
-  /** Writes everything in memory; for the very end. */
+  /** Writes everything in memory; call it at the very end. */
   readonly flush: () => void;
 }
 

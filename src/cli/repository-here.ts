@@ -3,8 +3,8 @@ import { resolve } from "node:path";
 import { checkoutRoot } from "./checkout.ts";
 
 /**
- * The repository that a command is about: a path or URL, or a name that the farm knows; by default the
- * checkout that the user stands in.
+ * Returns the repository of a command: a path or URL, or a name that the farm knows; by default the checkout of the
+ * current directory.
  */
 export async function repositoryHere(
   written: string | undefined,

@@ -20,7 +20,7 @@ export async function runHere(
   const stop = new AbortController();
   const cancel = () => stop.abort("cancelled");
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, cancel);
-  // Programs read only the answer.
+  // Programs read only the result.
   const output = options.json === true ? notes : answer;
   const prefixes = new Map<string, LinePrefix>();
   const isOnlyOne = jobs.length === 1 && options.withNeeds !== true;
@@ -59,7 +59,7 @@ export async function runHere(
   return exitCodeOf(jobs, ends);
 }
 
-/** The exit code of the requested job; for several, whether all succeeded. */
+/** Returns the exit code of the requested job; for several, whether all succeeded. */
 export function exitCodeOf(
   requested: readonly string[],
   ends: ReadonlyMap<string, JobEnd>,

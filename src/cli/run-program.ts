@@ -15,7 +15,7 @@ interface RunOptions {
   readonly timeoutMs?: number;
 }
 
-/** Runs a program to its end. Only one that cannot be started, or never ends, is a failure. */
+/** Runs a program until it ends. Only a program that cannot be started, or does not end, is a failure. */
 export function runProgram(
   program: string,
   args: readonly string[],
@@ -43,7 +43,7 @@ export function runProgram(
         stderr: Buffer.concat(stderr).toString(),
       }),
     );
-    // A program that ends without reading everything is judged by its exit code.
+    // For a program that ends without reading everything, the exit code decides.
     child.stdin.on("error", () => {});
     if (input === undefined || typeof input === "string" || input instanceof Uint8Array) {
       child.stdin.end(input);

@@ -10,14 +10,14 @@ interface ServiceOptions {
   readonly endWithParent?: boolean;
 }
 
-/** A service that may end by itself, with the reason: because it is done, or because it cannot go on. */
+/** A service that may end by itself, with the reason: because it is finished, or because it cannot continue. */
 type Ending = Service & { readonly over?: Promise<string>; readonly failed?: Promise<string> };
 
 /**
  * Runs a server or a worker until it is stopped or ends, and ends the process.
  *
- * `start` returns the service and the line that announces it. The exit code is 1 when it could not start; a line with
- * the reason is then printed instead. An unhandled error ends it, too, and is in its log.
+ * `start` returns the service and the line that announces it. The exit code is 1 when it could not start; then a line
+ * with the reason is printed instead. An unhandled error ends it, too, and is logged.
  */
 export async function runService<Started extends Ending>(
   options: ServiceOptions,

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { speaksToServer } from "./common-options.ts";
 
-/** For commands that go through a range of commits. */
+/** Options of commands that search a range of commits. */
 export function searchesCommits(command: Command): Command {
   return speaksToServer(command)
     .option("--repo <repository>", "a name, path or URL (default: the one you stand in)")

@@ -19,12 +19,12 @@ export interface CommonOptions {
 /**
  * Runs a command; turns an error into a message and an exit code.
  *
- * Modules that read and parse are loaded here and not at the top, because the help of a command, which imports this
- * file, must appear at once.
+ * Modules that read and parse are loaded here and not at the top of the file, because the help of a command, which
+ * imports this file, must appear at once.
  */
 export async function inSession(
   options: CommonOptions,
-  /** Answers the exit code: one of `exitCodes`, or that of a program that the command ran. */
+  /** Returns the exit code: one of `exitCodes`, or that of a program that the command ran. */
   work: (session: Session) => Promise<number>,
 ): Promise<void> {
   let terminal = openTerminal({ noColor: true, terminal: "" });
@@ -59,7 +59,7 @@ async function report(
   return exitCode;
 }
 
-/** The answer for a person, or for a program. */
+/** Prints the answer for a person, or for a program. */
 export function answer(
   { terminal }: Session,
   options: CommonOptions,

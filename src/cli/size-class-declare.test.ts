@@ -26,7 +26,7 @@ afterEach(() => {
   process.exitCode = 0;
 });
 
-/** What a command prints. */
+/** Returns the output of a command. */
 async function grange(...words: string[]): Promise<string> {
   let printed = "";
   const take = (text: string | Uint8Array) => {

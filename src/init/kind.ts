@@ -1,18 +1,18 @@
 import type { ProjectFiles } from "./repository-files.ts";
 import type { NeededTool, StarterJob } from "./starter-job.ts";
 
-/** A way to build and test a project, known by a file that it has. */
+/** A way to build and test a project, recognised by one of its files. */
 export interface Kind {
   readonly name: string;
-  /** Whether a file in a directory makes that directory a project of this kind. */
+  /** The files that make their directory a project of this kind. */
   readonly mark: RegExp;
-  /** Kinds of one group build the same sources in different ways: one of them is enough. */
+  /** Kinds of one group build the same sources in different ways, so only one of them is used. */
   readonly group?: "native" | "jvm";
-  /** Left out where another kind describes the same directory: often a Makefile only calls the other one's tools. */
+  /** Left out when another kind describes the same directory: often a Makefile only calls the other kind's tools. */
   readonly yields?: boolean;
-  /** Whether a project below another one of the same kind stands alone. */
+  /** Whether a project below another one of the same kind is separate. */
   standsAlone?(project: ProjectFiles): boolean;
-  /** Returns the jobs of a project; undefined when the mark means nothing. */
+  /** Returns the jobs of a project; undefined when the file alone proves nothing. */
   recognise(project: ProjectFiles): RecognisedProject | undefined;
 }
 

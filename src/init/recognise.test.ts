@@ -187,7 +187,7 @@ test("a workspace of npm hands its packages on in an archive, since they are lin
     inputs: ["package.json", "package-lock.json", "packages/a/package.json"],
     outputs: [".grange-modules.tar"],
   });
-  // What another package imports is built first.
+  // A package that another package imports is built first.
   expect(jobs[1]?.commands).toEqual(["tar -xf .grange-modules.tar", "npm run build", "npm test"]);
 });
 

@@ -12,7 +12,7 @@ import { python } from "./kinds/python/python.ts";
 import { baseName, directoryOf, ProjectFiles, type RepositoryFiles } from "./repository-files.ts";
 import type { NeededTool, StarterJob } from "./starter-job.ts";
 
-/** All kinds, in the order of their jobs. From a group, the first one with installed tools is taken. */
+/** All kinds, in the order of their jobs. In a group, the first one with installed tools is used. */
 const kinds: readonly Kind[] = [node, cargo, go, python, dune, bazel, cmake, maven, gradle, make];
 
 interface Recognised {
@@ -23,7 +23,7 @@ interface Recognised {
   readonly notes: readonly string[];
 }
 
-/** Directories that hold other people's sources, or projects that are only looked at by tests. */
+/** Directories with sources of other projects, or with projects that only tests read. */
 const passedOver =
   /^(\..*|node_modules|vendor|vendored|third[-_]?party|extern(al)?|deps|examples?|samples?|demos?|fixtures?|testdata|tests?|spec|__tests__|benchmarks?|bench|fuzz|docs?|templates?|e2e|target|build|dist)$/i;
 
@@ -72,7 +72,7 @@ interface Project {
   readonly recognised: RecognisedProject;
 }
 
-/** Directories with a mark of the kind that belong to no project of the same kind above them. */
+/** Returns directories with a mark of the kind that do not belong to a project of the same kind above them. */
 function rootsOf(repository: RepositoryFiles, kind: Kind): string[] {
   const marked = new Set(
     repository.paths.filter((path) => kind.mark.test(baseName(path))).map(directoryOf),
@@ -93,7 +93,7 @@ function rootsOf(repository: RepositoryFiles, kind: Kind): string[] {
     .toSorted();
 }
 
-/** Whether a directory above is a workspace that its modules do not leave. */
+/** Whether a directory above is a workspace that includes this one. */
 function isMember(repository: RepositoryFiles, above: readonly string[]): boolean {
   return above.some((directory) =>
     repository.paths.includes(directory === "" ? "go.work" : `${directory}/go.work`),

@@ -80,7 +80,7 @@ const describing = [
   /^(pyproject\.toml|setup\.cfg|setup\.py|tox\.ini|pytest\.ini|requirements.*\.txt|.*requirements\.txt)$/,
 ];
 
-/** Whether the content of a file decides how its repository is built. */
+/** Whether the content of a file determines how its repository is built. */
 export function describesBuild(path: string): boolean {
   if (/^\.github\/workflows\/[^/]+\.ya?ml$/.test(path)) return true;
   const name = baseName(path);

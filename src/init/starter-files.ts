@@ -5,7 +5,7 @@ import type { LeftOut } from "./workflows/convert-job.ts";
 import { convertWorkflows } from "./workflows/convert-workflows.ts";
 import { definitionsText } from "./write-definitions.ts";
 
-/** The source of the jobs. `auto`: files; workflows too, switched off where files gave jobs. */
+/** The source of the jobs. `auto`: files, and also workflows, which are switched off if files define jobs. */
 export type StarterSource = "auto" | "files" | "workflows";
 
 interface StarterFile {
@@ -17,7 +17,7 @@ interface StarterFile {
 interface StarterSettings {
   readonly source: StarterSource;
   readonly isInstalled: (program: string) => boolean;
-  /** Variables of this machine without which its programs do not reach the network. */
+  /** Variables that the programs of this machine need to reach the network. */
   readonly networkVariables: Readonly<Record<string, string>>;
 }
 
@@ -34,7 +34,7 @@ export interface Starter {
 
 const placeholder: StarterJob = { name: "hello", commands: ['echo "Hello from the farm"'] };
 
-/** Writes first definitions for a repository: a pure function of its files and of the installed tools. */
+/** Returns initial definitions for a repository: a pure function of its files and of the installed tools. */
 export function starterFiles(
   repository: RepositoryFiles,
   { source, isInstalled, networkVariables }: StarterSettings,
@@ -122,7 +122,7 @@ function workflowFile(jobs: readonly StarterJob[], isOff: boolean): StarterFile 
   };
 }
 
-/** Jobs that read all files get the submodules, too: a commit of the farm has only their names. */
+/** Jobs that read all files get the submodules, too: a commit of the farm contains only their names. */
 function withSubmodules(
   jobs: readonly StarterJob[],
   { submodules }: RepositoryFiles,

@@ -15,7 +15,7 @@ export interface StarterJob {
   readonly workingDirectory?: string;
   /** An expression of JSON-e. */
   readonly when?: string;
-  /** Exit codes that count as success; absent: 0 alone. */
+  /** Exit codes that count as success; absent: only 0. */
   readonly exitCodes?: readonly number[];
   readonly sources?: readonly Submodule[];
 }
@@ -27,9 +27,9 @@ export interface Submodule {
   readonly commit: string;
 }
 
-/** A program that the written jobs call. */
+/** A program that the generated jobs call. */
 export interface NeededTool {
   readonly program: string;
-  /** Debian's package that has it. */
+  /** The Debian package that contains it. */
   readonly package: string;
 }

@@ -8,7 +8,7 @@ interface DefinitionsFile {
   readonly jobs: readonly StarterJob[];
 }
 
-/** Lists that fit are written in one line, as people and formatters do. */
+/** Lists are written in one line if they fit, as people and formatters do. */
 const widest = 80;
 
 /** Returns the text of a `.grange/*.yml`. */
@@ -72,7 +72,7 @@ function jobNode(document: Document, job: StarterJob): YAMLMap {
   return node;
 }
 
-/** Escapes `${NAME}` for the shell; unchanged, the farm would fill it as a hole. */
+/** Escapes `${NAME}` for the shell; otherwise the farm would replace it. */
 function literally(text: string): string {
   return text.replaceAll("${", () => "$${");
 }

@@ -10,12 +10,12 @@ import { type Asking, invocationKey } from "./asking.ts";
 import { type CacheLookup, saveCacheLookups } from "./cache-lookup.store.ts";
 import { noteInvocations, type Sighting } from "./invocation.store.ts";
 
-/** Records which clients call, a little later and many at once. */
+/** Records which clients call, slightly later and many in one batch. */
 export interface AskingNotes extends Service {
-  /** Somebody called. Cheap: most calls of an invocation change nothing. */
+  /** Records a call. Cheap: most calls of an invocation change nothing. */
   heard(asking: Asking): void;
   lookedUp(asking: Asking, actionDigest: Digest, hit: boolean): void;
-  /** Whether this server knows that the invocation was cancelled. It may not know yet. */
+  /** Whether this server knows that the invocation was cancelled. The information may arrive later. */
   isCancelled(asking: Asking): boolean;
   /** Writes all pending rows now. */
   flush(): Promise<void>;
@@ -24,7 +24,10 @@ export interface AskingNotes extends Service {
 /** How often the sighting of an active invocation is stored. */
 const sightEveryMs = 10_000;
 const flushAfterMs = 250;
-/** The most records that are kept, of some hundred bytes each. Further ones are not counted; only pages miss them. */
+/**
+ * The maximum number of pending records, of some hundred bytes each. Further ones are not counted, which only affects
+ * pages.
+ */
 const mostLookups = 50_000;
 const mostInvocations = 10_000;
 const perStatement = 2_000;
@@ -34,7 +37,7 @@ interface Known {
   isCancelled: boolean;
 }
 
-/** Records are stored later and together: a crash loses the last quarter of a second of what pages count. */
+/** Records are stored later and together: a crash loses the page counts of the last quarter of a second. */
 export function askingNotes(parts: {
   readonly db: Db;
   readonly clock: Clock;

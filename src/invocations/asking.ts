@@ -1,8 +1,8 @@
-/** A call's own statement (REv2's RequestMetadata), with the server's facts about it. */
+/** The data in a call itself (REv2's RequestMetadata), together with the server's facts about the call. */
 export interface Asking {
   readonly project: string;
   readonly principal: string;
-  /** The invocation's id, of the tool's own making; "" when the call names none. */
+  /** The invocation's id, which the tool chose; "" when the call names none. */
   readonly invocation: string;
   readonly correlatedId: string;
   readonly toolName: string;
@@ -12,11 +12,11 @@ export interface Asking {
   readonly configurationId: string;
 }
 
-/** An invocation's id is its tool's own: it names one within a project only. */
+/** The tool chooses an invocation's id, so the id is only unique within a project. */
 export function invocationKey({
   project,
   invocation,
 }: Pick<Asking, "project" | "invocation">): string {
-  // No project has a space in its name.
+  // Names of projects contain no space.
   return `${project} ${invocation}`;
 }

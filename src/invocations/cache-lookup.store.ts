@@ -3,7 +3,7 @@ import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import type { Asking } from "./asking.ts";
 
-/** The action cache's answer to a call. */
+/** The action cache's result for a call. */
 export interface CacheLookup {
   readonly asking: Asking;
   readonly actionDigest: Digest;
@@ -11,7 +11,7 @@ export interface CacheLookup {
   readonly at: Date;
 }
 
-/** Stores the last answer for each action and invocation. Each pair at most once in a call. */
+/** Stores the last result for each action and invocation. A call may contain each pair at most once. */
 export async function saveCacheLookups(tx: Tx, lookups: readonly CacheLookup[]): Promise<void> {
   const rows = lookups.map(({ asking, actionDigest, hit, at }) => ({
     project: asking.project,

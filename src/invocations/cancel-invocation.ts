@@ -4,11 +4,11 @@ import { type CancellingQueue, cancelOperations } from "./cancel-operations.ts";
 import { markInvocationCancelled } from "./invocation.store.ts";
 import { openOperationsOf } from "./operation.store.ts";
 
-/** So many operations share a transaction, so that none is long. */
+/** The maximum number of operations in a transaction, so that transactions stay short. */
 const perTransaction = 500;
 
 /**
- * Ends an invocation: its waiting operations are cancelled, and its further requests refused. False when there is no
+ * Cancels the waiting operations of an invocation, and refuses its further requests. Returns false when there is no
  * such invocation.
  *
  * A concurrent call is found by the sweep of `operationService`.

@@ -5,7 +5,7 @@ import type { AfterCommit } from "#execution/queue-hooks.ts";
 import { endOperations, executionsServing, notifyOperations } from "./operation.store.ts";
 import type { OperationId } from "./operation.ts";
 
-/** The queue, as far as cancelling goes. */
+/** The part of the queue that cancelling uses. */
 export interface CancellingQueue {
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /** Cancels executions that nothing needs. */
@@ -13,7 +13,7 @@ export interface CancellingQueue {
 }
 
 /**
- * Ends operations at once, and those executions that nothing else waits for. Returns the operations that it ended.
+ * Ends operations at once, and those executions that nothing else waits for. Returns the ended operations.
  *
  * Ended operations stay as they are. An execution that another operation or a graph's run waits for continues for them.
  */
@@ -22,13 +22,14 @@ export async function cancelOperations(
   ids: readonly OperationId[],
   when: {
     readonly now: Date;
-    /** Skips those with listeners since then. */
+    /** Skips operations that had listeners since this time. */
     readonly unwatchedSince?: Date;
   },
 ): Promise<OperationId[]> {
   if (ids.length === 0) return [];
   const { ended, after } = await queue.transaction(async (tx) => {
-    // Who joins an execution holds its row until the new operation is stored. From here on, all are known.
+    // A transaction that joins an execution locks its row until the new operation is stored. From here on, all
+    // operations are known.
     await lockForCancelling(tx, await executionsServing(tx, ids));
     const { now, unwatchedSince } = when;
     const some = await endOperations(tx, ids, { now, unwatchedSince });

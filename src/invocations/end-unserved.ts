@@ -14,31 +14,38 @@ import type { CancellingQueue } from "./cancel-operations.ts";
 import { notifyOperations } from "./operation.store.ts";
 import { endUnservedOperations, executionsRequestedBefore } from "./unserved-operations.store.ts";
 
-/** How long a client waits for a worker that does not exist. A machine that is started for it is there sooner. */
+/** How long a client waits for a worker that does not exist. A machine that is started for it is ready sooner. */
 export const usualUnservedMs = 15 * 60_000;
 
-/** A worker that was seen so lately is only away, however impatient the farm is: its machine may be starting again. */
+/**
+ * A worker that was seen within this time counts as temporarily away, even with a shorter limit of the farm: its
+ * machine may be restarting.
+ */
 const awayMs = usualUnservedMs;
 
-/** Looked at in one go, and ended in one transaction. */
+/** The number that is checked at once and ended in one transaction. */
 const mostAtOnce = 10_000;
 const perTransaction = 500;
 
 /**
  * Ends operations that no worker of the farm could serve for this long, because their clients would wait forever
- * without a message. Returns how many.
+ * without a message. Returns their number.
  *
- * Jobs of graphs continue to wait, because pages show the reason; an execution that one shares continues for it.
+ * Jobs of graphs continue to wait, because pages show the reason; an execution that such a job shares continues for the
+ * job.
  */
 export async function endUnserved(
   db: Db,
   queue: CancellingQueue,
   times: {
     readonly now: Date;
-    /** Since when servers have been running. After a time without servers, workers get the full time to come back. */
+    /**
+     * The time since which servers have been running. After a time without servers, workers get the full time to
+     * reconnect.
+     */
     readonly openSince: Date;
     readonly unservedMs?: number;
-    /** Workers of which some may be started, though none was ever seen. */
+    /** Declared workers, which may be started although none was ever seen. */
     readonly declared?: readonly SeenOffer[];
   },
 ): Promise<number> {
@@ -55,7 +62,7 @@ export async function endUnserved(
       return why === undefined ? [] : [[keyOf(kind), why]];
     }),
   );
-  // The usual case: no operations are read.
+  // The usual case, in which no operations are read.
   if (reasons.size === 0) return 0;
 
   const unserved = new Map<string, ExecutionId[]>();
@@ -74,7 +81,7 @@ export async function endUnserved(
   return ended;
 }
 
-/** Locks executions first, like all code that ends operations: one that was handed out meanwhile continues. */
+/** Locks executions first, like all code that ends operations: an execution that was leased meanwhile continues. */
 async function end(
   queue: CancellingQueue,
   ids: readonly ExecutionId[],

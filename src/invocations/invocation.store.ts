@@ -15,7 +15,8 @@ export interface Sighting
 /**
  * Records sightings of invocations. Returns those that are cancelled.
  *
- * The first call decides the owner; missing details are added later. Each at most once in a call.
+ * The first call determines the owner; missing details are added later. A call may contain each invocation at most
+ * once.
  */
 export async function noteInvocations(
   tx: Tx,
@@ -49,7 +50,10 @@ export async function noteInvocations(
   return noted.filter(({ isCancelled }) => isCancelled);
 }
 
-/** Marks an invocation as cancelled; false when it does not exist. The name of who cancelled it first stays. */
+/**
+ * Marks an invocation as cancelled; false when it does not exist. Keeps the name of the principal that cancelled it
+ * first.
+ */
 export async function markInvocationCancelled(
   tx: Tx,
   { project, invocation }: Pick<Asking, "project" | "invocation">,
@@ -65,10 +69,10 @@ export async function markInvocationCancelled(
 }
 
 /**
- * Deletes invocations that were last heard of before then, with their operations and lookups, and
- * operations of none.
+ * Deletes invocations without a call since a time, with their operations and lookups, and operations without an
+ * invocation.
  *
- * A bounded number at a time, so that no transaction is long: call it until it answers 0.
+ * A limited number at a time, so that no transaction is long: call it until it returns 0.
  */
 export async function deleteOldInvocations(tx: Tx, seen: Date, most = 50): Promise<number> {
   const ofNone = await tx.run(sql`

@@ -29,7 +29,7 @@ import { operationsIn, watchedOperations } from "./watched-operations.ts";
 /** An update for the listeners of an operation. */
 export type OperationUpdate =
   | { readonly kind: "execution"; readonly view: ExecutionView }
-  /** Cancelled by a client or a person, or by the server, which then gives the reason. */
+  /** Cancelled by a client or a person, or by the server, which then states the reason. */
   | { readonly kind: "cancelled"; readonly because: string | undefined };
 
 interface RequestedExecution {
@@ -42,7 +42,7 @@ interface RequestedExecution {
 export interface OpenOperation {
   readonly id: OperationId;
   readonly executionId: ExecutionId;
-  /** Whether it was opened just now. No client knows its name yet, so it cannot be cancelled. */
+  /** Whether it was just opened. No client knows its name yet, so it cannot be cancelled. */
   readonly isNew?: boolean;
   /** The state of its execution when both were new. */
   readonly first?: ExecutionView | undefined;
@@ -53,11 +53,11 @@ export interface OperationService extends Service {
   /** Resolves when the operation and its execution are durable; "refused" when its invocation was cancelled. */
   open(request: RequestedExecution): Promise<OpenOperation | "refused">;
   find(id: OperationId): Promise<StoredOperation | undefined>;
-  /** Records that a client listens or just asked. Returns the operation. */
+  /** Records that a client listens or has just sent a request. Returns the operation. */
   attend(id: OperationId): Promise<StoredOperation | undefined>;
   /** Yields the state of the operation, again after each change, until it ends. */
   follow(operation: OpenOperation, signal: AbortSignal): AsyncGenerator<OperationUpdate, void>;
-  /** Cancels this operation only. Its execution continues when another operation or run wants it. */
+  /** Cancels only this operation. Its execution continues when another operation or run needs it. */
   cancel(id: OperationId): Promise<void>;
   /** Cancels operations that no client waits for. Any server may do this at any time. */
   sweep(): Promise<number>;
@@ -135,7 +135,7 @@ export async function operationService(parts: {
       // After a time without a running server, clients get the grace period to reconnect.
       const isGrace = now.getTime() - openedAt < times.graceMs;
       const unwatched = isGrace ? [] : await abandonedOperations(db, now, perSweep);
-      // This server may not have renewed the ones that it watches in time.
+      // This server may not have renewed in time the operations that it watches.
       const abandoned = unwatched.filter((id) => !watched.has(id));
       const ended = [
         ...(await cancelOperations(queue, crossing, { now })),
@@ -157,7 +157,7 @@ export async function operationService(parts: {
 /**
  * Opens operations in batches: submits their executions and stores the operations in one transaction.
  *
- * The first try assumes that no invocation of the batch was cancelled, so that the transaction needs one round trip
+ * The first attempt assumes that no invocation of the batch was cancelled, so that the transaction needs one round trip
  * less. When that is wrong the transaction fails and is repeated with a check.
  */
 function openingTogether({
@@ -183,7 +183,7 @@ function openingTogether({
       });
       const until = watchedUntil(now, times);
       if (assumesWanted) {
-        // This holds nearly always. The operations are stored, and the executions handed out, with the commit.
+        // The assumption is nearly always true. The operations are stored, and the executions leased, with the commit.
         assumesWanted = false;
         await withCommit(tx, insertWantedOperations(tx, rows, { now, watchedUntil: until }));
         return { opened: rows.map((row) => ({ ...row, isRefused: false })), after: undefined };
@@ -218,12 +218,12 @@ async function* followOperation(
   const listening = watched.listen(id);
   const { cancelled } = listening;
   try {
-    // Read after listening began, so that no cancellation is missed in between.
+    // Read after listening has started, so that no cancellation is missed in between.
     if (!isNew) watched.cancelled(await cancelledAmong(db, [id]));
     const either = AbortSignal.any([signal, cancelled]);
     for await (const view of queue.follow(executionId, either, first)) {
       if (cancelled.aborted) break;
-      // The update of the execution may come first; the reason was stored with the operation in the same transaction.
+      // The update of the execution may arrive first; the reason was stored with the operation in the same transaction.
       const because =
         view.finished?.outcome === "cancelled" ? await endedBecause(db, id) : undefined;
       if (because !== undefined) {

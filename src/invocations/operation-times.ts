@@ -1,4 +1,4 @@
-/** How long the data of operations is kept. */
+/** The time limits of operations. */
 export interface OperationTimes {
   /** How long an operation may be without listeners before it counts as abandoned. Bazel reconnects within seconds. */
   readonly graceMs: number;
@@ -8,7 +8,7 @@ export interface OperationTimes {
 
 export const usualOperationTimes: OperationTimes = { graceMs: 60_000, renewEveryMs: 20_000 };
 
-/** Returns until when an operation counts as watched that has a listener now. */
+/** Returns until when an operation that has a listener now counts as watched. */
 export function watchedUntil(now: Date, { graceMs, renewEveryMs }: OperationTimes): Date {
   return new Date(now.getTime() + graceMs + renewEveryMs);
 }

@@ -6,7 +6,7 @@ import { ExecutionId } from "#execution/execution.ts";
 import type { Asking } from "./asking.ts";
 import { OperationId } from "./operation.ts";
 
-/** Operations changed without their executions. Payload: their ids, separated by commas. */
+/** Operations that changed without their executions. Payload: their ids, separated by commas. */
 export const operationChannel = "grange_operation";
 
 interface NewOperation {
@@ -19,15 +19,15 @@ interface NewOperation {
 
 const Inserted = z.object({ id: OperationId, isCancelled: z.boolean() });
 
-/** When they were requested, and until when they certainly have a listener. */
+/** The times of the requests, and the times until which they certainly have a listener. */
 interface Requested {
   readonly now: Date;
   readonly watchedUntil: Date;
 }
 
 /**
- * Stores which execution answers which call. Returns those whose invocation is cancelled: they are cancelled from the
- * beginning.
+ * Stores which execution belongs to which call. Returns those whose invocation is cancelled: they are cancelled from
+ * the beginning.
  */
 export async function insertOperations(
   tx: Tx,
@@ -109,7 +109,7 @@ export async function findOperation(tx: Tx, id: OperationId): Promise<StoredOper
   return found;
 }
 
-/** Records that these operations have listeners. In order, so that two servers do not wait for each other. */
+/** Records that these operations have listeners. In a fixed order, so that two servers do not wait for each other. */
 export async function keepWatched(tx: Tx, ids: readonly OperationId[], until: Date): Promise<void> {
   await tx.run(sql`
     with open as (
@@ -130,7 +130,7 @@ export async function cancelledAmong(tx: Tx, ids: readonly OperationId[]): Promi
   return rows.map(({ id }) => id);
 }
 
-/** Operations that have had no listener for too long, the longest first. */
+/** Returns operations that had no listener for too long, the longest first. */
 export async function abandonedOperations(tx: Tx, now: Date, most: number): Promise<OperationId[]> {
   const rows = await tx.many(
     z.object({ id: OperationId }),
@@ -142,7 +142,7 @@ export async function abandonedOperations(tx: Tx, now: Date, most: number): Prom
   return rows.map(({ id }) => id);
 }
 
-/** The open operations of invocations that were cancelled since then. */
+/** Returns the open operations of invocations that were cancelled since a time. */
 export async function operationsOfCancelled(
   tx: Tx,
   since: Date,
@@ -161,7 +161,7 @@ export async function operationsOfCancelled(
   return rows.map(({ id }) => id);
 }
 
-/** The open operations of an invocation. */
+/** Returns the open operations of an invocation. */
 export async function openOperationsOf(
   tx: Tx,
   { project, invocation }: Pick<Asking, "project" | "invocation">,
@@ -176,7 +176,7 @@ export async function openOperationsOf(
   return rows.map(({ id }) => id);
 }
 
-/** The executions that serve, or served, an invocation. */
+/** Returns the executions that serve, or served, an invocation. */
 export async function executionsOfInvocation(
   tx: Tx,
   { project, invocation }: Pick<Asking, "project" | "invocation">,
@@ -246,7 +246,7 @@ export function endOperations(
 /** PostgreSQL refuses payloads from 8,000 bytes; an id and its comma are 37. */
 const idsPerPayload = 200;
 
-/** Tells every server which operations changed, once this transaction commits. */
+/** Notifies every server of the changed operations when this transaction commits. */
 export async function notifyOperations(tx: Tx, ids: readonly OperationId[]): Promise<void> {
   const payloads: string[] = [];
   for (let i = 0; i < ids.length; i += idsPerPayload)

@@ -9,7 +9,7 @@ export function operationName(id: OperationId): string {
   return `${prefix}${id}`;
 }
 
-/** The operation's id in its name; undefined when the name is none of ours. */
+/** Returns the operation's id in its name; undefined when the name is not one of this farm. */
 export function operationIdIn(name: string): OperationId | undefined {
   if (!name.startsWith(prefix)) return undefined;
   return OperationId.safeParse(name.slice(prefix.length)).data;

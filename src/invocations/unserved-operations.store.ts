@@ -4,7 +4,7 @@ import { sql } from "#db/sql.ts";
 import { ExecutionId } from "#execution/execution.ts";
 import { OperationId } from "./operation.ts";
 
-/** Returns the executions of operations that have been open since then or longer, the longest first. */
+/** Returns the executions of operations that have been open since that time or longer, the longest first. */
 export async function executionsRequestedBefore(
   tx: Tx,
   before: Date,
@@ -21,7 +21,9 @@ export async function executionsRequestedBefore(
   return rows.map(({ id }) => id);
 }
 
-/** Ends the open operations of executions that were requested before then, and stores the reason for their clients. */
+/**
+ * Ends the open operations of executions that were requested before a time, and stores the reason for their clients.
+ */
 export function endUnservedOperations(
   tx: Tx,
   executions: readonly ExecutionId[],
@@ -44,7 +46,7 @@ export function endUnservedOperations(
   );
 }
 
-/** Why the farm ended an operation by itself; undefined when it did not. */
+/** Returns why the farm itself ended an operation; undefined when it did not. */
 export async function endedBecause(tx: Tx, id: OperationId): Promise<string | undefined> {
   const [row] = await tx.many(
     z.object({ because: z.string() }),

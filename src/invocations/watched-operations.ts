@@ -1,13 +1,13 @@
 import { OperationId } from "./operation.ts";
 
-/** A listener of an operation. */
+/** Waits for changes of an operation. */
 interface Listening {
   /** Aborted when the operation is cancelled. */
   readonly cancelled: AbortSignal;
   leave(): void;
 }
 
-/** The operations that have a listener at this server. */
+/** The operations with a listener at this server. */
 interface WatchedOperations {
   listen(id: OperationId): Listening;
   has(id: OperationId): boolean;
@@ -38,7 +38,7 @@ export function watchedOperations(): WatchedOperations {
   };
 }
 
-/** The operations that a notification names. */
+/** Returns the operations that a notification names. */
 export function operationsIn(payload: string): OperationId[] {
   return payload.split(",").flatMap((text) => OperationId.safeParse(text).data ?? []);
 }

@@ -35,7 +35,7 @@ const asking: Asking = {
   configurationId: "",
 };
 
-/** What happens to one action. `who`: one of the operations that are open, counted round. */
+/** An event of one action. `who`: the index of an open operation, modulo their number. */
 type Step =
   | { readonly kind: "ask" | "want" | "cancel run" | "abandon all" }
   | { readonly kind: "cancel" | "cancel at once"; readonly who: number };
@@ -52,7 +52,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** Two servers; a run of a graph is a wish in memory, under the queue's lock as the real ones are. */
+/** Two servers; a graph's run is a need in memory, which is read under the queue's lock like the real ones. */
 async function twoServers() {
   const clock = movableClock();
   const runs = new Set<ExecutionId>();
@@ -101,7 +101,7 @@ test("an execution goes on exactly as long as somebody wants it", async () => {
             const request = aRequest({ actionDigest: digest });
             const opened = await service.open({ id, asking, request });
             if (opened === "refused") throw new Error("nothing was cancelled");
-            // Who asks again joins what somebody still wants, and nothing else.
+            // A repeated request joins an execution that is still needed, and no other.
             const isWanted = wanting.length > 0 || (now !== undefined && runs.has(now));
             if ((opened.executionId === now) !== isWanted)
               throw new Error(`joined ${opened.executionId}; under way was ${now}`);

@@ -11,22 +11,22 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 
-/** Which paths below a directory were read; `listed` are directories, "" for the top. */
+/** The paths below a directory that were read; `listed` are directories, "" for the top. */
 export interface Accesses {
   readonly read: ReadonlySet<string>;
   readonly listed: ReadonlySet<string>;
 }
 
-/** Before the modification times, and longer ago than a day: Linux's `relatime` then records the next read. */
+/** Before the modification times, and more than a day ago: then Linux's `relatime` records the next read. */
 const accessedAt = Date.UTC(2001, 0, 1) / 1_000;
 const modifiedAt = Date.UTC(2010, 0, 1) / 1_000;
 
 /**
  * Records which files, symlinks and directories below a directory are read from now on.
  *
- * It sets their access times, and later checks which the kernel has changed. That needs no rights, no tracer and no
- * library in the process, and notices every way to read: read(2), mmap(2), execve(2), readlink(2), getdents(2). It does
- * not notice a check of existence.
+ * It sets their access times, and later checks which of them the kernel has changed. That needs no rights, no tracer
+ * and no library in the process, and detects every way to read: read(2), mmap(2), execve(2), readlink(2), getdents(2).
+ * It does not detect a check for existence.
  */
 export class AccessRecord {
   readonly #root: string;
@@ -47,13 +47,14 @@ export class AccessRecord {
         lutimesSync(join(this.#root, below), accessedAt, modifiedAt);
       }
     }
-    // After its names were read here.
+    // Set after this process has read the names in it.
     this.#kinds.set(path, "directory");
     lutimesSync(at, accessedAt, modifiedAt);
   }
 
   /**
-   * Returns the files that were read since. A file that was removed, or written before it was read, is not included.
+   * Returns the files that were read since then. A file that was removed, or written before it was read, is not
+   * included.
    */
   accesses(): Accesses {
     const read = new Set<string>();
@@ -69,7 +70,7 @@ export class AccessRecord {
   }
 }
 
-/** Whether the file system of a directory records reads of files, directories and symlinks. Tries it. */
+/** Tests whether the file system of a directory records reads of files, directories and symlinks. */
 export function recordsAccess(directory: string): boolean {
   const probe = join(directory, `access-probe-${process.pid}`);
   try {

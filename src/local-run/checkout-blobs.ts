@@ -4,13 +4,13 @@ import type { BlobStore } from "#cas/blob-store.ts";
 import { spanIn } from "#cas/byte-span.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
 
-/** A blob store that also serves files of a checkout from where they lie, without a copy. */
+/** A blob store that also serves files of a checkout from their place, without a copy. */
 export interface CheckoutBlobs extends BlobStore {
-  /** Serves a blob from a file. Readers check its bytes, for the file may change meanwhile. */
+  /** Serves a blob from a file. Readers check its bytes, because the file may change meanwhile. */
   serve(digest: Digest, path: string): void;
 }
 
-/** Lays files of a checkout over a store that takes everything else. */
+/** Serves files of a checkout in front of a store, which handles all other blobs. */
 export function checkoutBlobs(base: BlobStore): CheckoutBlobs {
   const paths = new Map<string, string>();
   const pathOf = (digest: Digest) => paths.get(digestKey(digest));

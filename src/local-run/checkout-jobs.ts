@@ -22,22 +22,22 @@ import {
 import { readWorkingTree, type WorkingEntry } from "./working-tree.ts";
 
 export interface CheckoutSettings {
-  /** The top of the checkout. */
+  /** The top directory of the checkout. */
   readonly root: string;
   readonly given: GivenValues;
   readonly config: WorkerConfig;
-  /** Whether jobs that are needed run, too, although their outputs are in the checkout. */
+  /** Whether needed jobs run, too, although their outputs are in the checkout. */
   readonly withNeeds: boolean;
 }
 
 interface Execution {
   readonly print: (bytes: Uint8Array) => void;
   readonly signal: AbortSignal;
-  /** Whether the job is given all files of the checkout, whatever `inputs` says. */
+  /** Whether the job gets all files of the checkout, regardless of `inputs`. */
   readonly every?: boolean;
 }
 
-/** The jobs of a checkout as it is now, and this machine ready to execute them. */
+/** The jobs of a checkout in its present state, and this machine ready to execute them. */
 export class CheckoutJobs {
   readonly files: readonly WorkingEntry[];
   readonly #settings: CheckoutSettings;
@@ -46,7 +46,7 @@ export class CheckoutJobs {
   readonly #executor: LocalExecutor;
   readonly #store: CheckoutBlobs;
   readonly #inputs: LocalInputs;
-  /** The results of jobs that were executed; undefined where there is none. */
+  /** The results of executed jobs; undefined for a job without a result. */
   readonly #results = new Map<string, ActionResult | undefined>();
 
   private constructor(
@@ -66,8 +66,8 @@ export class CheckoutJobs {
   }
 
   /**
-   * Reads the definitions and lists the files of a checkout. Throws `DefinitionProblems`, and what `check` throws of
-   * the definitions before the machine is made ready.
+   * Reads the definitions and lists the files of a checkout. Throws `DefinitionProblems`, and errors of `check`, which
+   * runs on the definitions before the machine is prepared.
    */
   static async open(
     settings: CheckoutSettings,
@@ -91,7 +91,7 @@ export class CheckoutJobs {
   }
 
   /**
-   * Returns the jobs to run for the requested ones, each after those that it needs. Throws for jobs that only a farm
+   * Returns the jobs to run for the requested ones, each after the jobs that it needs. Throws for jobs that only a farm
    * can run.
    */
   orderOf(asked: readonly string[]): readonly string[] {
@@ -103,20 +103,20 @@ export class CheckoutJobs {
     return order;
   }
 
-  /** Jobs that are needed by these and do not run. */
+  /** Returns the jobs that these need and that do not run. */
   takenFromCheckout(order: readonly string[]): readonly string[] {
     const needed = order.flatMap((name) => Object.keys(needsOf(this.definitionOf(name))));
     return [...new Set(needed)].filter((name) => !order.includes(name));
   }
 
-  /** Executes a job and remembers its outputs for those that need them. */
+  /** Executes a job and remembers its outputs for jobs that need them. */
   async execute(name: string, execution: Execution): Promise<LocalEnd> {
     const end = await this.executeAs(this.definitionOf(name), execution);
     this.#results.set(name, end.result);
     return end;
   }
 
-  /** Executes a definition, which may be changed. Its outputs are not used by other jobs. */
+  /** Executes a definition, which may be modified. Other jobs do not use its outputs. */
   async executeAs(definition: JobDefinition, execution: Execution): Promise<LocalEnd> {
     const { every = false, print, signal } = execution;
     const inputRoot = await this.#inputs.rootOf(definition, (job) => this.#outputsOf(job), {
@@ -125,7 +125,7 @@ export class CheckoutJobs {
     return this.#executor.run({ definition, inputRoot, print, signal }, this.#store);
   }
 
-  /** Stores learned digests for the next time, and removes everything else. */
+  /** Stores the computed digests for the next start, and removes everything else. */
   async close(): Promise<void> {
     await this.#digests.save();
     await this.#executor.close();

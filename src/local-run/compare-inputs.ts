@@ -6,15 +6,15 @@ import { patternsFor } from "./patterns-for.ts";
 
 /** The differences between a job's declared inputs and the files that it read. */
 export interface InputsFound {
-  /** Files that it read and does not declare. */
+  /** Files that it read but does not declare. */
   readonly missing: readonly string[];
-  /** Directories that it listed without declaring them, and of which it read no file. */
+  /** Directories that it listed without declaring them, and in which it read no file. */
   readonly listed: readonly string[];
-  /** Patterns of `inputs` of which nothing was read. */
+  /** Patterns of `inputs` without any read file. */
   readonly unused: readonly string[];
-  /** Needed jobs with outputs that it did not read. */
+  /** Needed jobs whose outputs it did not read. */
   readonly unusedNeeds: readonly string[];
-  /** Patterns for the read files: the used declared ones, and missing ones. */
+  /** Patterns for the read files: the declared ones in use, and missing ones. */
   readonly proposal: readonly string[];
 }
 
@@ -53,7 +53,7 @@ export function compareInputs(
 }
 
 /**
- * Returns directories whose listing matters although none of their files was read: `ls migrations | wc -l`.
+ * Returns directories whose listing matters although the job read none of their files: `ls migrations | wc -l`.
  *
  * When a file of a directory was read, the listing was a search for that file; when its parent was listed, too, the
  * listing was part of a search through everything.

@@ -9,10 +9,10 @@ import type { FileVersion } from "./working-tree.ts";
 
 const Known = z.record(z.string(), z.object({ version: z.string(), digest: Digest }));
 
-/** A file that changed so short a time ago may change again without a new time. */
+/** A file that changed less than this long ago may change again without a new modification time. */
 const settledMs = 2_000;
 
-/** The digests of files, remembered on disk for as long as the files do not change. */
+/** The digests of files, stored on disk while the files do not change. */
 export class FileDigests {
   readonly #file: string;
   readonly #known: Map<string, z.infer<typeof Known>[string]>;
@@ -23,7 +23,7 @@ export class FileDigests {
     this.#known = new Map(Object.entries(known));
   }
 
-  /** Opens what an earlier process saved; a file that cannot be read counts as empty. */
+  /** Opens the file of an earlier process; an unreadable file counts as empty. */
   static async open(file: string): Promise<FileDigests> {
     const text = await readFile(file, "utf8").catch(() => "{}");
     const known = Known.safeParse(parseJson(text));

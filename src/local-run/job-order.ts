@@ -2,16 +2,16 @@ import { Fault } from "#core/fault.ts";
 import type { JobDefinition } from "#definitions/job-definition.ts";
 import { needsOf } from "#definitions/needs-of.ts";
 
-/** Where a job that another one needs comes from. */
+/** The source of the outputs of a needed job. */
 type NeedSource =
   /** It runs before the job that needs it. */
   | "run"
-  /** Its outputs are taken as they are in the checkout. */
+  /** Its outputs are used as they are in the checkout. */
   | "checkout";
 
 /**
- * Returns the jobs to run, each after those that it needs. Jobs whose outputs are taken from the checkout are left out,
- * with the jobs that only they need.
+ * Returns the jobs to run, each after the jobs that it needs. Jobs whose outputs are used from the checkout are left
+ * out, with the jobs that only they need.
  */
 export function jobOrder(
   chosen: readonly string[],
@@ -21,7 +21,7 @@ export function jobOrder(
   const order = new Set<string>();
   const visit = (name: string) => {
     if (order.has(name)) return;
-    // The planner has refused circles.
+    // The planner has refused cycles.
     for (const on of Object.keys(needsOf(definitionOf(name)))) {
       if (chosen.includes(on) || sourceOf(on) === "run") visit(on);
     }

@@ -19,12 +19,12 @@ import type { CapturedLog } from "#worker/logs/captured-log.ts";
 import { type Machine, openMachine } from "#worker/machine.ts";
 import { trimStore } from "#worker/trim-store.ts";
 
-/** How a job ended on this machine. */
+/** The result of a job on this machine. */
 export interface LocalEnd {
   readonly succeeded: boolean;
-  /** The exit code of the job's commands; undefined if they did not start or were ended from outside. */
+  /** The exit code of the job's commands; undefined if they did not start or were killed. */
   readonly exitCode: number | undefined;
-  /** Why it did not succeed; empty where it did. */
+  /** Why it did not succeed; empty if it did. */
   readonly message: string;
   readonly result: ActionResult | undefined;
   readonly durationMs: number;
@@ -42,7 +42,7 @@ const trimEveryMs = 60 * 60_000;
 
 const mostReadAtOnce = 256 * 1024;
 
-/** Executes jobs as a worker of this machine does: the same input roots, sandbox, limits and environment. */
+/** Executes jobs like a worker of this machine: with the same input roots, sandbox, limits and environment. */
 export class LocalExecutor {
   readonly #machine: Machine;
   readonly #executor: ActionExecutor;
@@ -65,7 +65,7 @@ export class LocalExecutor {
     return new LocalExecutor({ ...machine, inputRoots: rootsOf(machine) }, config);
   }
 
-  /** The facilities of this machine for jobs, for people. */
+  /** The features of this machine for jobs, for people. */
   get facilities(): Readonly<Record<string, string>> {
     return this.#machine.facilities;
   }
@@ -115,7 +115,7 @@ export class LocalExecutor {
     };
   }
 
-  /** Removes the remains of jobs, and sometimes brings the kept inputs back under their limit. */
+  /** Removes the remains of jobs, and sometimes trims the stored inputs to their limit. */
   async close(): Promise<void> {
     await this.#executor.cleared();
     await this.#trimAtTimes();
@@ -129,7 +129,7 @@ export class LocalExecutor {
     if (last !== undefined && Date.now() - last.mtimeMs < trimEveryMs) return;
     await mkdir(dirname(mark), { recursive: true });
     await writeFile(mark, "");
-    // The first run has nothing to remove.
+    // At the first run there is nothing to remove.
     if (last === undefined) return;
     const { local, layers } = this.#machine;
     await trimStore(dataDir, local, layers, storeBytes, new Date());

@@ -25,12 +25,12 @@ import type { CheckoutBlobs } from "./checkout-blobs.ts";
 import type { FileDigests } from "./file-digests.ts";
 import { entryAt, type WorkingEntry } from "./working-tree.ts";
 
-/** Where the outputs of a job that is needed are. */
+/** The place of the outputs of a needed job. */
 export type NeededOutputs =
   | { readonly kind: "made"; readonly result: ActionResult | undefined }
-  /** The outputs are in the checkout, at the places that the definition names. */
+  /** The outputs are in the checkout, at the paths in the definition. */
   | { readonly kind: "in-checkout"; readonly outputs: readonly string[] }
-  /** The job has none, or did not end well and is not waited for. */
+  /** The job has no outputs, or failed and is not waited for. */
   | { readonly kind: "none" };
 
 interface LocalInputServices {
@@ -41,8 +41,8 @@ interface LocalInputServices {
 }
 
 /**
- * Builds the trees that jobs are given: the files of the checkout that their `inputs` name, and outputs of the jobs
- * that they need at their places.
+ * Builds the input trees of jobs: the files of the checkout that match their `inputs`, and the outputs of the jobs that
+ * they need, at their paths.
  */
 export class LocalInputs {
   readonly #services: LocalInputServices;
@@ -54,8 +54,7 @@ export class LocalInputs {
   }
 
   /**
-   * Builds the tree of a job and returns its digest. `outputsOf` gives the place of the outputs of each job that it
-   * needs.
+   * Builds the tree of a job and returns its digest. `outputsOf` returns the place of the outputs of each needed job.
    *
    * @param every Whether all files of the checkout are put into the tree, regardless of `inputs`.
    */
@@ -76,7 +75,7 @@ export class LocalInputs {
     return uploadDirectories(store, buildDirectoryTree(parts));
   }
 
-  /** The files of the checkout that a job declares, or that another job has found for it. */
+  /** Returns the files of the checkout that a job declares, or that a trace has found for it. */
   async filesOf(
     definition: JobDefinition,
     outputsOf: (job: string) => NeededOutputs,
@@ -154,7 +153,7 @@ export class LocalInputs {
     walk("");
     const entries = (await this.#entries(below))
       .map((entry) => ({ ...entry, path: entry.path.slice(path.length + 1) }))
-      // A link out of the output, such as npm makes for a workspace, is no part of an output tree.
+      // A link out of the output, such as npm makes for a workspace, is not a part of an output tree.
       .filter((entry) => entry.kind !== "symlink" || !problemOfTarget(entry.path, entry.target));
     const digest = await uploadDirectories(store, buildDirectoryTree([...entries, ...empty]));
     return { kind: "subtree", path, digest };

@@ -1,13 +1,13 @@
-/** Lines in which programs say that they miss something. */
+/** Lines in which programs report a missing file. */
 const complaint =
   /no such|not found|cannot|can't|could ?n[o']t|missing|unable|enoent|does ?n[o']t exist|failed|error/i;
 
-/** A name that fits more files than this says nothing. */
+/** A name that matches more files than this is ambiguous. */
 const mostMeant = 5;
 
 /**
- * Returns the paths of a checkout that a log names, because a failing job complains about missing files. `absent` are
- * the files that the job did not get; a directory of such files counts as named by its path.
+ * Returns the paths of a checkout that a log names, because a failing job reports missing files. `absent` are the files
+ * that the job did not get; a directory of such files counts as named by its path.
  */
 export function pathsNamed(log: string, absent: readonly string[]): string[] {
   const places = new Map<string, string[]>();
@@ -20,7 +20,7 @@ export function pathsNamed(log: string, absent: readonly string[]): string[] {
     const names = path.split("/");
     for (let length = 1; length <= names.length; length++)
       add(names.slice(0, length).join("/"), names.slice(0, length).join("/"));
-    // A relative name is known by its end: `../bin/tool` may be `bin/tool`.
+    // A relative name is recognised by its end: `../bin/tool` may be `bin/tool`.
     for (let from = 1; from < names.length; from++) add(`../${names.slice(from).join("/")}`, path);
     if (names.length > 1) add(`../${path}`, path);
   }

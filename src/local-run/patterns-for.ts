@@ -1,16 +1,16 @@
-/** So many files with one ending are worth a pattern. */
+/** From this number of files with one extension, a pattern is used. */
 const worthPattern = 3;
 
 /**
- * Few patterns that mean exactly these of all files: a directory of which every file is meant, `*.ts` where all of
- * a directory with that ending are, else the files themselves.
+ * Returns few patterns that match exactly these of all files: a directory if all its files are chosen, `*.ts` if all
+ * files of a directory with that extension are, otherwise the files themselves.
  */
 export function patternsFor(chosen: readonly string[], all: readonly string[]): string[] {
   const wanted = new Set(chosen);
   return [...patternsIn(folderOf(all), "", wanted)];
 }
 
-/** A path as a pattern that means it alone. */
+/** Returns a pattern that matches only this path. */
 function literal(path: string): string {
   return path.replace(/[*?[\]{}\\]/g, "\\$&").replace(/^!/, "\\!");
 }

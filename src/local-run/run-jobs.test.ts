@@ -21,7 +21,7 @@ function repositoryWith(
   return repository;
 }
 
-/** Runs jobs and gathers what they print, and which outputs were taken from the checkout. */
+/** Runs jobs and collects their output, and the outputs that were used from the checkout. */
 async function run(
   { path }: TestRepository,
   jobs: readonly string[],

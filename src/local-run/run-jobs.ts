@@ -9,13 +9,13 @@ import { jobNamed } from "./working-definitions.ts";
 /** The possible ends of a job of a local run. */
 export type JobEnd =
   | ({ readonly kind: "ran" } & LocalEnd)
-  /** A job of the kind `join`, which runs nothing. */
+  /** A job of the kind `join`, which runs no commands. */
   | { readonly kind: "nothing-to-run" }
-  /** A job that it needs did not end as it must. */
+  /** A job that it needs did not end as required. */
   | { readonly kind: "skipped"; readonly because: string };
 
 export interface RunObserver {
-  /** Called for each job whose outputs are taken from the checkout, before anything runs. */
+  /** Called for each job whose outputs are used from the checkout, before any job runs. */
   readonly taken: (job: string, outputs: readonly string[]) => void;
   readonly started: (job: string) => void;
   readonly printed: (job: string, bytes: Uint8Array) => void;
@@ -24,14 +24,14 @@ export interface RunObserver {
 
 interface LocalRunRequest extends CheckoutSettings {
   readonly jobs: readonly string[];
-  /** How many jobs run at a time. */
+  /** The maximum number of jobs that run at a time. */
   readonly parallel: number;
   readonly signal: AbortSignal;
 }
 
 /**
  * Runs jobs of a checkout on this machine, each with only its declared inputs, after the jobs that it needs. Returns
- * how each ended, in the order in which they ended.
+ * the results in the order in which the jobs ended.
  */
 export async function runJobs(
   { jobs, parallel, signal, config, ...settings }: LocalRunRequest,
@@ -53,7 +53,7 @@ export async function runJobs(
   }
 }
 
-/** Runs the jobs of an order, each once those that it needs are over. */
+/** Runs the jobs of an order, each after the jobs that it needs. */
 export async function runInOrder(
   checkout: CheckoutJobs,
   order: readonly string[],
@@ -78,7 +78,7 @@ export async function runInOrder(
   return ends;
 }
 
-/** Runs each job once those that it needs are over, at most `parallel` at a time. Throws the first failure. */
+/** Runs each job after the jobs that it needs, at most `parallel` at a time. Throws the first failure. */
 async function inOrder(
   order: readonly string[],
   parallel: number,

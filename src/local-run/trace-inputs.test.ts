@@ -24,9 +24,9 @@ interface Planted {
   readonly what: string;
   readonly command: string;
   readonly inputs: readonly string[];
-  /** What the job reads, or asks for, and does not declare. */
+  /** Undeclared files that the job reads or requests. */
   readonly planted: readonly string[];
-  /** A program that not every machine has. */
+  /** A program that is not on every machine. */
   readonly needs?: string;
 }
 

@@ -19,7 +19,7 @@ import { jobNamed } from "./working-definitions.ts";
 
 interface TraceRequest extends Omit<CheckoutSettings, "withNeeds"> {
   readonly job: string;
-  /** Whether the job runs once more with the inputs that were found. */
+  /** Whether the job runs once more with the found inputs. */
   readonly confirm: boolean;
   readonly signal: AbortSignal;
 }
@@ -27,20 +27,20 @@ interface TraceRequest extends Omit<CheckoutSettings, "withNeeds"> {
 /** The result of running the job with the found inputs only. */
 type Confirmation =
   | { readonly kind: "not-asked-for" }
-  /** It ended as with the whole checkout. */
+  /** The job ended as with the whole checkout. */
   | { readonly kind: "same" }
-  /** It did not, and no file that its messages name would change that. */
+  /** The job ended differently, and no file named in its messages would change that. */
   | { readonly kind: "different"; readonly end: LocalEnd; readonly log: string };
 
-/** The files that a job reads, compared with those that it declares. */
+/** The files that a job reads, compared with its declared ones. */
 export interface InputsTrace extends InputsFound {
   readonly job: string;
-  /** Files that it does not read, but asks for: a run without them ended in another way and named them. */
+  /** Files that it does not read, but needs: a run without them ended differently and named them. */
   readonly requested: readonly string[];
-  /** How it ended with the whole checkout visible, and its output. */
+  /** The end with the whole checkout visible, and the output. */
   readonly end: LocalEnd;
   readonly log: string;
-  /** How many files of the checkout it read. */
+  /** The number of files of the checkout that it read. */
   readonly readFiles: number;
   readonly confirmation: Confirmation;
 }
@@ -48,7 +48,7 @@ export interface InputsTrace extends InputsFound {
 interface TraceObserver {
   /** Called before each run of the job. */
   readonly begins: (what: "tracing" | "confirming") => void;
-  /** Observes the jobs that it needs. */
+  /** Observes the needed jobs. */
   readonly needs: RunObserver;
 }
 
@@ -57,12 +57,12 @@ interface Attempt {
   readonly log: string;
 }
 
-/** A failed run names its missing files, and is repeated with them; this often at most. */
+/** A failed run names its missing files, and is repeated with them; at most this often. */
 const mostConfirmations = 4;
 
 /**
- * Runs a job with all files of the checkout visible, and finds which it reads. The job runs in its usual sandbox, on a
- * copy of the checkout whose access times show that.
+ * Runs a job with all files of the checkout visible, and finds those that it reads. The job runs in its usual sandbox,
+ * on a copy of the checkout whose access times show the reads.
  */
 export async function traceInputs(
   request: TraceRequest,
@@ -99,7 +99,7 @@ export async function traceInputs(
     const definition = checkout.definitionOf(job);
     observer.begins("tracing");
     roots?.trace(definition.outputs ?? []);
-    // Without outputs: storing them would read files after the job.
+    // Without outputs, because storing them would read files after the job.
     const { outputs: _, ...withoutOutputs } = definition;
     const traced = await attempt(withoutOutputs, true);
     const accesses = await roots?.traced();
@@ -122,8 +122,8 @@ export async function traceInputs(
 }
 
 /**
- * Runs the job with the found inputs only. When it ends otherwise, adds files that its messages name, and then declared
- * files that it did not read: it may check whether they exist.
+ * Runs the job with only the found inputs. When it ends differently, adds files that its messages name, and then
+ * declared files that it did not read, because it may check whether they exist.
  */
 async function confirm(
   definition: JobDefinition,
@@ -146,7 +146,7 @@ async function confirm(
     if (times === mostConfirmations || (named.length === 0 && unused.length === 0))
       return { requested, unused, proposal, confirmation: { kind: "different", end, log } };
     if (named.length > 0) {
-      // A directory that it complains about may be that of a file which is declared and not read.
+      // A directory in a message may be the parent of a declared file that was not read.
       const means = (pattern: string, path: string) =>
         filesMeant(paths, [pattern]).some((file) => file === path || file.startsWith(`${path}/`));
       const declared = unused.filter((pattern) => named.some((path) => means(pattern, path)));
@@ -176,7 +176,7 @@ function refuseUntraceable(name: string, definition: JobDefinition): void {
   }
 }
 
-/** The usual place for inputs where its file system records reads, else another one that does. */
+/** The usual directory for inputs if its file system records reads, otherwise another one that does. */
 async function placeForTraces(
   dataDir: string,
 ): Promise<{ readonly dataDir: string; readonly isOwn: boolean }> {
@@ -194,12 +194,12 @@ async function placeForTraces(
 }
 
 interface SwitchedRoots extends InputRoots {
-  /** Records which files of the next root are read; the directories of these outputs exist in it. */
+  /** Records which files of the next root are read; the directories of these outputs are created in it. */
   trace(outputs: readonly string[]): void;
   traced(): ReturnType<TracedInputRoots["latest"]>;
 }
 
-/** Input roots as a worker makes them, except for one that is traced. */
+/** Input roots as a worker makes them, except the traced one. */
 function switchedRoots(usual: InputRoots, traced: TracedInputRoots): SwitchedRoots {
   let outputs: readonly string[] | undefined;
   return {

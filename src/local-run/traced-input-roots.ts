@@ -1,15 +1,15 @@
 import type { InputRoots } from "#worker/input-root/input-root.ts";
 import { type Accesses, AccessRecord } from "./access-record.ts";
 
-/** Input roots that record which files a job has read. */
+/** Input roots that record which files a job reads. */
 export interface TracedInputRoots extends InputRoots {
-  /** The files that were read of the latest root, once it is unmounted. */
+  /** Returns the read files of the latest root, after it is unmounted. */
   readonly latest: () => Promise<Accesses>;
 }
 
 /**
- * Records reads below the roots of another one. Its files must be copies of each root's own: hard links and the layers
- * of an overlay would share their access times.
+ * Records reads below the roots of another implementation. Its files must be separate copies for each root: hard links
+ * and the layers of an overlay would share their access times.
  */
 export function tracedInputRoots(base: InputRoots): TracedInputRoots {
   let latest: Promise<Accesses> | undefined;

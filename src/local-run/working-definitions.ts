@@ -18,17 +18,17 @@ export interface GivenValues {
   readonly graph?: string | undefined;
 }
 
-/** The jobs that the definitions of a checkout make of it. */
+/** The jobs that the definitions of a checkout create for it. */
 export interface WorkingJobs {
   readonly jobs: ReadonlyMap<string, JobDefinition>;
   readonly edges: readonly PlannedEdge[];
-  /** The names of defined jobs whose `when` is false here. */
+  /** The names of defined jobs whose `when` is false for this checkout. */
   readonly unwanted: readonly string[];
 }
 
 const folder = ".grange";
 
-/** Reads the definitions of a checkout as they are now, by the path from its top. */
+/** Reads the present definitions of a checkout, by their paths from its top. */
 export async function readWorkingDefinitions(root: string): Promise<Map<string, string>> {
   const files = await readdir(join(root, folder)).catch((): string[] => []);
   const names = files.filter((name) => /\.ya?ml$/.test(name));
@@ -49,10 +49,7 @@ export async function readWorkingDefinitions(root: string): Promise<Map<string, 
   return new Map(await Promise.all(texts));
 }
 
-/**
- * Fills the templates of definitions as a submission of the commit that is checked out would. Throws
- * `DefinitionProblems`.
- */
+/** Fills the templates of definitions like a submission of the checked-out commit. Throws `DefinitionProblems`. */
 export async function planWorkingJobs(
   files: ReadonlyMap<string, string>,
   given: GivenValues,
@@ -71,7 +68,7 @@ export async function planWorkingJobs(
   }
 }
 
-/** The definition of a job. Throws `not_found` where the graph has none of that name. */
+/** Returns the definition of a job. Throws `not_found` when the graph has no job of that name. */
 export function jobNamed({ jobs, unwanted }: WorkingJobs, name: string): JobDefinition {
   const found = jobs.get(name);
   if (found !== undefined) return found;
@@ -83,7 +80,7 @@ export function jobNamed({ jobs, unwanted }: WorkingJobs, name: string): JobDefi
   throw new Fault("not_found", `there is no job "${name}"${hint}`);
 }
 
-/** Returns the commit that is checked out, as templates see it. */
+/** Returns the checked-out commit, with the values for templates. */
 export async function contextOfCheckout(git: Git, root: string): Promise<DefinitionContext> {
   const read = async (...args: string[]) => {
     const { exitCode, stdout } = await git.run(args, { directory: root });

@@ -15,7 +15,7 @@ export type WorkingEntry =
     }
   | { readonly kind: "symlink"; readonly path: string; readonly target: string };
 
-/** A value that changes whenever the bytes of a file do. */
+/** A value that changes whenever the bytes of a file change. */
 export interface FileVersion {
   readonly sizeBytes: number;
   readonly modifiedMs: number;
@@ -23,13 +23,13 @@ export interface FileVersion {
   readonly inode: number;
 }
 
-/** About two million files. */
+/** Enough for about two million files. */
 const maxListBytes = 256 * 1024 * 1024;
 
 /**
- * Lists the files that a commit of everything in a checkout would have: tracked files in their present state, and
- * untracked ones that Git does not ignore. Entries that an input tree cannot hold (submodules, absolute symlinks) are
- * left out, as for a commit.
+ * Lists the files that a commit of the whole checkout would have: tracked files in their present state, and untracked
+ * ones that Git does not ignore. Entries that an input tree cannot contain (submodules, absolute symlinks) are left
+ * out, as for a commit.
  */
 export async function readWorkingTree(git: Git, root: string): Promise<readonly WorkingEntry[]> {
   const { exitCode, stdout, stderr } = await git.run(
@@ -45,7 +45,9 @@ export async function readWorkingTree(git: Git, root: string): Promise<readonly 
   return sortedByPath([...paths].flatMap((path) => entryAt(root, path) ?? []));
 }
 
-/** The file or symlink at a path; undefined for anything else, and for what an input tree cannot hold. */
+/**
+ * Returns the file or symlink at a path; undefined for other kinds, and for entries that an input tree cannot contain.
+ */
 export function entryAt(root: string, path: string): WorkingEntry | undefined {
   const found = lstatSync(join(root, path), { throwIfNoEntry: false });
   if (found === undefined || problemOfPath(path) !== undefined) return undefined;

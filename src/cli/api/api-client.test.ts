@@ -75,7 +75,7 @@ test("a stream that breaks off is gone on with where it stopped, and nothing com
   const client = await clientOf((request, response) => {
     resumedFrom.push(request.headers["last-event-id"] as string);
     if (resumedFrom.length === 1) {
-      // The second event is cut in the middle: it has not arrived.
+      // The second event is incomplete, so it does not count as received.
       response.write(event(4));
       response.write(event(5).slice(0, 40), () => response.destroy());
     } else if (resumedFrom.length === 2) response.writeHead(503).end();

@@ -15,29 +15,29 @@ import { failureOf, jsonOr, ServerUnreachable } from "./api-failure.ts";
 import { type Fetch, fetchTrusting } from "./fetch-trusting.ts";
 import { followGraph, followLog, type LogPart } from "./follow.ts";
 
-/** A run of a job; the graph may be written as a unique beginning of its id, or `latest`. */
+/** A run of a job; the graph may be given as a unique prefix of its id, or as `latest`. */
 export interface RunAddress {
   readonly graph: string;
   readonly job: string;
   readonly run: number;
-  /** For a chunked job's run. */
+  /** The batch of a chunked job's run. */
   readonly batch?: number;
 }
 
-/** A client of docs/http-api.md. Each answer is parsed, which shows a server of another version. */
+/** A client of docs/http-api.md. Each answer is parsed, which detects a server of another version. */
 export interface ApiClient {
   readonly serverUrl: string;
   server(): Promise<ServerInfo>;
   graph(id: string): Promise<Graph>;
-  /** All changes after a version, through lost connections, until the graph is over. */
+  /** Yields all changes after a version, across lost connections, until the graph has ended. */
   followGraph(id: string, since: number, signal: AbortSignal): AsyncIterable<GraphDelta>;
   job(graph: string, name: string): Promise<JobDetail>;
   log(address: RunAddress, offset: number): Promise<LogPiece>;
-  /** A piece of any other log: the path may have a query. */
+  /** Returns a piece of any other log: the path may have a query. */
   logAt(path: string, offset: number): Promise<LogPiece>;
-  /** A run's log as it grows, until it is complete. */
+  /** Yields a run's log as it grows, until it is complete. */
   followLog(address: RunAddress, signal: AbortSignal): AsyncIterable<LogPart>;
-  /** Yields a body that is too long for memory as it arrives. */
+  /** Yields a body that is too large for memory as it arrives. */
   bytes(path: string, signal?: AbortSignal): AsyncIterable<Uint8Array>;
   /** Calls an endpoint that answers JSON, by its entry in the table of endpoints. */
   call<E extends Endpoint>(
@@ -53,7 +53,7 @@ export interface ApiClient {
     signal?: AbortSignal,
   ): Promise<z.output<Shape>>;
   put<Shape extends z.ZodType>(shape: Shape, path: string, body: unknown): Promise<z.output<Shape>>;
-  /** Sends bytes, and no JSON. */
+  /** Sends bytes instead of JSON. */
   upload<Shape extends z.ZodType>(
     shape: Shape,
     path: string,
@@ -73,9 +73,9 @@ export interface LogPiece {
 }
 
 export interface ApiClientOptions {
-  /** The caller's token; without one the farm treats the caller as `anyone`. */
+  /** The caller's token; without a token the farm treats the caller as `anyone`. */
   readonly token?: string | undefined;
-  /** Authorities in PEM that are trusted besides the usual ones. */
+  /** Additional trusted certificate authorities, in PEM. */
   readonly ca?: string | undefined;
   /** The certificate of a machine under TLS. */
   readonly clientCertificate?: ClientCertificate | undefined;

@@ -4,9 +4,9 @@ import { adviceOnTrust } from "#grpc/authorities.ts";
 
 export type Problem = NonNullable<Failure["error"]["problems"]>[number];
 
-/** The server understood, and said no. */
+/** The server understood the request and refused it. */
 export class ApiFailure extends Fault {
-  /** The server's own word for it; codes that this version does not know count as internal. */
+  /** The server's own code for it; codes that this version does not know count as internal. */
   readonly status: number;
   /** The problems in the user's own files. */
   readonly problems: readonly Problem[];
@@ -18,7 +18,7 @@ export class ApiFailure extends Fault {
   }
 }
 
-/** No server listens there, or the connection broke before an answer. */
+/** No server listens at the address, or the connection broke before an answer. */
 export class ServerUnreachable extends Fault {
   readonly serverUrl: string;
 
@@ -28,7 +28,7 @@ export class ServerUnreachable extends Fault {
   }
 }
 
-/** Reads the body of an answer that is not 2xx; one that is not ours is shown as it is. */
+/** Reads the body of an answer that is not 2xx; a body in another format is shown unchanged. */
 export function failureOf(status: number, body: string): ApiFailure {
   const parsed = Failure.safeParse(jsonOr(body, undefined));
   if (parsed.success) {
@@ -70,7 +70,7 @@ export function jsonOr(text: string, otherwise: unknown): unknown {
   }
 }
 
-/** fetch hides what happened in a chain of causes: `fetch failed` → `ECONNREFUSED`. */
+/** fetch hides the cause in a chain of causes: `fetch failed` → `ECONNREFUSED`. */
 function reasonOf(cause: unknown): string {
   let reason: unknown = cause;
   while (reason instanceof Error && reason.cause !== undefined) reason = reason.cause;

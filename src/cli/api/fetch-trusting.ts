@@ -8,8 +8,8 @@ import type { ClientCertificate } from "#grpc/client-certificate.ts";
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /**
- * Like `fetch`, and trusts further authorities, and shows a certificate of one's own. Node's own can be told of them only
- * before the process starts.
+ * Like `fetch`, but trusts further authorities and presents a client certificate. Node's own fetch can only be
+ * configured for this before the process starts.
  */
 export function fetchTrusting(ca: string | undefined, own?: ClientCertificate): Fetch {
   const trusted = ca === undefined ? {} : { ca: withUsualAuthorities(ca) };
@@ -29,7 +29,7 @@ export function fetchTrusting(ca: string | undefined, own?: ClientCertificate): 
     const status = response.statusCode ?? 500;
     const hasBody = ![204, 205, 304].includes(status);
     if (!hasBody) response.resume();
-    // A Response refuses even an empty body where none may be.
+    // A Response refuses even an empty body when the status allows none.
     return new Response(hasBody ? (Readable.toWeb(response) as ReadableStream<Uint8Array>) : null, {
       status,
       headers: Object.entries(response.headers).flatMap(([name, value]): [string, string][] =>

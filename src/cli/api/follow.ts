@@ -8,12 +8,12 @@ import { parseServerSentEvents, type ServerSentEvent } from "./server-sent-event
 /** Opens the stream; the headers tell the server where to continue. */
 type Open = (headers: Record<string, string>) => Promise<Response>;
 
-/** A piece of a log, or news that another attempt began and the log with it. */
+/** A piece of a log, or the information that another attempt, and so another log, has started. */
 export type LogPart =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "restart"; readonly attempt: number };
 
-/** A server that is silent for this long is gone: it says at least a comment every 15 s. */
+/** A server that is silent for this long is unreachable: it sends at least a comment every 15 s. */
 const silenceMs = 45_000;
 
 /** Follows a graph from a version on; each change arrives once, over any number of connections. */

@@ -27,7 +27,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true });
 });
 
-/** Jobs that need no machine: `flaky` fails the first time, `after` needs it. */
+/** Jobs that need no machine: `flaky` fails the first time; `after` needs it. */
 const definitions = [
   "version: 1",
   "jobs:",

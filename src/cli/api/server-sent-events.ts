@@ -1,17 +1,16 @@
 export interface ServerSentEvent {
-  /** `message` when the server named none. */
+  /** `message` when the server sent no name. */
   readonly type: string;
   readonly data: string;
-  /** The last id that was sent, also by an earlier event. */
+  /** The last id that was sent, possibly by an earlier event. */
   readonly id: string | undefined;
 }
 
 /**
- * Takes a stream of server-sent events apart, whatever pieces it arrives in.
+ * Parses a stream of server-sent events, for any division into pieces.
  *
- * After https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
- * An event that its blank line has not ended yet is not delivered: the connection
- * was lost in the middle of it.
+ * After https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream An event without its
+ * final blank line is not delivered, because the connection was lost in the middle of it.
  */
 export async function* parseServerSentEvents(
   chunks: AsyncIterable<Uint8Array>,

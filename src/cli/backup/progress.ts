@@ -24,13 +24,13 @@ function stepText(step: Step): string {
   }
 }
 
-/** Shows steps: in place on a terminal; elsewhere a line every 10 s, and one when a kind of step is over. */
+/** Shows steps: in place on a terminal; otherwise a line every 10 s, and one when a kind of step has ended. */
 export function showSteps(
   notes: Outlet,
   nowMs: () => number = () => performance.now(),
 ): {
   readonly step: (step: Step) => void;
-  /** Call it before anything else is printed. */
+  /** Call it before any other output. */
   readonly end: () => void;
 } {
   let last: Step | undefined;

@@ -35,7 +35,7 @@ const suite = {
   iterations: { timed: 2 },
 };
 
-/** A "compiler": counts lines, copies when it is to emit. */
+/** A "compiler": counts lines, and copies them if it is to emit output. */
 const compiler = (extra: string) => `#!/bin/sh
 n=$(wc -l < "$1")
 ${extra}
@@ -46,7 +46,7 @@ case "$*" in *--emit*) cp "$1" "$2";; esac
 
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "grange-bench-test-"));
-  // Its own turns: this machine may measure something else meanwhile.
+  // Its own lock, because this machine may measure something else meanwhile.
   vi.stubEnv("GRANGE_MEASURING_LOCK", join(home, "measuring.lock"));
   await mkdir(join(home, ".grange", "bench"), { recursive: true });
   // JSON is YAML.
@@ -78,7 +78,7 @@ test("measures folders, keeps the results, compares them, and takes turns for wh
   expect(ran.exitCode).toBe(0);
   expect(ran.stdout).toMatch(/two emit sh +3 /);
 
-  // One benchmark fails: the others are measured, and it is told how.
+  // One benchmark fails: the others are measured, and the output shows the failure.
   const broken = await bench("run", "--artifact", "./new", "--json");
   expect(broken.exitCode).toBe(1);
   const result = JSON.parse(broken.stdout);

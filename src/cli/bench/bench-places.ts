@@ -16,5 +16,5 @@ export function benchPlaces(
   return { results: at("results"), pairs: at("pairs"), cache: at("artifacts"), work: at("work") };
 }
 
-/** Some 200 versions of a compiler. */
+/** About 200 versions of a compiler. */
 export const cacheLimitBytes = 10 * 1024 ** 3;

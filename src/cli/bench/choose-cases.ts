@@ -4,7 +4,7 @@ import { planJobs } from "#suites/plan-jobs.ts";
 import type { Suite } from "#suites/suite.ts";
 import { UsageError } from "../usage-error.ts";
 
-/** The requested cases; empty: those that the suite usually measures. */
+/** The requested cases; empty: the suite's default cases. */
 interface RequestedCases {
   readonly sections: readonly string[];
   readonly backends: readonly string[];
@@ -13,7 +13,10 @@ interface RequestedCases {
   readonly benchmarks: readonly string[];
 }
 
-/** Pure. A word that the suite does not know is refused with those it knows: silence would look like success. */
+/**
+ * Pure. A word that the suite does not have is refused with a list of its words: without an error it would look like
+ * success.
+ */
 export function chooseCases(
   suite: Suite,
   target: string,
@@ -49,7 +52,7 @@ export function chooseCases(
     .filter(({ section }) => wanted.sections.length === 0 || wanted.sections.includes(section))
     .flatMap((job) => planCases(suite, job))
     .filter(({ profile, scenario }) => {
-      // Who names a profile or a scenario does not mean sections that have none.
+      // A request that names a profile or a scenario excludes sections without any.
       const fits = (names: readonly string[], name: string) =>
         names.length === 0 || names.includes(name);
       return fits(profiles, profile) && fits(wanted.scenarios, scenario);

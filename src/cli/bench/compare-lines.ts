@@ -19,11 +19,11 @@ interface HowToShow {
   readonly all: boolean;
   readonly metric: string | undefined;
   readonly paint: Paint;
-  /** Why there is nothing to compare, where there is nothing. */
+  /** Why there is nothing to compare, if so. */
   readonly why: string | undefined;
 }
 
-/** A verdict in a sentence, a row for each metric, then cases: the greatest change first. */
+/** Returns a verdict in a sentence, a row for each metric, then cases: the largest change first. */
 export function comparisonLines(comparison: LocalComparison, how: HowToShow): string[] {
   const { suite, before, after, metrics, cases, missing, newlyBroken } = comparison;
   const { paint, all, metric } = how;

@@ -115,7 +115,7 @@ function acrossOf(text: string | undefined): Across | undefined {
   throw new UsageError("--across takes two backends, as in js:native");
 }
 
-/** Cases of one backend, as if they were the other's. */
+/** Returns cases of one backend as if they belonged to the other. */
 function acrossCases(cases: readonly MeasuredCase[], across: Across | undefined): MeasuredCase[] {
   if (across === undefined) return [...cases];
   return cases
@@ -158,7 +158,7 @@ async function sideOf(places: BenchPlaces, named: string, options: CompareOption
   );
 }
 
-/** A newcomer's first comparison may have no case in common; it should not look like "no change". */
+/** A new user's first comparison may have no common case; this must not look like "no change". */
 function whyNothing(sides: readonly [Side, Side], { cases }: LocalComparison): string | undefined {
   if (cases.length > 0) return undefined;
   const backends = (side: Side) => [

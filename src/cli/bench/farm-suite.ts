@@ -2,7 +2,7 @@ import type { ApiClient } from "../api/api-client.ts";
 import { printableLine } from "../terminal/printable-text.ts";
 import { UsageError } from "../usage-error.ts";
 
-/** The named suite, or the farm's only one. */
+/** Returns the named suite, or the farm's only one. */
 export async function farmSuite(
   api: Pick<ApiClient, "call">,
   named: string | undefined,

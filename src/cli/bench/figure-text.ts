@@ -3,7 +3,7 @@ import type { TestCase } from "#core/test-case.ts";
 
 const steps = ["", " k", " M", " G", " T"];
 
-/** A figure for a person: four digits, and its unit. */
+/** Formats a figure for people: four digits, and its unit. */
 export function figureText(value: number, unit: MetricUnit): string {
   switch (unit) {
     case "seconds":
@@ -34,7 +34,7 @@ function scaled(value: number, base: number, units: readonly string[]): string {
   return `${left.toFixed(digits)}${units[step] ?? ""}`;
 }
 
-/** `+1.23 %`; null where it came from nothing. */
+/** Formats `+1.23 %`; null for a change from zero. */
 export function changeText(change: number | null): string {
   if (change === null) return "from 0";
   const percent = change * 100;

@@ -18,7 +18,7 @@ export async function findSeriesCase(
     const own = new Set(key.split(" "));
     return written.every((word) => own.has(word));
   });
-  // Names that were imported are long, such as `BenchmarkFib10-8`: a part of one will do.
+  // Imported names are long, such as `BenchmarkFib10-8`: a part of one is enough.
   const fitting = wholly.length > 0 ? wholly : [...all].filter(([key]) => holds(key, written));
   const [only, another] = fitting;
   if (only === undefined) {

@@ -7,7 +7,7 @@ import { tableLines } from "../terminal/table.ts";
 import { confirmedText } from "./compare-lines.ts";
 import { caseText, changeText, figureText } from "./figure-text.ts";
 
-/** The last points of a series, each with its change since the one before it of its kind of machine. */
+/** Returns the last points of a series, each with its change since the previous one on the same kind of machine. */
 export function seriesLines(series: Series, last: number, paint: Paint): string[] {
   const { points, metric, changePoints } = series;
   const title = `${caseText(series.case)}: ${metric.name}`;
@@ -46,7 +46,7 @@ function wordOf(standing: Steps["steps"][number]["standing"], note: string | nul
   return `, ${standing}${note === null ? "" : `: ${printableLine(note)}`}`;
 }
 
-/** Steps by the artifact that made them. */
+/** Returns steps by the artifact that caused them. */
 export function stepLines({ steps, since }: Steps, all: boolean, paint: Paint): string[] {
   const shown = steps.filter(({ direction }) => all || direction === "regressed");
   if (shown.length === 0) {
@@ -73,7 +73,7 @@ export function stepLines({ steps, since }: Steps, all: boolean, paint: Paint): 
   });
 }
 
-/** The verdict, then what changed, as it was when the report was made. */
+/** Returns the verdict, then the changes, as they were when the report was made. */
 export function reportLines(report: Report, paint: Paint): string[] {
   const { before, after, suite, verdict, changes, missing, newlyBroken, reproduce } = report;
   return [

@@ -79,7 +79,7 @@ export function describeImportCommand(command: Command): void {
   ]);
 }
 
-/** Enough to keep figures of unlike machines apart. */
+/** Enough to separate figures of different machines. */
 function machineHere(): Record<string, string> {
   return {
     cpu: cpus()[0]?.model ?? "unknown",

@@ -12,7 +12,7 @@ interface LocalArtifact {
   readonly components: Components;
 }
 
-/** An artifact by its tag, asked of npm or Git; or a folder or tarball of this machine. */
+/** Returns an artifact by its tag, from npm or Git; or a folder or tarball of this machine. */
 export async function localArtifact(
   suite: Suite,
   named: string,
@@ -32,7 +32,7 @@ export async function localArtifact(
   return { tag: as ?? tag, components };
 }
 
-/** A tag has no slash; what looks like a file and is one is meant as such. */
+/** A tag has no slash; an existing path is treated as a file. */
 function isPath(named: string): boolean {
   return (
     named.includes("/") ||

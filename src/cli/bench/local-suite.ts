@@ -7,7 +7,7 @@ import type { Suite } from "#suites/suite.ts";
 import { checkoutRoot } from "../checkout.ts";
 import { UsageError } from "../usage-error.ts";
 
-/** A suite by its file, by its name among those of the checkout, or the only one there is. */
+/** Returns a suite by its file, by its name among those of the checkout, or the only one. */
 export async function localSuite(named: string | undefined, directory: string): Promise<Suite> {
   if (named !== undefined && /\.ya?ml$/.test(named) && existsSync(named)) {
     return readSuiteFile(named);
@@ -45,7 +45,7 @@ export async function localSuite(named: string | undefined, directory: string): 
   );
 }
 
-/** This machine, as suites name targets. */
+/** Returns this machine's target name in suites. */
 export function targetHere(suite: Suite): string {
   const target = `${process.platform}-${process.arch}`;
   if (Object.hasOwn(suite.targets, target)) return target;

@@ -38,7 +38,7 @@ export async function measureAll(all: AllToMeasure): Promise<ResultFile["tests"]
         ...(timed !== undefined && { iterations: { timed } }),
       });
     } catch (reason) {
-      // Stopped by the user: the measurements so far are kept. An error that is no Fault is a bug.
+      // Stopped by the user: the existing measurements are kept. An error that is not a Fault is a bug.
       if (signal.aborted) return tests;
       if (!(reason instanceof Fault)) throw reason;
       error = messageOf(reason);

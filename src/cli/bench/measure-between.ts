@@ -20,7 +20,7 @@ import type { ResultFile } from "./result-file.ts";
 
 type PairsOfCase = PairedCase & { readonly pairs: readonly MeasuredPair[] };
 
-/** The cases to measure in turns; `doubts`: only for this case. */
+/** The cases to measure alternately; `doubts`: only for this case. */
 interface ToPair {
   readonly case: TestCase;
   readonly purpose: PairedCase["purpose"];
@@ -28,8 +28,8 @@ interface ToPair {
 }
 
 /**
- * Measures both sides in turns, for each case that both have. When the result is a change, it measures again, so that
- * chance is not reported as a change.
+ * Measures both sides alternately, for each case that both have. When the result is a change, it measures again, so
+ * that chance is not reported as a change.
  */
 export async function measureBetween(
   session: Session,

@@ -2,7 +2,7 @@ import type { Session } from "../session.ts";
 import { farmSuite } from "./farm-suite.ts";
 import { findSeriesCase } from "./find-series-case.ts";
 
-/** The case that words mean among those that a farm has measured, and its suite. */
+/** Returns the case that matches the words among the farm's measured cases, and its suite. */
 export async function namedCase(
   session: Session,
   options: { readonly suite?: string },

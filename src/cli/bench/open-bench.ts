@@ -12,7 +12,7 @@ import type { Session } from "../session.ts";
 import { stopSignals } from "../up/stop-signals.ts";
 import { type BenchPlaces, cacheLimitBytes } from "./bench-places.ts";
 
-/** The parts that measuring on this machine needs, opened. */
+/** The opened parts for measuring on this machine. */
 export interface Bench {
   readonly cache: ArtifactCache;
   readonly place: WorkPlace;
@@ -22,7 +22,7 @@ export interface Bench {
   readonly signal: AbortSignal;
 }
 
-/** Opens it for some work, and closes it whatever comes of that. */
+/** Opens it for some work, and closes it afterwards, also after a failure. */
 export async function withBench<T>(
   { terminal, config }: Session,
   places: BenchPlaces,

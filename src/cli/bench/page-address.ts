@@ -1,4 +1,4 @@
-/** The address of a page of the farm; words of its query that are undefined are left out. */
+/** Returns the address of a page of the farm; undefined parts of its query are left out. */
 export function pageAddress(
   serverUrl: string,
   path: readonly string[],
@@ -11,7 +11,7 @@ export function pageAddress(
   return words.length === 0 ? address : `${address}?${words.join("&")}`;
 }
 
-/** The pages read `5.10` as a number, and the commit `98e123456789` as one without end; in quotes both are texts. */
+/** The pages would read `5.10` as a number, and the commit `98e123456789` as infinity; in quotes both are texts. */
 function asText(value: string): string {
   try {
     JSON.parse(value);
@@ -21,7 +21,7 @@ function asText(value: string): string {
   }
 }
 
-/** A shell or a terminal that finds links would take these for its own. */
+/** A shell, or a terminal that detects links, would interpret these characters. */
 function encoded(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*~]/g,
@@ -29,7 +29,7 @@ function encoded(text: string): string {
   );
 }
 
-/** Ready to be pasted into a shell, too: with a query it stands in quotes. */
+/** The line can be pasted into a shell, too: with a query it is quoted. */
 export function pageLine(
   serverUrl: string,
   path: readonly string[],

@@ -10,7 +10,7 @@ import { Metric, type MetricValues } from "#core/benchmark-metric.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import { caseKey, SuiteWord, TestCase } from "#core/test-case.ts";
 
-/** The measurements of one call of `grange bench run`: every sample, and where it was taken. */
+/** The measurements of one call of `grange bench run`: every sample, and its environment. */
 export const ResultFile = z.object({
   grange: z.literal("benchmark results 1"),
   suite: SuiteWord,
@@ -45,13 +45,13 @@ export async function readResultFile(path: string): Promise<ResultFile> {
   }
 }
 
-/** Whole or not at all. */
+/** Writes the file completely or not at all. */
 export async function writeResultFile(path: string, result: ResultFile): Promise<void> {
   await writeFile(`${path}.part`, `${JSON.stringify(result, undefined, 1)}\n`);
   await rename(`${path}.part`, path);
 }
 
-/** Keeps results beside earlier ones of the tag; answers the file. */
+/** Stores results next to earlier ones of the tag; returns the file. */
 export async function keepResult(results: string, result: ResultFile): Promise<string> {
   const folder = folderOf(results, result.suite, result.artifact.tag);
   await mkdir(folder, { recursive: true });
@@ -60,7 +60,7 @@ export async function keepResult(results: string, result: ResultFile): Promise<s
   return file;
 }
 
-/** All that was measured of a tag, the newest first. */
+/** Returns all results of a tag, the newest first. */
 export async function keptResults(
   results: string,
   suite: string,
@@ -75,19 +75,20 @@ export async function keptResults(
   return Promise.all(files.map((name) => readResultFile(join(folder, name))));
 }
 
-/** Tags that have results of a suite. */
+/** Returns tags that have results of a suite. */
 export async function keptTags(results: string, suite: string): Promise<string[]> {
   const names = await readdir(join(results, encodeURIComponent(suite))).catch(() => []);
   return names.map(decodeURIComponent).toSorted();
 }
 
-/** `..` is a name that needs no encoding. */
+/** `..` is a name that the encoding leaves unchanged. */
 function folderOf(results: string, suite: string, tag: string): string {
   return join(results, encodeURIComponent(suite), encodeURIComponent(tag).replace(/^\.+$/, "_"));
 }
 
 /**
- * Returns the results of each case from its newest call: the least of each metric, or the most where more is better.
+ * Returns the results of each case from its newest call: the lowest value of each metric, or the highest if more is
+ * better.
  */
 export function measuredCases(files: readonly ResultFile[], machine: string): MeasuredCase[] {
   const seen = new Set<string>();
@@ -110,7 +111,7 @@ export function measuredCases(files: readonly ResultFile[], machine: string): Me
   return cases;
 }
 
-/** Returns the cases that failed when they were measured last. */
+/** Returns the cases that failed in their last measurement. */
 export function failures(files: readonly ResultFile[]): BenchmarkFailure[] {
   const seen = new Set<string>();
   return files.flatMap(({ tests }) =>

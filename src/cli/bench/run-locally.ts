@@ -103,7 +103,7 @@ async function measureCases(
   return tests;
 }
 
-/** A row for each case: the headline metric and the times, whatever of them there is. */
+/** Returns a row for each case: the headline metric and the times, if they exist. */
 export function resultLines({ artifact, metrics, tests }: ResultFile, headline: string): string[] {
   const values = new Map(tests.map((test) => [test, bestOf(test.iterations, metrics)]));
   const shown = metrics.filter(

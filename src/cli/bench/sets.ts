@@ -92,7 +92,7 @@ async function durationsIn(file: string): Promise<ReadonlyMap<string, number>> {
   }
 }
 
-/** The farm answers for the pushed definition; the file may have been changed since. */
+/** The farm's answer is for the pushed definition; the file may have changed since. */
 function stillToMove(suite: Suite, { moves }: SetBalance): SetBalance["moves"] {
   const benchmarks = suite.compile?.benchmarks ?? {};
   return moves.filter(
@@ -101,7 +101,7 @@ function stillToMove(suite: Suite, { moves }: SetBalance): SetBalance["moves"] {
   );
 }
 
-/** Whole or not at all. */
+/** Writes the file completely or not at all. */
 async function rewrite(file: string, moves: SetBalance["moves"]): Promise<void> {
   const text = writeSets(await readFile(file, "utf8"), moves);
   const beside = `${file}.${process.pid}.new`;

@@ -10,7 +10,7 @@ interface SuiteFile {
   readonly suite: Suite;
 }
 
-/** The files that are named, or all of `.grange/bench/`. */
+/** Returns the named files, or all of `.grange/bench/`. */
 export async function suiteFiles(named: readonly string[]): Promise<string[]> {
   if (named.length > 0) return [...named];
   const folder = join((await checkoutRoot(resolve("."))) ?? resolve("."), ".grange", "bench");
@@ -22,7 +22,7 @@ export async function suiteFiles(named: readonly string[]): Promise<string[]> {
   throw new UsageError(`no suite lies in ${folder}; name its file`);
 }
 
-/** The suite of a file, or of a name among those of the checkout; the only one when none is named. */
+/** Returns the suite of a file, or of a name among those of the checkout; the only one when none is named. */
 export async function suiteFile(named: string | undefined): Promise<SuiteFile> {
   const isFile = named !== undefined && /\.ya?ml$/.test(named);
   const found: SuiteFile[] = [];

@@ -47,7 +47,7 @@ export function describeSuiteCommands(command: Command): void {
           "#api/endpoints/benchmark-suite-endpoints.ts"
         );
         const suites: Suite[] = [];
-        // All are read before any is pushed.
+        // All files are read before any is pushed.
         for (const file of await suiteFiles(named)) suites.push(await readSuiteFile(file));
         const pushed: PushedSuite[] = [];
         for (const each of suites)

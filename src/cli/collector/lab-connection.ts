@@ -3,10 +3,10 @@ import type { LabConnection } from "#collector/lab-connection.ts";
 import { Fault } from "#core/fault.ts";
 import type { ApiClient } from "../api/api-client.ts";
 
-/** A connection that was cut without a word is given up after it. */
+/** A connection that breaks without a message is dropped after this time. */
 const answerMs = 15_000;
 
-/** A test's report may be large, and a busy server slow: repeated it would be as large. */
+/** A test's report may be large, and a busy server slow: a repetition would be as large. */
 const reportMs = 60_000;
 
 /** The calls of a collector of this name. */
@@ -51,7 +51,7 @@ export function labConnection(
   };
 }
 
-/** Not `AbortSignal.any`: of a signal that lives for months it keeps something for each call. */
+/** Not `AbortSignal.any`: for a signal that lives for months, it would keep some memory for each call. */
 async function within<Result>(
   ms: number,
   signal: AbortSignal,

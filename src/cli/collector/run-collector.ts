@@ -20,7 +20,7 @@ export interface RunOptions {
   readonly comparisons?: number;
   readonly updateCommand?: string;
   readonly anyTarget?: boolean;
-  /** Return the work when the pipe on stdin closes: it is a child of `grange up`. */
+  /** Return the work when the pipe on stdin closes, because the process is a child of `grange up`. */
   readonly endWithParent?: boolean;
   readonly logLevel: string;
 }
@@ -54,8 +54,8 @@ export async function collectorConfig(
 }
 
 /**
- * Runs a collector until it is stopped or ends by itself, and ends the process. The first signal lets it return its
- * work; the second does not wait for that; the third ends the process at once.
+ * Runs a collector until it is stopped or ends by itself, and ends the process. After the first signal it returns its
+ * work; after the second it does not wait for that; the third ends the process at once.
  */
 export async function runCollector(
   config: CollectorConfig,

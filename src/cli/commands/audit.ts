@@ -16,7 +16,7 @@ interface AuditOptions extends CommonOptions {
   readonly limit: number;
 }
 
-/** The most that the server answers at once. */
+/** The maximum number of entries in one answer of the server. */
 const mostPerPage = 1_000;
 
 /** `grange audit`: the changes on the farm, with authors and reasons. */

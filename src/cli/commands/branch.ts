@@ -98,7 +98,9 @@ function describeUnset(command: Command): void {
     );
 }
 
-/** Changes the entry that was read: if it was changed in between, this fails instead of overwriting it. */
+/**
+ * Changes the entry that was read: if another user changed it in between, this fails instead of overwriting the change.
+ */
 async function change(
   session: Session,
   branch: string,
@@ -113,11 +115,11 @@ async function change(
   const before = await session.api
     .call(catalogEndpoints.branch, { params: { repository, branch } })
     .catch((reason: unknown) => {
-      // A repository that the farm does not know has no entry.
+      // A repository that is unknown to the farm has no entry.
       if (reason instanceof ApiFailure && reason.code === "not_found") return undefined;
       throw reason;
     });
-  // Changes count from 1: after 0, there must be none.
+  // Changes are numbered from 1: after 0, there must be none.
   const after = before?.history[0]?.number ?? 0;
   const now = await session.api.call(catalogEndpoints.setBranch, {
     params: { repository, branch },

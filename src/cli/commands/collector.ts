@@ -53,7 +53,7 @@ interface SetOptions extends CommonOptions {
   readonly allSets?: boolean;
   readonly takeOver?: readonly string[];
   readonly takeOverNone?: boolean;
-  /** Undefined or false by `--inactive`. */
+  /** Undefined, or false with `--inactive`. */
   readonly active?: boolean;
   readonly inactive?: boolean;
   readonly outOfDuty?: string;

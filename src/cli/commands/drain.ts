@@ -15,7 +15,7 @@ interface DrainOptions extends CommonOptions {
   readonly end?: boolean;
 }
 
-/** How soon a worker that has ended its last execution is seen. */
+/** How often to check whether a worker has ended its last execution. */
 const lookEveryMs = 500;
 
 export const describeDrain: Describe = (command) => {
@@ -52,7 +52,7 @@ export const describeDrain: Describe = (command) => {
         let held = await heldBy(session.api, pattern);
         if (options.wait === true) {
           if (held > 0) session.terminal.notes.line(`Waits for ${held} to end …`);
-          // Looked at twice at least: a server may hand something out while it hears of the drain.
+          // At least two checks: a server may lease an execution while it receives the drain.
           do {
             await wait(lookEveryMs);
             held = await heldBy(session.api, pattern);
@@ -79,7 +79,7 @@ async function workersIn(api: ApiClient, pattern: string): Promise<Worker[]> {
   return workers.filter(({ name }) => fitsStars(pattern.split("*"), name));
 }
 
-/** How many executions the workers hold that a pattern names, begun or not. */
+/** Returns how many executions the workers that match a pattern hold, started or not. */
 async function heldBy(api: ApiClient, pattern: string): Promise<number> {
   const workers = await workersIn(api, pattern);
   return workers.reduce((sum, { heldCount }) => sum + heldCount, 0);

@@ -46,7 +46,7 @@ export const describeGranary: Describe = (command, program) => {
     .option("--dune", "stand in for the daemon of dune 2, also where `grange exec` is not used")
     .addOption(logLevel())
     .addOption(command.createOption("--end-with-parent").hideHelp())
-    // Otherwise an unknown command is reported as a surplus argument.
+    // Otherwise an unknown command is reported as an unexpected argument.
     .allowExcessArguments()
     .action(async (options: GranaryOptions) => {
       const [unknown] = command.args;

@@ -167,7 +167,7 @@ function narrowedBy({ pool, label, sizeClassCap, costCap }: AddOptions) {
   };
 }
 
-/** Returns the limits that few grants have, in one column. */
+/** Returns the rarely used limits of grants, in one column. */
 function limitsText(rule: GrantRule): string {
   const { pool, label, sizeClassCap, costCap } = rule;
   const parts = [

@@ -13,7 +13,7 @@ interface InvocationOptions extends CommonOptions {
   readonly cancel?: boolean;
 }
 
-/** Nobody reads more failures in a terminal. */
+/** The maximum number of failures in a terminal. */
 const mostFailed = 100;
 
 export const describeInvocation: Describe = (command) => {

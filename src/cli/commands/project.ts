@@ -56,7 +56,7 @@ export const describeProject: Describe = (command) => {
   ]);
 };
 
-/** Checks each name as it is read, as commander has it for arguments of any number. */
+/** Checks each name when it is read, as commander requires it for variadic arguments. */
 function oneMoreProject(name: string, before: readonly string[] = []): string[] {
   return [...before, projectName(name)];
 }

@@ -10,7 +10,7 @@ interface QuarantineOptions extends CommonOptions {
   readonly release?: boolean;
 }
 
-/** `grange quarantine`: results that came out otherwise when they were made again. */
+/** `grange quarantine`: results that differed when they were made again. */
 export const describeQuarantine: Describe = (command) => {
   speaksToServer(command)
     .argument("[tool]", "whose result, as the list says: ccache, reapi")

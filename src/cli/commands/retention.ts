@@ -28,7 +28,7 @@ interface HoldOptions extends CommonOptions {
   readonly why?: string;
 }
 
-/** `grange retention`: what is kept, and for how long. */
+/** `grange retention`: the stored kinds of data, and how long each is kept. */
 export const describeRetention: Describe = (command) => {
   describeShow(command);
   describeRules(command);
@@ -108,7 +108,7 @@ function describeHolds(command: Command): void {
     );
 }
 
-/** Calls the server, and shows what holds then. */
+/** Calls the server, and shows the resulting settings. */
 function act(options: CommonOptions, work: (calls: Calls) => Promise<Retention>): Promise<void> {
   return inSession(options, async (session) => {
     const { retentionEndpoints } = await import("#api/endpoints/retention-endpoints.ts");
@@ -194,7 +194,7 @@ function keptFor(ms: number | null): string {
   return ms % dayMs === 0 ? `${ms / dayMs} d` : durationText(ms);
 }
 
-/** A time as definitions write it, in ms; null for `ever`. */
+/** Parses a time as in definitions, in ms; null for `ever`. */
 function keepMs(text: string): number | null {
   if (text === "ever") return null;
   const ms = parseDuration(text);

@@ -110,7 +110,7 @@ function describeRemove(command: Command): void {
     );
 }
 
-/** Never an argument: those stand in the shell's history, and in every list of processes. */
+/** Never an argument, because arguments are visible in the shell's history and in every list of processes. */
 async function valueOf(file: string | undefined): Promise<Buffer> {
   if (file === undefined) {
     if (process.stdin.isTTY) {

@@ -104,7 +104,7 @@ export const describeServer: Describe = (command, program) => {
   ]);
 };
 
-/** Prints one line when it listens, `{"ready":true,"url":…,"databaseMs":…}`; its log goes to stderr. */
+/** Prints one line when it is ready, `{"ready":true,"url":…,"databaseMs":…}`; its log is written to stderr. */
 async function serve(options: ServerOptions, entry: string): Promise<void> {
   if (options.check === true) return check(options, entry);
   const { startServer } = await import("#server/start-server.ts");
@@ -115,7 +115,7 @@ async function serve(options: ServerOptions, entry: string): Promise<void> {
   );
 }
 
-/** Prints what keeps a server from starting with these options, and starts none. */
+/** Prints the problems that would prevent a server with these options from starting; does not start one. */
 function check(options: ServerOptions, entry: string): Promise<void> {
   return inSession(options, async ({ terminal }) => {
     const { serverChecks } = await import("../server-check/server-checks.ts");
@@ -167,7 +167,7 @@ function oidcOf(
   return { oidc: { ...given, ...Object.fromEntries(set) } as { issuer: string; clientId: string } };
 }
 
-/** The built pages: beside the bundle, or where the build of these sources puts them. */
+/** Returns the directory of the built pages: next to the bundle, or where the build of these sources writes them. */
 function pagesBeside(entry: string): string | undefined {
   const folder = dirname(entry);
   return [join(folder, "web"), join(folder, "../../dist/web")].find((path) =>

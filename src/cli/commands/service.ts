@@ -4,7 +4,7 @@ import { answersJson, repeated, withExamples } from "../common-options.ts";
 import type { InstallOptions, ScopeOptions } from "../service/run-service-commands.ts";
 import { inSession } from "../session.ts";
 
-/** `grange service`: what systemd starts with the machine. */
+/** `grange service`: services that systemd starts with the machine. */
 export const describeService: Describe = (command, program) => {
   withScope(command.command("install"))
     .description("write units for systemd, and start the services now and with the machine")
@@ -58,7 +58,7 @@ function withScope(command: Command): Command {
     .option("--system", "services of the machine; needs root");
 }
 
-/** The session's own server and token are of no matter here. */
+/** The session's own server and token are not used here. */
 function withoutServer({ json }: InstallOptions): { json?: boolean } {
   return json === undefined ? {} : { json };
 }

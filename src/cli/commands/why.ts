@@ -32,7 +32,7 @@ export const describeWhy: Describe = (command) => {
   ]);
 };
 
-/** Returns, for a job that does not wait, its outcome and what can be done about it. */
+/** Returns, for a job that does not wait, its outcome and the possible actions. */
 function notWaiting({ name, state, reason }: JobSummary, graph: string): string[] {
   const suffix = reason === null ? "" : `: ${printableLine(reason)}`;
   const see = `See: grange runs ${graph} ${name}`;

@@ -70,7 +70,7 @@ function troubleLines(workers: readonly Worker[]): string[] {
   );
 }
 
-/** Returns the share of a slot; empty where an action may use all of the machine. */
+/** Returns the share of a slot; empty if an action may use the whole machine. */
 function slotText({ cpus, memoryBytes }: Worker): string {
   const parts = [
     ...(cpus === null ? [] : [`${cpus} CPU`]),

@@ -18,7 +18,7 @@ export interface RemoteBuildSummary {
   readonly cached: number;
 }
 
-/** Builds the newest commit of the demo project by the Remote Execution API, as a build tool would. */
+/** Builds the newest commit of the demo project with the Remote Execution API, like a build tool. */
 export async function buildRemotely(farm: DemoFarm): Promise<RemoteBuildSummary> {
   const invocation = randomUUID();
   const { url, token, ca, version, path } = farm;
@@ -56,7 +56,7 @@ async function uploadCommit(
   return files;
 }
 
-/** Runs each action as soon as all that it reads is there. */
+/** Runs each action as soon as all its inputs exist. */
 async function runAll(
   builder: RemoteBuilder,
   planned: readonly PlannedAction[],

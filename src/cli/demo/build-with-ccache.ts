@@ -9,7 +9,7 @@ const units = ["split_words", "word_table", "count_words"];
 
 export interface CcacheSummary {
   readonly compilations: number;
-  /** The hits of the second build, which began with an empty local cache. */
+  /** The hits of the second build, which started with an empty local cache. */
   readonly hits: number;
 }
 
@@ -48,7 +48,7 @@ async function compileAll(
   return { compilations: units.length, hits };
 }
 
-/** Reads what `ccache --print-stats` prints: a name, a tab and a number on each line. */
+/** Reads the output of `ccache --print-stats`: a name, a tab and a number on each line. */
 export function hitsIn(statistics: string): number {
   return ["direct_cache_hit", "preprocessed_cache_hit"]
     .map((name) => Number(new RegExp(`^${name}\\t(\\d+)`, "m").exec(statistics)?.[1] ?? 0))

@@ -2,7 +2,7 @@ import type { ApiClient } from "../api/api-client.ts";
 import type { DemoRepository } from "../example/make-demo.ts";
 import type { DemoTools } from "./demo-steps.ts";
 
-/** The farm that the demo runs on, and the project that it shows. */
+/** The farm on which the demo runs, and the demo's project. */
 export interface DemoFarm {
   readonly api: ApiClient;
   readonly url: string;
@@ -10,14 +10,14 @@ export interface DemoFarm {
   readonly ca: string | undefined;
   /** The version of this program. */
   readonly version: string;
-  /** The directories of programs, as jobs have them. */
+  /** The directories of programs for jobs. */
   readonly path: string;
   readonly repository: DemoRepository;
   readonly tools: DemoTools;
   /** The folder of the demo in the farm's data directory. */
   readonly folder: string;
-  /** Aborted when the demo is to stop. */
+  /** Aborted when the demo must stop. */
   readonly stopping: AbortSignal;
-  /** Starts the process that measures, and keeps it running until the farm stops; further calls do nothing. */
+  /** Starts the measuring process, and keeps it running until the farm stops; further calls do nothing. */
   startCollector(name: string, dataDir: string): void;
 }

@@ -5,13 +5,13 @@ import type { CcacheSummary } from "./build-with-ccache.ts";
 import type { DemoTools } from "./demo-steps.ts";
 import type { MeasuredSummary } from "./measure-commits.ts";
 
-/** The lines that the demo prints: one for each step, with the page to look at. */
+/** Returns the lines that the demo prints: one for each step, with the address of a page. */
 
 export function demoProjectLine(path: string, commits: number): string {
   return `The demo project: ${path} (${commits} commits)`;
 }
 
-/** Undefined where nothing is left out. */
+/** Undefined when nothing is left out. */
 export function leftOutLine({ hasCompiler, hasCcache }: DemoTools): string | undefined {
   if (!hasCompiler)
     return "Left out: the jobs of the C library and ccache, because this machine has no C compiler (cc).";
@@ -45,7 +45,7 @@ export function measuredLine({ commits, worse, cases, url }: MeasuredSummary): s
   return `  benchmarks of ${commits} commits: commit 5 is slower in ${worse} of ${cases} cases: '${url}'`;
 }
 
-/** The last lines: where to look first. */
+/** Returns the last lines: the first pages to open. */
 export function tourLines(url: string, path: string): string[] {
   return [
     "The demo is complete and the machine is idle. What to look at:",

@@ -5,13 +5,13 @@ import { jsonOr } from "../api/api-failure.ts";
 
 const Record = z.object({ done: z.array(z.string()) });
 
-/** The names of the steps that the demo has done on a farm; a file that is missing or broken means none. */
+/** Returns the names of the steps that the demo has completed on a farm; a missing or broken file means none. */
 export async function readDemoRecord(file: string): Promise<ReadonlySet<string>> {
   const text = await readFile(file, "utf8").catch(() => "");
   return new Set(Record.safeParse(jsonOr(text, undefined)).data?.done);
 }
 
-/** Writes the file as a whole, so that no interruption leaves half of it. */
+/** Writes the file atomically, so that an interruption leaves no partial file. */
 export async function writeDemoRecord(file: string, done: ReadonlySet<string>): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   await writeFile(`${file}.new`, `${JSON.stringify({ done: [...done] }, undefined, 2)}\n`);

@@ -1,6 +1,6 @@
 /** A step of the demo after its first graph has ended. */
 export type DemoStep =
-  /** The graph of an earlier commit; numbers count from 1. */
+  /** The graph of an earlier commit; numbers start at 1. */
   | { readonly kind: "graph"; readonly commit: string; readonly number: number }
   /** The graph with the breakpoint, which waits for a person. */
   | { readonly kind: "release"; readonly commit: string }
@@ -24,7 +24,7 @@ export function stepName(step: DemoStep): string {
 /**
  * Returns the remaining steps, in their order.
  *
- * A step that needs a program which is not installed is left out, and runs when the demo is started with it.
+ * A step that needs a missing program is left out, and runs when the demo is later started with it.
  */
 export function stepsToDo(
   commits: readonly string[],

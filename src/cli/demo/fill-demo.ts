@@ -10,10 +10,10 @@ import { measureCommits } from "./measure-commits.ts";
 import { runGraphOf, runToBreakpoint } from "./run-graphs.ts";
 
 /**
- * Does the remaining steps of the demo on this farm, with a line for each. Resolves with whether the demo is complete.
+ * Runs the remaining steps of the demo on this farm, with a line for each. Resolves with whether the demo is complete.
  *
- * A failed step is named and does not prevent the others; the next start of the demo tries it again. So is an
- * interrupted one.
+ * A failed step is reported and does not prevent the others; the next start of the demo retries it. The same applies to
+ * an interrupted step.
  */
 export async function fillDemo(
   farm: DemoFarm,

@@ -5,7 +5,7 @@ import { runProgram } from "../run-program.ts";
 import type { DemoTools } from "./demo-steps.ts";
 
 /**
- * Looks for a working C compiler, and for ccache from version 4.7 on, which can use a farm as storage.
+ * Searches for a working C compiler, and for ccache 4.7 or later, which can use a farm as storage.
  *
  * The compiler is tried, because some machines have one without the headers of the C library.
  */
@@ -38,7 +38,7 @@ async function hasRecentCcache(): Promise<boolean> {
   }
 }
 
-/** Reads `ccache version 4.7.5`, the first line of `ccache --version`. */
+/** Parses `ccache version 4.7.5`, the first line of `ccache --version`. */
 export function isRecentCcache(text: string): boolean {
   const [, major = "0", minor = "0"] = /version (\d+)\.(\d+)/.exec(text) ?? [];
   return Number(major) > 4 || (Number(major) === 4 && Number(minor) >= 7);

@@ -19,19 +19,19 @@ export function collectorFolder(demoFolder: string): string {
   return join(demoFolder, "collector");
 }
 
-/** Between two checks of unfinished requests. */
+/** The pause between two checks of unfinished requests. */
 const lookMs = 500;
 
 export interface MeasuredSummary {
   readonly commits: number;
-  /** How many test cases are worse in the commit that made the program slower, and how many there are. */
+  /** How many test cases are worse in the commit that made the program slower, and the total number. */
   readonly worse: number;
   readonly cases: number;
   /** The page that compares that commit with its parent. */
   readonly url: string;
 }
 
-/** Has the benchmark lab measure each commit of the demo, and compares the slower one with its parent. */
+/** Makes the benchmark lab measure each commit of the demo, and compares the slower one with its parent. */
 export async function measureCommits(farm: DemoFarm): Promise<MeasuredSummary> {
   const { api, repository, stopping, folder } = farm;
   const written = await readSuiteFile(join(repository.path, ".grange/bench/concordance.yml"));
@@ -48,7 +48,7 @@ export async function measureCommits(farm: DemoFarm): Promise<MeasuredSummary> {
   farm.startCollector(demoCollector, collectorFolder(folder));
 
   const tags = repository.commits.map(artifactTag);
-  // Parents that were not measured yet are measured along with it.
+  // Unmeasured parents are measured, too.
   await api.call(benchmarkRequestEndpoints.submitBenchmarkRequest, {
     body: { suite: suite.suite, artifact: tags.at(-1) ?? "" },
   });
@@ -75,12 +75,12 @@ export async function measureCommits(farm: DemoFarm): Promise<MeasuredSummary> {
   };
 }
 
-/** As the lab tags commits: the first twelve digits. */
+/** Returns the tag that the lab uses for a commit: the first twelve digits. */
 function artifactTag(commit: string): string {
   return commit.slice(0, 12);
 }
 
-/** Registers this machine, unless an earlier start of the demo did. */
+/** Registers this machine, unless an earlier start of the demo has done so. */
 async function registerCollector({ api }: Pick<DemoFarm, "api">): Promise<void> {
   const { collectors } = await api.call(benchmarkCollectorEndpoints.benchmarkCollectors, {});
   if (collectors.some(({ name }) => name === demoCollector)) return;

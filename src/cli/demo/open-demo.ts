@@ -11,7 +11,7 @@ export interface Demo {
   readonly tools: DemoTools;
 }
 
-/** Makes the demo project below the farm's data, where it is not there yet. */
+/** Creates the demo project below the farm's data, unless it exists. */
 export async function openDemo(dataDir: string): Promise<Demo> {
   const folder = join(dataDir, "demo");
   const [repository, tools] = await Promise.all([

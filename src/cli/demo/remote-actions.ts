@@ -2,18 +2,18 @@
 export interface PlannedAction {
   readonly mnemonic: string;
   readonly target: string;
-  /** A line for `/bin/sh`. */
+  /** A command line for `/bin/sh`. */
   readonly script: string;
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
 }
 
-/** The files that `js/main.mjs` reads when it runs. */
+/** The files that `js/main.mjs` reads at run time. */
 const isModule = (file: string) => /^js\/.*\.mjs$/.test(file) || file === "package.json";
 
 /**
  * Plans the remote build of the demo project: a concordance of each text, their index and, with a compiler, the C
- * library. An action comes after those whose outputs it reads.
+ * library. An action follows the actions whose outputs it reads.
  */
 export function planRemoteBuild(
   files: readonly string[],

@@ -38,7 +38,7 @@ export async function runToBreakpoint(
   return latest;
 }
 
-/** Of the demo's jobs, only the breakpoint waits for anything other than jobs. */
+/** Among the demo's jobs, only the breakpoint waits for something other than jobs. */
 function isWaiting({ state }: JobSummary): boolean {
   return state === "waiting";
 }

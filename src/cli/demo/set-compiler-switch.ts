@@ -2,7 +2,7 @@ import { catalogEndpoints } from "#api/endpoints/catalog-endpoints.ts";
 import type { ApiClient } from "../api/api-client.ts";
 import { ApiFailure } from "../api/api-failure.ts";
 
-/** Says, for all branches of the demo project, whether the workers here have a C compiler. */
+/** Sets, for all branches of the demo project, whether the workers here have a C compiler. */
 export async function setCompilerSwitch(
   api: ApiClient,
   repository: string,
@@ -11,7 +11,7 @@ export async function setCompilerSwitch(
   const known = await api
     .call(catalogEndpoints.branches, { params: { repository } })
     .catch((reason: unknown) => {
-      // A repository that the farm does not know needs no change.
+      // A repository that is unknown to the farm needs no change.
       if (reason instanceof ApiFailure && reason.code === "not_found") return [];
       throw reason;
     });

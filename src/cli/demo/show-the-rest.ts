@@ -6,7 +6,7 @@ import { fillDemo } from "./fill-demo.ts";
 import { collectorFolder, demoCollector } from "./measure-commits.ts";
 import type { Demo } from "./open-demo.ts";
 
-/** Fills the demo with what its first graph does not show, and prints what to look at. */
+/** Adds the data that the demo's first graph does not show, and prints the pages to open. */
 export async function showTheRest(
   farm: DemoFarm,
   { recordFile, folder, repository }: Demo,
@@ -16,7 +16,7 @@ export async function showTheRest(
   if (done.size === 0) notes.line("The rest of the demo fills in, in about two minutes:");
   const isComplete = await fillDemo(farm, recordFile, notes);
   if (!isComplete) return;
-  // After the first time too, so that pages can ask for measurements.
+  // Also after the first time, so that pages can request measurements.
   farm.startCollector(demoCollector, collectorFolder(folder));
   for (const line of tourLines(farm.url, repository.path)) notes.line(line);
 }

@@ -1,7 +1,7 @@
 import { runProgram } from "../run-program.ts";
 import { type Check, ok, warn } from "./check.ts";
 
-/** Only Grange's own tests look at pages with a browser of their own. */
+/** Only Grange's own tests open pages in a browser. */
 export function browserChecks(): Check[] {
   return [
     {

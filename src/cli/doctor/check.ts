@@ -1,9 +1,9 @@
-/** The result of a check, and for all but `ok` what can be done about it. */
+/** The result of a check, and for all but `ok` the remedy. */
 export type Finding =
   | { readonly status: "ok"; readonly detail: string }
   | { readonly status: "warn" | "fail"; readonly detail: string; readonly fix: string };
 
-/** One check of this machine. It restores everything that it changes. */
+/** One check of this machine. It reverts all its changes. */
 export interface Check {
   readonly name: string;
   run(): Promise<Finding>;
@@ -21,12 +21,12 @@ export function ok(detail: string): Finding {
   return { status: "ok", detail };
 }
 
-/** Grange runs, but slower, or something is missing that not all need. */
+/** Grange runs, but slower, or an optional feature is missing. */
 export function warn(detail: string, fix: string): Finding {
   return { status: "warn", detail, fix };
 }
 
-/** Grange does not run like this. */
+/** Grange does not run in this state. */
 export function fail(detail: string, fix: string): Finding {
   return { status: "fail", detail, fix };
 }

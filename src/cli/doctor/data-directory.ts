@@ -21,7 +21,7 @@ const fileSystems: Readonly<Record<number, string>> = {
 };
 const remote = new Set(["nfs", "cifs", "9p"]);
 
-/** Checks of the directory that holds all of Grange's data. */
+/** Checks of the directory with all of Grange's data. */
 export function dataDirectoryChecks(dataDir: string): Check[] {
   const place = nearestExisting(dataDir);
   return [
@@ -78,7 +78,7 @@ export function dataDirectoryChecks(dataDir: string): Check[] {
       name: "free files",
       async run() {
         const { files, ffree } = await statfs(place);
-        // Some file systems make inodes as they need them, and say 0.
+        // Some file systems create inodes on demand, and report 0.
         if (files === 0) return ok("no limit");
         const detail = `${ffree} more files fit`;
         return ffree < 100_000

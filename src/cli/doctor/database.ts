@@ -11,7 +11,7 @@ import { type Check, fail, ok } from "./check.ts";
 
 const oldestServer = 15;
 
-/** The database: ours, or the one that GRANGE_DATABASE_URL names. */
+/** Checks the database: the embedded one, or the one in GRANGE_DATABASE_URL. */
 export function databaseChecks(url: string | undefined): Check[] {
   return url === undefined ? embeddedChecks() : [externalCheck(url)];
 }

@@ -5,7 +5,7 @@ import { isFree, portHolder } from "../up/port-holder.ts";
 import { type Check, type Finding, fail, ok, warn } from "./check.ts";
 import { findingOfBackup } from "./last-backup.ts";
 
-/** The server that commands would speak to, and the port where one could start. */
+/** Checks the server that commands would call, and the port on which one could start. */
 export function farmChecks(api: ApiClient, version: string): Check[] {
   return [
     { name: "server", run: () => server(api, version) },

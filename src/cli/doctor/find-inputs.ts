@@ -7,7 +7,9 @@ import { answer, type Session } from "../session.ts";
 import { switchesOf } from "../switches.ts";
 import { inputsLines } from "./inputs-lines.ts";
 
-/** Prints which inputs a job of the checkout lacks, and which it names in vain. Fails when it lacks some. */
+/**
+ * Prints the inputs that a job of the checkout lacks, and those that it names unnecessarily. Fails when it lacks some.
+ */
 export async function findInputs(
   session: Session,
   job: string,

@@ -1,13 +1,13 @@
 import type { InputsTrace } from "#local-run/trace-inputs.ts";
 import { printableLine } from "../terminal/printable-text.ts";
 
-/** More paths than this are counted. */
+/** Further paths are only counted. */
 const mostPaths = 40;
-/** So many of the last lines that a failing job prints are shown. */
+/** The number of last output lines of a failing job that are shown. */
 const lastLines = 15;
 const width = 100;
 
-/** The lines of `grange doctor --job`. */
+/** Returns the lines of `grange doctor --job`. */
 export function inputsLines(trace: InputsTrace): string[] {
   const { missing, listed, requested, unused, unusedNeeds, readFiles, end } = trace;
   const lacks = missing.length + listed.length + requested.length > 0;
@@ -58,7 +58,7 @@ function section(head: string, paths: readonly string[]): string[] {
   ];
 }
 
-/** The corrected key, as it is written in `.grange/*.yml`; wrapped where it is long. */
+/** Returns the corrected key as in `.grange/*.yml`; wrapped if it is long. */
 export function inputsKey(patterns: readonly string[]): string[] {
   const written = patterns.map(yamlText);
   const one = `inputs: [${written.join(", ")}]`;

@@ -5,7 +5,7 @@ import { type Check, fail, ok, warn } from "./check.ts";
 const mebibyte = 2 ** 20;
 /** Files, sockets and pipes of a server with 200 open pages and two workers. */
 const wantedFiles = 4_096;
-/** Before this day nothing of Grange existed: a clock that shows it is wrong. */
+/** Grange did not exist before this day, so a clock with an earlier date is wrong. */
 const oldestBelievable = Date.parse("2025-01-01T00:00:00Z");
 
 /** Checks of the machine itself. */
@@ -80,7 +80,7 @@ export function machineChecks(): Check[] {
   ];
 }
 
-/** Returns the memory that is available without swapping; the kernel knows it better than `freemem`. */
+/** Returns the memory that is available without swapping; the kernel's value is more exact than `freemem`. */
 async function availableMemory(): Promise<number> {
   const info = await readFile("/proc/meminfo", "utf8").catch(() => "");
   const kibibytes = Number(/^MemAvailable:\s+(\d+) kB/m.exec(info)?.[1] ?? Number.NaN);

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { outputOf } from "../run-program.ts";
 import { type Check, ok, warn } from "./check.ts";
 
-/** Checks of what makes measurements repeatable. A farm that does not measure needs none of it. */
+/** Checks the conditions for repeatable measurements. A farm that does not measure needs none of them. */
 export function measuringChecks(): Check[] {
   return [
     {

@@ -3,7 +3,10 @@ import type { Session } from "../session.ts";
 import type { CheckResult } from "./check.ts";
 import { type Group, runChecks } from "./run-checks.ts";
 
-/** Runs checks and prints what each found as soon as it is known, or all of it as JSON. Fails when a check does, not when one only warns. */
+/**
+ * Runs checks and prints each result as soon as it is known, or all results as JSON. Fails when a check fails, not for
+ * a warning.
+ */
 export async function printChecks(
   groups: readonly Group[],
   { answer }: Session["terminal"],

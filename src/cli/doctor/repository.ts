@@ -12,7 +12,7 @@ import {
 } from "../checkout.ts";
 import { type Check, type Finding, fail, ok, warn } from "./check.ts";
 
-/** The repository that the user stands in, as `grange up` would see it. */
+/** Checks the repository of the user's directory, as `grange up` would see it. */
 export function repositoryChecks(directory: string): Check[] {
   return [
     { name: "repository", run: () => repository(directory) },

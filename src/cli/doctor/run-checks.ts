@@ -6,10 +6,10 @@ export interface Group {
   readonly checks: readonly Check[];
 }
 
-/** A check that hangs says as much as one that fails. */
+/** A check that hangs counts as a failure. */
 const longestMs = 20_000;
 
-/** Asks all questions, group by group; one that throws is answered by its error. */
+/** Runs all checks, group by group; an error that a check throws becomes its result. */
 export async function* runChecks(groups: readonly Group[]): AsyncGenerator<CheckResult> {
   for (const group of groups) {
     const found = group.checks.map(async (check) => ({ check, finding: await findingOf(check) }));

@@ -7,7 +7,7 @@ import { type Check, type Finding, ok, warn } from "./check.ts";
 
 const asRootInside = ["--user", "--map-root-user"];
 
-/** Checks of the sandboxes that this kernel allows. Each is tried. */
+/** Checks the sandboxes that this kernel allows, by trying each. */
 export function sandboxChecks(): Check[] {
   return [
     {

@@ -2,7 +2,7 @@ import { messageOf } from "#core/fault.ts";
 import { outputOf } from "../run-program.ts";
 import { type Check, fail, ok, warn } from "./check.ts";
 
-/** Checks of programs that must be installed before Grange. */
+/** Checks the programs that Grange requires. */
 export function toolChecks(): Check[] {
   return [
     {
@@ -46,7 +46,7 @@ export function toolChecks(): Check[] {
 }
 
 /**
- * The first fixes of each series that know GIT_NO_LAZY_FETCH. Source: release notes of Git 2.39.4 to 2.45.1
+ * The first patch of each series that supports GIT_NO_LAZY_FETCH. Source: release notes of Git 2.39.4 to 2.45.1
  * (CVE-2024-32004).
  */
 const firstPatches: ReadonlyMap<number, number> = new Map([
@@ -59,8 +59,8 @@ const firstPatches: ReadonlyMap<number, number> = new Map([
 ]);
 
 /**
- * With an older version, the configuration of a hostile repository could name a program that Git runs when it reads
- * there.
+ * With an older version, the configuration of a hostile repository could name a program that Git runs when it reads the
+ * repository.
  */
 export function judgeGit(version: string): ReturnType<typeof ok> {
   const [major = 0, minor = 0, patch = 0] = version.split(".").map(Number);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { messageOf } from "#core/fault.ts";
 import { type Check, type Finding, fail, ok, warn } from "./check.ts";
 
-/** The limits that protect a job's files and other jobs; with less, they are not protected. */
+/** The limits that protect a job's files and other jobs; weaker limits do not protect them. */
 const enough = {
   sandbox: /^(bubblewrap|namespaces)/,
   "system calls": /^filtered/,
@@ -12,7 +12,7 @@ const enough = {
   inputs: /^overlay/,
 };
 
-/** Checks the facilities that a worker of this machine would use, in the way of its start. */
+/** Checks the features that a worker of this machine would use, by the same steps as its start. */
 export function workerFacilityChecks(): Check[] {
   return [{ name: "a worker here uses", run: probe }];
 }

@@ -22,22 +22,22 @@ const Kept = z.object({
 });
 type Kept = z.infer<typeof Kept>;
 
-/** A machine may be up before its farm. */
+/** A machine may start before its farm. */
 const waitLimitMs = 60_000;
 
 /**
- * The token of this machine's own, of an earlier enrolment with this farm or of the one that is given now.
+ * Returns this machine's own token, from an earlier enrolment with this farm or from the given one.
  *
- * May be called with the same enrolment again and again, as a unit of systemd does at every start: it is handed
- * in once. Undefined when there is neither.
+ * May be called repeatedly with the same enrolment, as a systemd unit does at every start: it is used once. Undefined
+ * when there is neither.
  */
 export async function ownToken(wanted: {
   readonly server: string;
   readonly ca?: string | undefined;
-  /** An enrolment token, or a file that holds one. */
+  /** An enrolment token, or a file that contains one. */
   readonly enrol?: string | undefined;
   readonly kind: z.infer<typeof EnrolledKind>;
-  /** Where the machine's token is kept. */
+  /** The file with the machine's token. */
   readonly file: string;
 }): Promise<string | undefined> {
   const server = new URL(wanted.server).origin;
@@ -50,7 +50,8 @@ export async function ownToken(wanted: {
   const ofThis = kept?.enrolment === enrolment ? kept : undefined;
   if (isEnrolled(ofThis)) return ofThis.token;
 
-  // Made here, and on disk before the farm hears of it: a lost answer costs nothing, and no token travels.
+  // Created here, and on disk before it is sent to the farm: a lost answer is harmless, and the farm never sends a
+  // token.
   const token = ofThis?.token ?? `grange_${randomBytes(32).toString("base64url")}`;
   const mine = { server, enrolment, token };
   await keep(wanted.file, { ...mine, principal: null });
@@ -71,7 +72,7 @@ async function whileUnreachable<T>(ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
     } catch (reason) {
-      // A missing trust must be configured; waiting does not help.
+      // Missing trust must be configured; waiting does not help.
       const isPassing =
         reason instanceof ServerUnreachable && !reason.message.includes("GRANGE_CA");
       if (!isPassing || Date.now() > giveUp) throw reason;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { NewCommit, NewFile } from "./fast-import.ts";
 
-/** The folders of the demo project's commits: beside this source, and beside the bundle. */
+/** The folders of the demo project's commits: next to this source, and next to the bundle. */
 const projectFolder = fileURLToPath(new URL("./demo-project/", import.meta.url));
 
 interface DemoCommit {
@@ -60,10 +60,10 @@ export const demoCommits: readonly DemoCommit[] = [
   },
 ];
 
-/** Where things happen in the history of the demo project, counted from 0. */
+/** The positions of events in the history of the demo project, counted from 0. */
 export const demoMilestones = { failing: 2, fixed: 3, slower: 4 } as const;
 
-/** Yields the commits with all their files; each folder lies over those before it. */
+/** Yields the commits with all their files; the files of each folder replace those of the earlier ones. */
 export async function* readDemoCommits(): AsyncGenerator<NewCommit> {
   const files = new Map<string, NewFile>();
   for (const { folder, author, date, message } of demoCommits) {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { NewFile } from "./fast-import.ts";
 
-/** The compiler that checks every version: pinned, so that only the package changes. */
+/** Pinned, so that all versions are checked by the same compiler and only the package changes. */
 const compilerVersion = "5.9.3";
 
 const Manifest = z.object({
@@ -10,10 +10,10 @@ const Manifest = z.object({
 });
 
 /**
- * Returns the files that make a published version checkable by a farm.
+ * Returns the files that a farm needs to check a published version.
  *
- * The dependencies are separate from the package's own manifest, which changes with each version and would repeat each
- * installation.
+ * The dependencies are separate from the package's own manifest, which changes with each version and would cause a new
+ * installation each time.
  */
 export function exampleDefinitions(name: string, files: readonly NewFile[]): NewFile[] {
   const manifest = files.find((file) => file.path === "package.json");
@@ -49,7 +49,7 @@ const compilerOptions = {
   types: [],
 };
 
-/** The top folders that hold TypeScript sources, `src` alone when it does. */
+/** Returns the top folders with TypeScript sources; only `src` if it has some. */
 export function sourceRoots(files: readonly Pick<NewFile, "path">[]): string[] {
   const sources = files.filter(({ path }) => /(?<!\.d)\.[cm]?ts$/.test(path));
   const tops = new Set(

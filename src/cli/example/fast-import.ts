@@ -1,4 +1,4 @@
-/** A commit to be made: all files that it has, not only those that changed. */
+/** A commit to create: all its files, not only the changed ones. */
 export interface NewCommit {
   /** `Name <address>`; the identity of examples when absent. */
   readonly author?: string;
@@ -14,10 +14,10 @@ export interface NewFile {
   readonly bytes: Uint8Array;
 }
 
-/** Always the same, so that the same versions make the same commits everywhere. */
+/** Always the same, so that the same versions result in the same commits everywhere. */
 const identity = "Grange Example <example@grange.invalid>";
 
-/** The stream that `git fast-import` makes a branch of commits and their tags from. */
+/** Yields the stream from which `git fast-import` creates a branch of commits and their tags. */
 export async function* fastImportStream(
   commits: AsyncIterable<NewCommit>,
 ): AsyncGenerator<Uint8Array> {
@@ -41,7 +41,7 @@ function data(bytes: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from(`data ${bytes.length}\n`), bytes, Buffer.from("\n")]);
 }
 
-/** Quoted as C does it, as fast-import wants paths with anything unusual in them. */
+/** Quotes a path as in C, which fast-import requires for paths with unusual characters. */
 function quoted(path: string): string {
   return `"${path.replace(/["\\]/g, (character) => `\\${character}`)}"`;
 }

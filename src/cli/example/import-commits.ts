@@ -1,7 +1,7 @@
 import { outputOf } from "../run-program.ts";
 import { fastImportStream, type NewCommit } from "./fast-import.ts";
 
-/** Makes a Git repository in an empty folder, with these commits on `main`, and checks the newest out. */
+/** Creates a Git repository in an empty folder, with these commits on `main`, and checks out the newest. */
 export async function importCommits(
   folder: string,
   commits: AsyncIterable<NewCommit>,

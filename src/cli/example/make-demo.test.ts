@@ -20,7 +20,9 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** Changes with every change of the demo project: then the pictures and the tour in docs/demo.md need a look, too. */
+/**
+ * Changes with every change of the demo project: then the pictures and the tour in docs/demo.md must be checked, too.
+ */
 const newestCommit = "8aa1c0e06cfb047cc56355507ef25a1cc543c178";
 
 async function commitNothing(path: string, message: string): Promise<void> {
@@ -90,7 +92,7 @@ test("a folder that cannot be written is named", async () => {
   await mkdir(path);
   await chmod(path, 0o500);
 
-  // Root may write to it all the same, but not to /proc.
+  // Root can write to it in any case, but not to /proc.
   const folder = process.getuid?.() === 0 ? "/proc" : path;
   await expect(makeDemo(join(folder, "demo"))).rejects.toThrow(/cannot make the demo project in/);
 });

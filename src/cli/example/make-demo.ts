@@ -13,9 +13,9 @@ export interface DemoRepository {
 }
 
 /**
- * Makes the repository of the demo project in a new or empty folder.
+ * Creates the repository of the demo project in a new or empty folder.
  *
- * It is made in a temporary folder and renamed, so that an interrupted attempt leaves no part of it.
+ * It is created in a temporary folder and renamed, so that an interrupted attempt leaves no partial repository.
  */
 export async function makeDemo(path: string): Promise<DemoRepository> {
   try {
@@ -44,7 +44,7 @@ export async function makeDemo(path: string): Promise<DemoRepository> {
   return readDemo(path);
 }
 
-/** Finds the demo project where an earlier call made it, with whatever was committed on top; or makes it. */
+/** Finds the demo project of an earlier call, including later commits; or creates it. */
 export async function findOrMakeDemo(path: string): Promise<DemoRepository> {
   return existsSync(join(path, ".git")) ? readDemo(path) : makeDemo(path);
 }

@@ -10,7 +10,7 @@ import { makeExample } from "./make-example.ts";
 const dir = await mkdtemp(join(tmpdir(), "grange-example-test-"));
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
-/** A version as a registry would send it, packed by the system's tar. */
+/** Returns a version as a registry would send it, packed by the system's tar. */
 async function published(version: string, files: Record<string, string>): Promise<Uint8Array> {
   const folder = await mkdtemp(join(dir, "package-"));
   const manifest = { name: "p", version, dependencies: { tslib: "^2.1.0" } };

@@ -16,7 +16,7 @@ interface ExampleSource {
   onVersion?(version: string): void;
 }
 
-/** Makes a Git repository with one commit a version, and checks its newest out. */
+/** Creates a Git repository with one commit per version, and checks out its newest. */
 export async function makeExample(source: ExampleSource, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   if ((await readdir(folder)).length > 0) {

@@ -7,10 +7,10 @@ import { compareSemVer, parseSemVer } from "#core/semver-order.ts";
 import { jsonOr } from "../api/api-failure.ts";
 import { outputOf } from "../run-program.ts";
 
-/** npm writes a list of one as the one. */
+/** npm writes a list with one entry as the entry itself. */
 const Versions = z.union([z.array(z.string()), z.string().transform((one) => [one])]);
 
-/** After https://docs.npmjs.com/cli/configuring-npm/package-json#name: what may follow `npm view`. */
+/** The valid arguments of `npm view`, by https://docs.npmjs.com/cli/configuring-npm/package-json#name. */
 const packageName = /^(@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/i;
 
 interface WhichVersions {
@@ -18,7 +18,10 @@ interface WhichVersions {
   readonly withPrereleases: boolean;
 }
 
-/** The newest versions of a package, oldest first, in semver's order: days say little in a registry. */
+/**
+ * Returns the newest versions of a package, oldest first, in semver's order, because dates in a registry are not
+ * reliable.
+ */
 export async function publishedVersions(
   name: string,
   { count, withPrereleases }: WhichVersions,
@@ -40,7 +43,7 @@ export async function publishedVersions(
   return versions.slice(-count).map((version) => version.text);
 }
 
-/** A version as it was published; npm checks its integrity. */
+/** Returns a version as it was published; npm checks its integrity. */
 export async function downloadVersion(name: string, version: string): Promise<Uint8Array> {
   const dir = await mkdtemp(join(tmpdir(), "grange-example-"));
   try {

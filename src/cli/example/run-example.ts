@@ -11,7 +11,7 @@ export interface ExampleOptions extends CommonOptions {
   readonly out?: string;
 }
 
-/** Makes the demo project where the user wants it, without the network. */
+/** Creates the demo project at the user's path, without the network. */
 export async function runDemoExample(
   session: Session,
   options: Pick<ExampleOptions, "out" | "json">,
@@ -22,7 +22,7 @@ export async function runDemoExample(
   ]);
 }
 
-/** Makes a repository of a package's versions where the user wants it, and prints how to continue. */
+/** Creates a repository of a package's versions at the user's path, and prints how to continue. */
 export async function runExample(
   session: Session,
   name: string,

@@ -19,7 +19,7 @@ interface Asking {
 const reachMs = 2_000;
 const answerMs = 30_000;
 const trimMs = 600_000;
-/** A granary that ends first publishes the indexes of its builds. In ms. */
+/** A granary that stops first publishes the indexes of its builds. In ms. */
 const stopMs = 30_000;
 
 export async function status(options: Asking): Promise<void> {
@@ -40,7 +40,7 @@ export async function builds(options: Asking): Promise<void> {
   });
 }
 
-/** Why results of a build, or of the last one, were late or not to be had. */
+/** Prints why results of a build, or of the last one, were late or missing. */
 export async function why(options: Asking, build: string | undefined): Promise<void> {
   if (build !== undefined && !/^[0-9a-f-]{1,36}$/.test(build)) {
     throw new UsageError(`"${build}" is no build's id; \`grange granary builds\` names them`);

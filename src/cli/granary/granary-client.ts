@@ -7,12 +7,15 @@ import { protocolVersions } from "#granary/protocol/versions.ts";
 
 type Said = (typeof ClientMessage)["_zod"]["input"];
 
-/** Undefined: an answer that this command does not know. `grange exec` reads its few without loading what checks all. */
+/**
+ * Undefined: an answer that this command does not know. `grange exec` reads its few answers without loading the full
+ * schemas.
+ */
 export type ReadAnswer = (received: unknown) => Answer | undefined;
 
-/** A granary that listens to this command. */
+/** A granary that accepts messages from this command. */
 export interface GranaryClient {
-  /** Returns the answer to a message; throws `unavailable` when the granary is gone or does not answer in time. */
+  /** Returns the answer to a message; throws `unavailable` when the granary has stopped or does not answer in time. */
   ask<Type extends Answer["type"]>(
     message: Said,
     expected: Type,
@@ -21,16 +24,16 @@ export interface GranaryClient {
   close(): void;
 }
 
-/** Lines are no longer than the granary's own bound for us, times the files of one result. */
+/** Lines are at most as long as the granary's own limit for messages, times the files of one result. */
 const mostAnswerBytes = 64 * 1024 * 1024;
 
 /**
- * Why there is no granary to talk to: nothing listens; something listens and did not answer in time; or it supports
- * none of our versions.
+ * Why no granary was reached: no process listens; one listens and did not answer in time; or it supports none of this
+ * command's versions.
  */
 export type Unreached = "nobody" | "silent" | "other-version";
 
-/** Connects to the granary; the caller continues without one that cannot be reached. */
+/** Connects to the granary; without a reachable one, the caller continues. */
 export async function connectToGranary(
   socketPath: string,
   timeoutMs: number,
@@ -63,7 +66,7 @@ function connected(path: string, timeoutMs: number): Promise<Socket | "nobody" |
       if (typeof result === "string") socket.on("error", () => {}).destroy();
       resolve(result);
     };
-    // So many wait to be heard already that the kernel takes no more.
+    // The kernel's queue of waiting connections is full.
     const failed = (reason: NodeJS.ErrnoException) =>
       end(reason.code === "EAGAIN" ? "silent" : "nobody");
     socket.once("error", failed);

@@ -9,7 +9,7 @@ const line = "command -v grange >/dev/null 2>&1 && (grange granary prefetch >/de
 
 interface InstalledHooks {
   readonly written: readonly string[];
-  /** The hooks that had it already. */
+  /** The hooks that already had the line. */
   readonly there: readonly string[];
 }
 
@@ -37,7 +37,7 @@ export async function installHooks(directory: string): Promise<InstalledHooks> {
     if (text !== undefined && !/^#!.*\b(sh|bash|dash|zsh)\b/.test(text)) {
       throw new Fault("failed_precondition", `${path} is no shell script; add to it: ${line}`);
     }
-    // Before the existing lines, which may end with `exit`. This line never makes the hook fail.
+    // Before the existing lines, which may end with `exit`. This line never causes the hook to fail.
     const [first = "#!/bin/sh", ...rest] = (text ?? "#!/bin/sh\n").split("\n");
     await writeFile(path, [first, `${line} || true`, ...rest].join("\n"));
     await chmod(path, 0o755);

@@ -1,22 +1,23 @@
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 
-/** The exit code of shells for it. */
+/** The exit code of shells for a missing command. */
 const notFound = 127;
 const notAllowed = 126;
 const killedBy = 128;
 
 interface CommandEnd {
   readonly exitCode: number;
-  /** Why it did not even start; undefined when it did. */
+  /** Why it did not start; undefined when it did. */
   readonly trouble: string | undefined;
 }
 
 /**
- * Runs a command in place of this process: it has our streams, gets our signals, and its exit code becomes ours.
+ * Runs a command in place of this process: it inherits the streams, gets forwarded signals, and its exit code becomes
+ * that of this process.
  *
- * Ctrl-C at a terminal goes to all processes there, and so to the command without us; sent again, it would be a second
- * Ctrl-C, which many tools treat differently.
+ * Ctrl-C at a terminal is sent to all processes there, and so to the command without forwarding; forwarded, it would be
+ * a second Ctrl-C, which many tools treat differently.
  */
 export function runCommand(
   words: readonly string[],
@@ -29,8 +30,8 @@ export function runCommand(
     const typed = ["SIGINT", "SIGQUIT"] as const;
     const forward = (signal: NodeJS.Signals) => void child.kill(signal);
     const forwardUntyped = (signal: NodeJS.Signals) => void (isTyped || child.kill(signal));
-    // Before the command starts: it may run before `spawn` has returned, and an unhandled signal would end us and leave
-    // it running.
+    // Before the command starts: it may run before `spawn` has returned, and an unhandled signal would end this process
+    // and leave the command running.
     for (const signal of forwarded) process.on(signal, forward);
     for (const signal of typed) process.on(signal, forwardUntyped);
     const child = spawn(program, args, { stdio: "inherit", env: { ...variables } });

@@ -26,14 +26,14 @@ export interface ExecOptions {
 }
 
 /**
- * How long to wait for the granary, in ms. The build must not be delayed much; a busy machine may be slow to answer.
+ * How long to wait for the granary, in ms. The build must not be delayed much, but a busy machine may answer slowly.
  */
 const reachMs = 1_000;
 /** The limits for a granary that becomes silent after the request. */
 const startWaitLimit = { betweenMs: 250, greetMs: reachMs };
-/** On a machine's first build all its compilers are read once to name its environment. */
+/** At a machine's first build, all its compilers are read once to identify its environment. */
 const startBuildMs = 5_000;
-/** Longer ones are no settings of a compiler, and all together are one line. */
+/** Longer values are not compiler settings, and all variables together are sent in one line. */
 const longestVariable = 10_000;
 const mostVariables = 1_000;
 const endBuildMs = 10_000;
@@ -47,7 +47,7 @@ interface Helped {
   close(): Promise<void>;
 }
 
-/** Runs a command as a build. Whatever goes wrong with the granary, the command runs, and its exit code is the answer. */
+/** Runs a command as a build. When the granary fails, the command still runs, and its exit code is returned. */
 export async function runExec(
   words: readonly string[],
   options: ExecOptions,
@@ -80,7 +80,8 @@ async function help(
   const place = granaryPlace(ownVariables(), options.data);
   const client = await reach(place, options, say, entry);
   try {
-    // The granary asks Git, and knows the compilers' digests: it is warm, and this process is not.
+    // The granary calls Git, and knows the compilers' digests, because its caches are filled and those of this process
+    // are empty.
     const waitMs = options.waitForPrefetch;
     const asked = client.ask(
       {
@@ -120,7 +121,7 @@ async function help(
   }
 }
 
-/** Returns the facts about dune for the granary, where dune may run: it is the only tool that sends no requests. */
+/** Returns the facts about dune for the granary, if dune may run: it is the only tool that sends no requests. */
 function duneOf(words: readonly string[]) {
   const here = process.cwd();
   const mayRun =
@@ -140,7 +141,7 @@ function upwardsFrom(folder: string): string[] {
   return above === folder ? [folder] : [folder, ...upwardsFrom(above)];
 }
 
-/** Returns the variables that the environment is derived from. */
+/** Returns the variables from which the environment is derived. */
 function ownSettings(): Record<string, string> {
   const settings = Object.entries(ownVariables()).flatMap(([name, value]): [string, string][] =>
     value === undefined || value.length > longestVariable ? [] : [[name, value]],
@@ -156,7 +157,7 @@ async function reach(
 ): Promise<GranaryClient> {
   const client = await connectToGranary(place.socketPath, reachMs, readExecAnswer);
   if (typeof client !== "string") return client;
-  // Another could not be started beside it: one data directory has one granary.
+  // A second one could not be started, because one data directory has one granary.
   if (client === "silent") {
     throw new Error(
       `the one that runs did not answer in ${reachMs} ms (\`grange granary status\` says more)`,

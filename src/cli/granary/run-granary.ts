@@ -31,10 +31,10 @@ export interface GranaryOptions {
   readonly endWithParent?: boolean;
 }
 
-/** Enough for some weeks of one project; limited, because nobody administers it. */
+/** Enough for some weeks of one project; limited, because no person administers it. */
 const usualLimitBytes = 10 * 1024 ** 3;
 
-/** Prints one line when it listens, `{"ready":true,"port":…}`; its log goes to stderr. */
+/** Prints one line when it is ready, `{"ready":true,"port":…}`; its log is written to stderr. */
 export async function runGranary(options: GranaryOptions, version: string): Promise<never> {
   optimizeLater();
   return runService(

@@ -4,17 +4,17 @@ import { durationText } from "#core/duration-text.ts";
 import { memorySizeText } from "#core/memory-size.ts";
 import type { EndSummary } from "#granary/protocol/answers.ts";
 
-/** A smaller amount of unused prefetched data is not worth a line. */
+/** A smaller amount of unused prefetched data is not reported. */
 const worthALineBytes = 1024 * 1024;
 
-/** Returns the line of a build with dune, of which more is known when its results are stored. */
+/** Returns the line of a build with dune, whose details are known when its results are stored. */
 export function duneLine({ made, used }: { readonly made: number; readonly used: number }): string {
   const parts = [`${used} there for dune`];
   if (made > 0) parts.push(`${made} made`);
   return `grange: ${resultsText(made + used)}: ${parts.join(", ")} (\`grange granary why\` tells more)`;
 }
 
-/** Describes the losses because of the disk, and what was removed for space. */
+/** Describes the losses because of the disk, and the data removed to free space. */
 export function diskCostText({ refusedWrites, removedBytes }: DiskCost): string {
   const parts: string[] = [];
   if (refusedWrites > 0) {

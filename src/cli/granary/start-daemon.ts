@@ -8,12 +8,15 @@ import { makeDirectory } from "#machine/make-directory.ts";
 import { grangeCommand } from "../up/grange-command.ts";
 import { connectToGranary, type GranaryClient, type ReadAnswer } from "./granary-client.ts";
 
-/** Node reads the program in a third of a second on a fast machine, in two on a slow and busy one. */
+/** Node loads the program in a third of a second on a fast machine, in two on a slow and busy one. */
 const builtStartMs = 5_000;
 /** Sources are translated first. */
 const sourcesStartMs = 20_000;
 
-/** Starts a granary that outlives this command; `unavailable` with the reason when it cannot start, or does not answer in time. */
+/**
+ * Starts a granary that outlives this command; throws `unavailable` with the reason when it cannot start, or does not
+ * answer in time.
+ */
 export async function startDaemon(
   place: GranaryPlace,
   entry: string,
@@ -41,7 +44,7 @@ export async function startDaemon(
     detached: true,
     stdio: ["ignore", log, log],
     cwd: place.dataDirectory,
-    // A granary with a socket elsewhere would not be found.
+    // A granary with a different socket would not be found.
     env: { ...ownVariables(), GRANGE_GRANARY_SOCKET: place.socketPath },
   });
   closeSync(log);
@@ -61,7 +64,7 @@ export async function startDaemon(
     if (typeof client !== "string") return client;
     if (!isOver) continue;
     const why = lastWords(readFileSync(logFile, "utf8").slice(before));
-    // Another build was first: its granary is about to listen.
+    // Another build was first: its granary will soon listen.
     if (why?.includes(" already ") !== true) {
       throw new Fault(
         "unavailable",

@@ -3,7 +3,7 @@ import { memorySizeText } from "#core/memory-size.ts";
 import type { FetchAheadAnswer, GranaryStatus } from "#granary/protocol/answers.ts";
 import { diskCostText } from "./saved-lines.ts";
 
-/** `wished`: the farm that builds started here would have. */
+/** `wished`: the farm that builds started here would use. */
 export function statusLines(status: GranaryStatus, now: Date, wished?: string): string[] {
   const { store, outbox, farm, builds } = status;
   const lines = [
@@ -37,7 +37,7 @@ export function statusLines(status: GranaryStatus, now: Date, wished?: string): 
 }
 
 /**
- * Returns the size on disk. A part of the packs is dead, and is removed when it is most of a pack, or by `grange
+ * Returns the size on disk. A part of the packs is unused, and is removed when it is most of a pack, or by `grange
  * granary trim`.
  */
 function onDisk({ diskBytes }: GranaryStatus["store"]): string {

@@ -20,7 +20,7 @@ interface SaidOfBuild {
   readonly project?: string | undefined;
   readonly targets?: readonly string[] | undefined;
   readonly command: string;
-  /** Another commit than that of the checkout. */
+  /** A commit other than that of the checkout. */
   readonly commit?: string | undefined;
   readonly dataDirectory: string;
 }
@@ -78,7 +78,7 @@ export async function whatIsBuilt(given: SaidOfBuild): Promise<WhatIsBuilt> {
   }
 }
 
-/** A commit that is not checked out; undefined when it is the one that is, and nothing else is meant. */
+/** Returns a commit that is not checked out; undefined when it is the checked-out one, and no other is meant. */
 async function otherCommit(git: Git, { root, commit }: GitWorkspace, rev: string) {
   const say = async (...args: string[]) => {
     const { exitCode, stdout } = await git.run(args, { directory: root });

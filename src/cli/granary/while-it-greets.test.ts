@@ -19,7 +19,7 @@ afterEach(async () => {
   rmSync(root, { recursive: true });
 });
 
-/** Answers each of the socket's clients so often in all, and then takes connections in silence. */
+/** Answers each of the socket's clients this many times, and then accepts connections without answering. */
 async function greeting(times: number, onGreeted: (greeted: number) => void = () => {}) {
   let greeted = 0;
   server = createServer((socket) => {

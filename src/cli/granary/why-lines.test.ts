@@ -68,14 +68,14 @@ test("a build's report says what was waited for first, why, and what to do about
   expect(lines).toContain(
     "index of a commit before it: bbbbbbbbbbbb, 2 commits away, 40 results, 3 of them made of what has changed since",
   );
-  // Not how much shorter the build was.
+  // The saved work, not the time by which the build was shorter.
   expect(lines[2]).toContain("hits saved 5.0 s of work, all that runs side by side added up;");
   const reasons = lines.filter((line) => /^\d+ ×/.test(line));
   expect(reasons).toEqual([
     "1 × the build was faster than the line, waited 900 ms",
     "8 × nobody had made it",
   ]);
-  // Five are named, the dearest first.
+  // Five are named, the most expensive first.
   expect(lines.filter((line) => line.includes("ccache new"))).toHaveLength(5);
   expect(lines.findIndex((line) => line.includes("new7"))).toBe(
     lines.indexOf(reasons[1] ?? "") + 2,

@@ -11,7 +11,7 @@ const mostNamed = 5;
 
 type Reported = Extract<Answer, { type: "reported" }>;
 
-/** The last builds of this machine, the latest first. */
+/** Returns the last builds of this machine, the latest first. */
 export function buildLines({ builds }: Reported, now: Date): string[] {
   if (builds.length === 0) return [noBuilds];
   return builds.map(({ id, project, command, endedAt, exitCode }) => {
@@ -20,7 +20,7 @@ export function buildLines({ builds }: Reported, now: Date): string[] {
   });
 }
 
-/** Returns where one build got its results from, and why the rest was late or made locally. */
+/** Returns the sources of one build's results, and why the rest was late or made locally. */
 export function whyLines({ report, builds }: Reported, now: Date): string[] {
   if (report === null) {
     const known = "no build that is known here has that id; `grange granary builds` names them";
@@ -76,7 +76,7 @@ interface Reason {
   readonly results: readonly RequestedResult[];
 }
 
-/** Returns the reasons that cost most waiting first, then the results made most often. */
+/** Returns the reasons with the longest waiting first, then the results that were made most often. */
 function reasonsOf(requested: readonly RequestedResult[]): Reason[] {
   const byReason = new Map<LateBecause, RequestedResult[]>();
   for (const one of requested) {
@@ -114,7 +114,7 @@ function waitedFor(results: readonly RequestedResult[]): number {
   return results.reduce((sum, { waitedMs }) => sum + waitedMs, 0);
 }
 
-/** Returns the loss of a build by it, as far as it is known, in ms. */
+/** Returns the known loss of a build because of it, in ms. */
 function costOf({ source, waitedMs, savedMs }: RequestedResult): number {
   return waitedMs + (source === "missed" || source === "unreachable" ? (savedMs ?? 0) : 0);
 }

@@ -12,13 +12,13 @@ import { listRepository } from "./list-repository.ts";
 
 export interface InitOptions extends CommonOptions {
   readonly from: StarterSource;
-  /** Writes over definitions that are there. */
+  /** Overwrites existing definitions. */
   readonly force?: boolean;
-  /** Prints what would be written. */
+  /** Prints the files without writing them. */
   readonly dryRun?: boolean;
 }
 
-/** Writes first definitions for a repository; over any that are there only with `force`. */
+/** Writes initial definitions for a repository; overwrites existing ones only with `force`. */
 export async function initRepository(
   session: Session,
   directory: string,

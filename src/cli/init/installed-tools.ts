@@ -4,14 +4,14 @@ import { join } from "node:path";
 import type { NeededTool } from "#init/starter-job.ts";
 import { runProgram } from "../run-program.ts";
 
-/** A tool that a job on this machine would not find, or could not start. */
+/** A tool that a job on this machine could not find or start. */
 export interface MissingTool {
   readonly program: string;
   /** A sentence for people: the problem and the remedy. */
   readonly advice: string;
 }
 
-/** Looks a program up as a job on this machine would. */
+/** Looks up a program like a job on this machine. */
 export function installedAt(program: string, searchPath: string): string | undefined {
   return searchPath
     .split(":")
@@ -20,7 +20,7 @@ export function installedAt(program: string, searchPath: string): string | undef
     .find(isProgram);
 }
 
-/** Names the tools that are not installed, and those in a home that do not start without that home. */
+/** Returns the tools that are not installed, and those in a home directory that do not start without that home. */
 export async function missingTools(
   tools: readonly NeededTool[],
   searchPath: string,
@@ -47,7 +47,7 @@ export async function missingTools(
   return missing.flat();
 }
 
-/** Launchers of version managers look for settings in the user's home; jobs have an empty one. */
+/** Launchers of version managers read settings in the user's home; jobs have an empty home. */
 async function startsWithoutHome(path: string, searchPath: string): Promise<boolean> {
   const version = path.endsWith("/go") ? "version" : "--version";
   const { exitCode } = await runProgram(

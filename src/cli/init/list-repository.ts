@@ -8,7 +8,7 @@ import { runProgram } from "../run-program.ts";
 const mostFiles = 2_000;
 const mostBytesOfFile = 16 * 1024 * 1024;
 
-/** Reads what `grange init` looks at: files that Git has or would take, not those that it ignores. */
+/** Reads the files for `grange init`: tracked files and untracked ones that Git does not ignore. */
 export async function listRepository(root: string): Promise<RepositoryFiles> {
   const paths = await gitLines(
     root,
@@ -31,12 +31,12 @@ async function readSmallFile(path: string): Promise<string | undefined> {
     const { size } = await stat(path);
     return size > mostBytesOfFile ? undefined : await readFile(path, "utf8");
   } catch {
-    // Git lists files that were removed and not yet committed, and links to nowhere.
+    // Git also lists files that were removed without a commit, and broken symlinks.
     return undefined;
   }
 }
 
-/** Submodules with the commit that the index has of each, and the address from .gitmodules. */
+/** Returns submodules with their commits in the index and their addresses from .gitmodules. */
 async function submodulesOf(root: string): Promise<Submodule[]> {
   const entries = await gitLines(root, "ls-files", "-z", "--stage");
   const commits = new Map(

@@ -11,9 +11,9 @@ import { PublicKeyText } from "#core/public-key-text.ts";
 import { UsageError } from "../usage-error.ts";
 
 /**
- * Writes a new private key (Ed25519, PKCS #8 as PEM), which only its owner can read; answers the public half.
+ * Writes a new private key (Ed25519, PKCS #8 as PEM), which only its owner can read; returns the public half.
  *
- * A file that is there is never overwritten: it may hold the only copy of a key.
+ * An existing file is never overwritten, because it may be the only copy of a key.
  */
 export async function createKeyFile(file: string): Promise<string> {
   const { privateKey } = generateKeyPairSync("ed25519");
@@ -31,7 +31,7 @@ export async function createKeyFile(file: string): Promise<string> {
   return publicHalf(privateKey);
 }
 
-/** A private key that signs. Refused when others than its owner can read the file, as ssh does. */
+/** Reads a private key for signing. Throws when others than its owner can read the file, like ssh. */
 export async function readKeyFile(file: string): Promise<KeyObject> {
   const pem = await textOf(file);
   const { mode } = await stat(file);
@@ -43,7 +43,7 @@ export async function readKeyFile(file: string): Promise<KeyObject> {
   throw new UsageError(`${file} holds a key of ${key.asymmetricKeyType}; signing needs Ed25519`);
 }
 
-/** The public half, from its text, a file that holds the text, or a file that holds the key itself. */
+/** Reads the public half: a text, a file with the text, or a file with the key itself. */
 export async function readPublicKey(textOrFile: string): Promise<string> {
   const direct = PublicKeyText.safeParse(textOrFile);
   if (direct.success) return direct.data;

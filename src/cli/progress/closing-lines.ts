@@ -12,7 +12,7 @@ const words: Record<GraphState, readonly [text: string, colour: keyof Paint]> = 
   cancelled: ["cancelled", "yellow"],
 };
 
-/** Returns the lines at the end of a graph: how it ended, and what took longest. */
+/** Returns the lines at the end of a graph: its result, and the longest jobs. */
 export function closingLines(view: GraphView, ms: number, paint: Paint): string[] {
   const [text, colour] = words[view.graph.state];
   const steps = criticalPath(view.jobs.values(), view.edges, Date.now()).filter(

@@ -2,10 +2,10 @@ import type { Graph, Run } from "#api/graph.ts";
 import type { ApiClient } from "../api/api-client.ts";
 import { printableLine } from "../terminal/printable-text.ts";
 
-/** More than these are listed by the graph's page. */
+/** Further ones are on the graph's page. */
 const mostExplained = 5;
 
-/** Why jobs of a graph failed, where their runs say it: a rule that was not met, a class of failures. */
+/** Explains why jobs of a graph failed, if their runs contain a reason: an unmet rule, or a class of failures. */
 export async function failureLines(
   api: Pick<ApiClient, "job">,
   graph: Pick<Graph, "id" | "jobList">,
@@ -19,7 +19,7 @@ export async function failureLines(
   });
 }
 
-/** The message already names the class when it was a line of the log that showed it. */
+/** The message already names the class when a line of the log showed it. */
 function whyFailed({ failureClass, message }: Run): string {
   const text = printableLine(message ?? "");
   if (failureClass === null || text.startsWith(`${failureClass}:`)) return text;

@@ -11,7 +11,7 @@ export function viewOf({ jobList, edges, ...graph }: Graph): GraphView {
   return { graph, jobs: new Map(jobList.map((job) => [job.name, job])), edges };
 }
 
-/** Adds what changed. Deltas hold states, not steps: one that comes twice changes nothing. */
+/** Applies changes. Deltas contain states, not steps: a repeated one changes nothing. */
 export function withDelta(view: GraphView, delta: GraphDelta): GraphView {
   const jobs = new Map(view.jobs);
   for (const job of delta.jobs) {

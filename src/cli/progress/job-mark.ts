@@ -3,7 +3,7 @@ import type { JobState } from "#api/job-state.ts";
 import type { Paint } from "../terminal/paint.ts";
 import { printableLine } from "../terminal/printable-text.ts";
 
-/** A sign and a word for each state: colour alone tells some people nothing. */
+/** A sign and a word for each state, because some people cannot distinguish colours. */
 const marks: Record<JobState, readonly [sign: string, word: string, colour: keyof Paint]> = {
   inactive: ["·", "inactive", "dim"],
   blocked: ["·", "waits", "dim"],
@@ -24,7 +24,7 @@ interface Mark {
   readonly word: string;
 }
 
-/** The reason beside the word: `skipped`, then `because lint failed`. */
+/** Returns the reason after the word: `skipped`, then `because lint failed`. */
 export function reasonBeside({ state, reason }: Pick<JobSummary, "state" | "reason">): string {
   if (reason === null) return "";
   const [, word] = marks[state];

@@ -30,7 +30,7 @@ const importance: Record<JobState, number> = {
   inactive: 11,
 };
 
-/** The graph as lines that fit the terminal, to be redrawn in place. */
+/** Returns the graph as lines that fit the terminal, to be redrawn in place. */
 export function progressBlock(view: GraphView, now: Date, space: Space): string[] {
   const all = [...view.jobs.values()];
   const room = Math.max(3, space.rows - 4);
@@ -49,7 +49,7 @@ function mostImportant(jobs: readonly JobSummary[], room: number): JobSummary[] 
   const chosen = new Set(
     jobs.toSorted((a, b) => importance[a.state] - importance[b.state]).slice(0, room),
   );
-  // In the graph's own order, so that lines keep their place while states change.
+  // In the graph's own order, so that lines keep their position while states change.
   return jobs.filter((job) => chosen.has(job));
 }
 

@@ -18,6 +18,6 @@ test("only runs that a worker began count as executed", () => {
 
   const totals = totalsOf(viewOf(sampleGraph(jobs)));
 
-  // The one that runs, the first run of the one that is tried again, and both that failed.
+  // The running one, the first run of the retried one, and both failed ones.
   expect(totals).toEqual({ jobs: 8, executed: 4, hits: 1, failed: 2 });
 });

@@ -21,7 +21,7 @@ export function totalsOf({ jobs }: GraphView): Totals {
   };
 }
 
-/** A hit is a run too, but none that a worker executed; nor is one that waits, or never began. */
+/** A hit is a run, too, but not one that a worker executed; the same applies to a run that waits or never started. */
 function executedRuns({ runs, cached, startedAt }: JobSummary): number {
   const latestIsExecuted = !cached && startedAt !== null;
   return latestIsExecuted ? runs : Math.max(0, runs - 1);

@@ -4,7 +4,7 @@ import type { Paint } from "../terminal/paint.ts";
 import { jobDurationMs } from "./job-duration.ts";
 import { markOf, reasonBeside } from "./job-mark.ts";
 
-/** One line for a job that changed: for logs and pipes, where nothing can be redrawn. */
+/** Returns one line for a changed job: for logs and pipes, which cannot be redrawn. */
 export function transitionLine(job: JobSummary, now: Date, paint: Paint): string {
   const { sign, word } = markOf(job, paint);
   const ms = job.finishedAt === null ? undefined : jobDurationMs(job, now);
@@ -17,7 +17,7 @@ export function transitionLine(job: JobSummary, now: Date, paint: Paint): string
   return `${sign} ${job.name} ${word}${also}`;
 }
 
-/** States that come and go within milliseconds; a line each would only be noise. */
+/** States that last only milliseconds are not printed, because a line for each would be noise. */
 export function isWorthALine(job: JobSummary): boolean {
   switch (job.state) {
     case "blocked":

@@ -5,7 +5,7 @@ import { type GraphView, transitions, viewOf, withDelta } from "./graph-view.ts"
 import { progressBlock } from "./progress-block.ts";
 import { isWorthALine, transitionLine } from "./transition-line.ts";
 
-/** Durations of what runs grow between events, too. */
+/** Durations of running jobs also grow between events. */
 const redrawMs = 200;
 
 /**

@@ -15,8 +15,8 @@ import { processLogger } from "../process-logger.ts";
 import { isFree } from "../up/port-holder.ts";
 
 /**
- * Checks what a server needs to start with a configuration, without changing anything: no migration is applied, no key
- * is made, no store is taken. It may run while another server runs with the same settings.
+ * Checks the requirements of a server with a configuration, without changing anything: it applies no migration, creates
+ * no key and claims no store. It may run while another server runs with the same settings.
  */
 export function serverChecks(config: ServerConfig): Group[] {
   const { databaseUrl } = config;
@@ -52,7 +52,7 @@ function portCheck({ host, port }: ServerConfig): Check {
   };
 }
 
-/** A certificate that ends this soon should have been renewed by now. */
+/** A certificate that expires this soon should have been renewed already. */
 const soonDays = 14;
 const dayMs = 24 * 60 * 60_000;
 
@@ -81,7 +81,7 @@ function keyCheck(key: ServerKey): Check {
   return {
     name,
     async run() {
-      // Opening makes a key where there is none, and that is for the server to do.
+      // Opening creates a missing key, which only the server may do.
       const isThere = await access(file, constants.F_OK).then(
         () => true,
         () => false,

@@ -20,7 +20,7 @@ export function environmentText(environment: Readonly<Record<string, string>>): 
 }
 
 /**
- * Adds settings to the text of an environment file that is there already.
+ * Adds settings to the text of an existing environment file.
  *
  * A setting with the same name is replaced; all other lines, comments included, stay.
  */
@@ -37,7 +37,7 @@ export function mergedEnvironmentText(
   return [...kept, ...added, ""].join("\n");
 }
 
-/** Replaces what only its owner may know, for a terminal. */
+/** Replaces secret values for display on a terminal. */
 export function withoutSecrets(
   environment: Readonly<Record<string, string>>,
 ): Record<string, string> {

@@ -7,7 +7,7 @@ import { planServices } from "./plan-services.ts";
 import { parseStates } from "./service-states.ts";
 import { openSystemctl } from "./systemd.ts";
 
-/** Services of a user whose home is a temporary directory, and the words that systemctl would get. */
+/** Services of a user whose home is a temporary directory, and the arguments of the systemctl calls. */
 async function servicesOfSomebody() {
   const home = await mkdtemp(join(tmpdir(), "grange-service-"));
   onTestFinished(() => rm(home, { recursive: true, force: true }));

@@ -4,7 +4,7 @@ import { mergedEnvironmentText } from "./environment-file.ts";
 import type { PlannedService } from "./plan-services.ts";
 import type { Systemctl } from "./systemd.ts";
 
-/** Writes units and environment files, and starts the services now and with the machine. */
+/** Writes units and environment files, and starts the services now and at every boot. */
 export async function installServices(
   services: readonly PlannedService[],
   systemctl: Systemctl,
@@ -18,7 +18,7 @@ export async function installServices(
   const names = services.map((service) => service.unitName);
   await systemctl(["daemon-reload"]);
   await systemctl(["enable", ...names]);
-  // Also when they run already with earlier settings.
+  // Also when they already run with earlier settings.
   await systemctl(["restart", ...names]);
 }
 
@@ -33,7 +33,7 @@ export async function uninstallServices(
   await systemctl(["daemon-reload"]);
 }
 
-/** A reader never sees half a file, nor a secret before its mode is set. */
+/** A reader never sees a partial file, nor a secret before its mode is set. */
 async function writeWhole(file: string, text: string, mode: number): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   const beside = `${file}.new`;

@@ -14,11 +14,11 @@ export type Scope =
 export interface ServiceOptions {
   readonly roles: readonly Role[];
   readonly scope: Scope;
-  /** The words that run grange: Node and the program. */
+  /** The command words of grange: Node and the program. */
   readonly grange: readonly string[];
-  /** The farm of worker and granary when no server is installed with them. */
+  /** The farm for worker and granary when no server is installed with them. */
   readonly server?: string | undefined;
-  /** How the worker or granary is known to that farm. */
+  /** The credentials of the worker or granary at that farm. */
   readonly token?: string | undefined;
   /** Further content of the environment files of every role. */
   readonly settings: Readonly<Record<string, string>>;
@@ -34,7 +34,7 @@ export interface PlannedService {
   readonly environmentText: string;
 }
 
-/** The server that `grange service install` installs, as its neighbours reach it. */
+/** The address of the server that `grange service install` installs, for the other services of the machine. */
 const serverHere = "http://127.0.0.1:8980";
 
 /** Returns the unit and the environment file of each role, in the order in which they start. */
@@ -98,7 +98,7 @@ const described: Record<Role, string> = {
 };
 
 function unitSection(role: Role, { roles: installed, scope }: ServiceOptions): Section {
-  // The manager of a user has no network-online.target; its services start after login anyway.
+  // The systemd manager of a user has no network-online.target; its services start after login anyway.
   const network: Section =
     scope.kind === "system"
       ? [
@@ -112,7 +112,7 @@ function unitSection(role: Role, { roles: installed, scope }: ServiceOptions): S
     ["Description", `Grange: ${described[role]}`],
     ...network,
     ...server,
-    // A farm that is away for an hour must not leave its workers ended for good.
+    // When a farm is unreachable for an hour, its workers must not stay stopped.
     ["StartLimitIntervalSec", "0"],
   ];
 }
@@ -134,13 +134,13 @@ function processSection(role: Role, options: ServiceOptions, environmentFile: st
     ["ExecStart", execLine([...grange, ...commandOf(role, options)])],
     ["Restart", "always"],
     ["RestartSec", "2"],
-    // A worker ends its jobs, and a database writes its data.
+    // A worker ends its jobs, and a database writes its data, within this time.
     ["TimeoutStopSec", "60"],
-    // A job that takes all memory ends the job, not the worker beside it.
+    // When a job uses all memory, the kernel ends the job, not its worker.
     ...(role === "worker"
       ? ([
           ["OOMPolicy", "continue"],
-          // Lets the worker limit its slots by control groups of its own.
+          // Allows the worker to limit its slots with its own control groups.
           ["Delegate", "yes"],
         ] as const)
       : []),
@@ -148,14 +148,14 @@ function processSection(role: Role, options: ServiceOptions, environmentFile: st
 }
 
 function commandOf(role: Role, options: ServiceOptions): string[] {
-  // At its default place, where `grange exec` looks for it.
+  // At its default location, where `grange exec` searches for it.
   if (role === "granary") return ["granary"];
   const { data } = placesOf(options.scope);
   const own = ["--data", join(data, role)];
   if (role === "server") return ["server", ...own, "--owner-token"];
   if (!options.roles.includes("server")) return ["worker", ...own];
   const server = join(data, "server");
-  // The server makes the token when it first starts; until then systemd starts the worker again.
+  // The server creates the token at its first start; until then systemd restarts the worker.
   return ["worker", ...own, "--hide", server, "--token-file", join(server, "worker-token")];
 }
 
@@ -175,14 +175,14 @@ function environmentOf(role: Role, options: ServiceOptions): Record<string, stri
  * Returns the restrictions that systemd puts on each service.
  *
  * Jobs run in namespaces that the worker makes, with a /proc of their own. The kernel refuses a new /proc to a process
- * that sees one with covered parts, so the worker has none of the settings that cover parts of /proc or /sys
+ * whose own /proc has hidden parts, so the worker has none of the settings that hide parts of /proc or /sys
  * (ProtectKernelTunables, ProtectKernelLogs, ProtectControlGroups, ProtectProc, PrivateDevices, ProtectHostname), and
  * none that forbid namespaces or mounts. Every service may write and execute memory, because Node compiles JavaScript.
  * The manager of a user lacks the rights for most settings.
  */
 function hardening(role: Role, scope: Scope["kind"]): Section {
   const always: Section = [["NoNewPrivileges", "yes"]];
-  // Not for the worker: jobs would inherit it, and make files with other modes than elsewhere.
+  // Not for the worker: jobs would inherit it, and create files with other modes than on other machines.
   const closedFiles: Section = role === "worker" ? [] : [["UMask", "0077"]];
   if (scope === "user") return [...always, ...closedFiles];
   const system: Section = [

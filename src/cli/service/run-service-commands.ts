@@ -153,7 +153,7 @@ function scopeOf(
   };
 }
 
-/** Services start the built program, because starting from sources would need a developer package each time. */
+/** Services start the built program, because starting from sources would require a developer package each time. */
 function builtEntry(entry: string): string {
   if (!entry.endsWith(".ts")) return entry;
   throw new Fault(
@@ -193,7 +193,10 @@ function requireUser(name: string): void {
   }
 }
 
-/** Homes are closed to other users; a service that cannot read its program ends at once, again and again. */
+/**
+ * Home directories are closed to other users; a service that cannot read its program would end at once after every
+ * start.
+ */
 function requireReadable(files: readonly string[], runAs: string): void {
   if (runAs === userInfo().username) return;
   const inHome = files.find((file) => file.startsWith(homedir() + sep));
@@ -205,7 +208,7 @@ function requireReadable(files: readonly string[], runAs: string): void {
   );
 }
 
-/** A planned service without its secrets. */
+/** Returns a planned service without its secrets. */
 function shown(service: PlannedService): object {
   const { role, unitName, unitFile, unitText, environmentFile, environment } = service;
   const settings = withoutSecrets(environment);

@@ -12,7 +12,7 @@ const Properties = z.object({
 
 interface ServiceState {
   readonly unit: string;
-  /** systemd's words, such as `active` and `running`. */
+  /** systemd's terms, such as `active` and `running`. */
   readonly state: string;
   readonly detail: string;
   readonly pid: number;
@@ -20,7 +20,7 @@ interface ServiceState {
   readonly since: string;
 }
 
-/** Asks systemd how services are doing. */
+/** Reads the states of services from systemd. */
 export async function serviceStates(
   units: readonly string[],
   systemctl: Systemctl,
@@ -30,7 +30,7 @@ export async function serviceStates(
   return parseStates(await systemctl(["show", `--property=${properties}`, ...units]));
 }
 
-/** Reads what `systemctl show` prints: a block of `name=value` lines for each unit. */
+/** Parses the output of `systemctl show`: a block of `name=value` lines for each unit. */
 export function parseStates(text: string): ServiceState[] {
   return text
     .trim()

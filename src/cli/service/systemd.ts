@@ -9,10 +9,10 @@ const run = promisify(execFile);
 /** Runs `systemctl` with arguments; returns its output. */
 export type Systemctl = (words: readonly string[]) => Promise<string>;
 
-/** systemd makes it when it is the machine's first process: what `sd_booted` looks for. */
+/** systemd creates it when it is the machine's first process; `sd_booted` checks it. */
 const bootedMark = "/run/systemd/system";
 
-/** Opens the manager of a scope; throws `failed_precondition` where there is none. */
+/** Opens the systemd manager of a scope; throws `failed_precondition` when there is none. */
 export async function openSystemctl(scope: Scope["kind"], mark = bootedMark): Promise<Systemctl> {
   if (!existsSync(mark)) {
     throw new Fault(

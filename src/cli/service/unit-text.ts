@@ -1,4 +1,4 @@
-/** Lines of one section of a unit, in order; a name may come more than once. */
+/** The lines of one section of a unit, in order; a name may occur several times. */
 export type Section = readonly (readonly [name: string, value: string])[];
 
 interface Unit {
@@ -24,7 +24,7 @@ export function unitText({ unit, service, install }: Unit): string {
 /**
  * Returns words as the command line of `ExecStart`.
  *
- * systemd replaces `%` specifiers and `$` variables, also within quotes: both are doubled.
+ * systemd replaces `%` specifiers and `$` variables, also within quotes: both characters are doubled.
  */
 export function execLine(words: readonly string[]): string {
   return words.map(quoted).join(" ");

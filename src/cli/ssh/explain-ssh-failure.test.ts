@@ -4,7 +4,7 @@ import { parseSshHost } from "./ssh-host.ts";
 
 const host = parseSshHost("me@attic");
 
-/** As OpenSSH 9 says it. */
+/** The messages of OpenSSH 9. */
 test.each([
   {
     said: "Host key verification failed.\r\n",

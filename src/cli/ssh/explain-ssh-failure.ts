@@ -4,7 +4,10 @@ import type { SshHost } from "./ssh-host.ts";
 /** The exit code of ssh's own failures; all others are those of the command on the other machine. */
 export const sshItself = 255;
 
-/** OpenSSH's messages, with what to do. The first that matches counts, because a changed key is also a failed one. */
+/**
+ * OpenSSH's messages, with the remedies. The first match is used, because a changed key also causes a failed
+ * authentication.
+ */
 const known: readonly (readonly [said: RegExp, explain: (host: SshHost) => string])[] = [
   [
     /REMOTE HOST IDENTIFICATION HAS CHANGED/,
@@ -54,7 +57,7 @@ const known: readonly (readonly [said: RegExp, explain: (host: SshHost) => strin
   ],
 ];
 
-/** Returns one sentence: the problem, and what to do. The message of ssh is added when it is not a known one. */
+/** Returns one sentence: the problem, and the remedy. An unknown message of ssh is appended. */
 export function explainSshFailure(host: SshHost, stderr: string): string {
   const found = known.find(([said]) => said.test(stderr));
   const message = printableLine(stderr.trim().split("\n").at(-1) ?? "");

@@ -1,9 +1,9 @@
 import { printableLine } from "../terminal/printable-text.ts";
 
-/** The Node version that the worker's file is built for. */
+/** The Node version for which the worker's file is built. */
 const least = { major: 20, minor: 3 };
 
-/** Returns the problem of a machine's Node, and what to do; undefined when there is none. */
+/** Returns the problem of a machine's Node, and the remedy; undefined when there is none. */
 export function nodeProblem(host: string, version: string, node: string): string | undefined {
   const wanted = `Node ${least.major}.${least.minor} or later`;
   const way = "name it with --remote-node PATH";

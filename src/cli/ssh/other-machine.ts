@@ -11,13 +11,13 @@ import type { WorkerBundle } from "./worker-bundle.ts";
 import { RemoteFailure } from "./worker-settings.ts";
 
 export interface Place {
-  /** Below the user's home there, unless it begins with a slash. */
+  /** Below the user's home on that machine, unless it begins with a slash. */
   readonly directory: string;
-  /** The command or path of Node there. */
+  /** The command or path of Node on that machine. */
   readonly node: string;
 }
 
-/** A machine that ssh leads to, with Node and the worker's file on it. */
+/** A machine that is reachable with ssh, with Node and the worker's file on it. */
 export class OtherMachine {
   /** Whether the file had to be copied. */
   readonly copied: boolean;
@@ -40,7 +40,7 @@ export class OtherMachine {
     this.copied = parts.copied;
   }
 
-  /** Looks up what exists there, and copies the file if its version is missing. */
+  /** Checks what exists on the machine, and copies the file if its version is missing. */
   static async reach(
     host: SshHost,
     access: SshAccess,
@@ -72,7 +72,7 @@ export class OtherMachine {
     return new OtherMachine({ host, access, directory, command, copied });
   }
 
-  /** Runs a command of the worker's file there; its error is thrown here. */
+  /** Runs a command of the worker's file on the machine; its error is thrown here. */
   async call<S extends z.ZodType>(
     schema: S,
     args: readonly string[],
@@ -101,7 +101,7 @@ function strange({ text }: SshHost, output: string): Fault {
   );
 }
 
-/** Node puts the reason into the line that begins with an error's name; without one, the last line is used. */
+/** Node writes the reason into the line that begins with an error's name; without one, the last line is used. */
 function reasonIn(text: string): string {
   const lines = text.trim().split("\n");
   const line = lines.find((each) => /^\w*Error\b/.test(each)) ?? lines.at(-1) ?? "";

@@ -19,7 +19,7 @@ interface Opened {
   readonly held: HeldTunnel;
 }
 
-/** Starts, ends or shows workers on other machines, all at the same time. */
+/** Starts, stops or shows workers on other machines, all at the same time. */
 export async function runSshWorkers(
   options: SshOptions,
   { config, terminal }: Session,
@@ -71,7 +71,7 @@ async function runOne(
   return done;
 }
 
-/** Until Ctrl-C. The workers continue; they keep their jobs as long as their leases last. */
+/** Keeps the tunnels open until Ctrl-C. The workers continue; they keep their jobs as long as their leases last. */
 async function keepTunnels(opened: readonly Opened[], say: (line: string) => void): Promise<void> {
   say("The tunnel is open until Ctrl-C. A worker runs on without it, and waits for its return.");
   const stop = new AbortController();

@@ -11,14 +11,13 @@ interface RemoteEnd {
   readonly stderr: string;
 }
 
-/** Longer than the worker's file takes over a slow line. */
+/** Longer than copying the worker's file over a slow connection takes. */
 const longestMs = 10 * 60_000;
 
 /**
  * Runs a script of POSIX sh on another machine.
  *
- * Throws with a sentence for people when ssh did not get there. How the script itself
- * ended is for the caller to judge.
+ * Throws with a message for people when ssh could not connect. The caller checks how the script itself ended.
  */
 export function runOverSsh(
   host: SshHost,

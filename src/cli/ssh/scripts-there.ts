@@ -6,8 +6,8 @@
  */
 
 /**
- * Whether another user could have written to `directory`, or still could; throws when it does not exist. A link has all
- * rights, but only its owner can change it.
+ * Whether another user could have written to `directory`, or still can; throws when it does not exist. A symlink has
+ * all permission bits, but only its owner can change it.
  */
 const isStrange = `
 const fs = require("fs");
@@ -18,8 +18,8 @@ const isStrange = () => [fs.lstatSync(directory), fs.statSync(directory)].some((
 `;
 
 /**
- * Answers where things are there, which Node it has, and whether the file is there: `yes`, `no`, or
- * `strange` for a directory that is not only the user's own.
+ * Prints the paths on the machine, its Node, and whether the file exists: `yes`, `no`, or `strange` for a directory
+ * that other users can write to.
  */
 export const lookScript = `
 case $1 in /*) directory=$1;; *) directory=$HOME/$1;; esac;
@@ -40,7 +40,7 @@ case $version in v[0-9]*) there=$("$2" -e '
 printf '%s%s\\n%s\\n%s\\n' "$4" "$directory" "$version" "$there";
 `;
 
-/** Keeps what comes on stdin under its digest, and only if it is whole. */
+/** Stores stdin under its digest, if it is complete. */
 export const receiveScript = `
 exec "$1" -e '
   const [directory, digest] = process.argv.slice(-2);
@@ -59,5 +59,5 @@ exec "$1" -e '
 ' -- "$2" "$3";
 `;
 
-/** Becomes the command that its arguments are. */
+/** Replaces the shell by the command in its arguments. */
 export const callScript = `exec "$@"`;

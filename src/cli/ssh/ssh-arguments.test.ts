@@ -45,11 +45,11 @@ test.each(["-R 1:2:3", "ProxyCommand", "=x", ""])("refuses %j as an option", (op
 });
 
 test("whatever an argument holds, the script on the other side gets just that", () => {
-  // Halves of surrogate pairs do not survive UTF-8, and NUL no command line.
+  // Unpaired surrogates do not survive UTF-8, and NUL cannot be in a command line.
   const word = fc.string({ unit: "grapheme" }).filter((text) => !text.includes("\0"));
   fc.assert(
     fc.property(fc.array(word, { maxLength: 4 }), (words) => {
-      // What sshd does with the command line of a client.
+      // Processes the command line of a client like sshd.
       const line = remoteScript(`printf '%s\\0' "$@"`, ["first", ...words]);
       const seen = execFileSync("sh", ["-c", line], { encoding: "utf8" });
 

@@ -2,17 +2,17 @@ import { shellWord } from "#core/shell-word.ts";
 import { UsageError } from "../usage-error.ts";
 import type { SshHost } from "./ssh-host.ts";
 
-/** How a user wants ssh called. */
+/** The user's settings for calling ssh. */
 export interface SshAccess {
   /** A file with the private key. */
   readonly key: string | undefined;
-  /** `Name=value`, as in ssh_config. They come before ours, and ssh uses the first. */
+  /** `Name=value`, as in ssh_config. They come before Grange's own options, and ssh uses the first. */
   readonly options: readonly string[];
 }
 
 /**
- * ssh asks no questions, because nobody may be there to answer; nothing of this machine (agent, display, ports) is
- * offered to the other; and a dead connection is noticed within half a minute.
+ * ssh asks no questions, because no person may be present to answer; it offers nothing of this machine (agent, display,
+ * ports) to the other; and it detects a dead connection within half a minute.
  */
 const always = [
   "BatchMode=yes",
@@ -27,8 +27,8 @@ const always = [
 ];
 
 /**
- * Returns the arguments of ssh that run a command, or, without one, hold what `more` opens. `more` comes before the
- * user's options, because the caller depends on it.
+ * Returns the arguments of ssh that run a command, or, without one, keep open the tunnels in `more`. `more` comes
+ * before the user's options, because the caller depends on it.
  */
 export function sshArguments(
   { user, host, port }: SshHost,
@@ -58,7 +58,7 @@ function checkedOption(option: string): string {
 
 /**
  * Returns a command line for any shell of the other machine: `sh` gets the script and its arguments as single words,
- * and no shell interprets them. All of it is one line, because csh ends a quoted word at the end of the line.
+ * and no shell interprets them. It is a single line, because csh ends a quoted word at the end of the line.
  */
 export function remoteScript(script: string, args: readonly string[]): string {
   const line = script.trim().replaceAll(/\s*\n\s*/g, " ");

@@ -1,7 +1,7 @@
 import { isIPv6 } from "node:net";
 import { UsageError } from "../usage-error.ts";
 
-/** A machine in ssh's terms. */
+/** A machine in the notation of ssh. */
 export interface SshHost {
   /** As the user typed it, for people. */
   readonly text: string;
@@ -11,10 +11,13 @@ export interface SshHost {
   readonly port: number | undefined;
 }
 
-/** Not all legal names, but those that are harmless wherever ssh inserts them, for example into `ProxyCommand`. */
+/**
+ * Not all legal names, but those that are harmless in every setting into which ssh inserts them, for example
+ * `ProxyCommand`.
+ */
 const namePattern = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,252}$/;
 
-/** Parses `[user@]host[:port]`; an IPv6 address stands in brackets. */
+/** Parses `[user@]host[:port]`; an IPv6 address must be in brackets. */
 export function parseSshHost(text: string): SshHost {
   const match =
     /^(?:(?<user>[^@]*)@)?(?:\[(?<six>[^\]]*)\]|(?<name>[^:[\]]*))(?::(?<port>\d+))?$/.exec(text);
@@ -38,7 +41,7 @@ export function workerNameFor({ host, port }: SshHost): string {
   return port === undefined ? name : `${name}-${port}`;
 }
 
-/** Whether an address means the machine itself, which another machine takes for itself. */
+/** Whether an address means the local machine, which is a different one for each machine. */
 export function isLoopback(hostname: string): boolean {
   const bare = hostname.replace(/^\[|\]$/g, "");
   return bare === "localhost" || bare === "::1" || /^127(\.\d+){3}$/.test(bare);

@@ -19,7 +19,7 @@ export interface SshOptions extends WorkOptions {
   readonly json?: boolean;
 }
 
-/** A worker that is reached over ssh is out of reach now and then. */
+/** A worker that is connected over ssh is unreachable at times. */
 const usualLeaseMs = 20 * 60_000;
 
 interface Wanted {

@@ -8,7 +8,7 @@ import { openTunnel, type Tunnel } from "./tunnel.ts";
 import type { WorkerBundle } from "./worker-bundle.ts";
 import { Pointed, Started, Status, Stopped, type WorkerSettings } from "./worker-settings.ts";
 
-/** A worker on another machine: the machine, the connection, and the name. */
+/** A worker on another machine: the machine, the connection, and the worker's name. */
 export interface SshWorker {
   readonly host: SshHost;
   readonly access: SshAccess;
@@ -25,14 +25,14 @@ export interface Done {
   readonly data: object;
 }
 
-/** An open tunnel, and how the worker learns of the next one. */
+/** An open tunnel, and a function that informs the worker of the next one. */
 export interface HeldTunnel {
   readonly tunnel: Tunnel;
-  /** Whether there is a worker still. */
+  /** Returns whether the worker still exists. */
   readonly moved: (server: string) => Promise<boolean>;
 }
 
-/** Starts the worker, unless it runs there already. The caller keeps the tunnel, if there is one. */
+/** Starts the worker, unless it already runs there. The caller must keep the tunnel, if there is one. */
 export async function startSshWorker(
   worker: SshWorker,
 ): Promise<Done & { readonly held: HeldTunnel | undefined }> {
@@ -92,7 +92,7 @@ function reach({ host, access, place, bundle }: SshWorker): Promise<OtherMachine
   return OtherMachine.reach(host, access, place, bundle);
 }
 
-/** The other machine would take the address for its own. */
+/** On the other machine, the address would mean that machine itself. */
 function refuseOwnLoopback(host: SshHost, server: string): void {
   const { hostname } = new URL(server);
   if (!isLoopback(hostname) || isLoopback(host.host)) return;
@@ -137,7 +137,7 @@ function done({ host, settings }: SshWorker, lines: readonly string[], data: obj
   return { host: host.text, name: settings.name, lines, data };
 }
 
-/** Returns the result of a failure, which does not prevent the other workers from starting. */
+/** Returns the result of a failure, which does not prevent the start of the other workers. */
 export function failed({ host, settings }: SshWorker, reason: unknown): Done {
   const error = messageOf(reason);
   const line = error.includes(host.text) ? error : `${host.text}: ${error}`;

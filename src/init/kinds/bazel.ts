@@ -13,7 +13,7 @@ export const bazel: Kind = {
         {
           name: "bazel/test",
           comment: "Builds all targets, too. Exit code 4 means that there are no tests.",
-          // Without --batch a server would stay, for a next command that never comes.
+          // Without --batch a Bazel server would continue to run and wait for another command.
           commands: ["bazel --batch test --test_output=errors //..."],
           exitCodes: [0, 4],
           network: true,

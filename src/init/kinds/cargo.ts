@@ -36,7 +36,7 @@ export const cargo: Kind = {
   },
 };
 
-/** Whether some package of the repository names another one, which may have to be fetched. */
+/** Whether a package of the repository depends on another package, which may have to be fetched. */
 function hasDependencies(project: ProjectFiles): boolean {
   return project
     .named("Cargo.toml")

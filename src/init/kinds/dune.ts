@@ -1,6 +1,6 @@
 import type { Kind } from "../kind.ts";
 
-/** OCaml projects built by dune. */
+/** OCaml projects that use dune. */
 export const dune: Kind = {
   name: "dune",
   mark: /^dune-project$/,

@@ -22,7 +22,7 @@ export const go: Kind = {
     const fetches = requires && !isVendored;
     const test: StarterJob = {
       name: "go/test",
-      // One job: tests use the build's output, above all the standard library.
+      // One job, because tests use the build's output, especially the standard library.
       commands: [...(fetches ? [cache] : []), `go build ${packages}`, `go test ${packages}`],
       ...(fetches ? { needs: ["go/modules"] } : {}),
     };
@@ -46,7 +46,7 @@ function fetchJob(project: ProjectFiles, modules: readonly string[]): StarterJob
   return {
     name: "go/modules",
     comment: "Needs the network; runs again only when these files change.",
-    // Files of the module cache are read-only otherwise, and could not be removed with the job's directory.
+    // Without this option, files of the module cache are read-only, and could not be removed with the job's directory.
     commands: [
       cache,
       "export GOFLAGS=-modcacherw",
@@ -59,7 +59,7 @@ function fetchJob(project: ProjectFiles, modules: readonly string[]): StarterJob
   };
 }
 
-/** The directories that a go.work uses, in the repository: `use ./a` and `use ( ./a ./b )`. */
+/** Returns the directories in the repository that a go.work uses: `use ./a` and `use ( ./a ./b )`. */
 function membersOf(text: string): string[] {
   const blocks = [...text.matchAll(/^use\s*\(([^)]*)\)/gm)].map((match) => match[1] ?? "");
   const lines = [...text.matchAll(/^use\s+([^(\s]+)/gm)].map((match) => match[1] ?? "");

@@ -3,7 +3,7 @@ import type { StarterJob } from "../starter-job.ts";
 
 const home = 'export GRADLE_USER_HOME="$PWD/.gradle-home"';
 
-/** Gradle builds, by their wrapper where they have one. */
+/** Gradle builds, with their wrapper if they have one. */
 export const gradle: Kind = {
   name: "gradle",
   mark: /^(build|settings)\.gradle(\.kts)?$/,

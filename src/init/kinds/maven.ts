@@ -31,7 +31,7 @@ export const maven: Kind = {
           name: "maven/test",
           comment:
             "Needs the network, too: plugins fetch more while they run, such as the runner of the tests.",
-          // Modules use each other's archives, which only `package` makes.
+          // Modules use each other's archives, which only `package` creates.
           commands: [...home, `${program} ${options} ${hasModules ? "package" : "test"}`],
           needs: ["maven/dependencies"],
           network: true,

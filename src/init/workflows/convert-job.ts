@@ -27,7 +27,7 @@ export type ConvertedJob =
       readonly notes: readonly string[];
       readonly leftOut: readonly LeftOut[];
     }
-  /** The workflow would not run it here. */
+  /** The workflow would not run this job here. */
   | { readonly kind: "skipped" }
   | { readonly kind: "impossible"; readonly reason: string };
 
@@ -38,7 +38,7 @@ interface JobInWorkflow {
   readonly combination: Combination;
 }
 
-/** Turns one job of a workflow, with the values of its matrix, into a job of Grange. */
+/** Converts one job of a workflow, with the values of its matrix, into a job of Grange. */
 export function convertJob(given: JobInWorkflow): ConvertedJob {
   const { workflow, job } = given;
   if (job.uses !== undefined) return impossible(`it calls the reusable workflow ${job.uses}`);
@@ -118,7 +118,7 @@ type StepOutcome = { readonly notes?: readonly string[] } & (
       readonly commands: readonly string[];
       readonly tool?: NeededTool | undefined;
     }
-  /** The job does its work without it. */
+  /** The job does not need it for its work. */
   | { readonly kind: "optional"; readonly reason: string }
   | { readonly kind: "impossible"; readonly reason: string }
 );
@@ -185,7 +185,7 @@ function convertAction(
   }
 }
 
-/** Commands before all others, for what GitHub's machines bring and a job does not. */
+/** Returns the commands before all others, for the tools that GitHub's machines have and a job lacks. */
 function preludeOf(commands: readonly string[]): string[] {
   const text = commands.join("\n");
   const prelude: string[] = [];

@@ -16,7 +16,7 @@ interface ConvertedWorkflows {
   readonly notes: readonly string[];
 }
 
-/** Events for each of which a farm makes a graph, the usual one first. */
+/** The events for which a farm creates a graph, the usual one first. */
 const events = ["push", "pull_request", "pull_request_target", "merge_group"];
 
 /**
@@ -161,7 +161,7 @@ function freshName(wanted: string, used: Set<string>): string {
   return name;
 }
 
-/** A job waits for all variants of those that it needs, except those that were not converted. */
+/** Makes a job wait for all variants of the jobs that it needs, except those that were not converted. */
 function resolveNeeds(job: StarterJob, named: readonly NamedJobs[]): StarterJob {
   const needs = (job.needs ?? []).flatMap(
     (id) => named.find((each) => each.id === id)?.names ?? [],

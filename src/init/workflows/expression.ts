@@ -17,7 +17,7 @@ export function evaluateExpression(text: string, context: ExpressionContext): Ex
   const next = () => tokens[at];
   const take = (token: string) => next() === token && ++at > 0;
 
-  // A term is evaluated late: only when its value decides.
+  // A term is evaluated lazily: only when its value affects the result.
   type Term = () => ExpressionValue;
 
   function either(): Term {
@@ -110,7 +110,10 @@ export function truthy(value: ExpressionValue): boolean {
   return value !== false && value !== null && value !== "" && value !== 0;
 }
 
-/** The value of the first term that decides; the last one's when none does. An unknown term matters only if none does. */
+/**
+ * Returns the value of the first term that decides; the last one's when none does. An unknown term matters only if no
+ * term decides.
+ */
 function firstThat(
   terms: readonly (() => ExpressionValue)[],
   decides: (value: ExpressionValue) => boolean,

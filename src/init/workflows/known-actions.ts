@@ -2,16 +2,16 @@ import type { NeededTool } from "../starter-job.ts";
 
 /** The replacement of a step that uses an action. */
 type KnownAction =
-  /** The farm does it by itself. */
+  /** The farm does this itself. */
   | { readonly kind: "done"; readonly note?: string }
-  /** Brings a program; jobs use the worker's, or the commands bring it. */
+  /** The action installs a program; jobs use the worker's program, or the commands install it. */
   | {
       readonly kind: "setup";
       readonly tool?: NeededTool;
       readonly commands?: readonly string[];
       readonly note: string;
     }
-  /** The job does its work without it. */
+  /** The job does not need it for its work. */
   | { readonly kind: "optional"; readonly note: string };
 
 type Inputs = Readonly<Record<string, string>>;
@@ -85,7 +85,7 @@ const actions: readonly [RegExp, (inputs: Inputs) => KnownAction][] = [
   ],
 ];
 
-/** Looks up an action by what `uses` says: `actions/checkout@v4`. Undefined for unknown ones. */
+/** Looks up an action by the text of `uses`, such as `actions/checkout@v4`. Undefined for unknown ones. */
 export function knownAction(uses: string, inputs: Inputs): KnownAction | undefined {
   const name = uses.split("@")[0] ?? "";
   return actions.find(([pattern]) => pattern.test(name))?.[1](inputs);

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import type { ExpressionValue } from "./expression.ts";
 
-/** One job of a matrix: what `matrix.NAME` is, by NAME. Values that are maps have entries such as `config.os`. */
+/** One job of a matrix: the value of `matrix.NAME`, by NAME. Values that are maps have entries such as `config.os`. */
 export type Combination = ReadonlyMap<string, ExpressionValue>;
 
-/** More would be no start of anything. */
+/** More jobs would not be a useful start. */
 const most = 64;
 
 const Entry = z.record(z.string(), z.unknown());

@@ -11,7 +11,7 @@ type StepCommands =
 
 interface StepScript {
   readonly text: string;
-  /** As the workflow names it; absent: GitHub's default, bash. */
+  /** As named in the workflow; absent: GitHub's default, bash. */
   readonly shell?: string | undefined;
   readonly workingDirectory?: string | undefined;
   readonly environment: Readonly<Record<string, string>>;
@@ -111,7 +111,10 @@ function hasEvenQuotes(text: string): boolean {
   return count("'") % 2 === 0 && count('"') % 2 === 0;
 }
 
-/** Leaves out what installs programs for the whole machine: a job cannot, and its worker has them or has not. */
+/**
+ * Leaves out commands that install programs for the whole machine: a job cannot do that, and its worker may already
+ * have them.
+ */
 function withoutInstallations(text: string): { lines: string[]; notes: string[] } {
   const joined = text.replace(/\\\n\s*/g, " ").split("\n");
   const notes: string[] = [];

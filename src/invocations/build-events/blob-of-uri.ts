@@ -8,16 +8,16 @@ import {
   isHexOf,
 } from "#core/digest.ts";
 
-/** A blob of a project's. */
+/** A blob of a project. */
 interface BlobOfProject {
   readonly project: string;
   readonly digest: Digest;
 }
 
 /**
- * The blob that a `bytestream://host/[instance/]blobs/[function/]hash/size` names.
+ * Returns the blob that a `bytestream://host/[instance/]blobs/[function/]hash/size` names.
  *
- * Undefined for all else: a `file://` is on the tool's machine alone.
+ * Undefined for other URIs: a `file://` exists only on the tool's machine.
  */
 export function blobOfUri(uri: string): BlobOfProject | undefined {
   const found =
@@ -30,7 +30,7 @@ export function blobOfUri(uri: string): BlobOfProject | undefined {
   return { project, digest: digestFrom(name, hex, Number(size)) };
 }
 
-/** Returns the URI of a blob that came inside an event; `blobOfUri` parses it. */
+/** Returns the URI of a blob that was inside an event; `blobOfUri` parses it. */
 export function uriOfBlob({ project, digest }: BlobOfProject): string {
   return `bytestream://event/${project}/blobs/${digestForName(digest)}`;
 }

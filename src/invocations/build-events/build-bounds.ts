@@ -10,7 +10,7 @@ export const most = {
   filesOfTest: 30,
   filesOfSet: 256,
   setsOfSet: 256,
-  /** Looked through for the files of one target. */
+  /** The number of sets that are searched for the files of one target. */
   setsWalked: 1_000,
   logBytes: 16 * 1024 * 1024,
   patterns: 500,
@@ -19,7 +19,7 @@ export const most = {
   metrics: 100,
 } as const;
 
-/** The most UTF-16 units of a text. */
+/** The maximum length of texts, in UTF-16 units. */
 export const longest = {
   id: 200,
   name: 300,

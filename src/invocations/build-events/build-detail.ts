@@ -19,7 +19,7 @@ import {
   type TestRow,
 } from "./read-builds.store.ts";
 
-/** The most targets on a page; others are found by the build tool. */
+/** The maximum number of targets on a page; for others, users read the build tool's output. */
 const mostTargets = 500;
 const mostTests = 5_000;
 
@@ -27,7 +27,7 @@ const mostTests = 5_000;
 export interface BuildSummary extends BuildKey {
   readonly build: NonNullable<InvocationSummary["build"]>;
   readonly startedAt: Date;
-  /** When it was last seen, until it is over. */
+  /** Its last sighting, until the build has ended. */
   readonly endedAt: Date;
   /** The reported end; null until then. */
   readonly exit: { readonly code: number; readonly name: string } | null;
@@ -53,7 +53,7 @@ function summaryOf(row: BuildSummaryRow): BuildSummary {
   };
 }
 
-/** Build tools use their own clocks: an impossible time is replaced by the time of arrival. */
+/** Build tools use their own clocks: an impossible time is replaced by the arrival time. */
 function within(endedAt: Date | null, from: Date, to: Date): Date {
   return endedAt === null || endedAt < from || endedAt > to ? to : endedAt;
 }
@@ -62,7 +62,7 @@ function dayBefore(time: Date): Date {
   return new Date(time.getTime() - 24 * 60 * 60_000);
 }
 
-/** A tool that broke down before it told its end may still have closed the frame around it, or its stream. */
+/** A tool that crashed before it reported its end may still have closed the frame around it, or its stream. */
 function exitOf({ exitCode, exitName, result, complete }: BuildSummaryRow): BuildSummary["exit"] {
   if (exitCode !== null) return { code: exitCode, name: exitName ?? "" };
   switch (result) {

@@ -10,7 +10,7 @@ import {
   BuildEvent_BuildComponentStreamFinished_FinishType as FinishType,
 } from "#proto/google/devtools/build/v1/build_events_pb.ts";
 
-/** An event of Bazel's as it travels. */
+/** Packs an event of Bazel as the protocol sends it. */
 export function bazelEvent(event: MessageInitShape<typeof BazelEventSchema>): BuildEvent {
   const value = anyPack(BazelEventSchema, create(BazelEventSchema, event));
   return create(BuildEventSchema, { event: { case: "bazelEvent", value } });
@@ -22,7 +22,7 @@ export function lastEvent(): BuildEvent {
   });
 }
 
-/** What claims to be one of Bazel's events and is not. */
+/** A message that claims to be an event of Bazel and is not. */
 export function brokenEvent(): BuildEvent {
   const value = { typeUrl: "type.googleapis.com/build_event_stream.BuildEvent" };
   return create(BuildEventSchema, {
@@ -30,7 +30,7 @@ export function brokenEvent(): BuildEvent {
   });
 }
 
-/** A kind that is not known here: an event with a field of a number that nobody has yet. */
+/** An unknown kind: an event with a field number that no version uses yet. */
 export function unknownEvent(): BuildEvent {
   const known = toBinary(BazelEventSchema, create(BazelEventSchema, {}));
   const value = Buffer.concat([known, Buffer.from([0xa2, 0x9c, 0x01, 0x02, 0x08, 0x01])]);
@@ -135,7 +135,7 @@ function statusItems(items: Readonly<Record<string, string>>): BuildEvent {
   return bazelEvent({ payload: { case: "workspaceStatus", value: { item } } });
 }
 
-/** One `bazel test` with a flaky test, a target that fails, and all that stands around them. */
+/** One `bazel test` with a flaky test, a target that fails, and all surrounding events. */
 export function sampleBuild(): BuildEvent[] {
   return [
     started("test", ["//app/...", "//lib:all"]),

@@ -18,7 +18,7 @@ export interface BuildFacts extends SourceHints, SourceOfBuild {
   readonly profile: NamedFile | null;
 }
 
-/** The facts with a piece of news taken in; the same object when it is no news to them. */
+/** Returns the facts with an update applied; the same object when the update changes nothing. */
 export function learn(facts: BuildFacts, news: BuildUpdate): BuildFacts {
   switch (news.kind) {
     case "started": {
@@ -37,7 +37,7 @@ export function learn(facts: BuildFacts, news: BuildUpdate): BuildFacts {
       return facts.failure === null ? { ...facts, failure: news.sentence } : facts;
     case "finished": {
       const { exitCode, exitName, finishedAt = null } = news;
-      // The failure of an action or a target says more than the summary.
+      // The failure of an action or a target is more precise than the summary.
       const failure = exitCode === 0 ? null : facts.failure || news.failure || null;
       return { ...facts, exitCode, exitName, finishedAt, failure };
     }
@@ -54,7 +54,7 @@ export function learn(facts: BuildFacts, news: BuildUpdate): BuildFacts {
     case "profile":
       return { ...facts, profile: news.file };
     case "complete": {
-      // As of a wrong instance name or token: it ended at its first call, before it built anything.
+      // As after a wrong instance name or token: the build ended at its first call, before it built anything.
       const isUnsaid = facts.exitCode === null && facts.result === null && facts.failure === null;
       return { ...facts, complete: true, failure: isUnsaid ? endedUnsaid : facts.failure };
     }
@@ -70,10 +70,10 @@ export function learn(facts: BuildFacts, news: BuildUpdate): BuildFacts {
 const endedUnsaid =
   "the tool ended without saying how its build went, as it does when its first call is refused: its log says why";
 
-/** Beside the tool's own numbers, none of which is called so. */
+/** A metric among the tool's own, none of which has this name. */
 const unreadableMetric = "unreadableEvents";
 
-/** How many events of a build said nothing that could be read. */
+/** Returns how many events of a build could not be read. */
 export function unreadableIn({ metrics }: Pick<BuildFacts, "metrics">): number {
   return metrics[unreadableMetric] ?? 0;
 }

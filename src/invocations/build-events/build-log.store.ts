@@ -3,7 +3,7 @@ import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import type { BuildKey } from "./build.store.ts";
 
-/** Appends to the output of a build. The caller holds the build's row, and knows where its log ends. */
+/** Appends to the output of a build. The caller has locked the build's row, and knows the end of its log. */
 export async function appendPrinted(
   tx: Tx,
   { project, invocation }: BuildKey,
@@ -22,7 +22,7 @@ interface PrintedPart {
   readonly nextOffset: number;
 }
 
-/** Chunks are as small as a tool's events: a read looks at so many. */
+/** Chunks are as small as a tool's events: a read loads this many. */
 const chunksPerRead = 1_024;
 
 /** Reads the output of a build from a byte offset, `most` bytes or fewer; empty at its end. */

@@ -98,7 +98,7 @@ export async function saveFileSets(
 }
 
 const SetRow = z.object({
-  /** Which of the asked ones it is for, from 1. */
+  /** The position of the request to which it belongs, from 1. */
   nth: z.number(),
   id: z.string(),
   files: z.array(z.object({ name: z.string(), uri: z.string() })),
@@ -106,8 +106,8 @@ const SetRow = z.object({
 type SetRow = z.infer<typeof SetRow>;
 
 /**
- * For each list of sets, their files and those of the sets in them, each set once: a circle of sets
- * ends, too. The bounds are each list's own.
+ * For each list of sets, returns their files and those of the sets in them, each set once, so that a cycle of sets
+ * ends. The bounds apply to each list.
  */
 export async function filesOfSets(
   tx: Tx,
@@ -144,7 +144,7 @@ export async function filesOfSets(
   return wanted.map((roots, index) => inOrder(roots, found[index] ?? [], bounds.files));
 }
 
-/** The roots' own files first, in their order; what lies deeper follows. */
+/** Orders the roots' own files first, in their order; then the deeper ones. */
 function inOrder(
   roots: readonly string[],
   sets: readonly SetRow[],
@@ -156,7 +156,7 @@ function inOrder(
   return files.slice(0, mostFiles);
 }
 
-/** Once a build is complete, its targets hold the files that were in sets. */
+/** When a build is complete, its targets contain the files of the sets. */
 export async function dropFileSets(tx: Tx, { project, invocation }: BuildKey): Promise<void> {
   await tx.run(sql`
     delete from build_file_set where project = ${project} and invocation = ${invocation}

@@ -23,7 +23,7 @@ export type BuildUpdate =
   | TargetUpdate
   | FileSetUpdate
   | TestUpdate
-  /** The first counts: others follow from it. */
+  /** Only the first failure is stored, because others follow from it. */
   | { readonly kind: "failure"; readonly sentence: string }
   | {
       readonly kind: "finished";
@@ -36,7 +36,7 @@ export type BuildUpdate =
   | { readonly kind: "result"; readonly result: string }
   | { readonly kind: "metrics"; readonly metrics: Readonly<Record<string, number>> }
   | { readonly kind: "profile"; readonly file: NamedFile }
-  /** Something that the events hold themselves and name by its digest. */
+  /** Content inside an event, which the tool names by its digest. */
   | { readonly kind: "blob"; readonly digest: Digest; readonly bytes: Uint8Array }
   /** The event could not be read. */
   | { readonly kind: "unreadable" }

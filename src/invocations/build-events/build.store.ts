@@ -4,7 +4,7 @@ import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import type { BuildFacts } from "./build-facts.ts";
 
-/** An invocation's id is its tool's own: it names one within a project only. */
+/** The tool chooses an invocation's id, so the id is only unique within a project. */
 export interface BuildKey {
   readonly project: string;
   readonly invocation: string;
@@ -58,7 +58,7 @@ const columns = sql`
   targets, tests, file_sets as "fileSets"
 `;
 
-/** The row of a build, made when there is none, locked until the transaction ends. */
+/** Locks the row of a build until the transaction ends; creates it when there is none. */
 export async function lockBuild(
   tx: Tx,
   key: BuildKey,
@@ -109,7 +109,7 @@ interface BuildCounts {
   readonly fileSets: number;
 }
 
-/** Call it under the row's lock, as `saveFacts`. */
+/** Call it while the row is locked, like `saveFacts`. */
 export async function saveCounts(
   tx: Tx,
   { project, invocation }: BuildKey,

@@ -5,7 +5,7 @@ const note = Buffer.from("\n[the farm keeps no more of what was printed]\n");
 /**
  * Returns the part of new output that is stored after the existing part.
  *
- * The last part that fits is followed by a note; nothing follows the note.
+ * A note follows the last part that fits; no text follows the note.
  */
 export function fitPrinted(
   stored: number,

@@ -1,17 +1,17 @@
 interface JudgedSequence {
-  /** How many of the events, from the first on, may be answered. */
+  /** The number of events, from the first on, that may be acknowledged. */
   readonly answered: number;
-  /** Which of them are new: indexes, in order. The others came before. */
+  /** The indexes of the new events, in order. The others were stored before. */
   readonly fresh: readonly number[];
-  /** All events up to this number are then kept. */
+  /** All events up to this number are stored then. */
   readonly acknowledged: number;
 }
 
 /**
- * Sorts received events into new ones, already stored ones, and those that came too early.
+ * Divides received events into new ones, already stored ones, and those that arrived too early.
  *
- * A tool that was cut off sends unacknowledged events again, possibly to another server. Events after a gap are not
- * stored: the missing ones may be on their way in another stream.
+ * A tool that lost its connection sends unacknowledged events again, possibly to another server. Events after a gap are
+ * not stored: the missing ones may be on their way in another stream.
  */
 export function judgeSequence(acknowledged: number, numbers: readonly number[]): JudgedSequence {
   const fresh: number[] = [];

@@ -63,7 +63,7 @@ test("however its streams are cut, doubled and moved between servers, a build is
   await tell(straight, events);
   const [expected, log] = [await detailOf(straight), await logOf(straight)];
 
-  // Each go begins somewhere at or before what was answered, as a tool does that lost some answers.
+  // Each attempt starts at or before the last acknowledged event, like a tool that lost some answers.
   const go = fc.record({
     back: fc.nat(5),
     length: fc.integer({ min: 1, max: 9 }),
@@ -80,7 +80,7 @@ test("however its streams are cut, doubled and moved between servers, a build is
       };
       for (const { back, length, server } of goes) {
         const from = Math.max(0, answered - back);
-        // Both at once: an old stream of which the server does not yet know that it was cut.
+        // Both at once: an old stream whose loss the server has not detected yet, and its replacement.
         await Promise.all([
           send(from, from + length, server),
           send(Math.max(0, from - 1), from + length, 1 - server),

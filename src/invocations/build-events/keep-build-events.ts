@@ -24,16 +24,16 @@ import type { BuildUpdate, TargetUpdate } from "./build-update.ts";
 import { fitPrinted } from "./fit-printed.ts";
 import { judgeSequence } from "./judge-sequence.ts";
 
-/** A row that others write, too: of a tool that tells something every moment it is noted this often. */
+/** Other code writes this row, too: for a tool with frequent events, its sighting is recorded this often. */
 const noteEveryMs = 10_000;
 
-/** Who tells, of what. */
+/** The sender of events, and their build. */
 export interface BuildTeller extends BuildKey {
   readonly buildId: string;
   readonly principal: string;
 }
 
-/** One event of a stream, read. */
+/** One parsed event of a stream. */
 export interface NumberedUpdate {
   readonly sequence: number;
   readonly news: readonly BuildUpdate[];
@@ -42,8 +42,8 @@ export interface NumberedUpdate {
 /**
  * Stores events that arrived together; returns how many of them, from the first on, are stored.
  *
- * If fewer than arrived: there is a gap before the next. Events that were stored before are acknowledged and not stored
- * again, whichever server stored them: the row of the build is locked meanwhile.
+ * Fewer than arrived means that there is a gap before the next event. Events that were stored before are acknowledged
+ * and not stored again, whichever server stored them: the row of the build is locked meanwhile.
  */
 export function keepBuildEvents(
   db: Db,
@@ -83,7 +83,7 @@ export function keepLifecycle(
   });
 }
 
-/** To be called now and then while a stream is open: a tool may have nothing to tell for long. */
+/** Called regularly while a stream is open, because a tool may send no events for long. */
 export async function noteStreamOpen(db: Db, teller: BuildTeller, now: Date): Promise<void> {
   await db.transaction(async (tx) => {
     await noteHeard(tx, teller, now);
@@ -172,7 +172,7 @@ async function seen(tx: Tx, teller: BuildTeller, toolVersion: string, at: Date):
   ]);
 }
 
-/** All that a batch of news says of each target, as one piece of news for each. */
+/** Merges all updates of each target in a batch into one update. */
 function gatherTargets(news: readonly BuildUpdate[]): TargetUpdate[] {
   const gathered = new Map<string, TargetUpdate>();
   for (const one of news) {
@@ -184,7 +184,7 @@ function gatherTargets(news: readonly BuildUpdate[]): TargetUpdate[] {
   return [...gathered.values()];
 }
 
-/** A target with several configurations is reported several times: it succeeded when all did. */
+/** A target with several configurations is reported several times: it succeeded when all reports did. */
 function joinTargets(before: TargetUpdate, news: TargetUpdate): TargetUpdate {
   const { success = before.success } = news;
   return {

@@ -1,4 +1,4 @@
-/** The name of a protobuf enum's number; undefined for one that is newer than our definitions. */
+/** Returns the name of a protobuf enum's number; undefined for one that is newer than Grange's definitions. */
 export function nameOfNumber(
   names: Readonly<Record<string, number>>,
   number: number,

@@ -21,7 +21,7 @@ import { nameOfNumber } from "./name-of-number.ts";
 import { countOf, msOf, readFiles, readPairs, timeOf } from "./read-fields.ts";
 import { readMetrics } from "./read-metrics.ts";
 
-/** Converts one of Bazel's events. Unused kinds give nothing. `project`: where its files are stored. */
+/** Converts one of Bazel's events. Unused kinds return nothing. `project`: where its files are stored. */
 export function readBazelEvent(event: BuildEvent, project: string): BuildUpdate[] {
   const { payload } = event;
   const id: BuildEventId["id"] = event.id?.id ?? { case: undefined };
@@ -90,7 +90,7 @@ export function readBazelEvent(event: BuildEvent, project: string): BuildUpdate[
       const { success, exitCode, type, failureDetail } = payload.value;
       if (success) return [];
       const whose = id.case === "actionCompleted" ? id.value.label : "";
-      // The message is better: it knows the exit code of the command, not of what ran it.
+      // The message is better, because it contains the exit code of the command, not that of its runner.
       const why = failureDetail?.message || `it ended with exit code ${exitCode}`;
       return [failure(`${[whose, type].filter((word) => word !== "").join(" ")}: ${why}`)];
     }
@@ -100,7 +100,7 @@ export function readBazelEvent(event: BuildEvent, project: string): BuildUpdate[
       return [{ kind: "metrics", metrics: readMetrics(payload.value) }];
     case "buildToolLogs":
       return readProfile(payload.value.log);
-    // Its pattern was announced by the start.
+    // The start event announced its pattern.
     case "expanded":
     case undefined:
       return [];
@@ -158,14 +158,14 @@ function readCompleted(
     sets: sets.slice(0, most.setsOfSet).map((set) => keepableText(set, longest.id)),
     files: [
       ...inline.map(({ file }) => file),
-      // The same files again, where there are sets.
+      // The same files are repeated here when there are sets.
       ...(sets.length > 0 ? [] : readFiles(importantOutput, most.filesOfTarget)),
     ],
   };
   return [...inline.map(({ blob }) => blob), target];
 }
 
-/** Files that the event holds itself: their bytes become blobs, and they are named as those. */
+/** Files with their content in the event: the bytes become blobs, and blob names identify the files. */
 function readInlineFiles(
   files: readonly File[],
   project: string,
@@ -199,7 +199,7 @@ function readTest(id: BuildEventId_TestResultId, result: TestResult): BuildUpdat
   };
 }
 
-/** Nobody failed: the target was left out, by wish or because another one failed. */
+/** No failure of the target: it was left out on request or because another one failed. */
 const blameless: ReadonlySet<Aborted_AbortReason> = new Set([
   Aborted_AbortReason.SKIPPED,
   Aborted_AbortReason.NO_ANALYZE,
@@ -235,7 +235,7 @@ function failure(text: string): BuildUpdate {
   return { kind: "failure", sentence: sentenceOf(text) };
 }
 
-/** The first paragraph: Bazel adds advice on its own flags. */
+/** Returns the first paragraph: Bazel adds advice about its own flags. */
 function sentenceOf(text: string): string {
   const [first = ""] = text.trim().split(/\n\s*\n/, 1);
   return keepableText(withoutPasswords(first), longest.failure);

@@ -23,7 +23,7 @@ export function readBuildEvent(
   const event = message?.event;
   switch (event?.case) {
     case "bazelEvent":
-      // Another type is another tool's, or of a time to come.
+      // Another type belongs to another tool, or to a future version.
       if (!anyIs(event.value, BazelEventSchema)) return [];
       return readBazelEvent(decoded(event.value.value), project);
     case "consoleOutput": {
@@ -42,7 +42,7 @@ export function readBuildEvent(
   }
 }
 
-/** Keywords come beside the first event. */
+/** Keywords are sent beside the first event. */
 export function readKeywords(keywords: readonly string[]): BuildUpdate[] {
   if (keywords.length === 0) return [];
   return [

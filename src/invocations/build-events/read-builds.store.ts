@@ -44,7 +44,7 @@ export function readSummaries(tx: Tx, keys: readonly BuildKey[]): Promise<BuildS
   );
 }
 
-/** The builds that name a commit, or one that begins so, the newest first. */
+/** Returns the builds of a commit, which may be given by a prefix, the newest first. */
 export function buildsOfCommit(
   tx: Tx,
   query: {

@@ -5,7 +5,7 @@ import type { File } from "#proto/build_event_stream/build_event_stream_pb.ts";
 import { longest, most } from "./build-bounds.ts";
 import type { NamedFile } from "./build-update.ts";
 
-/** Returns files that have a place of their own. Content in the event itself has none. */
+/** Returns files that have a URI. Content in the event itself has none. */
 export function readFiles(files: readonly File[], atMost: number): NamedFile[] {
   const named: NamedFile[] = [];
   for (const { name, file } of files) {
@@ -39,7 +39,7 @@ export function msOf(duration: Duration | undefined, ms: bigint): number {
   return Math.min(Math.max(0, Math.round(told)), Number.MAX_SAFE_INTEGER);
 }
 
-/** Undefined also for impossible dates: the time comes from the tool, and may be anything. */
+/** Undefined also for impossible dates: the tool sends the time, and it may have any value. */
 export function timeOf(timestamp: Timestamp | undefined, ms: bigint): Date | undefined {
   const told = timestamp === undefined ? Number(ms) : timestampMs(timestamp);
   return told > 0 && told < Date.UTC(3000, 0) ? new Date(told) : undefined;

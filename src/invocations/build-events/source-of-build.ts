@@ -19,7 +19,7 @@ export interface SourceHints {
   readonly workspaceStatus: Readonly<Record<string, string>>;
 }
 
-/** The names under which people give each, the first that fits counts. Each also with `STABLE_` before it. */
+/** The usual names of each value; the first match counts. Each name also with `STABLE_` before it. */
 const keys = {
   commit: [
     "COMMIT_SHA",
@@ -44,7 +44,7 @@ const keys = {
   host: ["HOST", "BUILD_HOST"],
 } as const;
 
-/** Values given by hand take precedence over those of a script. */
+/** Manual values take precedence over those of a script. */
 export function sourceOfBuild(hints: SourceHints): SourceOfBuild {
   const given = [upper(hints.metadata), keywordsOf(hints.keywords), upper(hints.workspaceStatus)];
   const find = <T>(names: readonly string[], fit: (value: string) => T | undefined) => {
@@ -82,7 +82,7 @@ function lineOf(text: string): string | undefined {
   return /^\P{Cc}+$/u.test(text) ? text.slice(0, longest.name) : undefined;
 }
 
-/** Scripts append `-dirty` where the tree has changes: the commit is the same. */
+/** Scripts append `-dirty` when the tree has changes: the commit is the same. */
 function commitOf(text: string): string | undefined {
   const hex = text.toLowerCase().replace(/(-dirty|-modified|\+)$/, "");
   return /^(?=.*[1-9a-f])[0-9a-f]{7,64}$/.test(hex) ? hex : undefined;
@@ -90,7 +90,7 @@ function commitOf(text: string): string | undefined {
 
 function branchOf(text: string): string | undefined {
   const name = text.replace(/^refs\/heads\//, "");
-  // Git's name when it is on no branch.
+  // Git's name for a checkout without a branch.
   return name === "HEAD" ? undefined : lineOf(name);
 }
 

@@ -5,11 +5,11 @@ import { printedLog } from "./build-log.store.ts";
 import { type BuildTeller, keepBuildEvents } from "./keep-build-events.ts";
 import { readBuildEvent } from "./read-build-event.ts";
 
-/** Events as the service hands them on. */
+/** Events in the form in which the service passes them on. */
 export const numbered = (events: readonly BuildEvent[], from = 1) =>
   events.map((event, index) => ({ sequence: from + index, news: readBuildEvent(event) }));
 
-/** Ways to tell a database of builds, each by a teller of its own, and to look at what it kept. */
+/** Helpers that send builds to a database, each from its own sender, and read the stored data. */
 export function tellingTo(db: Db) {
   let count = 0;
   return {

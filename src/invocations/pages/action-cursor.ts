@@ -1,6 +1,6 @@
 import { Fault } from "#core/fault.ts";
 
-/** Where a list of actions continues: after the one of this kind, at this time, with this key. */
+/** The position at which a list of actions continues: after the action of this kind, at this time, with this key. */
 export interface ActionCursor {
   readonly kind: "hit" | "operation";
   /** In microseconds since 1970, the precision of the database. */
@@ -13,7 +13,7 @@ export function formatActionCursor({ kind, micros, key }: ActionCursor): string 
   return Buffer.from(`${kind} ${micros} ${key}`).toString("base64url");
 }
 
-/** Throws `invalid_argument` for a text that no list returned. */
+/** Throws `invalid_argument` for a text that is not a cursor. */
 export function parseActionCursor(text: string): ActionCursor {
   const written = Buffer.from(text, "base64url").toString();
   const [, kind, micros = "", key = ""] =

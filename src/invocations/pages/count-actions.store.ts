@@ -17,7 +17,7 @@ const Ended = z.object({
 });
 const Open = z.object({ project: z.string(), id: z.string(), executionId: z.string() });
 
-/** How many open actions are looked up in the queue; the rest counts as queued, which is most likely. */
+/** The number of open actions that are looked up in the queue; the rest counts as queued, which is most likely. */
 const mostLookedUp = 5_000;
 
 const keyOf = ({ project, id }: InvocationName) => `${project} ${id}`;
@@ -25,8 +25,8 @@ const keyOf = ({ project, id }: InvocationName) => `${project} ${id}`;
 /**
  * Counts the actions of some invocations by state.
  *
- * Ended ones are counted along an index, without reading the operations themselves; an execution counts once, however
- * often it was requested. Only open ones are looked up in the queue.
+ * Ended ones are counted in an index, without reading the operations themselves; an execution counts once, even when it
+ * was requested several times. Only open ones are looked up in the queue.
  */
 export async function countActions(
   tx: Tx,

@@ -223,7 +223,7 @@ interface PlanNode {
 const rowsReadBy = (node: PlanNode) =>
   (node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0)) * node["Actual Loops"];
 
-/** How PostgreSQL did what was asked of it. */
+/** Runs statements and returns the plan that PostgreSQL used. */
 function explaining(base: Tx): { readonly tx: Tx; readonly nodes: PlanNode[] } {
   const nodes: PlanNode[] = [];
   const gather = (node: PlanNode): void => {

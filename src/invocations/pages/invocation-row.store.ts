@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Tx } from "#db/db.ts";
 import { type Sql, sql } from "#db/sql.ts";
 
-/** An invocation's id is its tool's own: it names one within a project only. */
+/** The tool chooses an invocation's id, so the id is only unique within a project. */
 export interface InvocationName {
   readonly project: string;
   readonly id: string;
@@ -55,12 +55,12 @@ export function invocationRows(tx: Tx, names: readonly InvocationName[]): Promis
 
 interface InvocationListing {
   readonly project: string | undefined;
-  /** Go on after this one. */
+  /** Continues after this invocation. */
   readonly before: InvocationName | undefined;
   readonly limit: number;
 }
 
-/** Invocations, the newest first. */
+/** Returns invocations, the newest first. */
 export function listInvocations(
   tx: Tx,
   { project, before, limit }: InvocationListing,
@@ -68,7 +68,7 @@ export function listInvocations(
   const conditions: Sql[] = [sql`true`];
   if (project !== undefined) conditions.push(sql`project = ${project}`);
   if (before !== undefined) {
-    // Two halves, as one goes down and the other up.
+    // Two parts, because one sort order is descending and the other ascending.
     const first = sql`(select first_seen_at from invocation where project = ${before.project} and id = ${before.id})`;
     conditions.push(
       sql`first_seen_at <= ${first} and (first_seen_at < ${first} or (id, project) > (${before.id}, ${before.project}))`,

@@ -6,7 +6,7 @@ const start = Date.UTC(2030, 0, 1);
 /** A time of the tests, in seconds after the first. */
 export const atSecond = (seconds: number) => new Date(start + seconds * 1_000);
 
-/** Writes an invocation as tools' calls leave it. */
+/** Writes an invocation as it is after calls of a tool. */
 export async function anInvocation(
   tx: Tx,
   id: string,
@@ -27,7 +27,7 @@ interface OperationRow {
   readonly outcome?: string;
 }
 
-/** Writes an operation of an invocation; answers its execution. */
+/** Writes an operation of an invocation; returns its execution. */
 export async function anOperation(
   tx: Tx,
   invocation: string,
@@ -50,7 +50,7 @@ export async function anOperation(
   return executionId;
 }
 
-/** Writes that the action cache had something for an invocation. */
+/** Writes a hit of the action cache for an invocation. */
 export async function aHit(
   tx: Tx,
   invocation: string,

@@ -1,10 +1,10 @@
 import type { InvocationCounts, InvocationState } from "#api/invocation.ts";
 
-/** Between two calls a tool may link or test on its own machine for so long. */
+/** Between two calls a tool may link or test on its own machine for this long. */
 const quietMs = 2 * 60_000;
 /**
- * How soon an invocation without a reported end counts as over, in ms: most are short, and it counts as running again
- * with its next call.
+ * After this time without a reported end, an invocation counts as over, in ms: most are short, and it counts as running
+ * again with its next call.
  */
 const overMs = 60_000;
 
@@ -12,7 +12,7 @@ interface InvocationFacts {
   readonly lastSeenAt: Date;
   readonly cancelledAt: Date | null;
   readonly counts: Pick<InvocationCounts, "queued" | "executing">;
-  /** The end in its build events: undefined when it sends none, null when there was none yet. */
+  /** The end in its build events: undefined when it sends none, null when there is no end yet. */
   readonly exit: { readonly code: number; readonly name: string } | null | undefined;
 }
 
@@ -20,7 +20,7 @@ interface InvocationFacts {
  * Returns the state of an invocation.
  *
  * Only build events report its end. A tool without them counts as running while it calls and waits, and then as over,
- * whatever its actions' results.
+ * whatever the results of its actions.
  */
 export function invocationState(
   { lastSeenAt, cancelledAt, counts, exit }: InvocationFacts,

@@ -21,7 +21,7 @@ interface ActionListing extends InvocationName {
   readonly limit: number;
 }
 
-/** An open action is queued or executing; only the queue knows which. */
+/** An open action is queued or executing; only the queue knows the state. */
 const whichOf: Readonly<Record<InvocationActionState, RequestedActionQuery["which"]>> = {
   hit: "hits",
   queued: "open",
@@ -32,8 +32,8 @@ const whichOf: Readonly<Record<InvocationActionState, RequestedActionQuery["whic
 };
 
 /**
- * How often a list reads further rows to find actions of a state that the rows do not show, before it returns what it
- * has.
+ * How often a list reads further rows, to find actions of a state that the rows do not contain, before it returns the
+ * actions found so far.
  */
 const mostLooks = 20;
 
@@ -62,7 +62,7 @@ export async function listActions(tx: Tx, listing: ActionListing): Promise<Invoc
 }
 
 /**
- * The outcome in the operation comes first: other clients may still wait for an execution that this invocation has
+ * The outcome in the operation takes precedence: other clients may still wait for an execution that this invocation has
  * given up.
  */
 function actionOf(row: RequestedAction, standing: ExecutionStanding | undefined): InvocationAction {

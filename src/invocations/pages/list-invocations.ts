@@ -17,7 +17,7 @@ interface InvocationQuery {
   readonly limit: number;
 }
 
-/** Invocations, the newest first; counted are those of the page alone. */
+/** Returns invocations, the newest first; only those of the page are counted. */
 export async function invocationList(
   db: Db,
   { project, commit, before: written, limit }: InvocationQuery,
@@ -37,7 +37,7 @@ export async function invocationList(
   });
 }
 
-/** No commit is built so often that its latest builds do not tell enough of it. */
+/** The latest builds of a commit are enough, however often it is built. */
 const mostOfCommit = 1_000;
 
 async function rowsOfCommit(
@@ -57,12 +57,12 @@ async function rowsOfCommit(
   return rows.slice(from + 1, from + 1 + limit);
 }
 
-/** Both parts are others' text: a project may have slashes, an id anything. */
+/** Both parts come from outside: a project may contain slashes, and an id any character. */
 function formatInvocationCursor({ project, id }: InvocationName): string {
   return Buffer.from(JSON.stringify([project, id])).toString("base64url");
 }
 
-/** Throws `invalid_argument` for a text that no list returned. */
+/** Throws `invalid_argument` for a text that is not a cursor. */
 function parseInvocationCursor(text: string): InvocationName {
   try {
     const read: unknown = JSON.parse(Buffer.from(text, "base64url").toString());
@@ -70,7 +70,7 @@ function parseInvocationCursor(text: string): InvocationName {
       return { project: read[0], id: read[1] };
     }
   } catch {
-    // No JSON: refused below.
+    // Not JSON: refused below.
   }
   throw new Fault("invalid_argument", "`before` is none that a list of invocations gave as `next`");
 }

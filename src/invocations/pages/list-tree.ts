@@ -4,7 +4,7 @@ import type { BlobStore } from "#cas/blob-store.ts";
 import { flattenTree } from "#cas/tree-message.ts";
 import { type Digest, digestKey, functionOf } from "#core/digest.ts";
 
-/** Nobody reads more lines than this in a page. */
+/** The maximum number of lines in a page; nobody reads more. */
 const mostEntries = 2_000;
 
 /** Returns the content of an output directory; undefined when its Tree is not in the store. */

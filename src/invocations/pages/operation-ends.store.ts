@@ -5,8 +5,8 @@ import type { FinishedExecution } from "#execution/finishing/finished-execution.
 /**
  * Stores the outcomes of the operations that executions served.
  *
- * In the transaction that ends the executions: so an operation without an outcome has a running execution, and the
- * outcome stays known when the execution is deleted.
+ * Called in the transaction that ends the executions. So an operation without an outcome has a running execution, and
+ * the outcome is still known after the execution is deleted.
  */
 export async function noteOperationEnds(
   tx: Tx,

@@ -12,10 +12,10 @@ import {
   CommandSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 
-/** Response files aside, no operating system starts a command that is longer. */
+/** Apart from response files, no operating system starts a longer command. */
 const mostBytes = 4 * 1024 * 1024;
 
-/** The command to execute, as far as its blobs are still in the store. */
+/** The command to execute; parts whose blobs are no longer in the store are missing. */
 interface ReadAction {
   readonly inputRoot: string | null;
   readonly command: ExecutionDetail["command"];
@@ -52,12 +52,12 @@ async function commandOf(
     arguments: showableArguments(command.arguments),
     environment: showableVariables(namesAndValues(command.environmentVariables)),
     workingDirectory: command.workingDirectory,
-    // Older clients say it only in the command.
+    // Older clients set it only in the command.
     platform: showablePlatform((action.platform ?? command.platform)?.properties ?? []),
   };
 }
 
-/** Which secrets an action is given is no secret. */
+/** The names of an action's secrets are not secret. */
 function showablePlatform(
   properties: readonly { readonly name: string; readonly value: string }[],
 ): Record<string, string> {

@@ -9,10 +9,10 @@ import { executionOutputs } from "./execution-outputs.ts";
 import { readAction } from "./read-command.ts";
 import { requestedBy } from "./requested-by.store.ts";
 
-/** Nobody reads more lines than this in a page. */
+/** The maximum number of lines in a page; nobody reads more. */
 const mostOutputs = 2_000;
 
-/** Returns an execution with all known facts, except why it waits; undefined when it is unknown. */
+/** Returns an execution with all known facts, except the reason why it waits; undefined when it is unknown. */
 export async function readExecution(
   { db, blobsOf }: { readonly db: Db; readonly blobsOf: (project: string) => BlobStore },
   id: ExecutionId,

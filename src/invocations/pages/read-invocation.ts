@@ -4,7 +4,7 @@ import { buildDetail } from "../build-events/build-detail.ts";
 import { type InvocationName, invocationRow } from "./invocation-row.store.ts";
 import { summariesOf } from "./summaries.ts";
 
-/** Returns an invocation without its actions and why it waits; undefined when it is unknown. */
+/** Returns an invocation without its actions and its waiting reason; undefined when it is unknown. */
 export function readInvocation(
   db: Db,
   name: InvocationName,

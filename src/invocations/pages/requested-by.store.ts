@@ -27,7 +27,7 @@ export function requestedBy(
   );
 }
 
-/** The execution that an invocation has waited for longest, as far as operations tell. */
+/** Returns the execution for which an invocation has waited longest, according to its operations. */
 export async function oldestOpenExecutions(
   tx: Tx,
   { project, id }: { readonly project: string; readonly id: string },

@@ -39,7 +39,7 @@ function summaryOf(
     tool: { name, version },
     principal,
     startedAt: (told?.startedAt ?? row.firstSeenAt).toISOString(),
-    // After its reported end, later calls do not count as its own.
+    // After its reported end, later calls do not belong to the build.
     endedAt: (told?.exit ? told.endedAt : lastSeenAt).toISOString(),
     counts,
     build: told?.build ?? null,

@@ -1,4 +1,4 @@
-/** Returns why an invocation waits when nothing of it runs: the reason of its first action in the queue. */
+/** Returns why an invocation without running actions waits: the reason of its first action in the queue. */
 export function invocationWaiting(queued: number, sentence: string): string {
   return queued === 1
     ? `its one action ${sentence}`

@@ -18,7 +18,7 @@ export function describeThere(program: Command): void {
   program.command("start <directory>", hidden).action((directory: string) =>
     answering(async () => {
       const settings = WorkerSettings.parse(JSON.parse(await text(process.stdin)));
-      // The real one: a link may point elsewhere tomorrow, and the process would not.
+      // The real path: a symlink may later point to another file, while the process does not change.
       return startDetached(directory, realpathSync(process.argv[1] ?? ""), settings);
     }),
   );

@@ -1,7 +1,7 @@
 import { Fault } from "#core/fault.ts";
 import { takeLock } from "#machine/holder-lock.ts";
 
-/** Two concurrent starts of a worker would both find none and start two. */
+/** Otherwise, two concurrent starts of a worker would both find none and start two. */
 export async function holdingLock<Result>(
   path: string,
   name: string,

@@ -1,6 +1,6 @@
 import { copyFile, stat, truncate } from "node:fs/promises";
 
-/** Beyond this size a new log begins; the previous one is kept. */
+/** Above this size a new log is started; the previous one is kept. */
 const mostLogBytes = 16 * 1024 * 1024;
 const lookEveryMs = 60_000;
 
@@ -10,10 +10,10 @@ export function keepLogShort(path: string): void {
 }
 
 /**
- * Moves the content of a log that has become too long away while it is written.
+ * Moves the content of a log that has become too long to another file while the log is written.
  *
- * Its file stays the same, because the writer has it open to append. Text that is written between the two steps is
- * lost.
+ * The log's file stays the same, because the writer has it open for appending. Text that is written between the two
+ * steps is lost.
  */
 export async function shortenLog(path: string, mostBytes: number): Promise<void> {
   if ((await stat(path)).size <= mostBytes) return;

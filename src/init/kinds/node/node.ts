@@ -10,7 +10,7 @@ import { yarn } from "./yarn.ts";
 
 const lockFiles = ["package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock"];
 
-/** The scripts that become jobs, with the names that people give them. */
+/** The scripts that become jobs, by their usual names. */
 const meant = [
   ["lint"],
   ["typecheck", "type-check", "check-types", "types"],
@@ -18,7 +18,7 @@ const meant = [
   ["build"],
 ] as const;
 
-/** Packages of Node, and workspaces of them, by npm, pnpm or Yarn. */
+/** Packages of Node, and workspaces of them, with npm, pnpm or Yarn. */
 export const node: Kind = {
   name: "node",
   mark: /^package\.json$/,
@@ -61,7 +61,7 @@ function managerOf(project: NodeProject): PackageManager {
   return npm(project);
 }
 
-/** Packages that `workspaces` or pnpm-workspace.yaml names. */
+/** Returns the packages that `workspaces` or pnpm-workspace.yaml names. */
 function membersOf(files: ProjectFiles, manifest: PackageJson): Map<string, PackageJson> {
   const patterns = manifest.workspaces ?? pnpmPatterns(files.text("pnpm-workspace.yaml"));
   if (patterns.length === 0) return new Map();
@@ -97,7 +97,7 @@ function pnpmPatterns(text: string | undefined): string[] {
 interface ChosenScript {
   readonly job: string;
   readonly script: string;
-  /** Whether the packages of the workspace have it, and the top one has not. */
+  /** Whether only the packages of the workspace have the script, not the top package. */
   readonly inAll: boolean;
 }
 
@@ -137,13 +137,13 @@ function scriptJob(
       run(script, inAll),
     ],
     ...(manager.install === undefined ? {} : { needs: [manager.install.name] }),
-    // Test runners watch for changes elsewhere, and wait for keys.
+    // Without this, test runners watch for changes and wait for keys.
     environment: { CI: "true" },
   };
 }
 
 /**
- * Returns the build that a job needs first: of packages with built entry files, or of a script that names a built
+ * Returns the build that a job needs first, because packages have built entry files or a script names a built
  * directory.
  */
 function buildBefore(project: NodeProject, job: string): ChosenScript | undefined {
@@ -162,7 +162,7 @@ function buildBefore(project: NodeProject, job: string): ChosenScript | undefine
   return isMissing || importsItself ? build : undefined;
 }
 
-/** Whether package.json names a file that no commit has. Patterns and directories are not looked at. */
+/** Whether package.json names a file that is not in the commit. Patterns and directories are not checked. */
 function isBuilt(files: ProjectFiles, path: string): boolean {
   if (path.includes("*") || !/\.[cm]?[jt]sx?$/.test(path)) return false;
   return !files.has(path);

@@ -59,7 +59,7 @@ export function npm(project: NodeProject): PackageManager {
   const built = [...packages]
     .filter(([path, { hasInstallScript }]) => hasInstallScript && path.includes("node_modules/"))
     .map(([path]) => path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length));
-  // Scripts of the repository itself read files that are no inputs here; those of dependencies are run by name.
+  // Scripts of the repository itself read files that are not inputs here; those of dependencies are run by name.
   const commands =
     own.length === 0
       ? ["npm ci --no-audit --no-fund"]

@@ -39,7 +39,7 @@ export function hasDependencies(manifest: PackageJson): boolean {
   );
 }
 
-/** The file that another package gets when it imports this one; undefined where package.json names none. */
+/** Returns the files that another package gets when it imports this one; none when package.json names none. */
 export function entryFiles(manifest: PackageJson): string[] {
   const { main, module, types } = manifest;
   return [main, module, types, ...textsIn(manifest.exports)]
@@ -55,7 +55,7 @@ function textsIn(value: unknown): string[] {
 const hookInstallers =
   /^\s*(npx\s+)?(husky|simple-git-hooks|lefthook|is-ci|git\s+config|ts-patch)\b/;
 
-/** Scripts that an installation runs by itself, and that may need files besides package.json. */
+/** Returns the scripts that an installation runs automatically, and that may need files besides package.json. */
 export function lifecycleScripts(manifest: PackageJson): string[] {
   return [
     "preinstall",
@@ -68,7 +68,7 @@ export function lifecycleScripts(manifest: PackageJson): string[] {
   ].filter((name) => manifest.scripts[name] !== undefined);
 }
 
-/** Whether a `postinstall` prepares sources, rather than hooks of Git, which a job has no use for. */
+/** Whether a `postinstall` prepares sources, rather than Git hooks, which a job does not need. */
 export function preparesSources(manifest: PackageJson): boolean {
   const script = manifest.scripts["postinstall"];
   return script !== undefined && !hookInstallers.test(script);

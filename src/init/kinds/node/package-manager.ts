@@ -7,9 +7,9 @@ export interface PackageManager {
   readonly name: string;
   /** The file that identified it, for people. */
   readonly found: string;
-  /** Absent where there is nothing to install. */
+  /** Absent when there is nothing to install. */
   readonly install?: StarterJob;
-  /** Commands that a job needs before it can call the package manager. */
+  /** Commands that a job runs before it can call the package manager. */
   readonly prepare: readonly string[];
   /** The command that runs a script of the top package. */
   run(script: string): string;
@@ -29,10 +29,10 @@ export interface NodeProject {
 export const installComment =
   "Runs again only when these files change. The other jobs take the installed packages from it.";
 
-/** Where a job keeps the package manager itself, which Node may not bring. */
+/** The directory in which a job installs the package manager itself, which may not be a part of Node. */
 export const toolsDirectory = ".grange-tools";
 
-/** The archive in which the installed packages of a workspace are passed on. */
+/** The archive with which the installed packages of a workspace are passed to other jobs. */
 const archive = ".grange-modules.tar";
 
 interface HandedModules {
@@ -44,10 +44,10 @@ interface HandedModules {
 }
 
 /**
- * Says how jobs get the directories of installed packages.
+ * Returns how jobs get the directories of installed packages.
  *
- * The packages of a workspace are links that leave node_modules (`node_modules/text -> ../packages/text`). An output
- * directory must not have such links, since it can be put anywhere; an archive can.
+ * The packages of a workspace are links out of node_modules (`node_modules/text -> ../packages/text`). An output
+ * directory must not contain such links, because it can be placed anywhere; an archive can.
  */
 export function handModules(project: NodeProject, directories: readonly string[]): HandedModules {
   if (project.members.size === 0) return { pack: [], unpack: [], outputs: directories };

@@ -8,7 +8,7 @@ import {
   toolsDirectory,
 } from "./package-manager.ts";
 
-/** pnpm, in the version that package.json names, or else that writes such a lock file. */
+/** pnpm, in the version that package.json names, or otherwise in one that writes such a lock file. */
 export function pnpm(project: NodeProject): PackageManager {
   const { files, manifest, members } = project;
   const lock = files.text("pnpm-lock.yaml") ?? "";
@@ -54,7 +54,7 @@ function namedVersion(packageManager: string | undefined): string | undefined {
   return /^pnpm@(\d+(?:\.\d+){0,2})/.exec(packageManager ?? "")?.[1];
 }
 
-/** The newest pnpm that writes lock files of this version, and runs on Node 20. */
+/** Returns the newest pnpm that writes lock files of this version and runs on Node 20. */
 function versionForLock(lock: string): string {
   const version = /^lockfileVersion:\s*['"]?(\d+)/m.exec(lock)?.[1];
   return { "5": "7", "6": "8" }[version ?? ""] ?? "10";

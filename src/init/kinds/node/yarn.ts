@@ -57,7 +57,8 @@ function berry(project: NodeProject): PackageManager {
   const version = namedVersion(project) ?? "4";
   const handed = handModules(project, moduleDirectories(project));
   const plugAndPlay = !/^nodeLinker:\s*["']?(node-modules|pnpm)/m.test(settings);
-  // Variables, since .yarnrc.yml may say otherwise: links in the cache of a home would not outlive the job.
+  // Set by variables, because .yarnrc.yml may have other settings: links into the cache of a home directory would not
+  // outlive the job.
   const environment = "export YARN_NODE_LINKER=node-modules YARN_ENABLE_TELEMETRY=0";
   const program = committed ? [`yarn() { node "$PWD/${path}" "$@"; }`] : [usePrefix];
   return {
@@ -104,7 +105,7 @@ function hasOwnScripts({ manifest, members }: NodeProject): boolean {
   return [manifest, ...members.values()].some((each) => lifecycleScripts(each).length > 0);
 }
 
-/** Which members get a node_modules is known after the installation only; outputs must exist. */
+/** Only the installation shows which members get a node_modules, and outputs must exist. */
 function moduleDirectories({ members }: NodeProject): string[] {
   const nested = [...members].filter(([, manifest]) => hasDependencies(manifest));
   return ["node_modules", ...nested.map(([member]) => `${member}/node_modules`)];

@@ -23,7 +23,7 @@ const PyProject = z.object({
 });
 export type PyProject = z.output<typeof PyProject>;
 
-/** Returns undefined for a text that is no TOML. */
+/** Returns undefined for a text that is not TOML. */
 export function readPyProject(text: string | undefined): PyProject | undefined {
   if (text === undefined) return undefined;
   try {

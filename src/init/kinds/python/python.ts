@@ -5,13 +5,13 @@ import { type PyProject, readPyProject } from "./pyproject.ts";
 
 const tools: readonly NeededTool[] = [{ program: "python3", package: "python3-venv" }];
 
-/** Tests run in a new virtual environment: one cannot be moved, and links to its interpreter. */
+/** Tests run in a new virtual environment: an existing one cannot be moved, and links to its interpreter. */
 const newEnvironment = [
   'python3 -m venv "$TMPDIR/venv"',
   'export PATH="$TMPDIR/venv/bin:$PATH" PIP_DISABLE_PIP_VERSION_CHECK=1',
 ];
 
-/** Python projects: by uv, tox, Poetry, or pip with pytest. */
+/** Python projects, with uv, tox, Poetry, or pip and pytest. */
 export const python: Kind = {
   name: "python",
   mark: /^(pyproject\.toml|setup\.py|setup\.cfg|tox\.ini|uv\.lock|requirements.*\.txt)$/,
@@ -24,7 +24,7 @@ export const python: Kind = {
     if (usableTox(project)) return byTox(project);
     if (project.has("poetry.lock") && pyproject?.tool["poetry"] !== undefined)
       return byPoetry(project);
-    // A pyproject.toml may hold nothing but settings of linters.
+    // A pyproject.toml may contain only settings of linters.
     if (!isPackage && pyproject?.project === undefined && !hasRequirements && !hasTests(project))
       return undefined;
     if (!isPackage && pyproject?.project === undefined) return byRequirements(project);
@@ -32,7 +32,7 @@ export const python: Kind = {
   },
 };
 
-/** A version for tools that take it from Git, which a job has not. */
+/** A version for tools that read it from Git, which is missing in a job. */
 function versionEnvironment(project: ProjectFiles): { environment?: Record<string, string> } {
   const texts = ["pyproject.toml", "setup.py", "setup.cfg"]
     .map((name) => project.text(name) ?? "")
@@ -48,7 +48,7 @@ function versionEnvironment(project: ProjectFiles): { environment?: Record<strin
 
 function byUv(project: ProjectFiles, pyproject: PyProject | undefined): RecognisedProject {
   const uv = [
-    // Where uv is not installed, pip brings it.
+    // If uv is not installed, pip installs it.
     'command -v uv || { python3 -m venv "$TMPDIR/uv"; "$TMPDIR/uv/bin/pip" install --quiet uv; export PATH="$TMPDIR/uv/bin:$PATH"; }',
     'export UV_CACHE_DIR="$PWD/.uv-cache" UV_PROJECT_ENVIRONMENT="$TMPDIR/venv"',
   ];
@@ -91,7 +91,7 @@ function byUv(project: ProjectFiles, pyproject: PyProject | undefined): Recognis
   };
 }
 
-/** Whether tox has an environment that any Python can be used for, and that does something. */
+/** Whether tox has an environment that runs commands with any Python. */
 function usableTox(project: ProjectFiles): boolean {
   const ini = project.text("tox.ini") ?? project.text("setup.cfg") ?? "";
   const general = /^\[testenv\]\n((?:(?!\[).*\n?)*)/m.exec(ini)?.[1] ?? "";
@@ -129,7 +129,7 @@ function byPoetry(project: ProjectFiles): RecognisedProject {
           'python3 -m venv "$TMPDIR/poetry"',
           '"$TMPDIR/poetry/bin/pip" install --quiet poetry',
           ...newEnvironment,
-          // In an environment that is active, Poetry makes none.
+          // Inside an active environment, Poetry creates none.
           'VIRTUAL_ENV="$TMPDIR/venv" "$TMPDIR/poetry/bin/poetry" install --no-interaction',
           run,
         ],
@@ -181,7 +181,7 @@ function byPip(project: ProjectFiles, pyproject: PyProject | undefined): Recogni
     project.has("setup.py") ||
     pyproject?.["build-system"] !== undefined ||
     pyproject?.project !== undefined;
-  // Editable: tests find the sources, and files beside them. Backends that compile cannot do that everywhere.
+  // Editable: tests find the sources, and files beside them. Backends that compile do not support this everywhere.
   const compiles = /mesonpy|scikit_build|maturin/.test(
     pyproject?.["build-system"]?.["build-backend"] ?? "",
   );
@@ -221,7 +221,7 @@ function byPip(project: ProjectFiles, pyproject: PyProject | undefined): Recogni
 
 type PlaceOfPytest = "dependencies" | { readonly kind: "extra" | "group"; readonly name: string };
 
-/** Where pyproject.toml names pytest; the default group of uv first. */
+/** Returns where pyproject.toml names pytest; uv's default group first. */
 function placeOfPytest(pyproject: PyProject | undefined): PlaceOfPytest | undefined {
   if (pyproject === undefined) return undefined;
   const isPytest = (requirement: string) => /^pytest\b(?!-)/i.test(requirement.trim());
@@ -263,7 +263,7 @@ function groupForTests(pyproject: PyProject | undefined): string | undefined {
   return ["test", "tests", "testing", "dev"].find((name) => names.includes(name));
 }
 
-/** Plugins that options of pytest need, though no list may name them. */
+/** Returns the plugins for the options of pytest; possibly no list names them. */
 function pluginsOf(project: ProjectFiles): string[] {
   const options = ["pyproject.toml", "setup.cfg", "pytest.ini", "tox.ini"]
     .map((name) => project.text(name) ?? "")
@@ -298,7 +298,7 @@ function testRequirementFiles(project: ProjectFiles): string[] {
   );
 }
 
-/** Files that requirement files include: `-r base.txt`, `-c constraints.txt`. */
+/** Returns the files that requirement files include: `-r base.txt`, `-c constraints.txt`. */
 function includedFiles(project: ProjectFiles, files: readonly string[]): string[] {
   return files.flatMap((file) => {
     const directory = file.includes("/") ? `${file.slice(0, file.lastIndexOf("/"))}/` : "";
