@@ -3,12 +3,12 @@ import { incompleteTail } from "../pages/log/incomplete-tail.ts";
 import type { FakeFarm } from "./fake-farm.ts";
 import { sendEvents } from "./send-events.ts";
 
-/** Of a log, in one answer: small, so that long logs take several. */
+/** The part of a log in one answer: small, so that long logs take several. */
 const largestShare = 1024 * 1024;
 
 type Log = ReturnType<FakeFarm["log"]>;
 
-/** The log's bytes that are there, a share of them. */
+/** Answers with a part of the log's existing bytes. */
 export function answerLog(log: Log, offset: number, response: ServerResponse): void {
   const share = log.bytes.subarray(offset, offset + largestShare);
   const next = offset + share.length;
@@ -18,7 +18,7 @@ export function answerLog(log: Log, offset: number, response: ServerResponse): v
   response.end(share);
 }
 
-/** The log as it grows. */
+/** Streams the log as it grows. */
 export function answerLogEvents(
   farm: FakeFarm,
   log: Log,
@@ -28,7 +28,7 @@ export function answerLogEvents(
 ): void {
   let offset = from;
   sendEvents(farm, response, streams, (send, end) => {
-    // A character that is not finished waits for its rest.
+    // An incomplete character waits for its remaining bytes.
     const whole = log.bytes.length - (log.complete ? 0 : incompleteTail(log.bytes));
     if (whole > offset) {
       send({ event: "log", data: { offset, text: log.bytes.subarray(offset, whole).toString() } });

@@ -32,7 +32,9 @@ interface Question {
   readonly body: unknown;
 }
 
-/** Answers that are whole at once: definitions, branches, sets, searches, new graphs. Undefined for all else. */
+/**
+ * Answers requests with a complete body: definitions, branches, sets, searches, new graphs. Undefined for all others.
+ */
 export function answerMadeUp(farm: FakeFarm, { kind, id, rest, url, body }: Question): unknown {
   switch (kind) {
     case "repositories":

@@ -19,7 +19,7 @@ interface Requested {
   readonly select?: string | undefined;
 }
 
-/** What depends on the choice: the switch `pgo` brings a job along, the graph `tests` leaves one out; a name selects. */
+/** Returns the jobs of a choice: the switch `pgo` adds a job, the graph `tests` leaves one out; a name selects. */
 function jobsOf({ switches, graph, select }: Requested): Plan {
   const chosen = plan.filter(([name]) =>
     name === "pgo" ? switches?.pgo === true : name !== "lint" || graph !== "tests",
@@ -28,7 +28,7 @@ function jobsOf({ switches, graph, select }: Requested): Plan {
   if (named === undefined) return chosen;
   const needs = new Map(chosen.map(([name, ...on]) => [name, on]));
   const wanted = new Set([named]);
-  // A set grows while it is walked.
+  // Adding to the set while it is iterated is intended.
   for (const name of wanted) for (const on of needs.get(name) ?? []) wanted.add(on);
   return chosen.filter(([name]) => wanted.has(name));
 }

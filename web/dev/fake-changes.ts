@@ -18,7 +18,7 @@ import { type FakeFarm, summaryOf } from "./fake-farm.ts";
 import { FakeRefusal } from "./fake-refusal.ts";
 import { madeUpJob } from "./made-up-job.ts";
 
-/** What people do to a graph, in memory. What is asked and answered meets the API's own shapes. */
+/** Changes a graph in memory as a user would. Requests and answers are checked against the API's own schemas. */
 export function changeFakeGraph(farm: FakeFarm, graph: Graph, verb: string, body: unknown) {
   switch (verb) {
     case "retrigger":
@@ -40,7 +40,7 @@ export function changeFakeGraph(farm: FakeFarm, graph: Graph, verb: string, body
   }
 }
 
-/** A change names the graph's version; after any other change it would be another one. */
+/** A change names the graph's version; after any other change its effect would differ. */
 function planned(
   farm: FakeFarm,
   graph: Graph,
@@ -197,7 +197,7 @@ function clone(farm: FakeFarm, graph: Graph, asked: ReturnType<typeof Clone.pars
   });
 }
 
-/** No branch lets anybody go beyond 10. */
+/** No branch allows a priority above 10. */
 function prioritise(farm: FakeFarm, graph: Graph, asked: SetGraphPriority): GraphPriority {
   if (asked.job !== undefined) {
     const { job, priority = 0 } = asked;

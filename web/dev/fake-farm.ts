@@ -11,21 +11,21 @@ import { FakeGranary } from "./fake-granary.ts";
 import { FakeLab } from "./fake-lab.ts";
 import type { FakeInvocation } from "./made-up-invocations.ts";
 
-/** One run's log: its bytes so far, and whether more will come. */
+/** One run's log: its bytes so far, and whether more will follow. */
 interface FakeLog {
   bytes: Buffer;
   complete: boolean;
 }
 
-/** What the fake server knows, in memory; and who wants to hear of changes. */
+/** The data of the fake server, in memory; and the listeners for changes. */
 export class FakeFarm {
   readonly graphs = new Map<string, Graph>();
   readonly workers: Worker[] = [];
-  /** As they were asked for, in order. */
+  /** In the order of the requests. */
   readonly submissions: SubmitGraph[] = [];
-  /** As they were carried out, in order. */
+  /** In the order of execution. */
   readonly retriggers: z.output<typeof Retrigger>[] = [];
-  /** By graph and job, where somebody set one. */
+  /** By graph and job, if a priority was set. */
   readonly jobPriorities = new Map<string, number>();
   readonly logs = new Map<string, FakeLog>();
   /** By repository and branch, the newest first. */
@@ -33,13 +33,13 @@ export class FakeFarm {
   /** The newest first. */
   readonly searches: Search[] = [];
   readonly invocations: FakeInvocation[] = [];
-  /** Those that are not simply made up of the actions that they serve. */
+  /** Executions with their own data; others are derived from the actions that they serve. */
   readonly executions = new Map<string, ExecutionDetail>();
-  /** Undefined while nobody changed any. */
+  /** Undefined until a setting is changed. */
   sizeClassSettings: Readonly<Record<string, unknown>> | undefined;
-  /** Benchmarks: nothing, until somebody puts a lab here that is not empty. */
+  /** Benchmarks: empty, until a test sets a lab with data. */
   lab = new FakeLab();
-  /** Granaries: none has told anything, until somebody puts one here that is not empty. */
+  /** Granaries: no reports, until a test sets one with data. */
   granary = new FakeGranary();
   readonly #listeners = new Set<() => void>();
 
@@ -58,7 +58,7 @@ export class FakeFarm {
     return graph;
   }
 
-  /** Changes jobs of a graph in one transaction: one version up, whatever the number of jobs. */
+  /** Changes jobs of a graph in one transaction: the version grows by one, whatever the number of jobs. */
   change(id: string, patches: Readonly<Record<string, Partial<JobSummary>>>): void {
     const graph = this.graphs.get(id);
     if (graph === undefined) return;

@@ -15,7 +15,7 @@ import {
 import { StoreStanding } from "#api/store.ts";
 import { FakeRefusal } from "./fake-refusal.ts";
 
-/** What granaries told, in memory. */
+/** The reports of granaries, in memory. */
 export class FakeGranary {
   /** The newest first. */
   builds: GranaryBuildReport[] = [];
@@ -23,7 +23,7 @@ export class FakeGranary {
   indexes: CommitIndexSummary[] = [];
   results: z.infer<typeof IndexedResult>[] = [];
   quarantined: QuarantinedResult[] = [];
-  /** Whether whoever asks may release what is in quarantine. */
+  /** Whether the caller may release results from quarantine. */
   mayRelease = true;
   store: StoreStanding = {
     limitBytes: null,

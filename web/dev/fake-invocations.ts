@@ -65,7 +65,7 @@ function actionsOf({ actions }: FakeInvocation, query: URLSearchParams): Invocat
   });
 }
 
-/** As the farm keeps it, or made up of the action that it served. */
+/** Returns the stored execution, or one derived from the action that it served. */
 export function fakeExecution(farm: FakeFarm, id: string): ExecutionDetail {
   const kept = farm.executions.get(id);
   if (kept !== undefined) return Execution.parse(kept);

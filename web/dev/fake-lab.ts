@@ -5,7 +5,7 @@ import type { ArtifactView, RequestDetail } from "#api/benchmark-request.ts";
 import type { CollectorView } from "#api/collector.ts";
 import type { TestCase } from "#core/test-case.ts";
 
-/** What the fake server knows of benchmarks. */
+/** The benchmark data of the fake server. */
 export class FakeLab {
   suites: SuiteView[] = [];
   /** The newest first. */
@@ -19,8 +19,8 @@ export class FakeLab {
     undefined;
   noise: (of: TestCase) => CaseNoise | undefined = () => undefined;
   series: (of: TestCase, metric: string, samples: boolean) => Series | undefined = () => undefined;
-  /** What was said of change points, the last first. */
+  /** Statements about change points, the last first. */
   readonly said: unknown[] = [];
-  /** What was asked for with POST, by address. */
+  /** POST requests, by address. */
   readonly told: string[] = [];
 }

@@ -1,4 +1,4 @@
-/** A no of the fake server, as the API says it. */
+/** An error answer of the fake server, in the form of the API. */
 export class FakeRefusal extends Error {
   readonly status: number;
   readonly code: string;

@@ -4,7 +4,7 @@ import { commitFor } from "./made-up-graph.ts";
 
 const commits = 100;
 
-/** Begins a search that has asked for some commits of a hundred; or says what it would come to. */
+/** Starts a search that has requested some of a hundred commits; or returns its forecast. */
 export function startFakeSearch(farm: FakeFarm, body: unknown): StartedSearch {
   const asked = StartSearch.parse(body);
   const isBisect = asked.kind === "bisect";

@@ -32,7 +32,7 @@ export function madeUpTestCase(of: Partial<TestCase> = {}): TestCase {
   };
 }
 
-/** A case that a fence judged by its change; what is relevant regressed or improved. */
+/** A case that was judged with a fence by its change; a relevant one regressed or improved. */
 export function madeUpCase(
   of: Partial<TestCase>,
   changes: Partial<CaseComparison> = {},

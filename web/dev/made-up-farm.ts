@@ -13,7 +13,7 @@ const subjects = [
   "Keep a log whole on disk before it is sent",
 ];
 
-/** A farm with something on every page. */
+/** A farm with data for every page. */
 export function madeUpFarm(now: Date): FakeFarm {
   const farm = new FakeFarm();
   const ago = (minutes: number) => new Date(now.getTime() - minutes * 60_000);

@@ -16,7 +16,7 @@ const commands = [
 const machines = ["ci-3.example.org", "attic", "ada-laptop"];
 const environment = hash("environment").slice(0, 16);
 
-/** Granaries that told of 70 builds in a month, of which some were cold. */
+/** Granaries that reported 70 builds in a month, some of them cold. */
 export function madeUpGranary(now: Date): FakeGranary {
   const granary = new FakeGranary();
   granary.builds = Array.from({ length: 70 }, (_, n) => madeUpBuild(n, now));

@@ -32,7 +32,7 @@ export const smallPlan: Plan = [
   ],
 ];
 
-/** Many chunks of tests over some platforms, as large farms have them. Deterministic. */
+/** Many chunks of tests on several platforms, as on large farms. Deterministic. */
 export function largePlan(jobs: number): Plan {
   const plan: [string, ...string[]][] = [["decide"]];
   const platforms = ["linux-x64", "linux-arm64", "macos-arm64", "windows-x64"];
@@ -105,7 +105,7 @@ export function madeUpGraph(
   };
 }
 
-/** Forty hex digits that look like a commit, always the same for a seed. */
+/** Returns forty hex digits that look like a commit, always the same for a seed. */
 export function commitFor(seed: string): string {
   let state = 2_166_136_261;
   let digits = "";

@@ -12,7 +12,7 @@ const after = (time: string, ms: number) => new Date(Date.parse(time) + ms).toIS
 const uuidFor = (text: string) =>
   hash(text).replace(/^(.{8})(.{4})(.{3})(.{3})(.{12}).*$/, "$1-$2-4$3-8$4-$5");
 
-/** Actions of all states, the same for the same name. */
+/** Returns actions of all states, the same for the same name. */
 export function madeUpActions(id: string, startedAt: string, count: number): InvocationAction[] {
   const packages = ["lib/net", "lib/store", "app", "tools/gen"];
   const mnemonics = ["CppCompile", "CppCompile", "CppCompile", "Genrule", "CppLink", "TestRunner"];
@@ -71,7 +71,7 @@ const oneTest = (attempt: number, status: string, shard = 1) => ({
   ],
 });
 
-/** A go of Bazel that told everything. */
+/** An invocation of Bazel with all kinds of build events. */
 export function madeUpInvocation(
   id: string,
   startedAt: string,
@@ -154,7 +154,7 @@ export function madeUpInvocation(
   };
 }
 
-/** The execution behind one of an invocation's actions. */
+/** Returns the execution of one of an invocation's actions. */
 export function madeUpExecution(
   { detail }: FakeInvocation,
   action: InvocationAction,

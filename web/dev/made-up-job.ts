@@ -1,7 +1,7 @@
 import type { Graph, JobDetail, JobSummary, Run } from "#api/graph.ts";
 import type { WaitingReason } from "#api/waiting.ts";
 
-/** All of a job, made up from its summary: as many runs as it says, the last one like itself. */
+/** Returns all details of a job, derived from its summary: as many runs as it states, the last one with its state. */
 export function madeUpJob(graph: Graph, job: JobSummary): JobDetail {
   const { jobList: _, edges: __, ...summary } = graph;
   const count = job.startedAt === null && !job.cached ? 0 : Math.max(1, job.runs);
@@ -81,7 +81,7 @@ function madeUpRun(graph: Graph, job: JobSummary, number: number, last: boolean)
   };
 }
 
-/** Why a made-up job does not run. */
+/** Returns why a made-up job does not run. */
 export function whyMadeUpJobWaits(job: JobSummary): WaitingReason | null {
   if (job.kind === "breakpoint" && job.state === "waiting") {
     return {

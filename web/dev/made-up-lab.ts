@@ -20,7 +20,7 @@ const profiles = ["check", "emit", "declarations"];
 const scenarios = ["full", "incr-full", "incr-unchanged", "incr-leaf", "incr-hub"];
 const backends = ["js", "native"];
 
-/** So many cases of the suite, and made-up benchmarks when it has fewer. */
+/** Returns this many cases of the suite, and made-up benchmarks when it has fewer. */
 function madeUpCases(count: number): TestCase[] {
   const all: TestCase[] = [];
   for (let round = 0; all.length < count; round++) {
@@ -38,7 +38,7 @@ function madeUpCases(count: number): TestCase[] {
   return all.slice(0, count);
 }
 
-/** A lab with something on every page: so many cases, over so many nightlies. */
+/** Returns a lab with data for every page: this many cases, over this many nightlies. */
 export function madeUpLab(now: Date, caseCount = 24, nights = 120): FakeLab {
   const lab = new FakeLab();
   const cases = madeUpCases(caseCount);
@@ -131,7 +131,7 @@ function suiteOf(cases: readonly TestCase[], now: Date, artifacts: number): Suit
   };
 }
 
-/** A verdict of each kind among the first ones; most did not change. */
+/** A verdict of each kind among the first ones; most cases did not change. */
 function comparedCase(of: TestCase, metric: string, after: string, n: number): CaseComparison {
   const words = `${caseKey(of)} ${metric} ${after}`;
   const draw = noise(words);

@@ -1,6 +1,6 @@
 const esc = "\u001b";
 
-/** What a friendly build writes: colours, progress over one line, links. */
+/** A normal build log: colours, progress in one line, links. */
 export function buildLog(job: string): string {
   const lines = [
     `${esc}[2m$${esc}[0m ${esc}[1mnpm run ${job}${esc}[0m`,
@@ -19,7 +19,7 @@ export function buildLog(job: string): string {
   return `${lines.join("\n").replaceAll("\r\n", "\r")}\n`;
 }
 
-/** A long log, with colours now and then. */
+/** A long log with some colours. */
 export function longLog(lines: number): string {
   const parts: string[] = [];
   for (let n = 1; n <= lines; n++) {
@@ -34,7 +34,7 @@ export function longLog(lines: number): string {
   return parts.join("");
 }
 
-/** What an attacker would write. */
+/** The log of an attacker. */
 export const hostileLog = [
   "<script>document.title = 'owned'; window.owned = true</script>",
   '<img src=x onerror="window.owned = true">',

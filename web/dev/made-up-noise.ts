@@ -16,7 +16,7 @@ const learned: Readonly<Record<MetricNature, { limit: number; from: LimitSource 
   noisy: { limit: 0.031, from: "self-tests" },
 };
 
-/** The noise of a case on two kinds of machines, of which the older has not tested itself. */
+/** The noise of a case on two kinds of machines; the older machine has no self-test. */
 export function madeUpNoise(of: TestCase, dates: readonly number[], now: Date): CaseNoise {
   const newest = dates.toReversed();
   const metricsOn = (machine: string, selfTests: number, from: number): MetricNoise[] =>

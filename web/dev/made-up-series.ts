@@ -5,7 +5,7 @@ import { madeUpMetrics } from "./made-up-comparison.ts";
 export const day = 86_400_000;
 export const first = Date.parse("2025-05-22T00:00:00Z");
 
-/** The same number for the same words. */
+/** Returns the same number for the same words. */
 export function noise(words: string): number {
   let state = 2_166_136_261;
   for (const letter of words) state = Math.imul(state ^ letter.charCodeAt(0), 16_777_619);

@@ -166,7 +166,7 @@ const alternatives = [
 
 export const sizedExecution = "5ec0d000-0000-4000-8000-00000000000a";
 
-/** Of an execution that ran out of memory on a small class, and came to its end on the next. */
+/** The decisions for an execution that ran out of memory on a small class, and completed on the next. */
 function madeUpDecisions(id: string, now: Date, title: string): SizeClassDecision[] {
   const at = (seconds: number) => new Date(now.getTime() - 600_000 + seconds * 1_000).toISOString();
   const run = {

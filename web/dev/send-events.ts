@@ -3,7 +3,7 @@ import type { FakeFarm } from "./fake-farm.ts";
 
 type Send = (event: { id?: string; event?: string; data: unknown }) => void;
 
-/** Calls `tell` now and whenever the farm changes, until it ends the stream or the client goes. */
+/** Calls `tell` now and whenever the farm changes, until it ends the stream or the client disconnects. */
 export function sendEvents(
   farm: FakeFarm,
   response: ServerResponse,

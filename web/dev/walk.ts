@@ -1,7 +1,7 @@
 import type { JobSummary } from "#api/graph.ts";
 import type { FakeFarm } from "./fake-farm.ts";
 
-/** Lets a graph of the fake farm live: its running jobs write, end, and let others start. */
+/** Simulates progress of a graph: its running jobs write logs, end, and let others start. */
 export function walk(farm: FakeFarm, id: string, everyMs: number): () => void {
   let step = 0;
   const timer = setInterval(() => {

@@ -14,7 +14,7 @@ z.config({ jitless: true });
 
 export const apiBase = "/api/v1";
 
-/** What the farm answered when it was not what we asked for. `status` 0: it did not answer at all. */
+/** The farm's unexpected answer. `status` 0: there was no answer. */
 export class AnswerError extends Error {
   override readonly name = "AnswerError";
   readonly status: number;
@@ -27,14 +27,14 @@ export class AnswerError extends Error {
   }
 }
 
-/** One question to the farm; the answer has met its schema. */
+/** Sends a request to the farm; parses the answer with its schema. */
 async function ask<T>(schema: z.ZodType<T>, path: string, init: RequestInit = {}): Promise<T> {
   const response = await reach(`${apiBase}${path}`, init);
   if (!response.ok) throw await failureOf(response);
   return schema.parse(await response.json());
 }
 
-/** Asks the farm to do something; PUT says how something is to be from now on. */
+/** Sends a change to the farm; PUT sends the complete new state. */
 export async function tell<T>(
   schema: z.ZodType<T>,
   path: string,
@@ -46,7 +46,7 @@ export async function tell<T>(
     return ask(schema, path, {
       method,
       headers: {
-        // The farm takes no other: a page elsewhere could send it unasked.
+        // The farm accepts no other type, because a page of another site could send one without permission.
         "content-type": "application/json",
         ...(word === null ? {} : { [wordHeader]: word }),
       },
@@ -79,7 +79,7 @@ export async function call<E extends Endpoint>(
   return answered as ResultOf<E>;
 }
 
-/** Like fetch, but says in words that nobody answered. */
+/** Like fetch, but throws a readable error when there is no answer. */
 export async function reach(url: string, init: RequestInit = {}): Promise<Response> {
   try {
     return await fetch(url, init);
@@ -90,7 +90,7 @@ export async function reach(url: string, init: RequestInit = {}): Promise<Respon
 }
 
 export async function failureOf(response: Response): Promise<AnswerError> {
-  // A proxy in front of the farm answers failures in its own words, not in JSON.
+  // A proxy in front of the farm sends failures in its own format, not in JSON.
   const body = Failure.safeParse(await response.json().catch(() => undefined));
   return body.success
     ? new AnswerError(response.status, body.data.error.code, body.data.error.message)

@@ -1,4 +1,4 @@
-/** How the page's streams are doing, all together: `lost` as soon as one of them is. */
+/** The common state of the page's streams: `lost` as soon as one of them is lost. */
 export type Connection = "quiet" | "connecting" | "live" | "lost";
 
 type StreamState = "connecting" | "live" | "lost";
@@ -7,7 +7,7 @@ const streams = new Map<object, StreamState>();
 const listeners = new Set<() => void>();
 let connection: Connection = "quiet";
 
-/** A stream says how it is; `undefined` when it is no longer wanted. */
+/** Sets the state of a stream; `undefined` when it is no longer needed. */
 export function reportStream(stream: object, state: StreamState | undefined): void {
   if (state === undefined) streams.delete(stream);
   else streams.set(stream, state);

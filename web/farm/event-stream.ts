@@ -1,27 +1,27 @@
 import { reportStream } from "./connection.ts";
 import { reconnectDelayMs } from "./reconnect-delay.ts";
 
-/** What a page wants to hear. */
+/** A page's subscription to events. */
 export interface Subscription {
   /**
-   * Where to listen. Asked again at every connection, so that the address can
-   * name the last thing heard (`?since=`, `?offset=`) and nothing is lost.
+   * The stream's address. It is computed for every connection, so that it can name the last received event (`?since=`,
+   * `?offset=`) and nothing is lost.
    */
   readonly url: () => string;
   readonly onEvent: (data: string, type: string) => void;
   /** Named events besides `message`. */
   readonly types?: readonly string[];
-  /** A connection stands again after one was lost; for streams that cannot resume. */
+  /** Called when a lost connection is restored; for streams that cannot resume. */
   readonly onReconnected?: () => void;
-  /** Whether all has been said: then the server's closing of the stream is no loss. */
+  /** Whether the stream is complete: then it is no loss when the server closes it. */
   readonly isOver?: () => boolean;
 }
 
 /**
  * Listens to server-sent events until the returned function is called.
  *
- * A hidden page does not listen: browsers allow six connections per host over
- * HTTP/1.1, so the seventh open tab would otherwise hang. It catches up when shown.
+ * A hidden page does not listen: browsers allow six connections per host over HTTP/1.1, so the seventh open tab would
+ * otherwise hang. The page reads the changes when it is shown.
  */
 export function listen(subscription: Subscription): () => void {
   const self = {};

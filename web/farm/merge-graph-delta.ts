@@ -1,11 +1,10 @@
 import type { Graph, GraphDelta, GraphSummary, JobSummary } from "#api/graph.ts";
 
 /**
- * What is known of a graph after hearing a delta.
+ * Returns a graph with a delta applied.
  *
- * Whatever is newer by version wins, job by job, so that a delta heard twice or
- * too late changes nothing. The same graph comes back when nothing was new:
- * then nothing is drawn again.
+ * For each job, the newer version is used, so that a repeated or late delta changes nothing. Without changes, the same
+ * graph object is returned, so that nothing is drawn again.
  */
 export function mergeGraphDelta(graph: Graph, delta: GraphDelta): Graph {
   const jobList = mergeJobs(graph.jobList, delta.jobs);
@@ -27,7 +26,7 @@ function mergeJobs(known: JobSummary[], heard: readonly JobSummary[]): JobSummar
   return changed || byName.size > 0 ? [...merged, ...byName.values()] : known;
 }
 
-/** The list of graphs after one of them changed: newest first, each at its newest version. */
+/** Returns the list of graphs after a change of one of them: newest first, each with its newest version. */
 export function mergeGraphSummary(list: GraphSummary[], heard: GraphSummary): GraphSummary[] {
   const at = list.findIndex((graph) => graph.id === heard.id);
   const known = list[at];

@@ -1,17 +1,20 @@
 import { SessionStanding } from "#api/session.ts";
 
-/** What a page sends along with what it changes, to show that it is a page of the farm. */
+/** The header that a page sends with each change, to prove that it is a page of the farm. */
 export const wordHeader = "x-grange-csrf";
 
 let asked: Promise<string | null> | undefined;
 
-/** The word of the session; null when nobody is signed in. Asked for once, when something is first changed. */
+/** Returns the token of the session; null when no user is signed in. It is requested once, at the first change. */
 export function pageWord(): Promise<string | null> {
   asked ??= ask();
   return asked;
 }
 
-/** Asks anew: somebody may have signed in or out in another tab. Whether it is another word now. */
+/**
+ * Requests the token again, because the user may have signed in or out in another tab. Returns whether the token has
+ * changed.
+ */
 export async function askForNewWord(): Promise<boolean> {
   const before = await pageWord();
   asked = ask();
@@ -19,7 +22,7 @@ export async function askForNewWord(): Promise<boolean> {
 }
 
 async function ask(): Promise<string | null> {
-  // A farm that does not answer will say so when it is asked for the change itself.
+  // If the farm does not answer, the change itself will report this.
   const response = await fetch("/api/v1/session").catch(() => undefined);
   if (response?.ok !== true) return null;
   return SessionStanding.parse(await response.json()).csrf;

@@ -2,17 +2,17 @@ import { QueryClient } from "@tanstack/react-query";
 import { AnswerError } from "./ask.ts";
 
 /**
- * What pages know. A page asks once when it is opened; what changes after that
- * is told by streams, so nothing is asked again on focus or on a timer.
+ * The data of pages. A page requests its data once when it is opened; streams report later changes, so nothing is
+ * requested again on focus or by a timer.
  */
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
-      // What a route has just asked for is not asked for again by its page.
+      // A page does not repeat the request that its route has just made.
       staleTime: 5_000,
       refetchOnWindowFocus: false,
       refetchOnReconnect: false,
-      // A question answered with no is not asked again; a server that is away may come back.
+      // A refused request is not repeated; an unreachable server may come back.
       retry: (failures, reason) =>
         reason instanceof AnswerError && reason.status === 0 && failures < 2,
       retryDelay: 400,

@@ -2,9 +2,9 @@ const firstMs = 250;
 const longestMs = 10_000;
 
 /**
- * How long to wait before the next try: doubling, at most ten seconds.
+ * Returns the pause before the next attempt: it doubles, up to ten seconds.
  *
- * `random` (0 to 1) spreads the pages out: a server that comes back meets all of them at once.
+ * `random` (0 to 1) distributes the pages over time, because a restarted server gets requests of all of them at once.
  */
 export function reconnectDelayMs(failures: number, random: number): number {
   const full = Math.min(longestMs, firstMs * 2 ** (failures - 1));

@@ -2,8 +2,8 @@ import { useEffect, useRef } from "react";
 import { listen, type Subscription } from "./event-stream.ts";
 
 /**
- * Listens while the component is shown. `key` names the stream: another key is
- * another stream, `undefined` is none. The newest callbacks are the ones called.
+ * Listens while the component is shown. `key` identifies the stream: another key opens another stream, `undefined`
+ * opens none. The newest callbacks are called.
  */
 export function useEventStream(key: string | undefined, subscription: Subscription): void {
   const latest = useRef(subscription);
@@ -11,7 +11,7 @@ export function useEventStream(key: string | undefined, subscription: Subscripti
     latest.current = subscription;
   });
 
-  // The key stands for the stream.
+  // The key identifies the stream.
   useEffect(() => {
     if (key === undefined) return;
     const { types } = latest.current;

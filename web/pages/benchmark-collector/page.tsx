@@ -11,7 +11,7 @@ import { collectorStates } from "../benchmarks/request-words.ts";
 import { StateSign } from "../benchmarks/state-mark.tsx";
 import "../benchmarks/benchmarks.css";
 
-/** One machine that measures, with all that may change a figure on it. */
+/** One measuring machine, with all facts that may affect a figure. */
 export function CollectorPage() {
   const { name } = useParams({ from: "/benchmarks/collectors/$name" });
   const { data } = useSuspenseQuery(collectorsQuery);

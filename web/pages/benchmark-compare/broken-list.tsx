@@ -2,7 +2,7 @@ import type { Comparison } from "#api/benchmark-comparison.ts";
 import { shownLines } from "../../parts/shown-text.ts";
 import { caseTitle } from "../benchmarks/case-words.ts";
 
-/** Benchmarks that fail after and did not before: no figure says so. */
+/** Benchmarks that fail in the later artifact but not in the earlier: no figure shows this. */
 export function BrokenList({ broken }: { readonly broken: Comparison["newlyBroken"] }) {
   if (broken.length === 0) return null;
   return (
@@ -22,7 +22,7 @@ export function BrokenList({ broken }: { readonly broken: Comparison["newlyBroke
   );
 }
 
-/** Cases that only one of the two has: they are in no mean. */
+/** Cases that only one of the two artifacts has: they are in no mean. */
 export function MissingList(props: {
   readonly missing: Comparison["missing"];
   readonly before: string;

@@ -19,7 +19,7 @@ interface Props {
 /** Points of a sparkline: about a month of nightlies before. */
 const lately = 60;
 
-/** What a verdict rests on, where the figures were taken, and how to see the same by hand. */
+/** The evidence of a verdict, the machine of the figures, and the commands to reproduce it. */
 export function CaseDetail({ comparison, metric, of }: Props) {
   const { suite, before, after } = comparison;
   const key = caseKey(of.case);

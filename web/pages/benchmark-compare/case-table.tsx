@@ -17,7 +17,7 @@ interface Props {
 
 type Row = { readonly head: string } | { readonly of: CaseComparison };
 
-/** Primary ones before secondary ones, as reports have them. */
+/** Orders primary cases before secondary ones, as in reports. */
 function rowsOf(cases: readonly CaseComparison[]): Row[] {
   return (["primary", "secondary"] as const).flatMap((category) => {
     const own = cases.filter((each) => each.category === category);
@@ -27,7 +27,7 @@ function rowsOf(cases: readonly CaseComparison[]): Row[] {
   });
 }
 
-/** All cases; only those that are looked at are in the page. */
+/** All cases; only the visible rows are in the page. */
 export function CaseTable({ comparison, metric, cases, search }: Props) {
   const rows = useMemo(() => rowsOf(cases), [cases]);
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
@@ -144,7 +144,7 @@ function Nothing({ comparison: { cases }, search }: Pick<Props, "comparison" | "
   );
 }
 
-/** How far below the page's top an element begins, also after what stands above it became longer. */
+/** Returns the distance of an element from the page's top, updated when the content above it grows. */
 function usePageTop<E extends HTMLElement>() {
   const [top, setTop] = useState(0);
   const element = useCallback((at: E | null) => {

@@ -22,7 +22,7 @@ const nothing: CompareSearch = {
   ...Object.fromEntries(facets.map((facet) => [facet, undefined])),
 };
 
-/** What narrows the table. Each list holds what there is, and nothing else. */
+/** The filters of the table. Each list contains only existing values. */
 export function CompareFilters({ comparison, search, shown, onChange }: Props) {
   const { cases, metric, metrics } = comparison;
   const box = useRef<HTMLInputElement>(null);

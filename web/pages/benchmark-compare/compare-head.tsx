@@ -5,7 +5,7 @@ import { useHotkeys } from "../../parts/hotkeys.ts";
 import type { CompareSearch } from "../benchmarks/search.ts";
 import { PairChooser } from "./pair-chooser.tsx";
 
-/** Which two, and what lies beside them. */
+/** The names of the two artifacts, and links to their neighbours. */
 export function CompareHead(props: {
   readonly comparison: Comparison;
   readonly search: CompareSearch;

@@ -3,7 +3,7 @@ import { caseTitle } from "../benchmarks/case-words.ts";
 import { changeText, valueText } from "../benchmarks/figure-text.ts";
 import { evidenceText, statedChange, verdictText } from "./verdict-words.ts";
 
-/** What is shown, as a table in Markdown. */
+/** Returns the visible table in Markdown. */
 export function comparisonMarkdown(
   { before, after, metric, metrics, summaries, newlyBroken, suite }: Comparison,
   cases: readonly CaseComparison[],

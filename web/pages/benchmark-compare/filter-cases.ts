@@ -3,12 +3,12 @@ import { caseTitle } from "../benchmarks/case-words.ts";
 import { type CompareSearch, type Facet, facets } from "../benchmarks/search.ts";
 import { statedChange } from "./verdict-words.ts";
 
-/** The words of a facet that there are, for a list to choose from. */
+/** Returns the existing words of a facet, for a selection list. */
 export function wordsOf(cases: readonly Pick<CaseComparison, "case">[], facet: Facet): string[] {
   return [...new Set(cases.map((each) => each.case[facet]))].filter((word) => word !== "").sort();
 }
 
-/** Whether a row is shown, by what the address asks for. Without more it is what is relevant or undecided. */
+/** Whether a row is shown, by the filters in the address. By default: relevant and undecided rows. */
 export function isShown(of: CaseComparison, search: CompareSearch): boolean {
   if (facets.some((facet) => search[facet] !== undefined && of.case[facet] !== search[facet])) {
     return false;
@@ -18,7 +18,7 @@ export function isShown(of: CaseComparison, search: CompareSearch): boolean {
   if (!isFound(of, search.find ?? "")) return false;
   return (
     search.all !== undefined ||
-    // Whoever asks for one kind of verdict, or is told of one that is open, sees all of it.
+    // A filter for one kind of verdict, or for open ones, shows all of its rows.
     (search.only !== undefined && search.only !== "regressed" && search.only !== "improved") ||
     of.relevant
   );
@@ -32,7 +32,7 @@ function isFound(of: CaseComparison, text: string): boolean {
     .every((word) => title.includes(word));
 }
 
-/** The greatest change first; of equal ones, by name. From nothing to something is the greatest. */
+/** Orders by the largest change first; equal ones by name. A change from zero is the largest. */
 export function byChange(a: CaseComparison, b: CaseComparison): number {
   const size = (of: CaseComparison, change = statedChange(of)) =>
     change === null ? Number.POSITIVE_INFINITY : Math.abs(change);

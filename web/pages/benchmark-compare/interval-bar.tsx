@@ -5,10 +5,10 @@ import { changeText, percentText } from "../benchmarks/figure-text.ts";
 const width = 96;
 const height = 14;
 
-/** Where the change lies with the evidence's certainty, against nought and against what does not matter. */
+/** Shows the interval of the change, relative to zero and to the limit of relevance. */
 export function IntervalBar({ evidence }: { readonly evidence: z.infer<typeof PairsEvidence> }) {
   const { effect, high, limit, low } = evidence;
-  // As far to the left as to the right, so that nought is always in the middle.
+  // Symmetric, so that zero is always in the middle.
   const reach = Math.max(Math.abs(low), Math.abs(high), limit * 1.5, 1e-9) * 1.08;
   const x = (change: number) => width / 2 + (change / reach) * (width / 2);
   return (

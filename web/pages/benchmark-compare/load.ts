@@ -20,11 +20,11 @@ export const comparisonQuery = ({ suite, before, after, metric }: ComparedPair) 
         { query: { suite, before, after, metric } },
         signal,
       ),
-    // It changes only while one of the two is being measured.
+    // It changes only while one of the two artifacts is being measured.
     staleTime: 60_000,
   });
 
-/** Undefined while the address does not name all of a comparison. */
+/** Undefined while the address does not name a complete comparison. */
 export function comparedPair(search: CompareSearch): ComparedPair | undefined {
   const { suite, before, after, metric } = search;
   return suite === undefined || before === undefined || after === undefined

@@ -2,7 +2,7 @@ import { useState } from "react";
 import type { CaseComparison, Comparison } from "#api/benchmark-comparison.ts";
 import { comparisonMarkdown } from "./comparison-markdown.ts";
 
-/** The table as it is shown, for a comment or a note. */
+/** Copies the visible table, for a comment or a note. */
 export function MarkdownButton(props: {
   readonly comparison: Comparison;
   readonly cases: readonly CaseComparison[];
@@ -16,7 +16,8 @@ export function MarkdownButton(props: {
       setCopied(true);
       window.setTimeout(() => setCopied(false), 1_500);
     } catch {
-      // Absent where the page is not served over HTTPS or from this machine: then it is there to be selected.
+      // The clipboard is absent when the page is served without HTTPS from another machine: then the text is shown for
+      // selection.
       setText(made);
     }
   };

@@ -11,7 +11,7 @@ interface Props {
 
 const offered = 8;
 
-/** Says which two to compare; offers the latest with what each follows. */
+/** A form for the two artifacts; it offers the latest ones and their parents. */
 export function PairChooser({ suite, before = "", after = "" }: Props) {
   const { data } = useSuspenseQuery(suitesQuery);
   const navigate = useNavigate();

@@ -1,6 +1,6 @@
 import type { CaseComparison, Comparison } from "#api/benchmark-comparison.ts";
 
-/** How to see the same by hand: what the farm has of it, and what one's own machine says. */
+/** Returns commands to reproduce a result: with the farm's data, and with a measurement on the user's machine. */
 export function reproduceCommands(
   { suite, before, after, metric }: Pick<Comparison, "suite" | "before" | "after" | "metric">,
   of: CaseComparison,
@@ -14,7 +14,7 @@ export function reproduceCommands(
   ]
     .filter((part) => part !== "")
     .join(" ");
-  // Least values of noisy metrics tell nothing: both are run by turns.
+  // Lowest values of noisy metrics are no evidence: both are run alternately.
   const isNoisy = of.evidence.by !== "fence";
   const stored = `grange bench compare ${before.tag} ${after.tag} --suite ${suite} --metric ${metric} --server`;
   const here = [before.tag, after.tag]

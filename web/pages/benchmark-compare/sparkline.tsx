@@ -5,7 +5,7 @@ import { valueText } from "../benchmarks/figure-text.ts";
 const width = 220;
 const height = 36;
 
-/** The last figures on one small line; the two that are compared are marked. */
+/** The last figures on one small line; the two compared ones are marked. */
 export function Sparkline(props: {
   readonly points: Series["points"];
   readonly marked: readonly string[];

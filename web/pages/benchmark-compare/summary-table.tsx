@@ -11,7 +11,7 @@ const directions: Readonly<Record<z.infer<typeof Direction>, readonly [string, s
   mixed: ["± mixed", "is-queued"],
 };
 
-/** What came of it, metric by metric; the chosen one is taken apart. */
+/** The result of each metric; the selected one is shown in detail. */
 export function SummaryTable(props: {
   readonly comparison: Comparison;
   readonly onMetric: (name: string) => void;

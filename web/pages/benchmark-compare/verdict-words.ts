@@ -9,7 +9,7 @@ import { changeText, magnitudeWords, percentText } from "../benchmarks/figure-te
 interface Said {
   readonly words: string;
   readonly sign: string;
-  /** The state whose colour it has; its sign and its words say the same. */
+  /** The state whose colour is used; the sign and the words have the same meaning. */
   readonly colour: string;
 }
 
@@ -21,7 +21,7 @@ export const verdicts: Readonly<Record<Verdict, Said>> = {
   "unlike-machines": { words: "unlike machines", sign: "≁", colour: "is-unreachable" },
 };
 
-/** What is said of a case's change, as the farm says it: of interleaved processes the estimate that has an interval. */
+/** Returns the stated change of a case, as on the farm: for interleaved processes, the estimate with an interval. */
 export function statedChange({ change, evidence }: CaseComparison): number | null {
   return evidence.by === "pairs" ? evidence.effect : change;
 }
@@ -42,7 +42,7 @@ export function verdictText(of: CaseComparison): string {
     .join(", ");
 }
 
-/** What a verdict rests on, short. */
+/** Describes the evidence of a verdict, in short. */
 export function evidenceText({ change, evidence }: CaseComparison): string {
   switch (evidence.by) {
     case "hint":
@@ -86,7 +86,7 @@ export function evidenceSentence({ evidence }: CaseComparison): string {
   }
 }
 
-/** What was seen of a count's scatter. Reports of before do not say. */
+/** Describes the observed scatter of a count. Old reports do not contain it. */
 function scatterText({ scatter }: FenceEvidence): string {
   const { before = null, after = null, selfTests = null } = scatter ?? {};
   const seen = [
@@ -100,13 +100,13 @@ function scatterText({ scatter }: FenceEvidence): string {
   return `Too little history; ${seen.join(", ")}.`;
 }
 
-/** Reports of before do not say what their rerun measured. */
+/** Old reports do not contain the measurements of their rerun. */
 function rerunText({ again }: PairsEvidence): string {
   if (!again) return "";
   return `: ${again.pairs} pairs, ${changeText(again.effect)}, with ${levelText(again.level)} certainty between ${changeText(again.low)} and ${changeText(again.high)}`;
 }
 
-/** Reports of before have intervals of 99 %. */
+/** Old reports have intervals of 99 %. */
 function levelText(level = 0.99): string {
   return `${(100 * level).toFixed(1).replace(/\.0$/, "")} %`;
 }

@@ -5,14 +5,16 @@ export type GridSeries = SeriesGrid["series"][number];
 export const graphKinds = ["raw", "percent-from-first", "percent-from-previous"] as const;
 export type GraphKind = (typeof graphKinds)[number];
 
-/** A place on a line. `isGuessed`: nobody measured it, and it stands where the last one stood. */
+/** A point on a line. `isGuessed`: it was not measured, and has the value of the previous point. */
 export interface Spot {
   readonly n: number;
   readonly value: number;
   readonly isGuessed: boolean;
 }
 
-/** A line through what was measured; gaps within it are bridged at the last known value, its ends are left open. */
+/**
+ * Returns a line through the measured points; inner gaps are bridged at the last known value, and the ends stay open.
+ */
 export function spotsOf(values: readonly (number | null)[]): Spot[] {
   const first = values.findIndex((value) => value !== null);
   const last = values.findLastIndex((value) => value !== null);
@@ -24,7 +26,7 @@ export function spotsOf(values: readonly (number | null)[]): Spot[] {
   });
 }
 
-/** The same line in what is asked for; what there is no part of (a first of 0) is left out. */
+/** Returns the line in the requested form; without a base value (a first value of 0), it is left out. */
 export function shownAs(kind: GraphKind, spots: readonly Spot[]): Spot[] {
   if (kind === "raw") return [...spots];
   return spots.flatMap((spot, k) => {
@@ -39,7 +41,7 @@ export interface ChartGroup {
   readonly series: readonly GridSeries[];
 }
 
-/** One chart for each benchmark as one profile of one backend; its scenarios are lines of it. */
+/** Returns one chart for each combination of benchmark, profile and backend; its scenarios are lines. */
 export function chartsOf(series: readonly GridSeries[]): ChartGroup[] {
   const groups = new Map<string, GridSeries[]>();
   for (const each of series) {

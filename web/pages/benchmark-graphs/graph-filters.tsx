@@ -21,7 +21,7 @@ const kindWords: Readonly<Record<GraphKind, string>> = {
   "percent-from-previous": "% from the one before",
 };
 
-/** What the charts show; lists come from the suite and from what is drawn. */
+/** The filters of the charts; lists come from the suite and from the visible charts. */
 export function GraphFilters(props: Props) {
   const { artifacts, kind, metric, onChange, search, suite, suites } = props;
   const first = useRef<HTMLElement>(null);

@@ -3,7 +3,7 @@ import { benchmarkHistoryEndpoints } from "#api/endpoints/benchmark-history-endp
 import { call } from "../../farm/ask.ts";
 import { type GraphsSearch, lineOf } from "../benchmarks/search.ts";
 
-/** More charts than anybody looks through; the page says how many were left out. */
+/** More charts than a user would look at; the page states how many were left out. */
 const mostSeries = 500;
 
 export const gridQuery = (suite: string, metric: string, search: GraphsSearch) => {
@@ -27,7 +27,7 @@ export const gridQuery = (suite: string, metric: string, search: GraphsSearch) =
     queryFn: ({ signal }) => call(benchmarkHistoryEndpoints.benchmarkGraphs, { query }, signal),
     enabled: suite !== "" && metric !== "",
     staleTime: 60_000,
-    // What is shown stays until the next is there.
+    // The present data stays visible until the new data arrives.
     placeholderData: (before) => before,
   });
 };

@@ -32,7 +32,7 @@ const bottom = height - 16;
 /** Colours and dashes of lines; more than these share one. */
 const styles = 6;
 
-/** One benchmark as one profile: a line for each scenario. */
+/** One benchmark with one profile: a line for each scenario. */
 export function SmallChart({ chart, grid, kind, onCompare, onRange }: Props) {
   const { element, isSeen } = useSeen<HTMLLIElement>();
   const of = chart.series[0]?.case;
@@ -156,7 +156,7 @@ function Drawn({ chart, grid, kind, onCompare, onRange }: Props) {
   );
 }
 
-/** Drawn through where it was measured, dotted where it was not. */
+/** Solid between measured points, dotted elsewhere. */
 function Line(props: {
   readonly style: number;
   readonly spots: readonly Spot[];
@@ -173,11 +173,11 @@ function Line(props: {
     if (before === undefined) return;
     const isMeasured = !spot.isGuessed && !before.isGuessed;
     if (!isMeasured) guessed += `M${at(before)}L${at(spot)}`;
-    // One line for as long as it goes on, or its dashes would begin anew at each point.
+    // A single path for a connected line; otherwise its dashes would restart at each point.
     else drawn += isGoingOn ? `L${at(spot)}` : `M${at(before)}L${at(spot)}`;
     isGoingOn = isMeasured;
   });
-  // Of a long line, only what would not be seen without: a figure alone.
+  // For a long line, only points that would be invisible otherwise: isolated figures.
   const isAlone = (k: number) =>
     spots[k - 1]?.isGuessed !== false && spots[k + 1]?.isGuessed !== false;
   const dots = spots
@@ -201,7 +201,7 @@ function lineName({ benchmark, scenario }: TestCase): string {
   return scenario === "" ? benchmark : scenario;
 }
 
-/** Each scenario has one look; where its machine changed, its line is broken. */
+/** Each scenario has one style; when its machine changes, its line is interrupted. */
 function scenariosOf({ series }: ChartGroup): TestCase[] {
   const known = new Map(series.map((each) => [each.case.scenario, each.case]));
   return [...known.values()].toSorted((a, b) => a.scenario.localeCompare(b.scenario));

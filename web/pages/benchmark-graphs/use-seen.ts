@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 
-/** Whether an element has come near to what is looked at. Hundreds of charts are drawn one screen at a time. */
+/** Returns whether an element is near the visible area. Hundreds of charts are drawn one screen at a time. */
 export function useSeen<E extends HTMLElement>() {
   const element = useRef<E>(null);
   const [isSeen, setSeen] = useState(false);

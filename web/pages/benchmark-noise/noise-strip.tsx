@@ -6,7 +6,7 @@ const width = 260;
 const left = 4;
 const right = width - 4;
 
-/** All that was seen of a metric's noise on one scale, with the limit: runs above, self-tests below. */
+/** All observed noise of a metric on one scale, with the limit: runs above, self-tests below. */
 export function NoiseStrip({ of }: { readonly of: MetricNoise }) {
   const runs = of.runs.map(({ scatter }) => scatter);
   const tests = of.selfTests.map(({ change }) => change);

@@ -10,7 +10,7 @@ const sources: Readonly<Record<LimitSource, string>> = {
   unseen: "its scatter was never seen: run it more than once, or wait for a self-test",
 };
 
-/** What a limit comes from. */
+/** Describes the source of a limit. */
 export function sourceText(from: LimitSource): string {
   return sources[from];
 }
@@ -19,7 +19,7 @@ export function limitText({ limit, from }: Pick<MetricNoise, "limit" | "from">):
   return from === "exact" ? "any difference" : percentText(limit);
 }
 
-/** The middle of a list and its greatest, as percentages. */
+/** Returns the median and the maximum of a list, as percentages. */
 export function spreadText(parts: readonly number[]): string {
   if (parts.length === 0) return "not seen";
   const sorted = parts.toSorted((a, b) => a - b);

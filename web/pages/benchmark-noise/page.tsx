@@ -14,7 +14,7 @@ import { limitText, sourceText, spreadText } from "./noise-words.ts";
 import "../benchmarks/benchmarks.css";
 import "./noise.css";
 
-/** How far one benchmark's figures stray by themselves, and the limits learned from that. */
+/** How much one benchmark's figures vary without a cause, and the limits learned from that. */
 export function NoisePage() {
   const search = useSearch({ from: "/benchmarks/noise" });
   const { data: suites } = useSuspenseQuery(suitesQuery);

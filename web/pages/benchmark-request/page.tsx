@@ -17,7 +17,7 @@ import { ReportView } from "./report-view.tsx";
 import "../benchmarks/benchmarks.css";
 import "../benchmark-compare/compare.css";
 
-/** One artifact that was asked to be measured: where it stands, its jobs, and what came of it. */
+/** One requested measurement of an artifact: its state, its jobs, and its result. */
 export function RequestPage() {
   const { id } = useParams({ from: "/benchmarks/requests/$id" });
   const { data: request } = useSuspenseQuery(requestQuery(id));
@@ -92,7 +92,7 @@ export function RequestPage() {
   );
 }
 
-/** Its place while it waits, and when it should end. */
+/** The position of a waiting request, and its estimated end. */
 function Standing({ request }: { readonly request: RequestDetail }) {
   const now = useNow();
   const { estimate, place, placeBecause, state } = request;

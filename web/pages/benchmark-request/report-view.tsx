@@ -16,7 +16,7 @@ import { changeText } from "../benchmarks/figure-text.ts";
 
 const shownAtOnce = 50;
 
-/** What a request came to, as it was when its last job ended. */
+/** The report of a request, as it was when its last job ended. */
 export function ReportView({ report }: { readonly report: Report }) {
   const { after, before, changes, markdown, missing, newlyBroken, suite } = report;
   return (

@@ -11,7 +11,7 @@ import { benchmarkSearchesQuery } from "./load.ts";
 import { searchKinds, searchStates } from "./search-states.ts";
 import "../benchmarks/benchmarks.css";
 
-/** Searches along the main line for where a figure stepped. */
+/** Searches along the main line for the artifact that changed a figure. */
 export function BenchmarkSearchesPage() {
   const search = useSearch({ from: "/benchmarks/searches" });
   const navigate = useNavigate({ from: "/benchmarks/searches" });

@@ -15,7 +15,7 @@ import { searchKinds, searchStates } from "./search-states.ts";
 import "../benchmarks/benchmarks.css";
 import "../benchmark-series/series.css";
 
-/** One search: what it measured so far, and which artifact made the step. */
+/** One search: its measurements so far, and the artifact that caused the step. */
 export function BenchmarkSearchPage() {
   const { id } = useParams({ from: "/benchmarks/searches/$id" });
   const query = benchmarkSearchQuery(id);

@@ -9,7 +9,7 @@ const left = 74;
 const top = 10;
 const bottom = height - 20;
 
-/** Where along the line it has measured, and what. */
+/** The measured positions on the line, and their figures. */
 export function SearchPlot({
   points,
   steps,

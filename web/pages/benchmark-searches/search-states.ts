@@ -1,6 +1,6 @@
 import type { BenchmarkSearchView } from "#api/benchmark-history.ts";
 
-/** How a search stands, in words, and whose shape shows it. */
+/** The states of a search in words, and the job state whose shape is used. */
 export const searchStates = {
   running: { words: "under way", shape: "running" },
   found: { words: "found", shape: "succeeded" },

@@ -18,7 +18,7 @@ const standings: Readonly<Record<ChangePointView["standing"], string>> = {
   dismissed: "dismissed",
 };
 
-/** Where the series stepped, and what people say of it. */
+/** The steps of the series, and people's statements about them. */
 export function ChangePoints({ series, onSearch }: Props) {
   const { changePoints, metric, suite } = series;
   const [said, setSaid] = useState<Omit<SayOfChangePoint, "note">>();

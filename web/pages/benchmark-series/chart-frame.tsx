@@ -10,20 +10,20 @@ interface Props {
   readonly left: number;
   readonly right: number;
   readonly count: number;
-  /** What a point is, in words; shown below and said aloud. */
+  /** Describes a point; the text is shown below the chart and read aloud. */
   readonly say: (n: number) => string;
   readonly onChoose: (n: number) => void;
-  /** A range was drawn over. */
+  /** Called after the user has selected a range. */
   readonly onRange?: (from: number, to: number) => void;
   readonly children: (at: number | undefined) => ReactNode;
 }
 
-/** Less far than this, a press is meant for a point and not for a range. */
+/** A shorter movement selects a point and not a range. */
 const leastDragged = 8;
 
 /**
- * A chart along which one moves, by pointer or by arrow keys: the point's words stand below it. Enter or a click
- * chooses the point; dragging across chooses a range.
+ * A chart with a cursor for pointer and arrow keys: the description of the point is below it. Enter or a click selects
+ * the point; dragging selects a range.
  */
 export function ChartFrame(props: Props) {
   const { children, count, height, label, left, onChoose, onRange, right, say, width } = props;

@@ -21,7 +21,7 @@ const left = 74;
 const top = 14;
 const bottom = height - 22;
 
-/** All figures of a series, with its steps and their mean levels, and where the machine changed. */
+/** All figures of a series, with its steps, their mean levels, and changes of the machine. */
 export function LargeChart({ series, points, onChoose, onRange }: Props) {
   const { element, width } = useWidth<HTMLDivElement>(900);
   const { metric } = series;
@@ -115,7 +115,7 @@ export function LargeChart({ series, points, onChoose, onRange }: Props) {
   );
 }
 
-/** Mean levels hold from one change point to the next of the same machine. */
+/** Mean levels extend from one change point to the next on the same machine. */
 function Steps(props: {
   readonly series: Series;
   readonly points: readonly Point[];

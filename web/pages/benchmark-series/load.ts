@@ -9,7 +9,7 @@ interface RequestedSeries {
   readonly case: string;
   readonly metric: string;
   readonly kind: Series["kind"];
-  /** All values of each point's iterations, too. */
+  /** Includes all values of each point's iterations. */
   readonly samples?: boolean;
 }
 
@@ -23,7 +23,7 @@ export const seriesQuery = ({ samples = false, ...asked }: RequestedSeries) =>
         signal,
       ),
     staleTime: 30_000,
-    // The line stays while its samples are fetched.
+    // The line stays visible while its samples are loaded.
     placeholderData: (before, query) =>
       query !== undefined && JSON.stringify(query.queryKey[1]) === JSON.stringify(asked)
         ? before

@@ -17,7 +17,7 @@ import { pointsWithin } from "./series-points.ts";
 import "../benchmarks/benchmarks.css";
 import "./series.css";
 
-/** One benchmark's figures along the main line, with where they stepped. */
+/** One benchmark's figures along the main line, with their steps. */
 export function SeriesPage() {
   const search = useSearch({ from: "/benchmarks/series" });
   const navigate = useNavigate({ from: "/benchmarks/series" });

@@ -1,11 +1,11 @@
-/** Of an axis: the least and the greatest that it shows, and where it is labelled. */
+/** An axis: its minimum and maximum, and the positions of its labels. */
 interface Axis {
   readonly low: number;
   readonly high: number;
   readonly ticks: readonly number[];
 }
 
-/** A linear axis with about so many labels at round figures, that holds all values and some room around them. */
+/** Returns a linear axis with about this many labels at round figures, which contains all values with a margin. */
 export function linearAxis(values: readonly number[], labels = 4): Axis {
   let least = Number.POSITIVE_INFINITY;
   let most = Number.NEGATIVE_INFINITY;
@@ -15,7 +15,7 @@ export function linearAxis(values: readonly number[], labels = 4): Axis {
     if (value > most) most = value;
   }
   if (least > most) return { low: 0, high: 1, ticks: [0, 1] };
-  // A flat line lies in the middle, with changes of some parts in a thousand still flat.
+  // A flat line is in the middle, and changes of a few parts in a thousand still look flat.
   const span = Math.max(most - least, Math.abs(most) * 0.004, 1e-12);
   const middle = (least + most) / 2;
   const low = middle - span * 0.55;
@@ -31,12 +31,12 @@ function roundStep(least: number): number {
   return ([1, 2, 5, 10].find((n) => n * unit >= least) ?? 10) * unit;
 }
 
-/** The place of the n-th of so many across a width. */
+/** Returns the position of the n-th of several points across a width. */
 export function placeOf(n: number, count: number, left: number, right: number): number {
   return count < 2 ? (left + right) / 2 : left + (n / (count - 1)) * (right - left);
 }
 
-/** Which of so many is nearest to a place. */
+/** Returns the index of the point nearest to a position. */
 export function nearest(x: number, count: number, left: number, right: number): number {
   if (count < 2) return 0;
   const n = Math.round(((x - left) / (right - left)) * (count - 1));

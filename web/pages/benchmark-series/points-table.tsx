@@ -6,7 +6,7 @@ import { artifactBefore, type Point } from "./series-points.ts";
 
 const atOnce = 50;
 
-/** What the chart shows, in figures, the newest first. */
+/** The chart's data as a table, the newest first. */
 export function PointsTable(props: { readonly series: Series; readonly points: readonly Point[] }) {
   const { points, series } = props;
   const { metric, suite } = series;

@@ -23,7 +23,7 @@ const kinds: Readonly<Record<Kind, readonly [string, string]>> = {
 
 const everies = ["1", "2", "5", "10", "week", "month"] as const;
 
-/** Has artifacts between two points measured, to see where a step is. */
+/** Requests measurements of artifacts between two points, to locate a step. */
 export function SearchHere(props: {
   readonly series: Series;
   readonly from: string | undefined;

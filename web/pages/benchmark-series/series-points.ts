@@ -2,7 +2,7 @@ import type { Series } from "#api/benchmark-history.ts";
 
 export type Point = Series["points"][number];
 
-/** Points from one artifact to another, both with them; an end that is not there cuts nothing off. */
+/** Returns points from one artifact to another, both included; a missing end does not limit the range. */
 export function pointsWithin(
   points: readonly Point[],
   { from, to }: { readonly from?: string | undefined; readonly to?: string | undefined },
@@ -12,20 +12,23 @@ export function pointsWithin(
   return points.slice(Math.max(0, first), last === -1 ? undefined : last + 1);
 }
 
-/** The artifact that was measured before the n-th point, which is another one. */
+/** Returns the artifact that was measured before the n-th point, if it is a different one. */
 export function artifactBefore(points: readonly Point[], n: number): string | undefined {
   const own = points[n]?.artifact;
   return points.slice(0, n).findLast(({ artifact }) => artifact !== own)?.artifact;
 }
 
-/** Where the machine, or what runs on it, is not as at the point before: figures across it are not compared. */
+/**
+ * Returns the indexes at which the machine or its software differs from the point before: figures across such a change
+ * are not compared.
+ */
 export function machineChanges(points: readonly Point[]): number[] {
   return points.flatMap(({ fingerprint }, n) =>
     n > 0 && points[n - 1]?.fingerprint !== fingerprint ? [n] : [],
   );
 }
 
-/** Runs of points of one machine: lines that are drawn through. */
+/** Returns ranges of points of one machine, for continuous lines. */
 export function linesOf(points: readonly Point[]): (readonly number[])[] {
   const ends = [0, ...machineChanges(points), points.length];
   return ends

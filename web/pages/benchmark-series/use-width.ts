@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef, useState } from "react";
 
-/** The width of an element, so that what is drawn in it keeps the size of its letters. */
+/** Returns the width of an element, so that text drawn in it keeps its size. */
 export function useWidth<E extends HTMLElement>(first: number) {
   const element = useRef<E>(null);
   const [width, setWidth] = useState(first);

@@ -13,7 +13,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** Asks for an artifact to be measured. What is left empty is what the suite usually takes. */
+/** Requests the measurement of an artifact. Empty fields mean the suite's defaults. */
 export function AskDialog({ suite, artifact = "", onClose }: Props) {
   const suites = useQuery(suitesQuery);
   const client = useQueryClient();

@@ -2,13 +2,13 @@ interface Props {
   readonly label: string;
   readonly options: readonly string[];
   readonly value: string | undefined;
-  /** What it is when nothing is chosen; undefined where something always is. */
+  /** The label of an empty selection; undefined when a value is always selected. */
   readonly none?: string;
   readonly words?: (option: string) => string;
   readonly onChange: (value: string | undefined) => void;
 }
 
-/** A list to choose one of. Lists come from what is there, and stay away where there is no choice. */
+/** A selection list. Its options are existing values; it is hidden when there is only one. */
 export function Choose({ label, options, value, none, words = String, onChange }: Props) {
   const isKnown = value === undefined || options.includes(value);
   if (options.length < 2 && none !== undefined && value === undefined) return null;

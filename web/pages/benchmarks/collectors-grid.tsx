@@ -5,7 +5,7 @@ import { Ago, Elapsed } from "../../parts/times.tsx";
 import { collectorStates, jobWords } from "./request-words.ts";
 import { StateSign } from "./state-mark.tsx";
 
-/** The machines that measure. */
+/** The measuring machines. */
 export function CollectorsGrid({ collectors }: { readonly collectors: readonly CollectorView[] }) {
   return (
     <section aria-label="Collectors">
@@ -89,7 +89,7 @@ export function CollectorFacts({ of }: { readonly of: CollectorView }) {
   );
 }
 
-/** The facts that people know a machine by; all of them are on the collector's page. */
+/** Returns the facts by which people recognise a machine; all facts are on the collector's page. */
 function machineWords(environment: CollectorView["environment"]): string {
   if (environment === null) return "unknown until it says hello";
   const known = Object.entries(environment);

@@ -2,7 +2,7 @@ import type { RequestDetail } from "#api/benchmark-request.ts";
 import { shownLines } from "../../parts/shown-text.ts";
 import { jobWords } from "./request-words.ts";
 
-/** What benchmarks and jobs of a request failed with, as they said it. */
+/** The errors of a request's benchmarks and jobs, unchanged. */
 export function ErrorList({
   request: { errorList, jobList },
 }: {

@@ -1,7 +1,7 @@
 import type { Estimate } from "#api/benchmark-request.ts";
 import { durationText } from "../../parts/duration.ts";
 
-/** Minutes are as fine as anybody can tell, and hours when it is long. */
+/** Returns a duration in minutes, or in hours when it is long, because estimates are not more exact. */
 function span(ms: number): string {
   return ms < 60_000 ? "less than a minute" : `about ${coarse(ms)}`;
 }
@@ -11,7 +11,7 @@ function coarse(ms: number): string {
   return minutes < 60 ? `${minutes} min` : durationText(minutes * 60_000);
 }
 
-/** When something should end, of what is under way. */
+/** Describes the estimated end of a running request. */
 export function endText({ endsAt, leastEndsAt, mostEndsAt }: Estimate, now: number): string {
   if (endsAt === null) return "nobody knows how long it takes";
   const left = Date.parse(endsAt) - now;
@@ -23,7 +23,7 @@ export function endText({ endsAt, leastEndsAt, mostEndsAt }: Estimate, now: numb
   return `ends in ${span(left)}${isWide ? ` (${coarse(least)} to ${coarse(most)})` : ""}`;
 }
 
-/** When something should begin, of what waits. */
+/** Describes the estimated start of a waiting request. */
 export function startText({ startsAt }: Estimate, now: number): string {
   if (startsAt === null) return "nobody knows when it begins";
   const wait = Date.parse(startsAt) - now;

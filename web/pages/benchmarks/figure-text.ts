@@ -7,7 +7,7 @@ const decimal = [
   [1e3, "k"],
 ] as const;
 
-/** Four digits say more than any verdict rests on; counts are shown whole, since one more is a change. */
+/** Four digits are more than any verdict needs; counts are shown completely, because one more is a change. */
 export function valueText(value: number, unit: Metric["unit"]): string {
   switch (unit) {
     case "count":
@@ -41,13 +41,13 @@ function digits(value: number): string {
   return value.toLocaleString("en", { maximumSignificantDigits: 4 });
 }
 
-/** A relative change, with its sign; null: it was nought before. */
+/** Returns a relative change with its sign; null for a change from zero. */
 export function changeText(change: number | null): string {
   if (change === null) return "from 0";
   return `${change > 0 ? "+" : change < 0 ? "−" : ""}${percentText(Math.abs(change))}`;
 }
 
-/** A part of one, without a sign; small ones are never rounded to nought. */
+/** Returns a fraction without a sign; small ones are never rounded to zero. */
 export function percentText(part: number): string {
   const percent = part * 100;
   if (percent === 0) return "0 %";
@@ -59,7 +59,7 @@ export function percentText(part: number): string {
 /** 1 very small … 5 very large, as reports name them. */
 export const magnitudeWords = ["", "very small", "small", "medium", "large", "very large"] as const;
 
-/** Whether a figure that went up got worse. */
+/** Whether an increase of a figure is worse. */
 export function isWorse(change: number | null, better: Metric["better"]): boolean {
   return better === "lower" ? change === null || change > 0 : change !== null && change < 0;
 }

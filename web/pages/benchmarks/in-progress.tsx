@@ -14,7 +14,7 @@ import { originWords } from "./request-words.ts";
 
 type Running = z.infer<typeof QueuedRequest>;
 
-/** What is measured now, with how far it is. */
+/** The present measurements, with their progress. */
 export function InProgress(props: {
   readonly running: readonly Running[];
   readonly collectors: readonly CollectorView[];

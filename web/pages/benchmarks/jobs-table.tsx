@@ -6,7 +6,7 @@ import { Elapsed } from "../../parts/times.tsx";
 import { jobStates, purposeWords } from "./request-words.ts";
 import { StateMark } from "./state-mark.tsx";
 
-/** A request's jobs: what each measures and for what, who has it, and how long against how long its like take. */
+/** A request's jobs: the subject and purpose of each, its collector, and its duration compared with similar jobs. */
 export function JobsTable({ jobs }: { readonly jobs: readonly BenchmarkJobView[] }) {
   if (jobs.length === 0) return <p className="faint">No jobs yet.</p>;
   return (

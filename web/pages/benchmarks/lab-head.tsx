@@ -1,14 +1,14 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 
-/** Over each page of the lab: what it is, and where the others are. */
+/** The header of each page of the lab, with links to the others. */
 export function LabHead({
   title,
   suite,
   children,
 }: {
   readonly title: ReactNode;
-  /** Goes along to the other pages. */
+  /** Passed on to the other pages. */
   readonly suite?: string | undefined;
   readonly children?: ReactNode;
 }) {

@@ -6,7 +6,7 @@ import { benchmarkRequestEndpoints } from "#api/endpoints/benchmark-request-endp
 import { benchmarkSuiteEndpoints } from "#api/endpoints/benchmark-suite-endpoints.ts";
 import { call } from "../../farm/ask.ts";
 
-/** Jobs take minutes: while one is under way the page asks so often, and less when nothing is. */
+/** Jobs take minutes: the page refreshes this often while one is running, and less often otherwise. */
 const busyMs = 5_000;
 const idleMs = 20_000;
 
@@ -19,14 +19,14 @@ export const statusQuery = queryOptions({
       : idleMs,
 });
 
-/** Suites change when somebody pushes one: once for a visit is enough. */
+/** Suites change when a user pushes one: one request per visit is enough. */
 export const suitesQuery = queryOptions({
   queryKey: ["benchmark-suites"],
   queryFn: ({ signal }) => call(benchmarkSuiteEndpoints.benchmarkSuites, {}, signal),
   staleTime: 60_000,
 });
 
-/** Of a suite, the newest first: what lists to choose from are made of. */
+/** The artifacts of a suite, the newest first, for selection lists. */
 export const artifactsQuery = (suite: string) =>
   queryOptions({
     queryKey: ["benchmark-artifacts", suite],
@@ -45,7 +45,7 @@ export const requestQuery = (id: string) =>
     queryKey: ["benchmark-request", id],
     queryFn: ({ signal }) =>
       call(benchmarkRequestEndpoints.benchmarkRequest, { params: { request: id } }, signal),
-    // Optional jobs go on after the rest has ended.
+    // Optional jobs continue after the rest has ended.
     refetchInterval: ({ state: { data } }) =>
       data === undefined || (isEnded(data.state) && data.jobList.every(({ endedAt }) => endedAt))
         ? false
@@ -57,7 +57,7 @@ export const reportQuery = (id: string) =>
     queryKey: ["benchmark-report", id],
     queryFn: ({ signal }) =>
       call(benchmarkRequestEndpoints.benchmarkReport, { params: { request: id } }, signal),
-    // Made once.
+    // It never changes.
     staleTime: Number.POSITIVE_INFINITY,
   });
 

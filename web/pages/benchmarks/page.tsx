@@ -12,7 +12,7 @@ import { QueueList } from "./queue-list.tsx";
 import { RecentList } from "./recent-list.tsx";
 import "./benchmarks.css";
 
-/** What the lab is at: what is measured, what waits, what ended, and who measures. */
+/** The state of the lab: running, waiting and ended requests, and collectors. */
 export function StatusPage() {
   const { suite, ask, artifact } = useSearch({ from: "/benchmarks" });
   const navigate = useNavigate({ from: "/benchmarks" });

@@ -9,7 +9,7 @@ import { StateMark } from "./state-mark.tsx";
 
 type Waiting = z.infer<typeof QueuedRequest>;
 
-/** What waits, in the order in which it will be measured, and why in this order. */
+/** Waiting requests, in the order of their measurement, with the reasons for the order. */
 export function QueueList({ waiting }: { readonly waiting: readonly Waiting[] }) {
   const now = useNow();
   return (

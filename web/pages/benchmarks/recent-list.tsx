@@ -9,7 +9,7 @@ import { CompareLink, RequestLink } from "./request-line.tsx";
 import { hasTrouble, originWords, requestStates } from "./request-words.ts";
 import { StateMark } from "./state-mark.tsx";
 
-/** What ended lately, and what went wrong in it. */
+/** Recently ended requests and their failures. */
 export function RecentList({ requests }: { readonly requests: readonly RequestSummary[] }) {
   return (
     <section aria-label="Ended lately">

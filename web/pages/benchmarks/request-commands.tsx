@@ -4,7 +4,7 @@ import { ConfirmButton } from "../../parts/confirm-button.tsx";
 import { changeRequest, isEnded, type RequestCommand } from "./load.ts";
 import { hasTrouble } from "./request-words.ts";
 
-/** What may be done with a request as it stands. */
+/** The commands that are possible in the request's state. */
 export function RequestCommands({ request }: { readonly request: RequestSummary }) {
   const client = useQueryClient();
   const action = useMutation({

@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { RequestSummary } from "#api/benchmark-request.ts";
 
-/** A request by its artifact's name, with what it is compared with. */
+/** A request by its artifact's name, with the artifact of the comparison. */
 export function RequestLink({ request }: { readonly request: RequestSummary }) {
   return (
     <Link className="main" to="/benchmarks/requests/$id" params={{ id: request.id }}>
@@ -22,7 +22,7 @@ export function CompareLink({
   );
 }
 
-/** How far its jobs are, as one bar. */
+/** The progress of its jobs, as one bar. */
 export function JobsBar({ jobs: { total, ended, failed } }: Pick<RequestSummary, "jobs">) {
   const words =
     total === 0

@@ -9,7 +9,7 @@ import type { JobState } from "#api/job-state.ts";
 
 interface Said {
   readonly words: string;
-  /** The state whose shape shows it. */
+  /** The state whose shape is used. */
   readonly shape: JobState | "over" | "silent";
 }
 
@@ -46,21 +46,21 @@ export const purposeWords: Readonly<Record<BenchmarkJobView["purpose"], string>>
   confirm: "confirms doubts",
 };
 
-/** What a job measures: `compile · js · check · set 0`. */
+/** Describes a job's subject: `compile · js · check · set 0`. */
 export function jobWords({ section, backend, profile, set, target }: BenchmarkJobView): string {
   return [section, backend, profile, section === "compile" ? `set ${set}` : "", target]
     .filter((word) => word !== "")
     .join(" · ");
 }
 
-/** `nightly · asked by ada`: what kind a request is, who asked, and why when nobody did. */
+/** `nightly · asked by ada`: the kind of a request, who requested it, and the reason of an automatic one. */
 export function originWords({ kind, pr, requestedBy, because }: RequestSummary): string {
   return [kind, pr === null ? "" : `PR ${pr}`, `asked by ${requestedBy}`, because]
     .filter((word) => word !== "")
     .join(" · ");
 }
 
-/** A failed job or a failing benchmark: ended, but not all is well. */
+/** Whether a job failed or a benchmark failed: the request has ended, but with errors. */
 export function hasTrouble({ state, errors, jobs }: RequestSummary): boolean {
   return state === "failed" || errors > 0 || jobs.failed > 0;
 }

@@ -1,12 +1,12 @@
 import { ArtifactTag, mostRuns, type SubmitBenchmarkRequest } from "#api/benchmark-request.ts";
 
-/** The form as it is filled in so far. */
+/** The present content of the form. */
 export interface AskForm {
   readonly suite: string;
   readonly artifact: string;
   readonly parent: string;
   readonly paired: "" | "yes" | "no";
-  /** Empty: as often as the suite says. */
+  /** Empty: the suite's number of runs. */
   readonly runs: string;
   readonly backends: readonly string[];
   readonly profiles: readonly string[];
@@ -28,7 +28,7 @@ export const emptyForm: AskForm = {
   waits: false,
 };
 
-/** What the form asks for; undefined while it names no artifact that there could be. */
+/** Returns the request of the form; undefined while it names no possible artifact. */
 export function requestedRequest(form: AskForm): SubmitBenchmarkRequest | undefined {
   const artifact = ArtifactTag.safeParse(form.artifact.trim());
   const parent = form.parent.trim();

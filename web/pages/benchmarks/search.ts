@@ -1,6 +1,6 @@
 import type { Series } from "#api/benchmark-history.ts";
 
-/** What an address says besides its path: these words, each a text or absent; all else is dropped. */
+/** Parses the query of an address: these words, each a text or absent; all others are dropped. */
 export function texts<const K extends string>(...keys: readonly K[]) {
   return (search: Record<string, unknown>) => {
     const read: { [P in K]?: string | undefined } = {};
@@ -15,11 +15,11 @@ export function texts<const K extends string>(...keys: readonly K[]) {
   };
 }
 
-/** Parts of a test case that lists are narrowed by. */
+/** The parts of a test case by which lists are filtered. */
 export const facets = ["section", "benchmark", "profile", "scenario", "backend", "target"] as const;
 export type Facet = (typeof facets)[number];
 
-/** Which artifacts a series is of. Any other text in an address means the main line. */
+/** The kind of artifacts in a series. Any other text in an address means the main line. */
 export function lineOf(text: string | undefined): Series["kind"] {
   return text === "release" ? "release" : "master";
 }

@@ -1,6 +1,6 @@
 interface Props {
   readonly state: { readonly words: string; readonly shape: string };
-  /** A word stands beside it. */
+  /** There is a word next to it. */
   readonly silent?: boolean;
 }
 

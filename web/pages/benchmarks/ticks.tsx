@@ -5,7 +5,7 @@ interface Props {
   readonly onChange: (ticked: readonly string[]) => void;
 }
 
-/** Some of a list; none of them stands for what is usual. */
+/** A selection of some list entries; an empty selection means the default. */
 export function Ticks({ legend, options, ticked, onChange }: Props) {
   if (options.length === 0) return null;
   return (

@@ -114,7 +114,7 @@ function Change({ change }: { readonly change: BranchChange }) {
   );
 }
 
-/** What the farm noticed in the repository that the definitions come from, without a submission. */
+/** Changes that the farm found in the repository of the definitions, without a submission. */
 function Noticed({ noticed }: { readonly noticed: NoticedDefinitions }) {
   const { catalog, commit, since, problem } = noticed;
   return (

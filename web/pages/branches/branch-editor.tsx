@@ -10,7 +10,7 @@ interface Props {
   readonly branch: Branch;
 }
 
-/** Says something of a branch. What is left empty is inherited. */
+/** Changes a branch's settings. Empty fields are inherited. */
 export function BranchEditor({ repository, branch }: Props) {
   const client = useQueryClient();
   const [form, setForm] = useState(() => formOf(branch.own));
@@ -30,7 +30,7 @@ export function BranchEditor({ repository, branch }: Props) {
       }),
     onSuccess: () => client.invalidateQueries(branchesQuery(repository)),
   });
-  // What holds for all branches is inherited from nobody.
+  // Settings for all branches inherit from nothing.
   const unsaid = branch.branch === "*" ? "as usual" : "inherited";
   const problem = typeof body === "string" ? body : say.error?.message;
   return (

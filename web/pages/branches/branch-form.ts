@@ -1,6 +1,6 @@
 import { BranchBody } from "#api/branch.ts";
 
-/** What is said of a branch, as its form holds it: text by text, empty for what is inherited. */
+/** The settings of a branch in its form: texts, empty for inherited values. */
 export interface BranchForm {
   readonly protected: "" | "yes" | "no";
   readonly customisable: "" | "yes" | "no";
@@ -30,7 +30,7 @@ export function formOf(body: BranchBody | null): BranchForm {
   };
 }
 
-/** What the form says; a sentence when that is no definition of a branch. */
+/** Returns the settings in the form; a message when they are invalid. */
 export function bodyOf(form: BranchForm): BranchBody | string {
   const switches = readJson(form.switches);
   if (switches === unreadable) return 'Switches are not JSON: write them as {"pgo": true}.';

@@ -2,7 +2,7 @@ import type { ResolvedBranch } from "#api/branch.ts";
 
 export const nameOfBranch = (branch: string) => (branch === "*" ? "all branches" : branch);
 
-/** Where the definitions of a branch's graphs come from, for people. */
+/** Describes the source of the definitions of a branch's graphs, for people. */
 export function sourceText(source: ResolvedBranch["source"]): string {
   switch (source.kind) {
     case "commit":

@@ -3,7 +3,7 @@ import type { Branch, BranchBody } from "#api/branch.ts";
 import { catalogEndpoints } from "#api/endpoints/catalog-endpoints.ts";
 import { call } from "../../farm/ask.ts";
 
-/** What is said of a repository's branches: of all as `*` first, then of each. */
+/** The settings of a repository's branches: those of all as `*` first, then those of each. */
 export const branchesQuery = (repository: string) =>
   queryOptions({
     queryKey: ["branches", repository],
@@ -15,7 +15,7 @@ export interface SaidOfBranch {
   readonly branch: string;
   readonly body: BranchBody | null;
   readonly why: string;
-  /** The number of the change that was seen: what somebody else has said since is not overwritten. */
+  /** The number of the change that the user saw, so that later changes of others are not overwritten. */
   readonly after: number;
   readonly dryRun: boolean;
 }

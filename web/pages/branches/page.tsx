@@ -9,7 +9,7 @@ import { nameOfBranch, sourceText } from "./branch-words.ts";
 import { branchesQuery } from "./load.ts";
 import "./branches.css";
 
-/** What holds on each branch. It is kept by the farm, not in the repository: no merge overwrites it. */
+/** The settings of each branch. The farm stores them, not the repository, so no merge overwrites them. */
 export function BranchesPage() {
   const { name } = useParams({ from: "/repositories/$name/branches" });
   const search = useSearch({ from: "/repositories/$name/branches" });
@@ -74,7 +74,7 @@ export function BranchesPage() {
       </div>
       {shown === undefined ? null : (
         <BranchDetail
-          // What somebody else has said meanwhile is another form.
+          // A change by another user resets the form.
           key={`${shown.branch} ${shown.history[0]?.number ?? 0}`}
           repository={name}
           branch={shown}

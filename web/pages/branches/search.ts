@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Which branch is shown whole; `*` is what all inherit. */
+/** The branch that is shown in detail; `*` is the entry that all inherit. */
 export const BranchesSearch = z.object({
   branch: z.coerce.string().optional().catch(undefined),
 });

@@ -2,7 +2,7 @@ import type { BranchForm } from "./branch-form.ts";
 
 interface Props {
   readonly form: BranchForm;
-  /** What holds when nothing is said. */
+  /** The label for an empty value. */
   readonly unsaid: string;
   readonly onChange: (next: Partial<BranchForm>) => void;
 }
@@ -15,7 +15,7 @@ const kinds: Readonly<Record<BranchForm["sourceKind"], string>> = {
   pushed: "what is pushed through the API",
 };
 
-/** Where the definitions come from. */
+/** The source of the definitions. */
 export function SourceFields({ form, unsaid, onChange }: Props) {
   const field = (label: string, key: "sourceRepository" | "sourceRev" | "sourcePath") => (
     <label className="stacked">

@@ -8,7 +8,7 @@ interface Props {
   readonly changes: CatalogDiff["jobs"];
 }
 
-/** What was added, removed and changed, by name; of a change, each part that differs. */
+/** Added, removed and changed names; for a change, each differing part. */
 export function ChangedNames({ title, changes: { added, removed, changed } }: Props) {
   if (added.length + removed.length + changed.length === 0) return null;
   const names = [

@@ -7,7 +7,7 @@ import { ChangedNames } from "./changed-names.tsx";
 import { catalogDiffQuery } from "./load.ts";
 import "./catalog-diff.css";
 
-/** What differs between two sets of definitions, before anything runs. */
+/** The differences between two sets of definitions, before anything runs. */
 export function CatalogDiffPage() {
   const search = useSearch({ from: "/catalogs/diff" });
   const navigate = useNavigate({ from: "/catalogs/diff" });

@@ -30,7 +30,7 @@ const useOfBazel: Lines = {
   text: "bazel build --config=grange --build_metadata=COMMIT_SHA=$(git rev-parse HEAD) //...\n",
 };
 
-/** Bazel, by how much of the farm it uses. */
+/** Bazel, by the features of the farm that it uses. */
 export const bazelRecipes = {
   "bazel-remote": {
     tool: "Bazel, remote execution",

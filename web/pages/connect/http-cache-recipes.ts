@@ -1,6 +1,6 @@
 import { cacheUrl, joined, orNone, type Recipe } from "./recipe.ts";
 
-/** Tools that have a cache over HTTP each, by rules of its own. */
+/** Tools with their own cache protocols over HTTP. */
 export const httpCacheRecipes = {
   ccache: {
     tool: "ccache",
@@ -51,7 +51,7 @@ export const httpCacheRecipes = {
         where: "shell",
         text: joined(
           `export TURBO_API=${cacheUrl(farm, "turborepo")}`,
-          // Turborepo asks no cache without these two. The farm takes `none` for no token.
+          // Turborepo sends no cache requests without these two. The farm treats `none` as no token.
           `export TURBO_TOKEN=${farm.token ?? "none"}`,
           "export TURBO_TEAM=grange",
           "npx turbo run build",
@@ -69,7 +69,7 @@ export const httpCacheRecipes = {
         where: "shell",
         text: joined(
           `export NX_SELF_HOSTED_REMOTE_CACHE_SERVER=${cacheUrl(farm, "nx")}`,
-          // Nx asks without a token, too; a word in its place would be a wrong one.
+          // Nx also sends requests without a token; a placeholder would be an invalid one.
           orNone(farm.token, (token) => `export NX_SELF_HOSTED_REMOTE_CACHE_ACCESS_TOKEN=${token}`),
           "npx nx run-many -t build",
         ),
@@ -89,7 +89,7 @@ export const httpCacheRecipes = {
           "  remote(HttpBuildCache) {",
           `    url = "${cacheUrl(farm, "gradle")}/"`,
           "    push = true",
-          // Gradle before 6 does not know it, and later ones refuse plain HTTP without it.
+          // Gradle before 6 does not know this option, and later versions refuse plain HTTP without it.
           farm.origin.startsWith("http:") &&
             '    if (delegate.hasProperty("allowInsecureProtocol")) allowInsecureProtocol = true',
           ...(farm.token === undefined

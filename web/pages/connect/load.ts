@@ -5,19 +5,19 @@ import { projectEndpoints } from "#api/endpoints/project-endpoints.ts";
 import { call } from "../../farm/ask.ts";
 import type { Recipe } from "./recipe.ts";
 
-/** Whoever sets up a tool looks here whether it arrived. */
+/** A user who sets up a tool watches here whether it has connected. */
 const refetchMs = 3_000;
 
-/** What somebody may do who sends no token, as this page does. */
+/** The rights of a caller without a token, such as this page. */
 export const callerQuery = queryOptions({
   queryKey: ["caller"],
   queryFn: ({ signal }) => call(accessEndpoints.caller, {}, signal),
 });
 
-/** By what a tool is seen that is seen at all. */
+/** How a tool is detected, for tools that can be detected. */
 export type Seen = Exclude<Recipe["seen"], { readonly nowhere: true }>;
 
-/** When a tool was last heard of in a project; null when it never was. */
+/** When a tool was last seen in a project; null when it never was. */
 export const lastSeenQuery = (project: string, seen: Seen) =>
   queryOptions({
     queryKey: ["last-seen", project, JSON.stringify(seen)],

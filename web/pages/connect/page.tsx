@@ -11,10 +11,10 @@ import { type RecipeName, recipeNames, recipes } from "./recipes.ts";
 import type { ConnectSearch } from "./search.ts";
 import "./connect.css";
 
-/** What stands where the token belongs: nobody should type a token into a page's address. */
+/** The placeholder for a token: no user should type a token into a page's address. */
 const tokenPlaceholder = "YOUR_TOKEN";
 
-/** How to point a build tool at this farm, with the lines to paste. */
+/** How to connect a build tool to this farm, with lines to paste. */
 export function ConnectPage() {
   const search = useSearch({ from: "/connect" });
   const navigate = useNavigate({ from: "/connect" });
@@ -120,7 +120,7 @@ export function ConnectPage() {
   );
 }
 
-/** Text in which `what a machine reads` stands between backticks. */
+/** Text in which `code` is between backticks. */
 function WithCode({ text }: { text: string }) {
   return text
     .split("`")

@@ -1,37 +1,40 @@
 import type { CacheTool } from "#api/tool-cache.ts";
 
-/** What the lines depend on. */
+/** The data on which the lines depend. */
 export interface Farm {
-  /** The address of the farm's pages: all else is served there, too. */
+  /** The address of the farm's pages, which serves all other protocols, too. */
   readonly origin: string;
   readonly project: string;
-  /** A token, or a word in its place; undefined where the farm asks for none. */
+  /** A token, or a placeholder; undefined when the farm requires none. */
   readonly token: string | undefined;
 }
 
 /** Text for a file, or for a shell. */
 export interface Lines {
-  /** Where they go. */
+  /** The file or shell for the lines. */
   readonly where: string;
   readonly text: string;
 }
 
-/** How to point a tool at the farm. */
+/** How to connect a tool to the farm. */
 export interface Recipe {
   readonly tool: string;
-  /** What the tool gets from it. */
+  /** The features that the tool gets. */
   readonly gives: string;
   readonly lines: (farm: Farm) => readonly Lines[];
-  /** What will be seen when it works. */
+  /** The visible result when it works. */
   readonly expect: string;
-  /** By what its use is seen: entries of a cache, or invocations of a tool by its name's beginning; some tell nothing of themselves. */
+  /**
+   * How its use is detected: by entries of a cache, or by invocations of a tool with this name prefix; some tools
+   * cannot be detected.
+   */
   readonly seen:
     | { readonly cache: CacheTool }
     | { readonly invocationsOf: string }
     | { readonly nowhere: true };
 }
 
-/** As tools write a gRPC address: `grpc://host:port`, `grpcs://host:443`. */
+/** Returns a gRPC address in the notation of tools: `grpc://host:port`, `grpcs://host:443`. */
 export function grpcAddress(origin: string): string {
   const { protocol, hostname, port } = new URL(origin);
   const secure = protocol === "https:";
@@ -42,14 +45,14 @@ export function cacheUrl({ origin, project }: Farm, tool: CacheTool): string {
   return `${origin}/cache/${project.split("/").map(encodeURIComponent).join("/")}/${tool}`;
 }
 
-/** What stands before an invocation's id in the address of its page. */
+/** Returns the prefix of the address of an invocation's page, before its id. */
 export function invocationsUrl({ origin, project }: Farm): string {
   return project === unnamed
     ? `${origin}/invocations/`
     : `${origin}/in/${encodeURIComponent(project)}/`;
 }
 
-/** The farm takes no instance for this project: tools need not be told of one. */
+/** The farm needs no instance name for this project, so tools do not have to configure one. */
 export const unnamed = "default";
 
 export const joined = (...lines: readonly (string | false | undefined)[]) =>

@@ -2,7 +2,7 @@ import { bazelRecipes } from "./bazel-recipes.ts";
 import { httpCacheRecipes } from "./http-cache-recipes.ts";
 import { rev2Recipes } from "./rev2-recipes.ts";
 
-/** The lines are what `npm test` gives to the tools that can be had there. */
+/** `npm test` uses these lines with the tools that are available there. */
 export const recipes = { ...bazelRecipes, ...httpCacheRecipes, ...rev2Recipes };
 
 export type RecipeName = keyof typeof recipes;

@@ -1,6 +1,6 @@
 import { type Farm, grpcAddress, joined, orNone, type Recipe, unnamed } from "./recipe.ts";
 
-/** What else speaks the Remote Execution API. */
+/** Other clients of the Remote Execution API. */
 export const rev2Recipes = {
   buck2: {
     tool: "Buck2",
@@ -119,7 +119,7 @@ export const rev2Recipes = {
             `trexe --remote=${farm.origin}`,
             ...(farm.project === unnamed ? [] : [`--instance=${farm.project}`]),
             ...(farm.token === undefined ? [] : ['--access-token="$HOME/.grange-token"']),
-            // Without an id it would be no invocation, and have no page.
+            // Without an id it would not be an invocation, and have no page.
             "--tool-invocation-id=try-$(date +%s)",
             "--input-path=in --output-path=out.txt --d=out",
             `/bin/sh -c "cat word.txt > out.txt"`,

@@ -14,7 +14,7 @@ export function stateOf({ state, outcome }: ExecutionDetail): InvocationActionSt
   return outcome === "succeeded" || outcome === "cancelled" ? outcome : "failed";
 }
 
-/** What it is for, in the words of whoever asked last: `CppCompile //lib:lib`. */
+/** Returns its purpose, from the latest request: `CppCompile //lib:lib`. */
 export function nameOf({ requestedBy, actionDigest }: ExecutionDetail): string {
   const [asker] = requestedBy;
   const named = [asker?.mnemonic ?? "", asker?.target ?? ""].filter((word) => word !== "");

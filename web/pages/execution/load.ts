@@ -3,7 +3,7 @@ import { pathOfCall } from "#api/endpoint.ts";
 import { executionEndpoints } from "#api/endpoints/execution-endpoints.ts";
 import { apiBase, call } from "../../farm/ask.ts";
 
-/** No stream tells how an execution goes; until it is over it is asked for so often. */
+/** No stream reports the progress of an execution; until its end it is requested this often. */
 const refetchMs = 1_500;
 
 export const executionQuery = (id: string) =>
@@ -29,6 +29,6 @@ export const treeQuery = (project: string, tree: string, isOpen: boolean) =>
       );
     },
     enabled: isOpen,
-    // A tree is what it is called.
+    // A tree's name is its digest, so it never changes.
     staleTime: Number.POSITIVE_INFINITY,
   });

@@ -6,14 +6,14 @@ import { shownText } from "../../parts/shown-text.ts";
 import { blobUrl } from "../invocation/blob-links.tsx";
 import { treeQuery } from "./load.ts";
 
-/** So many of them are lines of the page; the rest is had by the tool. */
+/** The maximum number of lines in the page; the tool shows the rest. */
 const mostShown = 500;
 
-/** What an execution made, to be downloaded. */
+/** The outputs of an execution, for download. */
 export function OutputsList(props: {
   readonly project: string;
   readonly outputs: readonly ExecutionOutput[];
-  /** That the farm did not tell. */
+  /** The number that the farm left out. */
   readonly more: number;
 }) {
   const { outputs, project } = props;

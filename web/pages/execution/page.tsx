@@ -21,7 +21,7 @@ import "../invocation/invocation.css";
 import "../job/job.css";
 import "./execution.css";
 
-/** One execution of an action: what it is, how it went, and what came of it. */
+/** One execution of an action: its command, its progress, and its result. */
 export function ExecutionPage() {
   const { id } = useParams({ from: "/executions/$id" });
   const search = useSearch({ from: "/executions/$id" });

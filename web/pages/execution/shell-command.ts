@@ -2,12 +2,12 @@ import type { ExecutionDetail } from "#api/execution.ts";
 
 type Command = NonNullable<ExecutionDetail["command"]>;
 
-/** A word as a shell reads it: quoted where it must be. */
+/** Returns a word in shell notation, quoted if necessary. */
 export function shellWord(word: string): string {
   return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-/** The command as it can be pasted into a shell, in the input root: with its environment and directory. */
+/** Returns the command for pasting into a shell, in the input root: with its environment and directory. */
 export function shellCommand({ arguments: words, environment, workingDirectory }: Command): string {
   const variables = Object.entries(environment).map(([name, value]) =>
     shellWord(`${name}=${value}`),

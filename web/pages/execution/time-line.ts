@@ -3,13 +3,13 @@ import type { ExecutionDetail } from "#api/execution.ts";
 export interface Span {
   readonly name: "queued" | "starting" | "executing";
   readonly ms: number;
-  /** It is not over. */
+  /** It has not ended. */
   readonly isOpen: boolean;
 }
 
 type Times = Pick<ExecutionDetail, "queuedAt" | "leasedAt" | "startedAt" | "finishedAt">;
 
-/** How an execution spent its time: in the queue, with a worker that got its inputs ready, and running. */
+/** Returns how an execution spent its time: in the queue, with a worker that prepared its inputs, and running. */
 export function timeLine(times: Times, now: number): Span[] {
   const queuedAt = Date.parse(times.queuedAt);
   const at = (time: string | null) => (time === null ? undefined : Date.parse(time));

@@ -5,7 +5,7 @@ import type { ExecutionDetail } from "#api/execution.ts";
 import { call } from "../../farm/ask.ts";
 import { DecisionStory, KeyLink } from "../../parts/size-class-decision.tsx";
 
-/** No stream tells how an execution goes; until it is over it is asked for so often. */
+/** No stream reports the progress of an execution; until its end it is requested this often. */
 const refetchMs = 3_000;
 
 const whySizeClassQuery = (id: string) =>
@@ -16,7 +16,7 @@ const whySizeClassQuery = (id: string) =>
     refetchInterval: ({ state }) => (state.data?.state === "finished" ? false : refetchMs),
   });
 
-/** Why an execution runs on the class that it runs on: what was known, what else there was, what came of it. */
+/** Why an execution runs on its size class: the known facts, the alternatives, and the result. */
 export function WhySizeClass({ execution: { id } }: { readonly execution: ExecutionDetail }) {
   const { data, error } = useQuery(whySizeClassQuery(id));
   const [first] = data?.decisions ?? [];

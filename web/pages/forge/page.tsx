@@ -9,7 +9,7 @@ import { watchedOneQuery, watchedQuery } from "./load.ts";
 import { DeliveryTable, HeadTable, PullTable, UnsentTable } from "./tables.tsx";
 import "./forge.css";
 
-/** Repositories that the farm watches at forges, and how that goes. */
+/** Repositories that the farm watches at forges, and their state. */
 export function ForgePage() {
   const { data } = useSuspenseQuery(watchedQuery);
   usePageTitle("Forges");

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import type { ForgeDeliveryView, ForgeHead, ForgePull, ForgeUnsent } from "#api/forge.ts";
 import { Ago } from "../../parts/times.tsx";
 
-/** Branches and tags of which something was made, or could not be. */
+/** Branches and tags with a graph, or with a failed one. */
 export function HeadTable({ heads }: { readonly heads: readonly ForgeHead[] }) {
   const shown = heads.filter(({ graph, problem }) => graph !== null || problem !== null);
   return (

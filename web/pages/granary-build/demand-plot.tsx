@@ -11,7 +11,7 @@ const lineHeight = 70;
 const barHeight = 50;
 const between = 8;
 
-/** Over the build's time: what was asked for by where it came from; above, demand against arrival. */
+/** The build's time: requests by source below; demand against arrival above. */
 export function DemandPlot({ build }: { readonly build: GranaryBuildReport }) {
   const lengthMs = Date.parse(build.endedAt) - Date.parse(build.startedAt);
   const slices = slicesOf(build.asked, lengthMs, count);

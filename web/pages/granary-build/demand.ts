@@ -3,14 +3,14 @@ import type { RequestedResult, ResultSource } from "#api/granary.ts";
 export interface Slice {
   readonly fromMs: number;
   readonly toMs: number;
-  /** What was asked for in it, by where it came from. */
+  /** The requests in it, by their source. */
   readonly asked: Readonly<Record<ResultSource, number>>;
-  /** Until its end: results that had been asked for, and those of them that had arrived. */
+  /** Until its end: the requested results, and how many of them had arrived. */
   readonly demanded: number;
   readonly arrived: number;
 }
 
-/** When a result that came over the line was there, from the build's start; null of all others. */
+/** Returns when a result from the farm arrived, from the build's start; null for all others. */
 export function arrivalOf({ source, atMs, leadMs, waitedMs }: RequestedResult): number | null {
   if (source === "prefetched") return Math.max(0, atMs - (leadMs ?? 0));
   return source === "fetched" ? atMs + waitedMs : null;
@@ -19,8 +19,8 @@ export function arrivalOf({ source, atMs, leadMs, waitedMs }: RequestedResult): 
 /**
  * A build's time in slices.
  *
- * Demand and arrival are of what came over the line: where more has been asked for than has arrived, the
- * build waited; where more has arrived, the transfer was ahead.
+ * Demand and arrival are for results from the farm: when more are requested than have arrived, the build waited; when
+ * more have arrived, the transfer was ahead.
  */
 export function slicesOf(
   asked: readonly RequestedResult[],

@@ -17,7 +17,7 @@ import { UsedIndexes } from "./used-indexes.tsx";
 import "../times/times.css";
 import "../granary/granary.css";
 
-/** What one build had from where, and why it had to wait for the rest. */
+/** The sources of one build's results, and why it had to wait for some. */
 export function GranaryBuildPage() {
   const { id } = useParams({ from: "/granary/builds/$id" });
   const { data: build } = useSuspenseQuery(buildQuery(id));

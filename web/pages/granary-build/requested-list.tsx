@@ -19,7 +19,7 @@ import {
 
 const atOnce = 100;
 
-/** What was asked for, one by one; narrowed by where it came from and by why it was late. */
+/** All requests, filtered by their source and by the reason for a delay. */
 export function RequestedList({ build }: { readonly build: GranaryBuildReport }) {
   const search = useSearch({ from: "/granary/builds/$id" });
   const navigate = useNavigate({ from: "/granary/builds/$id" });
@@ -106,7 +106,7 @@ function isShown({ because, key, namespace, source }: RequestedResult, search: G
   );
 }
 
-/** The commonest first. */
+/** Returns the reasons, the most frequent first. */
 function countReasons(
   asked: readonly RequestedResult[],
 ): readonly (readonly [LateBecause, number])[] {

@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import type { GranaryBuildReport } from "#api/granary.ts";
 import { countText, indexWords } from "../granary/words.ts";
 
-/** By what the granary knew what the build would ask for. */
+/** The indexes by which the granary predicted the build's requests. */
 export function UsedIndexes({ build }: { readonly build: GranaryBuildReport }) {
   const { environment, indexes, notAhead, project, repository } = build;
   return (

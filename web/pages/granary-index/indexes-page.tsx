@@ -10,7 +10,7 @@ import { GranaryHead } from "../granary/granary-head.tsx";
 import { indexesQuery } from "../granary/load.ts";
 import "../granary/granary.css";
 
-/** Commits of which it is known what their builds ask for. */
+/** Commits with known requests of their builds. */
 export function CommitIndexesPage() {
   const { project } = useSearch({ from: "/granary/indexes" });
   const { indexes } = useSuspenseQuery(indexesQuery(project)).data;

@@ -14,7 +14,7 @@ import { countText } from "../granary/words.ts";
 import { shortKey } from "../granary-build/requested-list.tsx";
 import "../granary/granary.css";
 
-/** What builds of one commit ask for, in the order in which they do. */
+/** The requests of builds of one commit, in their order. */
 export function CommitIndexPage() {
   const { commit } = useParams({ from: "/granary/indexes/$commit" });
   const search = useSearch({ from: "/granary/indexes/$commit" });

@@ -13,7 +13,7 @@ import { countText } from "../granary/words.ts";
 import { shortKey } from "../granary-build/requested-list.tsx";
 import "../granary/granary.css";
 
-/** Results that came out otherwise when they were made once more: nobody is given them. */
+/** Results that differed when they were made again; nobody receives them. */
 export function QuarantinePage() {
   const { project } = useSearch({ from: "/granary/quarantine" });
   const { results } = useSuspenseQuery(quarantineQuery(project)).data;
@@ -114,7 +114,10 @@ function Quarantined({ of }: { readonly of: QuarantinedResult }) {
   );
 }
 
-/** Each of them may be made of what was wrong: who knows that it was more than a clock takes them out, too. */
+/**
+ * Results that may be made from the wrong one: an administrator who knows that it was more than a clock removes them,
+ * too.
+ */
 function TakeAlso({ of }: { readonly of: QuarantinedResult }) {
   const { busy, action, problem } = useAction(of, quarantineMadeFrom);
   return (
@@ -135,7 +138,7 @@ function TakeAlso({ of }: { readonly of: QuarantinedResult }) {
   );
 }
 
-/** What is done about one result, with what the farm said against it. */
+/** An action on one result, with the farm's error message. */
 function useAction(
   { project: ofProject, divergence: { namespace, key } }: QuarantinedResult,
   tellFarm: typeof releaseResult,

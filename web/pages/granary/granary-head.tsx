@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 
-/** Over each page of the granary: what it is, and where the others are. */
+/** The header of each page of the granary, with links to the others. */
 export function GranaryHead(props: {
   readonly title: ReactNode;
   readonly project?: string | undefined;

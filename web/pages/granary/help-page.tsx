@@ -6,7 +6,7 @@ import "./granary.css";
 
 const reasons = Object.keys(becauseWords) as (keyof typeof becauseWords)[];
 
-/** What the words and figures of these pages mean, and what to type. */
+/** Explains the words and figures of these pages, and the commands. */
 export function GranaryHelpPage() {
   usePageTitle("Help", "Granary");
   return (

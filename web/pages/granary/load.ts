@@ -4,10 +4,10 @@ import { serverEndpoints } from "#api/endpoints/server-endpoints.ts";
 import type { ReleaseResult } from "#api/granary.ts";
 import { call } from "../../farm/ask.ts";
 
-/** No stream tells of builds; while the page is looked at, it asks again so often. */
+/** No stream reports builds; while the page is visible, it refreshes this often. */
 const refetchMs = 5_000;
 const buildsAtOnce = 50;
-/** A month, as people look back. */
+/** A month. */
 const days = 30;
 
 export const savingsQuery = (project: string | undefined) =>
@@ -32,11 +32,11 @@ export const buildsQuery = (of: {
       return call(granaryEndpoints.granaryBuilds, { query }, signal);
     },
     getNextPageParam: (last) => last.next ?? undefined,
-    // Whoever has loaded older ones looks for something: asking again asks for all of them.
+    // When older pages are loaded, the user is searching, and a refresh would load all of them again.
     refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) > 1 ? false : refetchMs),
   });
 
-/** A build that was told does not change. */
+/** A reported build does not change. */
 export const buildQuery = (id: string) =>
   queryOptions({
     queryKey: ["granary-build", id],
@@ -88,7 +88,7 @@ export const releaseResult = (which: ReleaseResult) =>
 export const quarantineMadeFrom = (which: ReleaseResult) =>
   call(granaryEndpoints.quarantineMadeFrom, { body: which });
 
-/** How large the farm's own store is; counted now and then, so asked for seldom. */
+/** The size of the farm's own store; it is counted rarely, so it is requested rarely. */
 export const storeQuery = queryOptions({
   queryKey: ["store"],
   queryFn: ({ signal }) => call(serverEndpoints.store, {}, signal),

@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { Copyable } from "../../parts/copy.tsx";
 
-/** For who has never seen a granary: what it is for, and the two lines that begin. */
+/** For users without a granary: its purpose, and the two commands to start. */
 export function NoBuilds() {
   return (
     <section className="empty">

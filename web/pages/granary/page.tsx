@@ -18,7 +18,7 @@ import { StoreLine } from "./store-line.tsx";
 import "../times/times.css";
 import "./granary.css";
 
-/** What granaries saved, and the builds that they told of. */
+/** The savings by granaries, and their reported builds. */
 export function GranaryPage() {
   const search = useSearch({ from: "/granary" });
   const navigate = useNavigate({ from: "/granary" });

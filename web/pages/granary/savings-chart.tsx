@@ -6,10 +6,10 @@ import { countText, shareText } from "./words.ts";
 const height = 80;
 const barWidth = 16;
 const gap = 4;
-/** A day's name is wider than its bar. */
+/** The label of a day is wider than its bar. */
 const leastWidth = 2 * barWidth + gap;
 
-/** What builds asked for, a day a bar; the same as a table for who does not see it. */
+/** The requests of builds, one bar per day; the same as a table for users who do not see it. */
 export function SavingsChart({ days }: { readonly days: readonly SavingsOfDay[] }) {
   const most = Math.max(1, ...days.map(({ asked }) => asked));
   const width = Math.max(leastWidth, days.length * (barWidth + gap) - gap);

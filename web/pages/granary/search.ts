@@ -1,12 +1,12 @@
 import { texts } from "../benchmarks/search.ts";
 
-/** Every page of the granary keeps the project that is looked at. */
+/** Every page of the granary keeps the selected project. */
 export const granarySearch = texts("project");
 
 export const granaryBuildsSearch = texts("project", "commit");
 export type GranaryBuildsSearch = ReturnType<typeof granaryBuildsSearch>;
 
-/** Narrows what a build asked for: where it came from, why it was late, a part of its key. */
+/** Filters the requests of a build: by source, by the reason for a delay, by a part of the key. */
 export const granaryBuildSearch = texts("source", "because", "find");
 export type GranaryBuildSearch = ReturnType<typeof granaryBuildSearch>;
 

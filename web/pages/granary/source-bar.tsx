@@ -1,7 +1,7 @@
 import type { GranaryBuildSummary } from "#api/granary.ts";
 import { countText, sources, sourceWords } from "./words.ts";
 
-/** What a build asked for, by where it came from. */
+/** The requests of a build, by their source. */
 export function SourceBar({ counts }: { readonly counts: GranaryBuildSummary["counts"] }) {
   const parts = sources.filter((source) => counts[source] > 0);
   const label = parts.map((source) => `${counts[source]} ${sourceWords[source]}`).join(", ");

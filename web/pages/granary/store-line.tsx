@@ -5,7 +5,7 @@ import { Ago } from "../../parts/times.tsx";
 import { storeQuery } from "./load.ts";
 import { countText } from "./words.ts";
 
-/** How full the farm's store is, and what went of it. */
+/** The size of the farm's store, and the removed bytes. */
 export function StoreLine() {
   const { data } = useQuery(storeQuery);
   if (data === undefined) return null;

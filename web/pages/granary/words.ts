@@ -2,7 +2,7 @@ import type { ResultSource } from "#api/granary.ts";
 
 export { becauseAdvice, becauseWords, indexWords } from "#api/granary-words.ts";
 
-/** In the order in which bars show them: from what cost nothing to what cost most. */
+/** In the order of the bars: from the cheapest source to the most expensive. */
 export const sources = [
   "local",
   "prefetched",
@@ -27,7 +27,7 @@ export const sourceSentences: Readonly<Record<ResultSource, string>> = {
   unreachable: "The farm could not be asked.",
 };
 
-/** 0.934 as `93 %`; what is almost all is not said to be all. */
+/** Formats 0.934 as `93 %`; never rounded up to 100 %. */
 export function shareText(part: number, whole: number): string {
   if (whole === 0) return "–";
   const percent = (100 * part) / whole;

@@ -7,7 +7,7 @@ import { GraphRow } from "../../parts/graph-row.tsx";
 import { usePageTitle } from "../../parts/page-title.ts";
 import { setQuery } from "./load.ts";
 
-/** Graphs that belong together: what was submitted for one set, clones, what jobs made, a search over commits. */
+/** Related graphs: submissions for one set, clones, graphs that jobs created, a search over commits. */
 export function GraphSetPage() {
   const { id } = useParams({ from: "/sets/$id" });
   const query = setQuery(id);

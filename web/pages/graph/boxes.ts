@@ -4,7 +4,7 @@ import type { Measure } from "./fit-text.ts";
 import { groupName } from "./group-jobs.ts";
 import { roughWidth } from "./text-width.ts";
 
-/** What is drawn as one: a job, or a block of jobs that differ in nothing but their number. */
+/** A unit of the drawing: a job, or a block of jobs that differ only in their number. */
 export interface Box {
   readonly name: string;
   /** Indices into the graph's list of jobs. */
@@ -15,17 +15,17 @@ export interface Box {
 
 export interface Boxes {
   readonly boxes: readonly Box[];
-  /** From box to box, by index: first the one that is waited for. */
+  /** From box to box, by index: first the one that the other waits for. */
   readonly edges: readonly (readonly [from: number, to: number])[];
 }
 
-/** All boxes of a graph are as wide as its longest name wants, within these. Beyond, names lose their middle. */
+/** All boxes of a graph have the width of its longest name, within these limits. Longer names lose their middle. */
 const leastWidth = 212;
 const mostWidth = 380;
-/** Where a name begins in its box, and what is left free at the box's end. */
+/** The start of a name in its box, and the margin at the box's end. */
 export const nameLeft = 33;
 export const boxPadding = 10;
-/** Between a name and what stands at the box's end: a time, or a word. */
+/** The distance between a name and the text at the box's end: a time, or a word. */
 export const asideGap = 8;
 export const boxHeight = 34;
 export const cellSize = 10;
@@ -33,21 +33,20 @@ export const cellPitch = 13;
 export const blockPadding = 9;
 export const blockHead = 24;
 
-/** How many cells lie side by side in a box of a width. */
+/** Returns how many cells fit side by side into a box of a width. */
 export function cellsPerRow(width: number): number {
   return Math.floor((width - 2 * blockPadding + cellPitch - cellSize) / cellPitch);
 }
 
-/** The longest names by their number of letters are those to measure; the widest is among them, or not much wider. */
+/** The longest names by number of letters are measured; the widest is among them, or only slightly wider. */
 const mostMeasured = 50;
 
-/** Fewer are easier to read one by one. */
+/** Fewer jobs are easier to read separately. */
 const smallestBlock = 6;
 
 /**
- * Puts together jobs that wait for the same, are waited for by the same, and have
- * a group's name in common: the chunks of a test suite. A thousand jobs become
- * the dozen boxes that their author thinks in.
+ * Combines jobs that have the same dependencies, the same dependants, and a common prefix: the chunks of a test suite.
+ * A thousand jobs become about a dozen boxes.
  */
 export function boxesOf(
   jobs: readonly JobSummary[],
@@ -96,10 +95,13 @@ export function boxesOf(
   return { boxes, edges: [...between.values()] };
 }
 
-/** The longest time that is drawn. */
+/** The longest displayed time. */
 const longAside = "59 m 59 s";
 
-/** Room for the end of each box, px: for a time, also where there is none yet. Nothing moves when one comes. */
+/**
+ * Returns the space at the end of each box, in px: for a time, even before there is one, so that nothing moves when it
+ * appears.
+ */
 export function asideRoom(aside: Measure): number {
   return aside(longAside) + asideGap + boxPadding;
 }

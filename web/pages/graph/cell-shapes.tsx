@@ -1,4 +1,4 @@
-/** The shapes of states once more, for cells of a few pixels: `<use href="#cell-failed">`. */
+/** The shapes of states for cells of a few pixels: `<use href="#cell-failed">`. */
 export function CellShapes() {
   return (
     <svg className="sprite" aria-hidden="true">

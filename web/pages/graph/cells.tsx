@@ -9,7 +9,7 @@ interface Props {
   readonly dimmed: ReadonlySet<string> | undefined;
 }
 
-/** Jobs as cells of a grid; inside an `<svg>`. Whoever holds it hears clicks by `data-job`. */
+/** Jobs as cells of a grid inside an `<svg>`. The parent handles clicks by `data-job`. */
 export const Cells = memo(function Cells({ jobs, perRow, selected, dimmed }: Props) {
   return jobs.map((job, index) => (
     <use

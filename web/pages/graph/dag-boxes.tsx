@@ -29,7 +29,7 @@ interface JobProps {
   readonly onSelect: (job: string) => void;
 }
 
-/** Drawn again only when its own job changed, not when another did. */
+/** Drawn again only when its own job changes, not when another job does. */
 export const JobBox = memo(function JobBox({
   job,
   width,
@@ -114,7 +114,7 @@ interface BlockProps {
   readonly dimmed: ReadonlySet<string> | undefined;
 }
 
-/** Many jobs alike, as cells of one box. */
+/** Many similar jobs, as cells of one box. */
 export function BlockBox({ box, jobs, left, top, selected, critical, dimmed }: BlockProps) {
   const members = useMemo(() => box.jobs.flatMap((index) => jobs[index] ?? []), [box, jobs]);
   const failed = members.filter((job) => job.state === "failed").length;

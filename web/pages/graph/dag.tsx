@@ -11,7 +11,7 @@ import "./dag.css";
 
 interface Props {
   readonly graph: Graph;
-  /** The jobs that pass the filter; the others are dimmed, for a graph without them would be another. */
+  /** The jobs that match the filter; the others are dimmed, because a graph without them would look different. */
   readonly shown: readonly JobSummary[];
   readonly selected: string | undefined;
   readonly onSelect: (job: string) => void;
@@ -19,7 +19,7 @@ interface Props {
 
 const endOfTime = Number.MAX_SAFE_INTEGER;
 
-/** A graph's jobs and what waits for what, from left to right. */
+/** A graph's jobs and their dependencies, from left to right. */
 export function Dag(props: Props) {
   const drawn = useLayout(props.graph.jobList, props.graph.edges);
   if (drawn === undefined)
@@ -46,7 +46,7 @@ function Drawing({
       ),
     [boxes, graph.jobList],
   );
-  // Which jobs lie on it does not depend on the hour: what runs counts as last of all.
+  // The jobs on the critical path do not depend on the time: a running job counts as the last.
   const critical = useMemo(
     () => new Set(criticalPath(graph.jobList, graph.edges, endOfTime).map(({ job }) => job)),
     [graph.jobList, graph.edges],
@@ -60,7 +60,7 @@ function Drawing({
     const kept = new Set(shown.map((job) => job.name));
     return new Set(graph.jobList.map((job) => job.name).filter((name) => !kept.has(name)));
   }, [shown, graph.jobList]);
-  // All are of one width.
+  // All boxes have the same width.
   const boxWidth = boxes.boxes[0]?.width ?? 0;
   const paths = useMemo(
     () => layout.routes.map((route) => edgePath(route, boxWidth / 2)),

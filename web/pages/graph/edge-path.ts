@@ -1,5 +1,5 @@
 /**
- * A smooth line through a route's points, leaving and arriving level.
+ * Returns a smooth line through a route's points, horizontal at both ends.
  *
  * `half` is half a box's width: routes go from centre to centre, lines from edge to edge.
  */
@@ -16,7 +16,7 @@ export function edgePath(route: readonly number[], half: number): string {
   let path = `M${round(first.x)} ${round(first.y)}`;
   let from = first;
   for (const [index, to] of points.slice(1).entries()) {
-    // Between the ends a line passes whole layers: level along a box's width, so that it cuts no corner.
+    // Between its ends a line crosses whole layers: horizontal along a box's width, so that it does not cut a corner.
     const inner = index < points.length - 2;
     const near = inner ? to.x - half : to.x;
     const middle = (from.x + near) / 2;

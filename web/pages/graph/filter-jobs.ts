@@ -16,7 +16,7 @@ export function filterJobs(jobs: readonly JobSummary[], filter: Filter): JobSumm
   );
 }
 
-/** Failed and running first; within a state as the graph has them. */
+/** Orders failed and running jobs first; within a state in the graph's order. */
 export function sortByAttention(jobs: readonly JobSummary[]): JobSummary[] {
   return jobs.toSorted((a, b) => byAttention.indexOf(a.state) - byAttention.indexOf(b.state));
 }

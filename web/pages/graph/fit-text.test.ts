@@ -3,7 +3,7 @@ import { madeUpGraph } from "../../dev/made-up-graph.ts";
 import { asideRoom, boxesOf, nameLeft } from "./boxes.ts";
 import { fitText } from "./fit-text.ts";
 
-/** An em of 10 px for each wide letter, 4 px for any other. */
+/** 10 px for each wide letter, 4 px for any other. */
 const measure = (text: string) =>
   Array.from(text).reduce((sum, letter) => sum + (/[mwW…]/.test(letter) ? 10 : 4), 0);
 

@@ -1,7 +1,7 @@
-/** The width of a text as it is drawn, in px. */
+/** Returns the width of a drawn text, in px. */
 export type Measure = (text: string) => number;
 
-/** The text, or as much of its ends as has room in `width` px. */
+/** Returns the text, or its beginning and end as far as they fit into `width` px. */
 export function fitText(text: string, width: number, measure: Measure): string {
   if (measure(text) <= width) return text;
   let fits = 1;
@@ -14,7 +14,7 @@ export function fitText(text: string, width: number, measure: Measure): string {
   return shorten(text, fits);
 }
 
-/** A name that fits: its middle goes first, for names differ at their ends. */
+/** Shortens a name by removing its middle, because names differ at their ends. */
 function shorten(name: string, length: number): string {
   const chars = Array.from(name);
   if (chars.length <= length) return name;

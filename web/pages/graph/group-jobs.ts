@@ -6,7 +6,7 @@ export interface JobGroup {
   readonly jobs: readonly JobSummary[];
 }
 
-/** Jobs by the first part of their names; groups that contain a failure first, then as the graph has them. */
+/** Groups jobs by the first part of their names; groups with a failure first, then in the graph's order. */
 export function groupJobs(jobs: readonly JobSummary[]): JobGroup[] {
   const groups = groupBy(jobs, (job) => groupName(job.name));
   return [...groups]
@@ -16,7 +16,7 @@ export function groupJobs(jobs: readonly JobSummary[]): JobGroup[] {
 
 const hasFailed = (group: JobGroup) => group.jobs.some((job) => job.state === "failed");
 
-/** `unit/linux/3` and `unit/linux/4` are `unit/linux`; `shard-12` is `shard`; what is alone has no group. */
+/** `unit/linux/3` and `unit/linux/4` are `unit/linux`; `shard-12` is `shard`; a single job has no group. */
 export function groupName(job: string): string {
   const slash = job.lastIndexOf("/");
   if (slash > 0) return job.slice(0, slash);

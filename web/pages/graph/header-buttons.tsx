@@ -1,7 +1,7 @@
 import { lazy, Suspense, useState } from "react";
 import type { Graph } from "#api/graph.ts";
 
-// Seldom opened, and larger than the rest of the header.
+// Rarely opened, and larger than the rest of the header.
 const CloneDialog = lazy(async () => ({
   default: (await import("./changes/clone-dialog.tsx")).CloneDialog,
 }));

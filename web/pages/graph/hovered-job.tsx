@@ -3,7 +3,7 @@ import { StateIcon } from "../../parts/state.tsx";
 import { stateWords } from "../../parts/state-words.ts";
 import { Elapsed } from "../../parts/times.tsx";
 
-/** Says of what is under the pointer why it is as it is. */
+/** Explains the state of the job under the pointer. */
 export function HoveredJob({ job }: { job: JobSummary | undefined }) {
   if (job === undefined) return null;
   return (

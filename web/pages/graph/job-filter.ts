@@ -4,19 +4,16 @@ import { parseSelection } from "#api/selection/parse-selection.ts";
 import type { Selection } from "#api/selection/selection.ts";
 import { SelectionProblem } from "#api/selection/selection-problem.ts";
 
-/** What somebody typed into the filter, understood. */
+/** The parsed content of the filter field. */
 export type JobFilter =
   | { readonly kind: "all" }
   /** Words that must all occur in the name, a tag or the reason. */
   | { readonly kind: "words"; readonly words: readonly string[] }
-  /** The farm's own grammar: what is shown is exactly what a command with this selection means. */
+  /** The farm's own grammar: the visible jobs are exactly those of a command with this selection. */
   | { readonly kind: "selection"; readonly selection: Selection }
   | { readonly kind: "problem"; readonly problem: string };
 
-/**
- * Plain words search, as people expect of a filter while they type; the signs of the
- * grammar make it a selection.
- */
+/** Plain words search while the user types; the signs of the grammar make it a selection. */
 export function readJobFilter(text: string): JobFilter {
   if (text.trim() === "") return { kind: "all" };
   if (!/[:&|!()*"]/.test(text)) {
@@ -33,7 +30,7 @@ export function readJobFilter(text: string): JobFilter {
 export function isWanted(filter: JobFilter, job: JobSummary): boolean {
   switch (filter.kind) {
     case "all":
-    // Half a selection hides nothing; the page says what is missing.
+    // An incomplete selection hides nothing; the page shows the missing part.
     case "problem":
       return true;
     case "words": {

@@ -19,7 +19,7 @@ interface Props {
 const perRow = 40;
 const mostUrgent = 12;
 
-/** All jobs at a glance: first what failed or runs, then every job as a cell of its group. */
+/** An overview of all jobs: first those that failed or run, then every job as a cell of its group. */
 export function JobMatrix({ graph, jobs, selected, onSelect }: Props) {
   const groups = useMemo(() => groupJobs(jobs), [jobs]);
   const failed = useMemo(() => jobs.filter((job) => job.state === "failed"), [jobs]);
@@ -53,7 +53,7 @@ export function JobMatrix({ graph, jobs, selected, onSelect }: Props) {
   );
 }
 
-/** Drawn again only when a job of the group changed, or one is selected or no longer. */
+/** Drawn again only when a job of the group changes, or the selection changes. */
 const GroupOfCells = memo(function GroupOfCells({
   group,
   selected,

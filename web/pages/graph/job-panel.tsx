@@ -15,7 +15,7 @@ interface Props {
   readonly onSelect: (job: string | undefined) => void;
 }
 
-/** The selected job: what a glance needs; its page has the rest. */
+/** A summary of the selected job; its page has all details. */
 export function JobPanel({ graph, job, onSelect }: Props) {
   const { before, after } = useMemo(() => {
     const byName = new Map(graph.jobList.map((each) => [each.name, each]));
@@ -105,7 +105,7 @@ function Tag({ name, value }: { name: string; value: string }) {
   );
 }
 
-/** A graph's stream does not tell how edges stand: of what has succeeded since, nothing is waited for. */
+/** A graph's stream does not report edges: nothing waits for a job that has succeeded since. */
 function mayGoOnWithout({ state }: JobSummary, on: JobSummary): boolean {
   return (state === "blocked" || state === "unreachable") && on.state !== "succeeded";
 }

@@ -1,7 +1,7 @@
 import { coordSimplex, decrossTwoLayer, graph, layeringSimplex, sugiyama } from "d3-dag";
 import { type Drawing, type Layout, layerGap, rowGap } from "./layers.ts";
 
-/** Few crossings, short edges, edges around boxes: Sugiyama's method as d3-dag has it. For small graphs. */
+/** Few crossings, short edges, edges around boxes: Sugiyama's method as implemented by d3-dag. For small graphs. */
 export function layOutCarefully(drawing: Drawing): Layout {
   const dag = graph<number, number>();
   const nodes = drawing.sizes.map((_, index) => dag.node(index));
@@ -10,7 +10,7 @@ export function layOutCarefully(drawing: Drawing): Layout {
     const target = nodes[to];
     if (source !== undefined && target !== undefined) dag.link(source, target, index);
   }
-  // d3-dag lays out from top to bottom: for us its x is y.
+  // d3-dag lays out from top to bottom: its x is the y of this drawing.
   const size = sugiyama()
     .layering(layeringSimplex())
     .decross(decrossTwoLayer())

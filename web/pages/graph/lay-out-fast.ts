@@ -3,11 +3,11 @@ import { type Drawing, type Layout, layerGap, layersOf, neighbours, rowGap } fro
 const sweeps = 6;
 
 /**
- * A layered layout, from left to right, in time linear in the edges (but for sorting).
+ * A layered layout, from left to right, in time linear in the edges (except for sorting).
  *
- * Each layer is ordered by where its neighbours are, forth and back a few times;
- * then each box goes as near to its neighbours as the order allows. Edges run
- * straight from box to box: for large graphs that is all that can be read anyway.
+ * Each layer is ordered by the positions of its neighbours, forward and backward a few times; then each box is placed
+ * as near to its neighbours as the order allows. Edges are straight lines from box to box: in large graphs nothing more
+ * is readable.
  */
 export function layOutFast(drawing: Drawing): Layout {
   const layer = layersOf(drawing);
@@ -77,9 +77,9 @@ function mean(of: readonly number[], y: readonly number[]): number | undefined {
 }
 
 /**
- * The positions nearest to the wishes (least squares) at which boxes in this order
- * do not touch: without the boxes' own extent that is isotonic regression, which
- * pooling adjacent violators solves in linear time (Ayer et al., 1955).
+ * Returns the positions nearest to the wanted ones (least squares) at which boxes in this order do not touch: without
+ * the boxes' sizes this is isotonic regression, which pooling adjacent violators solves in linear time (Ayer et al.,
+ * 1955).
  */
 function place(
   members: readonly number[],

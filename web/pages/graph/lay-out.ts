@@ -9,7 +9,9 @@ export function layOut(drawing: Drawing): Layout {
   return careCost(drawing) <= mostForCare ? layOutCarefully(drawing) : layOutFast(drawing);
 }
 
-/** What Sugiyama's method works on: the boxes, and a dummy wherever an edge crosses a layer. */
+/**
+ * Returns the size of the problem for Sugiyama's method: the boxes, and a dummy for each layer that an edge crosses.
+ */
 function careCost(drawing: Drawing): number {
   const layer = layersOf(drawing);
   return drawing.edges.reduce(

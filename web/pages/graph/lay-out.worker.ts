@@ -1,7 +1,7 @@
 import { layOut } from "./lay-out.ts";
 import type { Drawing } from "./layers.ts";
 
-// The layout must not hold up the page: it runs here, off the main thread.
+// Runs in a worker, so that the layout does not block the page.
 self.onmessage = (event: MessageEvent<Drawing>) => {
   self.postMessage(layOut(event.data));
 };

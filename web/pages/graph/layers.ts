@@ -1,10 +1,10 @@
-/** What is to be laid out: sizes by index, and edges from what is waited for to what waits. */
+/** The input of a layout: sizes by index, and edges from the awaited box to the waiting one. */
 export interface Drawing {
   readonly sizes: readonly { readonly width: number; readonly height: number }[];
   readonly edges: readonly (readonly [from: number, to: number])[];
 }
 
-/** Where things are: centres by index; for each edge the points that it passes, x and y in turn. */
+/** The result of a layout: centres by index; for each edge the points on its way, as alternating x and y. */
 export interface Layout {
   readonly x: readonly number[];
   readonly y: readonly number[];
@@ -26,7 +26,10 @@ export function neighbours(drawing: Drawing): { before: number[][]; after: numbe
   return { before, after };
 }
 
-/** The layer of each: one more than the deepest that it waits for. A cycle, which no graph has, would stay in layer 0. */
+/**
+ * Returns the layer of each box: one more than the deepest that it waits for. A cycle, which no graph has, would stay
+ * in layer 0.
+ */
 export function layersOf(drawing: Drawing): number[] {
   const { before, after } = neighbours(drawing);
   const layer = drawing.sizes.map(() => 0);

@@ -14,9 +14,8 @@ export const graphQuery = (id: string) =>
   });
 
 /**
- * A stream may have told more than an answer that was long under way. The same version is
- * the same graph, of which nothing need be drawn again, but for its edges: deltas do not tell
- * how they stand.
+ * A stream may be newer than a slow answer. With an equal version, the known graph is kept so that nothing is drawn
+ * again, except for its edges, which deltas do not contain.
  */
 function newerOf(known: Graph, fresh: Graph): Graph {
   if (known.version !== fresh.version) return known.version > fresh.version ? known : fresh;
@@ -28,11 +27,10 @@ const isGraph = (value: unknown): value is Graph =>
   typeof value === "object" && value !== null && "version" in value;
 
 /**
- * Keeps a graph in the cache as it is on the server, for as long as the calling page is shown.
+ * Keeps a graph in the cache up to date while the calling page is shown.
  *
- * Nothing is heard before the graph is there: a delta to nothing would be lost.
- * A graph that is over sends nothing; should a job of it run anew, the
- * repository's stream tells, and the graph is asked for again.
+ * Listening starts after the graph is loaded, because a delta without a graph would be lost. An ended graph sends
+ * nothing; when a job of it runs again, the repository's stream reports this, and the graph is requested again.
  */
 export function useLiveGraph(graph: Graph | undefined): void {
   const client = useQueryClient();
@@ -48,7 +46,7 @@ export function useLiveGraph(graph: Graph | undefined): void {
       if (before === undefined) return;
       const after = mergeGraphDelta(before, GraphDelta.parse(JSON.parse(data)));
       client.setQueryData(query.queryKey, after);
-      // Jobs that were added have edges, which deltas do not tell.
+      // Added jobs have edges, which deltas do not contain.
       if (after.jobList.length > before.jobList.length) void client.invalidateQueries(query);
     },
   });

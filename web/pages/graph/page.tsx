@@ -17,11 +17,11 @@ import type { GraphSearch, View } from "./search.ts";
 import { Toolbar } from "./toolbar.tsx";
 import "./graph.css";
 
-// Not needed to see anything at all: the first view comes sooner without them.
+// Not needed for the first view, which appears sooner without them.
 const JobList = lazy(async () => ({ default: (await import("./job-list.tsx")).JobList }));
 const Dag = lazy(async () => ({ default: (await import("./dag.tsx")).Dag }));
 
-/** Beyond this, boxes and lines say less than a matrix; they stay one key away. */
+/** Above this number, a matrix is more readable than boxes and lines; one key switches back. */
 const mostJobsAsGraph = 300;
 
 export function GraphPage() {
@@ -34,7 +34,7 @@ export function GraphPage() {
 
   const view: View = search.view ?? (graph.jobs > mostJobsAsGraph ? "matrix" : "graph");
   const states = useMemo(() => readStates(search.state), [search.state]);
-  // Ten thousand cells are drawn again for each letter: letters come first.
+  // Each letter redraws ten thousand cells: the input has priority.
   const text = useDeferredValue(search.q ?? "");
   const wanted = useMemo(() => readJobFilter(text), [text]);
   const filtered = useMemo(
@@ -118,7 +118,7 @@ export function GraphPage() {
   );
 }
 
-/** What is next is what stands next on the screen. */
+/** The next job is the next one on the screen. */
 function inViewOrder(view: View, jobs: ReturnType<typeof filterJobs>): typeof jobs {
   switch (view) {
     case "graph":

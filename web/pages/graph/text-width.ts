@@ -4,7 +4,7 @@ import type { Measure } from "./fit-text.ts";
 export const nameWidth = measureIn("550 12px");
 export const asideWidth = measureIn("11px");
 
-/** Measures in the font of the page, whatever this machine has for it: a fixed width for each letter let texts overlap. */
+/** Measures in the font of the page on this machine: with a fixed width for each letter, texts overlapped. */
 function measureIn(font: string): Measure {
   let context: CanvasRenderingContext2D | null | undefined;
   return (text) => {
@@ -16,7 +16,7 @@ function measureIn(font: string): Measure {
   };
 }
 
-/** Enough for most letters of most fonts, where none can be measured. */
+/** Sufficient for most letters of most fonts, if measuring is impossible. */
 export function roughWidth(text: string): number {
   return 8 * text.length;
 }

@@ -14,12 +14,12 @@ interface Props {
   readonly view: View;
   readonly states: ReadonlySet<JobState>;
   readonly typed: string;
-  /** What was typed as far as the jobs below follow it. */
+  /** The typed text that the job list already reflects. */
   readonly text: string;
   readonly wanted: JobFilter;
-  /** The jobs that pass the filter. */
+  /** The jobs that match the filter. */
   readonly shown: readonly JobSummary[];
-  /** Whether one job is selected: it has the keys then. */
+  /** Whether one job is selected: then the keys apply to it. */
   readonly isSelected: boolean;
   readonly filterBox: RefObject<HTMLInputElement | null>;
   readonly onChange: (search: GraphSearch) => void;
@@ -99,7 +99,7 @@ export function Toolbar({
   );
 }
 
-/** A selection goes as one, so that it can reach the whole set; words, by the names that are seen. */
+/** A selection is sent as such, so that it can apply to the whole set; for words, the visible names are sent. */
 function targetOf(
   wanted: JobFilter,
   states: ReadonlySet<JobState>,

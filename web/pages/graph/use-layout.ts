@@ -10,16 +10,16 @@ export interface DrawnGraph {
 }
 
 /**
- * The graph's boxes and where they stand; undefined while that is being found out.
+ * Returns the graph's boxes and their positions; undefined while they are computed.
  *
- * Depends on names and edges only: a job that changes its state moves nothing.
+ * Depends only on names and edges: a job that changes its state moves nothing.
  */
 export function useLayout(
   jobs: readonly JobSummary[],
   edges: readonly Edge[],
 ): DrawnGraph | undefined {
   const names = jobs.map((job) => job.name).join("\n");
-  // Names stand for the jobs.
+  // Names represent the jobs.
   const boxes = useMemo(
     () => boxesOf(jobs, edges, { name: nameWidth, aside: asideWidth }),
     // oxlint-disable-next-line react/exhaustive-deps

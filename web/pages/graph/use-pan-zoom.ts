@@ -6,7 +6,7 @@ interface Size {
   readonly height: number;
 }
 
-/** Moves a drawing about without React drawing it anew: only one attribute changes. */
+/** Moves a drawing without rendering by React: only one attribute changes. */
 export function usePanZoom(drawing: Size) {
   const frame = useRef<SVGSVGElement>(null);
   const content = useRef<SVGGElement>(null);
@@ -37,7 +37,7 @@ export function usePanZoom(drawing: Size) {
 
   useEffect(fitAll, [fitAll]);
 
-  // React's own wheel listener is passive: it could not keep the page from scrolling.
+  // React's own wheel listener is passive and could not prevent the page from scrolling.
   useEffect(() => {
     const element = frame.current;
     if (element === null) return;
@@ -70,7 +70,7 @@ export function usePanZoom(drawing: Size) {
       if (from === undefined) return;
       const moved = from.moved || Math.hypot(event.clientX - from.x, event.clientY - from.y) > 4;
       if (!moved) return;
-      // Only now: a captured pointer would keep clicks from the boxes.
+      // Only now, because a captured pointer would prevent clicks on boxes.
       event.currentTarget.setPointerCapture(event.pointerId);
       show({
         ...view.current,

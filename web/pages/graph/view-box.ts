@@ -1,4 +1,4 @@
-/** What part of a drawing is seen: screen = drawing × scale + (x, y). */
+/** The visible part of a drawing: screen = drawing × scale + (x, y). */
 export interface View {
   readonly x: number;
   readonly y: number;
@@ -14,7 +14,7 @@ const margin = 24;
 const smallest = 0.08;
 const largest = 2;
 
-/** All of the drawing if it stays readable so; otherwise its beginning, at the left. */
+/** Returns the whole drawing if it stays readable; otherwise its left part. */
 export function fit(drawing: Size, screen: Size): View {
   const across = (screen.width - 2 * margin) / Math.max(1, drawing.width);
   const down = (screen.height - 2 * margin) / Math.max(1, drawing.height);
@@ -24,7 +24,7 @@ export function fit(drawing: Size, screen: Size): View {
   return { scale, x: Math.max(margin, spareX / 2), y: Math.max(margin, spareY / 2) };
 }
 
-/** Larger or smaller, with what is under a point of the screen staying there. */
+/** Zooms in or out around a fixed point of the screen. */
 export function zoom(
   view: View,
   factor: number,
@@ -35,7 +35,7 @@ export function zoom(
   return { scale, x: at.x - (at.x - view.x) * ratio, y: at.y - (at.y - view.y) * ratio };
 }
 
-/** Moves a point of the drawing into sight, and not at all when it is there already. */
+/** Moves the view so that a point of the drawing is visible; does nothing when it already is. */
 export function reveal(
   view: View,
   point: { readonly x: number; readonly y: number },

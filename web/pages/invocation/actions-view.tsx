@@ -21,7 +21,7 @@ interface Props {
 const rowHeight = 30;
 const states = ["failed", "cancelled", "executing", "queued", "succeeded", "hit"] as const;
 
-/** What an invocation asked to have executed, in the order in which it asked. */
+/** The actions that an invocation requested, in the order of the requests. */
 export function ActionsView({ invocation, state, text, ...props }: Props) {
   const query = actionsQuery(invocation, { state, text });
   const { data, error, fetchNextPage, hasNextPage, isFetchingNextPage, isPending } =
@@ -32,7 +32,7 @@ export function ActionsView({ invocation, state, text, ...props }: Props) {
   const findBox = useRef<HTMLInputElement>(null);
   const navigate = useNavigate();
   useLiveActions(invocation);
-  // Of another filter, another list: nothing of the first stays selected.
+  // Another filter shows another list, so the selection is cleared.
   const onState = (next: InvocationActionState | undefined) => {
     setSelected(-1);
     props.onState(next);
@@ -73,7 +73,7 @@ export function ActionsView({ invocation, state, text, ...props }: Props) {
   });
 
   const { counts } = invocation;
-  // Seldom is anything cancelled.
+  // Cancelled actions are rare.
   const isOffered = (each: InvocationActionState) =>
     each !== "cancelled" || counts.cancelled > 0 || state === each;
   return (
@@ -197,7 +197,7 @@ function ActionCells({ action }: { action: InvocationAction }) {
   );
 }
 
-/** The invocation's own counts say when actions have moved. */
+/** The invocation's own counts show when actions have changed. */
 function useLiveActions({ project, id, counts }: InvocationDetail): void {
   const client = useQueryClient();
   const told = JSON.stringify(counts);

@@ -9,7 +9,7 @@ interface NamedBlob {
   readonly uri: string;
 }
 
-/** Where a project's blob is had: to keep under a name, or to read as text. */
+/** Returns the address of a project's blob: for download under a name, or as text. */
 export function blobUrl(
   project: string | null,
   blob: string,
@@ -19,10 +19,10 @@ export function blobUrl(
   return `${apiBase}/blobs/${blob}?${new URLSearchParams({ ...query, ...elsewhere })}`;
 }
 
-/** What people read rather than keep. */
+/** Files that people read rather than save. */
 const isReadable = (name: string) => /\.(log|txt|xml|json|outputs_manifest)$/i.test(name);
 
-/** Files to download; those that only the tool has are named, and where. */
+/** Files for download; for files that only exist on the tool's machine, their place. */
 export function BlobLinks({ files }: { files: readonly NamedBlob[] }) {
   if (files.length === 0) return null;
   return (

@@ -102,7 +102,7 @@ export function InvocationHeader({ invocation }: { invocation: InvocationDetail 
   );
 }
 
-/** The newest graph of the commit, where the farm has made one. */
+/** The newest graph of the commit, if the farm has created one. */
 function GraphOfCommit(props: { readonly repository: string | null; readonly commit: string }) {
   const { data } = useQuery(graphsOfCommitQuery(props.repository, props.commit));
   const [graph] = data ?? [];

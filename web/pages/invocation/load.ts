@@ -10,11 +10,11 @@ export interface InvocationAddress {
   readonly project: string;
 }
 
-/** No stream tells of an invocation: while it runs, it is asked for so often. */
+/** No stream reports an invocation: while it runs, it is requested this often. */
 const refetchMs = 2_000;
 const quietRefetchMs = 15_000;
 
-/** What all calls about an invocation name. */
+/** The common parameters of all calls about an invocation. */
 export const invocationInput = ({ id, project }: InvocationAddress) => ({
   params: { invocation: id },
   query: { project },
@@ -30,7 +30,7 @@ export const invocationQuery = (address: InvocationAddress) =>
     refetchInterval: ({ state }) => refetchMsOf(state.data),
   });
 
-/** What was not heard of for a while may speak again; only what has said its end stays as it is. */
+/** An invocation without recent calls may continue; only one with a reported end is final. */
 function refetchMsOf(detail: InvocationDetail | undefined): number | false {
   if (detail === undefined || detail.state === "running") return refetchMs;
   return detail.state === "silent" || detail.state === "over" ? quietRefetchMs : false;
@@ -64,11 +64,11 @@ export const actionsQuery = (
       return call(invocationEndpoints.invocationActions, { params, query }, signal);
     },
     getNextPageParam: (last) => last.next ?? undefined,
-    // While the next list comes, the last one stays: a page that jumps is hard to read.
+    // The last list stays until the next one arrives, because a page that jumps is hard to read.
     placeholderData: keepPreviousData,
   });
 
-/** The graphs of a commit, where the farm has its repository. */
+/** The graphs of a commit, if the farm has its repository. */
 export const graphsOfCommitQuery = (repository: string | null, commit: string | null) =>
   queryOptions({
     queryKey: ["graphs-of-commit", repository, commit],

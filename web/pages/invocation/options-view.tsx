@@ -1,7 +1,7 @@
 import type { InvocationDetail } from "#api/invocation.ts";
 import { shownText } from "../../parts/shown-text.ts";
 
-/** What the tool was told, and what it told of itself. */
+/** The tool's options, and its information about itself. */
 export function OptionsView({ events }: { events: NonNullable<InvocationDetail["events"]> }) {
   return (
     <section aria-label="Options" className="view">

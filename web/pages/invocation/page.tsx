@@ -15,7 +15,7 @@ import { TimingView } from "./timing-view.tsx";
 import "../job/job.css";
 import "./invocation.css";
 
-/** One go of a build tool: what it asked for, what it told, and what it waits for. */
+/** One invocation of a build tool: its requests, its build events, and its waiting reason. */
 export function InvocationPage() {
   const { id } = useParams({ from: "/invocations/$id" });
   const search = useSearch({ from: "/invocations/$id" });
@@ -81,7 +81,7 @@ export function InvocationPage() {
   );
 }
 
-/** Only a tool that sends build events has told of targets, options and what it printed. */
+/** Only a tool that sends build events has reported targets, options and output. */
 function viewsOf({ events }: InvocationDetail): readonly InvocationView[] {
   return events === null ? ["actions", "timing"] : invocationViews;
 }

@@ -9,7 +9,7 @@ export const InvocationSearch = z.object({
   project: z.coerce.string().optional().catch(undefined),
   view: z.enum(invocationViews).optional().catch(undefined),
   state: InvocationActionState.optional().catch(undefined),
-  /** Of actions, a part of the target or the mnemonic; of the log, what is looked for. */
+  /** For actions, a part of the target or the mnemonic; for the log, the search text. */
   find: z.coerce.string().optional().catch(undefined),
   line: z.coerce.number().int().positive().optional().catch(undefined),
 });

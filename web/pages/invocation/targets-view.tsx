@@ -12,10 +12,10 @@ import { shownText } from "../../parts/shown-text.ts";
 import { ToolStateIcon } from "../../parts/tool-state.tsx";
 import { BlobLinks } from "./blob-links.tsx";
 
-/** So many lines a page holds without a scroller of its own. */
+/** The maximum number of lines in a page without virtual scrolling. */
 const mostShown = 1_000;
 
-/** Targets and tests as the tool told of them: those that failed first. */
+/** Targets and tests as the tool reported them: failed ones first. */
 export function TargetsView({ events }: { events: NonNullable<InvocationDetail["events"]> }) {
   const [text, setText] = useState("");
   const findBox = useRef<HTMLInputElement>(null);
@@ -131,7 +131,7 @@ function TestTable({ tests }: { tests: readonly InvocationTest[] }) {
   );
 }
 
-/** Failed, flaky, not over, fine. */
+/** Failed, flaky, not ended, successful. */
 function rankOf({ aborted, success, testStatus }: InvocationTarget): number {
   if (success === false || (testStatus !== null && statusClass(testStatus) === "is-failed"))
     return 0;

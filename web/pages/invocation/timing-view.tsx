@@ -5,7 +5,7 @@ import { durationText } from "../../parts/duration.ts";
 import { actionsIn } from "../../parts/tool-state.tsx";
 import { BlobLinks } from "./blob-links.tsx";
 
-/** Where the time went, as far as the farm and the tool know. */
+/** How the time was spent, by the data of the farm and the tool. */
 export function TimingView({ invocation }: { invocation: InvocationDetail }) {
   const { counts, events } = invocation;
   const asked = actionsIn(counts);

@@ -5,9 +5,9 @@ import type { InvocationsSearch } from "./search.ts";
 
 const pageSize = 50;
 
-/** No stream tells of invocations: while the page is looked at, it asks again so often. */
+/** No stream reports invocations: while the page is visible, it refreshes this often. */
 const refetchMs = 4_000;
-/** Whoever has loaded older ones, too, looks for something: asking again asks for all of them. */
+/** When older pages are loaded, too, the user is searching, and a refresh loads all of them again. */
 const manyRefetchMs = 20_000;
 
 /** Invocations, the newest first, page by page. */

@@ -4,7 +4,7 @@ import { apiBase } from "../../farm/ask.ts";
 import { StateIcon } from "../../parts/state.tsx";
 import { Elapsed } from "../../parts/times.tsx";
 
-/** How far the items of a chunked job have come, and in which batches. */
+/** The progress of a chunked job's items, and their batches. */
 export function ChunkProgress(props: {
   readonly graphId: string;
   readonly job: string;

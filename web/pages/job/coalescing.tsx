@@ -5,7 +5,7 @@ import type { JobSummary } from "#api/graph.ts";
 import { call } from "../../farm/ask.ts";
 import { StateIcon } from "../../parts/state.tsx";
 
-/** How a job stands to the same job of other commits. */
+/** The relation of a job to the same job of other commits. */
 const coalescingQuery = (graph: string, job: string, version: number) =>
   queryOptions({
     queryKey: ["coalescing", graph, job, version],
@@ -18,7 +18,7 @@ interface Props {
   readonly job: JobSummary;
 }
 
-/** Whose run answers for this job, and for whom it answers; each of these can still be activated. */
+/** The job whose run stands for this one, and the jobs for which it stands; each of them can still be activated. */
 export function Coalescing({ graphId, job }: Props) {
   const { data } = useQuery(coalescingQuery(graphId, job.name, job.version));
   if (data === undefined || (data.into === null && data.answersFor.length === 0)) return null;

@@ -19,10 +19,10 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** Changes a job's definition for its graph alone: what is written is tried by the farm as it is written. */
+/** Changes a job's definition only for its graph: the farm checks the text while it is typed. */
 export function CustomiseDialog({ detail: { graph, job, origin }, onClose }: Props) {
   const [text, setText] = useState(() => JSON.stringify(origin.patch ?? {}, undefined, 2));
-  // What the text was made from, not what is newest: somebody may change the job while this is open.
+  // The revision from which the text was made, not the newest: another user may change the job while this is open.
   const [after, setAfter] = useState(origin.revision);
   const [retrigger, setRetrigger] = useState(job.runs > 0);
   const [reason, setReason] = useState("");
@@ -141,7 +141,7 @@ function Outcome({ customised: { changes, rerun } }: { readonly customised: Cust
   );
 }
 
-/** A JSON merge patch as somebody writes it, letter by letter. */
+/** Parses a JSON merge patch while a user types it. */
 function readPatch(text: string): ReadPatch {
   let value: unknown;
   try {

@@ -4,7 +4,7 @@ import { ChangedParts } from "../../parts/changed-parts.tsx";
 import { definitionText } from "../../parts/definition-text.ts";
 import { CustomiseDialog } from "./customise-dialog.tsx";
 
-/** What would run, and whether somebody changed it: the patch is the mark and the difference. */
+/** The definition to run, and its customisation: the patch marks the difference. */
 export function DefinitionView({ detail }: { readonly detail: JobDetail }) {
   const [isOpen, setOpen] = useState(false);
   const { definition, origin } = detail;

@@ -9,7 +9,7 @@ import { outputUrl, runUrl } from "./load.ts";
 interface Props {
   readonly detail: JobDetail;
   readonly run: Run | undefined;
-  /** The graph's jobs, when they are known: for the neighbours' states. */
+  /** The graph's jobs, if they are known: for the neighbours' states. */
   readonly jobs: readonly JobSummary[] | undefined;
 }
 
@@ -87,7 +87,7 @@ interface NeighboursProps {
   readonly title: string;
   readonly edges: readonly Edge[];
   readonly hasNotBegun: boolean;
-  /** Whether the job waits for these, or these for it. */
+  /** Whether the job waits for these, or these wait for it. */
   readonly isIncoming: boolean;
 }
 

@@ -13,7 +13,7 @@ import { ReleaseButtons } from "../graph/changes/release-buttons.tsx";
 interface Props {
   readonly graph: GraphSummary;
   readonly job: JobSummary;
-  /** Its own, beside that of the graph. */
+  /** The job's own priority, in addition to that of the graph. */
   readonly priority: number;
 }
 

@@ -14,6 +14,6 @@ export const jobQuery = (graph: string, job: string) =>
 export const runUrl = (graph: string, job: string, run: number) =>
   `${apiBase}${jobPath(graph, job)}/runs/${run}`;
 
-/** Each part of the path by itself: the slashes between them stay. */
+/** Each part of the path is encoded separately: the slashes between them stay. */
 export const outputUrl = (graph: string, job: string, run: number, path: string) =>
   `${runUrl(graph, job, run)}/outputs/${path.split("/").map(encodeURIComponent).join("/")}`;

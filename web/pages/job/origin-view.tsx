@@ -4,7 +4,7 @@ import type { AuditRecord } from "#api/job-origin.ts";
 import { Ago } from "../../parts/times.tsx";
 import { Coalescing } from "./coalescing.tsx";
 
-/** Where the job comes from, what came of its graph, and what people did to it. */
+/** The origin of the job, the history of its graph, and people's actions on it. */
 export function OriginView({ detail }: { readonly detail: JobDetail }) {
   const { graph, job, origin } = detail;
   const { parent, children } = origin.lineage;

@@ -16,7 +16,10 @@ import { RunsView } from "./runs-view.tsx";
 import type { JobSearch } from "./search.ts";
 import "./job.css";
 
-/** Four questions about a job, each in its place: what might run, what has run, is it customised, where does it come from. */
+/**
+ * Four questions about a job, each in its own section: what might run, what has run, is it customised, where is it
+ * from.
+ */
 export function JobPage() {
   const { id, name } = useParams({ from: "/graphs/$id/jobs/$name" });
   const search = useSearch({ from: "/graphs/$id/jobs/$name" });
@@ -24,7 +27,7 @@ export function JobPage() {
   const { data: detail } = useSuspenseQuery(jobQuery(id, name));
   const liveGraph = useLiveJob(detail);
   const { graph, job } = detail;
-  // In the order of their numbers, whichever way they come.
+  // In the order of their numbers, regardless of the order of arrival.
   const runs = detail.runList.toSorted((a, b) => a.number - b.number);
   usePageTitle(`${stateWords[job.state]}: ${job.name}`, graph.repository);
 
@@ -61,7 +64,7 @@ export function JobPage() {
   );
 }
 
-/** The graph's stream says that the job changed; what changed in its runs is asked for. */
+/** The graph's stream reports that the job changed; the changes of its runs are requested. */
 function useLiveJob(detail: JobDetail): Graph | undefined {
   const client = useQueryClient();
   const { id } = detail.graph;

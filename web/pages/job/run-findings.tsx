@@ -7,7 +7,7 @@ interface Props {
   readonly onLine: (line: number) => void;
 }
 
-/** What the rules of the job's definition found in a run's log; nothing when they found nothing. */
+/** The findings of the job's rules in a run's log; nothing when there are none. */
 export function RunFindings({ run, onLine }: Props) {
   const numbers = Object.entries(run.numbers).toSorted(([a], [b]) => (a < b ? -1 : 1));
   if (numbers.length === 0 && run.errorLines.length === 0) return null;

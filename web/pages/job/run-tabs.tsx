@@ -8,7 +8,7 @@ interface Props {
   readonly onChoose: (run: number) => void;
 }
 
-/** Why a run exists, for people. */
+/** The causes of runs, for people. */
 export const causes: Readonly<Record<Run["cause"], string>> = {
   first: "first run",
   "auto-retry": "tried again, as the definition asks",
@@ -32,7 +32,7 @@ const shortCauses: Readonly<Record<Run["cause"], string>> = {
   bisect: "bisect",
 };
 
-/** One tab a run; a job that ran once needs no tabs. */
+/** One tab per run; a job with a single run needs no tabs. */
 export function RunTabs({ runs, chosen, onChoose }: Props) {
   if (runs.length < 2) return null;
   return (

@@ -22,7 +22,7 @@ const noLog = {
   items: "Each batch of its items has a log of its own.",
 } as const;
 
-/** What has run: each run with why it exists, how it ended, and its log. */
+/** The runs: each with its cause, its outcome, and its log. */
 export function RunsView({
   detail: { graph, job, chunks },
   runs,

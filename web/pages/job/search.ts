@@ -5,7 +5,7 @@ export type JobView = (typeof jobViews)[number];
 
 export const JobSearch = z.object({
   view: z.enum(jobViews).optional().catch(undefined),
-  /** Which run; the last one when absent. */
+  /** The run; the last one when absent. */
   run: z.coerce.number().int().positive().optional().catch(undefined),
   /** A line of its log, counted from 1. */
   line: z.coerce.number().int().positive().optional().catch(undefined),

@@ -5,7 +5,7 @@ import { call } from "../../farm/ask.ts";
 import { graphQuery } from "../graph/load.ts";
 import { jobQuery } from "./load.ts";
 
-/** What a changed definition would come to, and the button that makes it so. */
+/** Returns the effect of a changed definition, and the function that applies it. */
 export function useCustomising(graph: string, asked: Customise | undefined) {
   const client = useQueryClient();
   const params = { graph };
@@ -23,7 +23,7 @@ export function useCustomising(graph: string, asked: Customise | undefined) {
   });
   const apply = useMutation({
     mutationFn: (wanted: Customise) => call(rerunEndpoints.customise, { params, body: wanted }),
-    // Refused, too: the reason may be that somebody else has changed the job.
+    // Also after a refusal, because another user may have changed the job.
     onSettled: async (_done, _refusal, { job }) => {
       await Promise.all([
         client.invalidateQueries(jobQuery(graph, job)),

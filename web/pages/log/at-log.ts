@@ -1,4 +1,4 @@
-/** The address of a log, or of something below it, with more in its query than it has. */
+/** Returns the address of a log, or of a part of it, with additional query parameters. */
 export function atLog(
   url: string,
   below: string,

@@ -1,12 +1,12 @@
 import type { LogLines } from "./log-lines.ts";
 import { plainText } from "./tokenize-line.ts";
 
-/** Lines looked at in one go: a few milliseconds. */
+/** The number of lines searched at once: a few milliseconds. */
 const slice = 20_000;
 
 /**
- * Which lines contain a text, whatever its case. Goes on where it stopped when
- * lines were added, and yields now and then so that the page stays alive.
+ * Finds the lines that contain a text, ignoring case. It continues after its last position when lines were added, and
+ * yields regularly so that the page stays responsive.
  */
 export class LogSearch {
   readonly matches: number[] = [];
@@ -17,7 +17,7 @@ export class LogSearch {
     this.#needle = query.toLowerCase();
   }
 
-  /** Looks at one slice; `true` when nothing is left to look at. */
+  /** Searches one slice; returns `true` when the end is reached. */
   advance(lines: LogLines): boolean {
     const end = Math.min(lines.count, this.#next + slice);
     for (; this.#next < end; this.#next++) {

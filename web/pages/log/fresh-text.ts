@@ -1,16 +1,15 @@
-/** A piece of a log: where it begins, in bytes, and what it says. */
+/** A piece of a log: its start in bytes, and its text. */
 export interface Chunk {
   readonly offset: number;
   readonly text: string;
 }
 
 /**
- * What a chunk adds to a log whose last chunk is known.
+ * Returns the part of a chunk that is new after the last known chunk.
  *
- * A stream that was cut resumes at the *beginning* of the last chunk, the one
- * place in bytes that is known for certain: a chunk's length in bytes cannot be
- * told from its text, where invalid UTF-8 was replaced. So the last chunk comes
- * again, perhaps longer than before; chunks from before it have been heard.
+ * After a lost connection, the stream resumes at the *beginning* of the last chunk, the only position in bytes that is
+ * certainly known: a chunk's length in bytes cannot be computed from its text, in which invalid UTF-8 was replaced. So
+ * the last chunk arrives again, perhaps longer than before; earlier chunks are already known.
  */
 export function freshText(last: Chunk | undefined, heard: Chunk): string {
   if (last === undefined || heard.offset > last.offset) return heard.text;
@@ -18,7 +17,7 @@ export function freshText(last: Chunk | undefined, heard: Chunk): string {
   return heard.text.startsWith(last.text) ? heard.text.slice(last.text.length) : "";
 }
 
-/** The last chunk, for the next time. */
+/** Returns the last chunk, for the next call. */
 export function lastChunk(last: Chunk | undefined, heard: Chunk): Chunk {
   if (last === undefined || heard.offset > last.offset) return heard;
   return heard.offset === last.offset && heard.text.length > last.text.length ? heard : last;

@@ -1,7 +1,7 @@
 /**
- * How many bytes at the end begin a UTF-8 character that they do not finish: 0 to 3.
+ * Returns how many bytes at the end belong to an incomplete UTF-8 character: 0 to 3.
  *
- * Whoever goes on reading elsewhere must begin that many bytes earlier.
+ * A reader that continues from another source must start this many bytes earlier.
  */
 export function incompleteTail(bytes: Uint8Array): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {

@@ -12,14 +12,14 @@ const Restart = z.object({ attempt: z.number().int() });
 
 export interface LogStatus {
   readonly state: "loading" | "live" | "complete" | "failed";
-  /** Goes up whenever lines were added. */
+  /** Increases whenever lines are added. */
   readonly revision: number;
   readonly message: string;
 }
 
 /**
- * One run's log, as it grows: what is there is read in one stream of bytes, what
- * comes after that is heard. Lines are for `useSyncExternalStore` to show.
+ * One run's log, as it grows: existing bytes are read as one stream, and later ones arrive as events.
+ * `useSyncExternalStore` displays the lines.
  */
 export class LiveLog {
   #lines = new LogLines();
@@ -75,7 +75,7 @@ export class LiveLog {
       const piece = await pieces.next();
       if (piece.done === true) {
         if (piece.value.complete) this.#add(decoder.decode());
-        // A character that is not finished will be told again, from its beginning.
+        // An incomplete character will be sent again, from its beginning.
         return { ...piece.value, next: piece.value.next - incompleteTail(end) };
       }
       end = lastBytes(end, piece.value);
@@ -95,7 +95,7 @@ export class LiveLog {
           this.#ended = true;
           this.#say("complete");
         } else if (type === "restart") {
-          // The worker was lost, and another one begins the job again.
+          // The worker was lost, and another one starts the job again.
           start = 0;
           attempt = String(Restart.parse(JSON.parse(data)).attempt);
           this.#last = undefined;
@@ -113,7 +113,7 @@ export class LiveLog {
   #add(text: string): void {
     if (text === "") return;
     this.#lines.push(text);
-    // A log may come in thousands of pieces a second; the page is drawn sixty times.
+    // A log may arrive in thousands of pieces a second; the page is drawn sixty times.
     this.#frame ??= requestAnimationFrame(() => {
       this.#frame = undefined;
       this.#say(this.#status.state);
@@ -126,7 +126,7 @@ export class LiveLog {
   }
 }
 
-/** The last three bytes of both: enough to see a character that is not finished. */
+/** Returns the last three bytes of both: enough to detect an incomplete character. */
 function lastBytes(before: Uint8Array, now: Uint8Array): Uint8Array {
   return Uint8Array.from([...before, ...now.subarray(-3)].slice(-3));
 }

@@ -9,7 +9,7 @@ interface Props {
   readonly folded: number;
 }
 
-/** One line's content. Everything in it becomes a text node; nothing is ever parsed as markup. */
+/** The content of one line. All of it becomes text nodes; nothing is ever parsed as markup. */
 export const LogLineContent = memo(function LogLineContent({ raw, style, folded }: Props) {
   return (
     <>
@@ -22,7 +22,7 @@ export const LogLineContent = memo(function LogLineContent({ raw, style, folded 
         </span>
       ) : null}
       {tokenizeLine(raw, style).map((token, at) => (
-        // A line's pieces never change places.
+        // The pieces of a line never change their order.
         <Piece key={at} token={token} />
       ))}
     </>

@@ -78,6 +78,6 @@ test.each([
   const lines = new LogLines();
   for (let n = 0; n < times; n++) lines.push(chunk);
 
-  // Quadratic work would not fit into the test's time.
+  // Quadratic work would exceed the test's timeout.
   expect(lines.count).toBeGreaterThan(0);
 });

@@ -1,17 +1,17 @@
 import { plain, type Style } from "./style.ts";
 import { styleAfter } from "./tokenize-line.ts";
 
-/** A line as the log view keeps it: raw, and ready to be tokenized when it is seen. */
+/** A line in the log view: raw, and tokenized when it becomes visible. */
 interface LogLine {
   readonly raw: string;
   readonly style: Style;
-  /** How many earlier states of it were overwritten by carriage returns, as progress bars do. */
+  /** How many earlier states of it were overwritten by carriage returns, as by progress bars. */
   readonly folded: number;
 }
 
 /**
- * A longer line is broken: so that a log without a single newline is neither
- * scanned again at each chunk, nor drawn as one piece.
+ * Longer lines are split, so that a log without newlines is neither scanned again for each chunk, nor drawn as one
+ * piece.
  */
 export const longestLine = 16_384;
 
@@ -19,10 +19,10 @@ export const longestLine = 16_384;
 const longestSequence = 64;
 
 /**
- * Cuts a growing text into lines.
+ * Splits a growing text into lines.
  *
- * Chunks may end anywhere. Only complete lines are cut, so each character is
- * looked at a bounded number of times. A million lines take two arrays.
+ * Chunks may end anywhere. Only complete lines are split off, so each character is scanned a limited number of times. A
+ * million lines need two arrays.
  */
 export class LogLines {
   readonly #raw: string[] = [];
@@ -32,7 +32,7 @@ export class LogLines {
   #openStyle = plain;
   #openFolded = 0;
 
-  /** Complete lines, and the one that is still being written, if it has anything to show. */
+  /** The number of complete lines, plus the unfinished one if it has visible text. */
   get count(): number {
     return this.#raw.length + (this.#open === "" && this.#openFolded === 0 ? 0 : 1);
   }
@@ -68,9 +68,9 @@ export class LogLines {
     this.#open = "";
   }
 
-  /** Forgets what a carriage return lets be overwritten; its colours still count. */
+  /** Drops text that a carriage return overwrites; its colours still apply. */
   #fold(): void {
-    // Those at the very end overwrite nothing yet: CR LF ends a line, and so does CR CR LF.
+    // Carriage returns at the very end overwrite nothing yet: CR LF ends a line, and so does CR CR LF.
     let end = this.#open.length;
     while (this.#open[end - 1] === "\r") end -= 1;
     if (end < this.#open.length) this.#open = `${this.#open.slice(0, end)}\r`;
@@ -83,7 +83,7 @@ export class LogLines {
   }
 
   #breakOpen(): void {
-    // Neither between the halves of a surrogate pair, nor within a colour's sequence.
+    // Does not split a surrogate pair or a colour sequence.
     const high = this.#open.charCodeAt(longestLine - 1);
     const whole = high >= 0xd800 && high <= 0xdbff ? longestLine - 1 : longestLine;
     const escape = this.#open.lastIndexOf("\u001b", whole - 1);

@@ -10,7 +10,7 @@ interface Props {
   readonly find: string;
   readonly findBox: RefObject<HTMLInputElement | null>;
   readonly matches: number;
-  /** Which match is looked at, from 0; -1 for none. */
+  /** The index of the current match, from 0; -1 for none. */
   readonly current: number;
   readonly onFind: (text: string) => void;
   readonly onStep: (by: number) => void;

@@ -18,7 +18,7 @@ interface Props {
   readonly onFind: (text: string) => void;
 }
 
-/** A million of them are 17,000,000 pixels: just below what Firefox lets an element be high (17,895,697). */
+/** A million of them are 17,000,000 pixels: just below Firefox's limit for an element's height (17,895,697). */
 const lineHeight = 17;
 
 export function LogView({ url, fileName, line, find, onLine, onFind }: Props) {
@@ -39,17 +39,17 @@ export function LogView({ url, fileName, line, find, onLine, onFind }: Props) {
     overscan: 20,
   });
 
-  // Lines of any height are measured as they come into sight, and forgotten when they no longer wrap.
-  // Wrapping is what changes heights.
+  // Lines of any height are measured when they become visible, and the heights are dropped when wrapping is switched
+  // off. Wrapping changes heights.
   useEffect(() => rows.measure(), [wrap, rows]);
 
   const isLive = status.state === "live";
-  // To the end again whenever lines were added.
+  // Scrolls to the end whenever lines were added.
   useEffect(() => {
     if (follow && isLive) rows.scrollToIndex(count - 1, { align: "end" });
   }, [follow, isLive, count, status.revision, rows]);
 
-  // The address's line is gone to once, when it is there; so is another one that a link names.
+  // The page scrolls once to the address's line when it is loaded, and again for another line from a link.
   const gone = useRef<number>(undefined);
   useEffect(() => {
     if (line === undefined || gone.current === line || count < line) return;
@@ -144,7 +144,7 @@ export function LogView({ url, fileName, line, find, onLine, onFind }: Props) {
                     if (event.metaKey || event.ctrlKey) return;
                     event.preventDefault();
                     setFollow(false);
-                    // It is in sight already.
+                    // It is already visible.
                     gone.current = number;
                     onLine(number);
                   }}
@@ -163,7 +163,7 @@ export function LogView({ url, fileName, line, find, onLine, onFind }: Props) {
   );
 }
 
-/** Saves a log's own bytes, all of them, as a file. */
+/** Saves all bytes of a log as a file. */
 async function downloadLog(url: string, fileName: string): Promise<void> {
   const parts: Uint8Array<ArrayBuffer>[] = [];
   for await (const part of readLog(url)) parts.push(part);

@@ -1,8 +1,8 @@
 import type { Colour } from "./style.ts";
 
 /**
- * A colour for CSS. The first sixteen are the theme's (they must be readable on
- * its background); 16–231 are xterm's cube of 6 × 6 × 6, 232–255 its greys.
+ * Returns a colour for CSS. The first sixteen come from the theme (they must be readable on its background); 16–231 are
+ * xterm's cube of 6 × 6 × 6, 232–255 its greys.
  */
 export function colourVariable(colour: Colour | undefined): string | undefined {
   if (colour === undefined || typeof colour === "string") return colour;

@@ -1,17 +1,17 @@
 import { failureOf, reach } from "../../farm/ask.ts";
 import { atLog } from "./at-log.ts";
 
-/** Where reading ended, in bytes, and whether the log ends there. */
+/** The end of reading, in bytes, and whether the log ends there. */
 export interface LogEnd {
   readonly next: number;
   readonly complete: boolean;
-  /** Whose log it is: another attempt begins its own. */
+  /** The attempt to which the log belongs: another attempt starts its own log. */
   readonly attempt: string;
 }
 
 /**
- * The bytes of a log that are there now. The server answers a share at a time
- * and says where the next one begins; a share without bytes is the last.
+ * Yields the existing bytes of a log. The server sends a part at a time and states where the next one begins; an empty
+ * part is the last.
  */
 export async function* readLog(
   url: string,

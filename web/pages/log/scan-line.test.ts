@@ -109,7 +109,7 @@ test.each([
   ["lone escapes", esc],
   ["bells", "\u0007"],
 ])("a million %s in one line become few pieces", (_, part) => {
-  // Quadratic work would not fit into the test's time.
+  // Quadratic work would exceed the test's timeout.
   expect(tokens(part.repeat(1_000_000)).length).toBeLessThan(1_100);
 });
 

@@ -1,15 +1,15 @@
 import { afterSgr, type Style } from "./style.ts";
 
-/** Gets what a terminal would show of a line, from left to right. */
+/** Receives the visible content of a line, from left to right. */
 interface LineSink {
-  /** Text to show as it is. */
+  /** Text to show unchanged. */
   text(text: string, style: Style): void;
-  /** A character that would act instead of being seen: its name, to be shown in its place. */
+  /** A control character: its name is shown in its place. */
   mark(name: string): void;
 }
 
-// C0 without tab, C1, and what changes the order or the breaks of the text around it:
-// bidi controls (CVE-2021-42574), line and paragraph separators, zero-width space and BOM.
+// C0 without tab, C1, and characters that change the order or the breaks of the surrounding text: bidi controls
+// (CVE-2021-42574), line and paragraph separators, zero-width space and BOM.
 const special =
   // oxlint-disable-next-line no-control-regex
   /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]/g;
@@ -17,12 +17,11 @@ const controlSequence = /[0-?]*[ -/]*[@-~]/y;
 const shortSequence = /[ -/]*[0-~]/y;
 
 /**
- * Walks over one line, once: the time is linear in its length, whatever it contains.
+ * Scans a line once: the time is linear in its length, whatever it contains.
  *
- * SGR sequences change the style; all other escape sequences are dropped, for
- * they would move a cursor, set a title, or fill a clipboard. A string sequence
- * (OSC, DCS, …) that the line does not end is no sequence: its text is shown, so
- * that nothing can hide the rest of a line.
+ * SGR sequences change the style; all other escape sequences are dropped, because they would move a cursor, set a
+ * title, or fill a clipboard. A string sequence (OSC, DCS, …) without an end in the line is not treated as a sequence:
+ * its text is shown, so that nothing can hide the rest of a line.
  *
  * @returns the style in which the next line begins
  */
@@ -72,7 +71,7 @@ function isSgr(sequence: string): boolean {
   return /^[\d;:]*m$/.test(sequence);
 }
 
-/** Finds where string sequences end: after BEL or `ESC \`. Having found that there is no more, it looks no more. */
+/** Finds the ends of string sequences: after BEL or `ESC \`. After it has found none, it does not search again. */
 class TerminatorFinder {
   readonly #line: string;
   #bell = -2;

@@ -1,7 +1,7 @@
 /** 0–255: the terminal's palette. `#rrggbb`: a colour of its own. */
 export type Colour = number | string;
 
-/** How a terminal would draw a character. */
+/** The style of a character in a terminal. */
 export interface Style {
   readonly foreground: Colour | undefined;
   readonly background: Colour | undefined;
@@ -25,9 +25,9 @@ export const plain: Style = {
 };
 
 /**
- * The style after an SGR sequence (ECMA-48 §8.3.117), given its parameters as written.
+ * Returns the style after an SGR sequence (ECMA-48 §8.3.117), given its parameters as written.
  *
- * Colons may stand for semicolons (`38:2::r:g:b`, ISO 8613-6). What is unknown is passed over.
+ * Colons may replace semicolons (`38:2::r:g:b`, ISO 8613-6). Unknown parameters are ignored.
  */
 export function afterSgr(style: Style, parameters: string): Style {
   const codes = parameters.split(";").flatMap(readParameter);

@@ -5,16 +5,16 @@ export type Token =
   | { readonly kind: "text"; readonly text: string; readonly style: Style }
   | { readonly kind: "link"; readonly text: string; readonly style: Style }
   | { readonly kind: "mark"; readonly text: string }
-  /** The line has more, but a browser would stall on it. */
+  /** The line continues, but would block the browser. */
   | { readonly kind: "more"; readonly text: string };
 
-/** More than any line that is meant to be read; a line of 10⁶ colour changes must not stall the page. */
+/** More than any readable line has; a line of 10⁶ colour changes must not block the page. */
 const mostTokens = 1_000;
 
-// Only what begins with http:// or https:// is made a link; trailing punctuation belongs to the sentence.
+// Only text that begins with http:// or https:// becomes a link; trailing punctuation belongs to the sentence.
 const address = /https?:\/\/[^\s<>"'`{}|\\^[\]]*[^\s<>"'`{}|\\^[\].,;:!?)]/g;
 
-/** One line as pieces to be drawn. Their text is only ever text: nothing here is markup. */
+/** Returns a line as pieces to draw. Their text is always plain text, never markup. */
 export function tokenizeLine(line: string, start: Style): Token[] {
   const tokens: Token[] = [];
   let pending = "";
@@ -54,7 +54,7 @@ export function tokenizeLine(line: string, start: Style): Token[] {
   return tokens;
 }
 
-/** The line's text without escapes and marks: what a search looks at. */
+/** Returns the line's text without escape sequences and marks, for the search. */
 export function plainText(line: string): string {
   let text = "";
   scanLine(line, plain, {
@@ -66,11 +66,11 @@ export function plainText(line: string): string {
   return text;
 }
 
-/** The style in which the line after this one begins. */
+/** Returns the style at the beginning of the next line. */
 export function styleAfter(line: string, start: Style): Style {
   const last = line.lastIndexOf("\u001b");
   if (last === -1) return start;
-  // Most coloured lines end in a reset; only a bell after it could make it part of a string.
+  // Most coloured lines end with a reset; only a later BEL could make it part of a string.
   const reset = line.startsWith("[0m", last + 1) || line.startsWith("[m", last + 1);
   if (reset && !line.includes("\u0007", last)) return plain;
   return scanLine(line, start, { text() {}, mark() {} });

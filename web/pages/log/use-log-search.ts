@@ -10,7 +10,7 @@ interface Found {
 
 const nothing: readonly number[] = [];
 
-/** The lines in which a text occurs, found slice by slice, also in lines that come later. */
+/** Returns the lines that contain a text, found slice by slice, also in lines that arrive later. */
 export function useLogSearch(lines: LogLines, revision: number, query: string): readonly number[] {
   const [found, setFound] = useState<Found>();
   const running = useRef<{ query: string; lines: LogLines; search: LogSearch }>(undefined);

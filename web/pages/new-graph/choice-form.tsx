@@ -13,7 +13,7 @@ interface Props {
   readonly repositories: readonly Repository[];
   readonly chosen: NewGraphSearch;
   readonly holes: Holes;
-  /** What the values come to, once branch definitions are looked at. */
+  /** The resolved values, after the branch settings are applied. */
   readonly resolved: GraphPreview | undefined;
   readonly onChange: (next: NewGraphSearch) => void;
 }
@@ -144,7 +144,7 @@ export function ChoiceForm({ repositories, chosen, holes, resolved, onChange }: 
   );
 }
 
-/** The job that is selected by its name, and nothing else; undefined where more are meant. */
+/** Returns the job that is selected by its name alone; undefined when several are selected. */
 function onlyJob(select: string | undefined, { jobs }: Holes): string | undefined {
   return jobs.find(({ name }) => select === `name:${name}`)?.name;
 }
@@ -183,7 +183,7 @@ function written(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** People write texts without quotes; whatever else a parameter takes is JSON. */
+/** Users write texts without quotes; all other values are JSON. */
 function read(text: string, hole: Hole) {
   if (typeof hole.default === "string" || hole.default === undefined) return text;
   try {

@@ -1,23 +1,23 @@
 import type { CatalogDetail } from "#api/catalog.ts";
 
-/** Something of the definitions that is filled when a graph is made. */
+/** A placeholder in the definitions, which gets a value when a graph is created. */
 export interface Hole {
   readonly name: string;
   readonly description: string;
-  /** As the definitions say; undefined when a value must be given. */
+  /** The default in the definitions; undefined when a value is required. */
   readonly default: unknown;
 }
 
 export interface Holes {
   readonly parameters: readonly Hole[];
   readonly switches: readonly Hole[];
-  /** Graphs that the definitions name. */
+  /** The named graphs of the definitions. */
   readonly graphs: readonly Hole[];
   /** Templates of single jobs. */
   readonly jobs: readonly Hole[];
 }
 
-/** The holes among a catalog's entries. Their bodies are definitions, and may say anything. */
+/** Returns the placeholders in a catalog's entries. Their bodies are definitions with any content. */
 export function holesOf(catalog: CatalogDetail | undefined): Holes {
   const entries = (kind: string) =>
     (catalog?.entries ?? [])

@@ -5,7 +5,7 @@ import type { SubmitGraph } from "#api/submit-graph.ts";
 import { call } from "../../farm/ask.ts";
 import type { NewGraphSearch } from "./search.ts";
 
-/** The choice as the API takes it. */
+/** Returns the choice in the form of the API. */
 function choiceOf(search: NewGraphSearch): PreviewGraph {
   const { repository, rev, catalog, graph, select, definitionsFrom, patches } = search;
   return {
@@ -22,8 +22,8 @@ function choiceOf(search: NewGraphSearch): PreviewGraph {
 }
 
 /**
- * What to submit so that it is exactly what was previewed: the definitions by their digest, wherever they were read from,
- * at that commit.
+ * Returns the submission that equals the preview: the definitions by their digest, whatever their source, at that
+ * commit.
  */
 export function submissionOf(
   search: NewGraphSearch,
@@ -54,7 +54,7 @@ export const previewQuery = (search: NewGraphSearch) =>
     retry: false,
   });
 
-/** The holes that a catalog has: its parameters, switches and named graphs. */
+/** The placeholders of a catalog: its parameters, switches and named graphs. */
 export const catalogQuery = (digest: string | undefined) =>
   queryOptions({
     queryKey: ["catalog", digest],

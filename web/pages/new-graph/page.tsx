@@ -13,14 +13,15 @@ import { Preview } from "./preview.tsx";
 import type { NewGraphSearch } from "./search.ts";
 import "./new-graph.css";
 
-/** For so long nobody types before the farm is asked. */
+/** The pause in typing before the farm is called. */
 const settledAfterMs = 250;
 
 /**
- * A graph from a template and its values: no clone, no machine, and nothing runs until it is asked for.
+ * Creates a graph from a template and its values, without a clone and without a machine; nothing runs before the
+ * submission.
  *
- * The page holds what is typed with each key. Address and preview follow when nobody types; a click on the button that comes
- * sooner waits for the preview of what is there by then.
+ * The page stores the typed text immediately. Address and preview follow after a pause in typing; an earlier click on
+ * the button waits for the preview of the present text.
  */
 export function NewGraphPage() {
   const search = useSearch({ from: "/new" });
@@ -29,7 +30,7 @@ export function NewGraphPage() {
   const { data: repositories } = useSuspenseQuery(repositoriesQuery);
   const [first] = useState(search);
   const [written, setWritten] = useState(first);
-  // A link may name it as people do.
+  // A link may contain the repository's name in people's notation.
   const named = repositories.find(({ name }) => name === written.repository);
   const repository = named?.url ?? written.repository ?? repositories[0]?.url;
   const complete = (choice: NewGraphSearch): NewGraphSearch => ({
@@ -43,13 +44,13 @@ export function NewGraphPage() {
   const submit = useMutation({
     mutationFn: async (choice: NewGraphSearch) => {
       const query = previewQuery(choice);
-      // What is shown already; or, for who was faster than the preview, what would be.
+      // The visible preview; or, for a click before the preview, the new one.
       const shown = client.getQueryData(query.queryKey) ?? (await client.fetchQuery(query));
       return call(graphEndpoints.submitGraph, { body: submissionOf(choice, shown, newId()) });
     },
     onSuccess: ({ id }) => navigate({ to: "/graphs/$id", params: { id } }),
   });
-  // Who has submitted is on the way to the graph, and not to be called back to another address of this page.
+  // After a submission the page is leaving for the graph, and must not change the address back.
   const isLeaving = submit.isPending || submit.isSuccess;
   useEffect(() => {
     if (settled !== first && !isLeaving) void navigate({ search: settled, replace: true });
@@ -73,7 +74,7 @@ export function NewGraphPage() {
           }}
         />
         <section aria-label="Preview" aria-live="polite" aria-busy={!isSettled}>
-          {/* Above what changes, so that it stays below the pointer. */}
+          {/* Above the changing part, so that it stays below the pointer. */}
           <p className="row">
             <button
               type="button"
@@ -102,7 +103,7 @@ export function NewGraphPage() {
   );
 }
 
-/** Returns the value as it was when it last did not change for `ms`: what asks the farm need not follow every key. */
+/** Returns the value from the last time it was unchanged for `ms`, so that requests do not follow every key. */
 function useSettled<Value>(value: Value, ms: number): Value {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

@@ -3,12 +3,12 @@ import { type NewGraphSearch, Patches } from "./search.ts";
 
 interface Props {
   readonly patches: NewGraphSearch["patches"];
-  /** The job that alone is submitted, if any: what is written then is about it. */
+  /** The only submitted job, if there is one: then the text is a patch for it. */
   readonly job: string | undefined;
   readonly onChange: (patches: NewGraphSearch["patches"]) => void;
 }
 
-/** Changes of jobs for this graph alone, as JSON. Nothing is told of what is not JSON yet. */
+/** Changes of jobs for this graph only, as JSON. Invalid JSON is not reported to the parent. */
 export function PatchesField({ patches, job, onChange }: Props) {
   const [draft, setDraft] = useState<string>();
   const help = useId();

@@ -6,7 +6,7 @@ import { StateIcon } from "../../parts/state.tsx";
 
 const mostShown = 500;
 
-/** What would run, what the farm has already, and what it would cost. */
+/** The jobs that would run, the cached results, and the cost. */
 export function Preview({ preview }: { readonly preview: GraphPreview }) {
   const { jobs } = preview;
   const hits = jobs.filter((job) => job.hasResult === true).length;

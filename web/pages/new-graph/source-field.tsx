@@ -4,7 +4,7 @@ import { TextField } from "../../parts/text-field.tsx";
 
 interface Props {
   readonly source: DefinitionsSource | undefined;
-  /** Not told of a source that is not whole yet. */
+  /** Not called for an incomplete source. */
   readonly onChange: (source: DefinitionsSource | undefined) => void;
 }
 
@@ -18,7 +18,7 @@ const kinds: Readonly<Record<Kind, string>> = {
   pushed: "what is pushed through the API",
 };
 
-/** Where the definitions of this graph come from. */
+/** The source of this graph's definitions. */
 export function SourceField({ source, onChange }: Props) {
   const [kind, setKind] = useState<Kind>(source?.kind ?? "");
   const [repository, setRepository] = useState(

@@ -6,7 +6,7 @@ interface Props {
   readonly onChange: (next: NewGraphSearch) => void;
 }
 
-/** How soon the graph is wanted, and for how long. */
+/** The priority of the graph, and how long it is wanted. */
 export function UrgencyFields({ chosen, onChange }: Props) {
   return (
     <div className="pair">

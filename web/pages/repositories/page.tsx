@@ -87,8 +87,8 @@ function RepositoryRow({ repository }: { repository: Repository }) {
 }
 
 /**
- * The repositories after a graph changed. Undefined when only the server can tell:
- * it is a repository that was not known, or a graph that may be a new one.
+ * Returns the repositories after a change of a graph. Undefined when only the server can decide: the repository is
+ * unknown, or the graph may be new.
  */
 function mergeRepository(known: Repository[], heard: GraphSummary): Repository[] | undefined {
   const at = known.findIndex((repository) => repository.name === heard.repository);

@@ -4,7 +4,7 @@ import { call } from "../../farm/ask.ts";
 
 const pageSize = 50;
 
-/** A repository's graphs, newest first, page by page; a page that is not full is the last. */
+/** A repository's graphs, newest first, page by page; an incomplete page is the last. */
 export const graphsQuery = (repository: string) =>
   infiniteQueryOptions({
     queryKey: ["graphs", repository],

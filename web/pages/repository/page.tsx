@@ -25,7 +25,7 @@ export function RepositoryPage() {
       const heard = GraphSummary.parse(JSON.parse(text));
       client.setQueryData(query.queryKey, (known) => known && mergePages(known, heard));
     },
-    // This stream cannot say what was missed.
+    // This stream cannot resend missed events.
     onReconnected: () => void client.invalidateQueries(query),
   });
 
@@ -55,7 +55,7 @@ export function RepositoryPage() {
   );
 }
 
-/** A graph that is on a later page changes there; one that is on none is new, and comes first. */
+/** A graph on a later page is updated there; an unknown one is new, and is added first. */
 function mergePages<P>(
   known: InfiniteData<GraphSummary[], P>,
   heard: GraphSummary,

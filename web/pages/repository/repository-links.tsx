@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 
-/** What else there is of a repository. */
+/** Links to other pages of a repository. */
 export function RepositoryLinks({ name }: { readonly name: string }) {
   return (
     <nav className="page-links" aria-label={`Of ${name}`}>

@@ -85,7 +85,7 @@ function Rules({ rules }: { readonly rules: Retention["rules"] }) {
   );
 }
 
-/** Sets a rule, in place of the one that the repository and the branch have. */
+/** Sets a rule, which replaces the existing one of the repository and the branch. */
 function RuleForm() {
   const client = useQueryClient();
   const [repository, setRepository] = useState("*");

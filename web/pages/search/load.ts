@@ -14,7 +14,7 @@ export const searchQuery = (id: string) =>
         signal,
       ),
     getNextPageParam: (last) => last.next ?? undefined,
-    // Its graphs tell of themselves; what it concludes is asked for.
+    // Its graphs have streams; its conclusions are requested.
     refetchInterval: ({ state: { data } }) => (data?.pages[0]?.state === "running" ? 2_000 : false),
   });
 

@@ -1,7 +1,7 @@
 import type { JobState } from "#api/job-state.ts";
 import type { CommitStanding } from "#api/search.ts";
 
-/** How a commit stands, as people say it. */
+/** The states of a commit, in words. */
 export const standingWords: Readonly<Record<CommitStanding, string>> = {
   unknown: "not asked",
   asked: "under way",
@@ -10,7 +10,7 @@ export const standingWords: Readonly<Record<CommitStanding, string>> = {
   skipped: "cannot be told",
 };
 
-/** The state whose shape shows the standing. */
+/** The job state whose shape is used. */
 export const shapeOfStanding: Readonly<Record<CommitStanding, JobState>> = {
   unknown: "inactive",
   asked: "running",

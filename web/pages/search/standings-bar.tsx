@@ -1,7 +1,7 @@
 import { CommitStanding, type Search } from "#api/search.ts";
 import { shapeOfStanding, standingWords } from "./standing-words.ts";
 
-/** How the commits of a search stand, as one bar. */
+/** The states of a search's commits, as one bar. */
 export function StandingsBar({ search }: { readonly search: Search }) {
   const present = CommitStanding.options.filter((each) => (search.counts[each] ?? 0) > 0);
   const words = present.map((each) => `${search.counts[each]} ${standingWords[each]}`).join(", ");

@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { Search } from "#api/search.ts";
 
-/** What a search has found, or where it looks. */
+/** The result of a search, or its remaining range. */
 export function Verdict({ search }: { readonly search: Search }) {
   const [first, ...others] = search.remaining;
   const isFound = search.state === "finished" && first !== undefined && others.length === 0;

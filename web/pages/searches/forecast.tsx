@@ -6,7 +6,7 @@ interface Props {
   readonly forecast: SearchForecast;
 }
 
-/** How much a search is, at the most, before it begins. */
+/** The maximum work of a search, before it starts. */
 export function Forecast({ kind, forecast }: Props) {
   const { probes, rounds, jobs, commitMs, workerMs } = forecast;
   const knowsTimes = forecast.unknownJobs < forecast.jobsPerCommit;

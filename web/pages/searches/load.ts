@@ -11,7 +11,7 @@ export const searchesQuery = (repository: string | undefined) =>
     refetchInterval: 10_000,
   });
 
-/** What a search would come to. */
+/** The forecast of a search. */
 export const forecastQuery = (asked: StartSearch | undefined) =>
   queryOptions({
     queryKey: ["search forecast", asked],

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Of which repository; and the form of a new search, filled in so far. */
+/** The repository, and the present content of the form for a new search. */
 export const SearchesSearch = z.object({
   repository: z.coerce.string().optional().catch(undefined),
   kind: z.enum(["backfill", "bisect"]).optional().catch(undefined),

@@ -9,7 +9,7 @@ import { Forecast } from "./forecast.tsx";
 import { forecastQuery, startSearch } from "./load.ts";
 import type { SearchesSearch } from "./search.ts";
 
-/** What only the form itself holds: it is of no use in a link. */
+/** Values that only the form stores, because they are not useful in a link. */
 interface SearchNumbers {
   readonly step: number;
   readonly parallel: number;
@@ -21,7 +21,7 @@ interface Props {
   readonly onChange: (next: SearchesSearch) => void;
 }
 
-/** Says what a search would come to before it begins. */
+/** Shows the forecast of a search before it starts. */
 export function StartForm({ search, onChange }: Props) {
   const navigate = useNavigate();
   const { data: repositories = [] } = useQuery(repositoriesQuery);
@@ -130,7 +130,7 @@ export function StartForm({ search, onChange }: Props) {
   );
 }
 
-/** The search that the form asks for; undefined as long as something is missing. */
+/** Returns the search of the form; undefined while a value is missing. */
 function requestedSearch(
   { repository, kind = "bisect", selection = "", from = "", to = "" }: SearchesSearch,
   { step, parallel, sameResults }: SearchNumbers,

@@ -4,13 +4,13 @@ import { sessionEndpoints } from "#api/endpoints/session-endpoints.ts";
 import { signInEndpoints } from "#api/endpoints/sign-in-endpoints.ts";
 import { call } from "../../farm/ask.ts";
 
-/** What whoever looks at the page may do. */
+/** The rights of the user of the page. */
 export const callerQuery = queryOptions({
   queryKey: ["caller"],
   queryFn: ({ signal }) => call(accessEndpoints.caller, {}, signal),
 });
 
-/** Browsers that are signed in: the own ones, or all for who administers. */
+/** Signed-in browsers: the user's own, or all for an administrator. */
 export const sessionsQuery = queryOptions({
   queryKey: ["sessions"],
   queryFn: ({ signal }) => call(sessionEndpoints.sessions, {}, signal),

@@ -20,7 +20,7 @@ export function SignInPage() {
   const { session, over } = standing;
   usePageTitle(session === null ? "Sign in" : session.principal);
 
-  // Who is signed in already is asked first: a link of somebody else must not make one another person.
+  // A signed-in user must confirm first: a link from another person must not change the user's identity.
   const isWelcome = code !== null && session === null;
   const { run } = action;
   useEffect(() => {
@@ -67,7 +67,7 @@ export function SignInPage() {
   );
 }
 
-/** The code of a link, which is gone from the address once it was read: it is for this visit. */
+/** Returns the code of a link, and removes it from the address: it is valid for this visit only. */
 function takeCode(): string | null {
   const { hash, pathname, search } = location;
   if (hash !== "") history.replaceState(history.state, "", pathname + search);

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
 export const SignInSearch = z.object({
-  /** Where to go then. */
+  /** The target after sign-in. */
   to: z.string().optional().catch(undefined),
 });

@@ -8,7 +8,7 @@ import type { AsyncAction } from "./use-async-action.ts";
 interface Props {
   readonly standing: SessionStanding;
   readonly action: AsyncAction;
-  /** Where to go afterwards. */
+  /** The target afterwards. */
   readonly then: string;
 }
 

@@ -1,11 +1,11 @@
 import { useCallback, useState } from "react";
 import { messageOf } from "#core/fault.ts";
 
-/** Something that is under way at the farm, or went wrong there. */
+/** A request to the farm that is in progress or has failed. */
 export interface AsyncAction {
   readonly isBusy: boolean;
   readonly problem: string | null;
-  /** Leaves the page for `then` when it is done: all that is shown was another's. */
+  /** Navigates to `then` when it has succeeded, because all visible data belongs to another user. */
   readonly run: (work: () => Promise<unknown>, then: string) => Promise<void>;
 }
 

@@ -12,7 +12,7 @@ interface Props {
   readonly action: AsyncAction;
 }
 
-/** Who is signed in, until when, what that one may do, and the way out. */
+/** The signed-in user, the end of the session, the user's rights, and sign-out. */
 export function WhoAmI({ session, action }: Props) {
   const { by, since, endsAt, id } = session;
   const { data: caller } = useQuery(callerQuery);
@@ -44,7 +44,7 @@ export function WhoAmI({ session, action }: Props) {
   );
 }
 
-/** What a grant may be narrowed by; columns only for what some grant is. */
+/** The limits of grants; columns only for limits that occur. */
 const narrowings: readonly {
   readonly name: string;
   readonly of: (grant: Caller["grants"][number]) => string | undefined;

@@ -11,14 +11,14 @@ const left = 46;
 const right = 6;
 const timeHeight = 130;
 const memoryHeight = 60;
-/** As many as are remembered: so the panels of all classes have one measure. */
+/** As many as are stored, so that the panels of all classes have one scale. */
 const columns = 32;
 
-/** What a key's runs on one class took, in order, with what is expected of the next; below, their memory. */
+/** The durations of a key's runs on one class, in order, with the estimate for the next; below, their memory. */
 export function ClassPlot(props: {
   readonly of: OfClass;
   readonly times: Scale;
-  /** Undefined where nobody measured any. */
+  /** Undefined when no memory was measured. */
   readonly memory: Scale | undefined;
 }) {
   const { of, times, memory } = props;
@@ -40,7 +40,7 @@ export function ClassPlot(props: {
         />
         <Band of={of} times={times} />
         {runs.map((run, n) => (
-          // Runs have no identity but their place.
+          // Runs are only identified by their position.
           // biome-ignore lint/suspicious/noArrayIndexKey: see above
           <g key={n}>
             <title>{runWords(run)}</title>

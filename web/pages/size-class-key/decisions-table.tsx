@@ -12,7 +12,7 @@ const purposeWords: Readonly<Record<SizeClassDecision["purpose"], string>> = {
   background: "in the background",
 };
 
-/** The latest decisions, each with its reason at a button. */
+/** The latest decisions; a button shows the reason of each. */
 export function DecisionsTable({
   decisions,
 }: {
@@ -90,7 +90,7 @@ function cameOf({ runs }: SizeClassDecision): string {
   return `${last.outcome.replaceAll("_", " ")}${took}`;
 }
 
-/** Where nobody knew anything, a decision holds the time allowed. */
+/** Without knowledge, a decision contains the permitted time. */
 function expectedText({ alternatives, expectedMs, sizeClass }: SizeClassDecision): string {
   const own = alternatives.find((each) => each.sizeClass === sizeClass);
   return own?.expectedMs === null ? "–" : durationText(expectedMs);

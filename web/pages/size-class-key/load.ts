@@ -3,7 +3,7 @@ import { sizeClassEndpoints } from "#api/endpoints/size-class-endpoints.ts";
 import { call } from "../../farm/ask.ts";
 import type { SizeClassKeySearch } from "./search.ts";
 
-/** Builds end every few seconds at most; while the page is looked at, it asks again so often. */
+/** Builds rarely end more often than every few seconds; while the page is visible, it refreshes this often. */
 const refetchMs = 10_000;
 
 export const sizeClassKeyQuery = (key: string, { project, domain }: SizeClassKeySearch) =>

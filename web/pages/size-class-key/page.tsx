@@ -14,7 +14,7 @@ import { MarkLegend } from "./run-mark.tsx";
 import { RunsTable } from "./runs-table.tsx";
 import "./size-class-key.css";
 
-/** All that is remembered under a key: how its runs did on each class, what is expected, what was decided. */
+/** All data that is stored under a key: its runs on each class, the estimates, and the decisions. */
 export function SizeClassKeyPage() {
   const { key } = useParams({ from: "/size-class-keys/$key" });
   const search = useSearch({ from: "/size-class-keys/$key" });

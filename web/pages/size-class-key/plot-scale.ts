@@ -1,4 +1,4 @@
-/** Of an axis: where a value is, from 0 to 1, and where it is labelled. */
+/** An axis: the position of a value, from 0 to 1, and the positions of its labels. */
 export interface Scale {
   readonly at: (value: number) => number;
   readonly ticks: readonly number[];
@@ -8,7 +8,7 @@ const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-/** Times that people read at a glance; between two of them is a factor of 2 to 3.3. */
+/** Times that are easy to read; the factor between two of them is 2 to 3.3. */
 const roundTimes = [
   1,
   3,
@@ -20,10 +20,10 @@ const roundTimes = [
   ...[1, 3, 10, 30].map((n) => n * minute),
   ...[1, 3, 10, 24, 72, 240].map((n) => n * hour),
 ];
-/** More labels than these are in each other's way. */
+/** More labels than this would overlap. */
 const mostTicks = 5;
 
-/** A log axis for times in ms: from a round time below all of them to one above. */
+/** Returns a log axis for times in ms: from a round time below all of them to one above. */
 export function timeScale(values: readonly number[]): Scale {
   const shown = values.map((value) => Math.max(value, 1));
   const least = Math.min(...shown, Number.MAX_VALUE);
@@ -38,7 +38,7 @@ export function timeScale(values: readonly number[]): Scale {
   };
 }
 
-/** A linear axis for bytes, from none. */
+/** Returns a linear axis for bytes, from 0. */
 export function bytesScale(values: readonly number[]): Scale {
   const most = Math.max(...values, 1);
   const unit = 10 ** Math.floor(Math.log10(most));

@@ -17,7 +17,7 @@ const colours: Readonly<Record<End, string>> = {
   out_of_memory: "is-unreachable",
 };
 
-/** Of a run, by how it ended: each end has a shape of its own, so that nobody needs to tell colours apart. */
+/** A mark for a run, by its end: each end has its own shape, so that colours are not needed. */
 export function RunMark({
   end,
   x,
@@ -47,7 +47,7 @@ function shapeOf(end: End) {
   }
 }
 
-/** What the shapes mean. */
+/** Explains the shapes. */
 export function MarkLegend() {
   return (
     <ul className="mark-legend">

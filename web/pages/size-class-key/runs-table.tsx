@@ -4,7 +4,7 @@ import { durationText } from "../../parts/duration.ts";
 import { Ago } from "../../parts/times.tsx";
 import { endWords } from "./run-mark.tsx";
 
-/** What the plots show, in words: the latest first. */
+/** The data of the plots as a table, the latest first. */
 export function RunsTable({ classes }: { readonly classes: SizeClassKeyDetail["classes"] }) {
   const runs = classes
     .flatMap(({ sizeClass, runs: past }) => past.map((run) => ({ ...run, sizeClass })))

@@ -7,7 +7,7 @@ const barWidth = 10;
 const gap = 3;
 const hourSeconds = 3_600;
 
-/** Seconds that slots were busy, as bars, an hour each; the same as a table for who does not see them. */
+/** Busy seconds of slots, one bar per hour; the same as a table for users who do not see them. */
 export function HoursPlot(props: {
   readonly hours: SizeClassDetail["hours"];
   readonly slots: number;

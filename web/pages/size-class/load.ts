@@ -2,7 +2,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { sizeClassEndpoints } from "#api/endpoints/size-class-endpoints.ts";
 import { call } from "../../farm/ask.ts";
 
-/** No stream tells of load; while the page is looked at, it asks again so often. */
+/** No stream reports load; while the page is visible, it refreshes this often. */
 const refetchMs = 5_000;
 
 export const sizeClassQuery = (sizeClass: string, platform: string | undefined) =>

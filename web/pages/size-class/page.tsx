@@ -13,7 +13,7 @@ import "../times/times.css";
 import "../size-classes/size-classes.css";
 import "./size-class.css";
 
-/** One size class of a platform: its load, its cost, what it saves. */
+/** One size class of a platform: its load, its cost, and its savings. */
 export function SizeClassPage() {
   const { class: sizeClass } = useParams({ from: "/size-classes/$class" });
   const { platform } = useSearch({ from: "/size-classes/$class" });

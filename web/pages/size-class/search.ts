@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 export const SizeClassSearch = z.object({
-  /** Needed where several platforms have the class. */
+  /** Required when several platforms have the class. */
   platform: z.coerce.string().optional().catch(undefined),
 });
 export type SizeClassSearch = z.infer<typeof SizeClassSearch>;

@@ -4,7 +4,7 @@ import { memorySizeText } from "#core/memory-size.ts";
 import { costText, riskText } from "../../parts/cost.ts";
 import { durationText } from "../../parts/duration.ts";
 
-/** The classes of one platform: what they give, what they do, what they cost. */
+/** The classes of one platform: their resources, load and cost. */
 export function ClassTable({ platform }: { readonly platform: SizeClassPlatform }) {
   return (
     <div

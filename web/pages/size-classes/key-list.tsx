@@ -7,7 +7,7 @@ import { SearchBox } from "../../parts/search-box.tsx";
 import { KeyTable } from "./key-table.tsx";
 import { sizeClassKeysQuery } from "./load.ts";
 
-/** What costs most: keys under which executions are remembered. */
+/** The most expensive keys under which executions are stored. */
 export function KeyList() {
   const { find = "" } = useSearch({ from: "/size-classes" });
   const navigate = useNavigate({ from: "/size-classes" });

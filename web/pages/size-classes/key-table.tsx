@@ -5,7 +5,7 @@ import { shownText } from "../../parts/shown-text.ts";
 import { KeyLink, levelText } from "../../parts/size-class-decision.tsx";
 import { Ago } from "../../parts/times.tsx";
 
-/** Keys with what they cost lately. */
+/** Keys with their recent cost. */
 export function KeyTable({ keys }: { readonly keys: readonly SizeClassKeySummary[] }) {
   if (keys.length === 0) return null;
   return (
@@ -48,7 +48,7 @@ export function KeyTable({ keys }: { readonly keys: readonly SizeClassKeySummary
   );
 }
 
-/** A job whose command was changed is another key with the same title. */
+/** A job with a changed command has another key with the same title. */
 function hasNamesake(one: SizeClassKeySummary, keys: readonly SizeClassKeySummary[]): boolean {
   return one.title !== "" && keys.some((each) => each !== one && each.title === one.title);
 }

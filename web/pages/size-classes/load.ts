@@ -3,7 +3,7 @@ import { sizeClassEndpoints } from "#api/endpoints/size-class-endpoints.ts";
 import type { SetSizeClassSettings } from "#api/size-class.ts";
 import { call } from "../../farm/ask.ts";
 
-/** No stream tells of load; while the page is looked at, it asks again so often. */
+/** No stream reports load; while the page is visible, it refreshes this often. */
 const refetchMs = 5_000;
 const pageSize = 25;
 
@@ -21,7 +21,7 @@ export const sizeClassSettingsQuery = queryOptions({
 export const setSizeClassSettings = (change: SetSizeClassSettings) =>
   call(sizeClassEndpoints.setSizeClassSettings, { body: change });
 
-/** Keys by what they cost lately, page by page. */
+/** Keys by their recent cost, page by page. */
 export const sizeClassKeysQuery = (find: string) =>
   infiniteQueryOptions({
     queryKey: ["size-class-keys", find],
@@ -32,6 +32,6 @@ export const sizeClassKeysQuery = (find: string) =>
       return call(sizeClassEndpoints.sizeClassKeys, { query }, signal);
     },
     getNextPageParam: (last) => last.next ?? undefined,
-    // What was found stays while letters are typed.
+    // The found keys stay visible while the user types.
     placeholderData: (before) => before,
   });

@@ -12,7 +12,7 @@ import { SettingsForm } from "./settings-form.tsx";
 import "../times/times.css";
 import "./size-classes.css";
 
-/** Which sizes of workers there are, what they do and cost, and how one is chosen. */
+/** The sizes of workers, their load and cost, and the selection rules. */
 export function SizeClassesPage() {
   const { data } = useSuspenseQuery(sizeClassesQuery);
   usePageTitle("Size classes");

@@ -12,7 +12,7 @@ import {
   strategyWords,
 } from "./settings-words.ts";
 
-/** How classes are chosen, to be read and to be changed. */
+/** The settings for choosing classes, to read and to change. */
 export function SettingsForm() {
   const { data, error } = useQuery(sizeClassSettingsQuery);
   return (

@@ -4,14 +4,14 @@ import type {
   SizeClassSettingValues,
 } from "#api/size-class.ts";
 
-/** A setting as a form shows it. */
+/** A setting in the form. */
 export interface SettingField {
   readonly name: Exclude<SizeClassSettingName, "strategy" | "greaterMayTake">;
   readonly label: string;
   readonly hint: string;
-  /** By which strategies it is read. */
+  /** The strategies that use it. */
   readonly of: readonly SizeClassSettingValues["strategy"][];
-  /** Shown in this many of the API's unit. */
+  /** The number of the API's units in one displayed unit. */
   readonly unit: number;
 }
 
@@ -89,7 +89,9 @@ export function formOf(settings: SizeClassSettingValues): SettingsForm {
   };
 }
 
-/** What is different in the form; what is empty there is as usual. A sentence where something is no number. */
+/**
+ * Returns the changed settings of the form; an empty field means the default. A message when a value is not a number.
+ */
 export function changeOf(
   form: SettingsForm,
   now: SizeClassSettingValues,

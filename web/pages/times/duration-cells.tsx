@@ -1,7 +1,7 @@
 import type { Durations } from "#api/times.ts";
 import { durationText } from "../../parts/duration.ts";
 
-/** The heads of the cells below. */
+/** The headers of the cells below. */
 export function DurationHeads({ of }: { readonly of: string }) {
   return (
     <>

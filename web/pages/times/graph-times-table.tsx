@@ -3,7 +3,7 @@ import { DurationCells, DurationHeads } from "./duration-cells.tsx";
 
 interface Props {
   readonly all: GraphTimes;
-  /** By branch; none when the page tells apart by something that a graph has several of. */
+  /** By branch; empty when the page groups by a property with several values per graph. */
   readonly groups: readonly GraphTimes[];
 }
 

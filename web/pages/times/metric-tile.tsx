@@ -3,7 +3,7 @@ import { durationText, wholeDurationText } from "../../parts/duration.ts";
 import { tileState } from "./goal-tile.tsx";
 import { percentText } from "./percent-text.ts";
 
-/** The metric by which the farm is measured. Which one that is, is a setting. */
+/** The metric by which the farm is evaluated. A setting selects it. */
 export function MetricTile({ record }: { readonly record: MetricValue }) {
   const { metric, value, count, goalMet } = record;
   return (

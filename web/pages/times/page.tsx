@@ -9,7 +9,7 @@ import { MetricTile } from "./metric-tile.tsx";
 import { groupings, type TimesSearch, type TimeWindow, windows } from "./search.ts";
 import "./times.css";
 
-/** How long work waits and takes: what is measured, against what was promised. */
+/** How long work waits and takes: measurements compared with the goal. */
 export function TimesPage() {
   const search = useSearch({ from: "/times" });
   const navigate = useNavigate({ from: "/times" });

@@ -4,10 +4,10 @@ import type { TimesGrouping } from "#api/times.ts";
 export const windows = { "1d": "a day", "7d": "a week", "30d": "30 days" } as const;
 export type TimeWindow = keyof typeof windows;
 
-/** Written out: all addresses are read by the first script, which has no answers' shapes in it. */
+/** Written out, because the first script parses all addresses and does not contain the schemas of answers. */
 export const groupings = ["branch", "pool", "kind"] as const satisfies readonly TimesGrouping[];
 
-/** What a link to the times says: of what, apart by what, over how long. */
+/** The content of a link to the times: the subject, the grouping, and the period. */
 export const TimesSearch = z.object({
   repository: z.coerce.string().optional().catch(undefined),
   branch: z.coerce.string().optional().catch(undefined),

@@ -138,7 +138,7 @@ function WorkerCard({ worker }: { worker: Worker }) {
   );
 }
 
-/** What one of its slots gives an action. */
+/** Returns the resources of one of its slots. */
 function slotText({ cpus, memoryBytes }: Worker): string {
   if (cpus === null && memoryBytes === null) return "a slot may have all of the machine";
   const many = cpus === null ? "all CPUs" : cpus === 1 ? "1 CPU" : `${cpus} CPUs`;

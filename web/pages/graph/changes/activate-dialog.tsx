@@ -10,7 +10,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** For jobs that were set aside and are wanted after all, and for those that are not wanted yet. */
+/** Activates jobs that were set aside, and jobs that were not requested yet. */
 export function ActivateDialog({ graphId, verb, target, title, onClose }: Props) {
   const [downstream, setDownstream] = useState(false);
   return (

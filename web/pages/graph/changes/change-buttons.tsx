@@ -10,19 +10,19 @@ type Verb = "retrigger" | "activate" | "deactivate";
 
 interface Props {
   readonly graphId: string;
-  /** The jobs that are meant. */
+  /** The jobs to change. */
   readonly jobs: readonly JobSummary[];
-  /** How the farm is told which are meant. */
+  /** The form in which the API identifies the jobs. */
   readonly target: ChangeTarget;
-  /** Of the jobs, for the dialog's title: `build`, `12 jobs`. */
+  /** The text for the dialog's title: `build`, `12 jobs`. */
   readonly named: string;
-  /** Whether they were chosen: nobody sets a whole graph inactive by the way. */
+  /** Whether the user selected them: a whole graph is not set inactive by accident. */
   readonly isChoice: boolean;
-  /** Whether the keys r and a mean these jobs. */
+  /** Whether the keys r and a apply to these jobs. */
   readonly hasKeys: boolean;
 }
 
-/** What can be done to jobs as they stand. Each button shows first what it would do. */
+/** The possible changes of jobs in their present state. Each button first shows its effect. */
 export function ChangeButtons({ graphId, jobs, target, named, isChoice, hasKeys }: Props) {
   const [open, setOpen] = useState<Verb>();
   const verbs = verbsFor(jobs).filter((verb) => isChoice || verb !== "deactivate");

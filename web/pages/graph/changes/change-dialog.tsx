@@ -9,14 +9,14 @@ interface Props {
   readonly graphId: string;
   readonly title: string;
   readonly change: RequestedChange;
-  /** Whether enough has been said to ask the farm what it would mean. */
+  /** Whether the form is complete enough to request a preview. */
   readonly isComplete: boolean;
-  /** How the change can be had differently. */
+  /** Options of the change. */
   readonly children?: ReactNode;
   readonly onClose: () => void;
 }
 
-/** Shows what will happen before it does, and then does exactly that. */
+/** Shows the effect of a change, and then makes exactly this change. */
 export function ChangeDialog({ graphId, title, change, isComplete, children, onClose }: Props) {
   const { preview, apply } = useChange(graphId, change, isComplete);
   const planned = isComplete ? preview.data : undefined;

@@ -20,7 +20,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** A new graph like this one. Runs and results are never cloned; what the cache has is not run again. */
+/** Creates a similar graph. Runs and results are never cloned; jobs with a cached result do not run again. */
 export function CloneDialog({ graphId, onClose }: Props) {
   const navigate = useNavigate();
   const [mode, setMode] = useState<CloneMode>("as-it-ran");

@@ -8,7 +8,7 @@ interface Props {
 
 const mostShown = 100;
 
-/** Which jobs a clone would have, and where its three possible forms differ. */
+/** The jobs of a clone, and the differences between its three possible forms. */
 export function CloneForms({ clone: { jobs, differences, todayProblem }, mode }: Props) {
   return (
     <>

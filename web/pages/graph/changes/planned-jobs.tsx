@@ -4,7 +4,7 @@ import { StateIcon } from "../../../parts/state.tsx";
 
 const mostShown = 300;
 
-/** In the order in which people want to read them. */
+/** In the order of display. */
 const actions: Readonly<Record<PlannedEffect, string>> = {
   runs: "to run",
   "runs because needed": "to run, because needed",
@@ -15,7 +15,7 @@ const actions: Readonly<Record<PlannedEffect, string>> = {
   "is left alone": "left alone",
 };
 
-/** Exactly what a change does: job by job, and what it costs. */
+/** The exact effect of a change: job by job, and its cost. */
 export function PlannedJobs({ change }: { readonly change: PlannedChange }) {
   const groups = Object.entries(actions).flatMap(([action, words]) => {
     const jobs = change.jobs.filter((job) => job.does === action);

@@ -10,12 +10,12 @@ import { graphQuery } from "../load.ts";
 
 interface Props {
   readonly graph: GraphSummary;
-  /** Of this job alone, whose own priority is added to that of the graph. */
+  /** Only for this job, whose own priority is added to that of the graph. */
   readonly job?: { readonly name: string; readonly priority: number };
   readonly onClose: () => void;
 }
 
-/** Who goes first. A cap may give less than is asked for, and says so. */
+/** Changes a priority. A cap may reduce the requested value, and the dialog shows it. */
 export function PriorityDialog({ graph, job, onClose }: Props) {
   const client = useQueryClient();
   const before = job?.priority ?? graph.priority;

@@ -3,7 +3,7 @@ import { rerunEndpoints } from "#api/endpoints/rerun-endpoints.ts";
 import { call } from "../../../farm/ask.ts";
 import { graphQuery } from "../load.ts";
 
-/** The two answers that a breakpoint waits for. */
+/** The two answers to a breakpoint. */
 export function ReleaseButtons({
   graphId,
   job,

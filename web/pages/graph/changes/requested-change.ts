@@ -1,18 +1,18 @@
 import type { Activate, Deactivate, RerunMode, Retrigger, Waive } from "#api/rerun.ts";
 
-/** Which jobs a change is about: a selection as somebody typed it, or names. */
+/** The jobs of a change: a selection as typed by the user, or names. */
 export type ChangeTarget =
   | { readonly selection: string; readonly wholeSet: boolean }
   | { readonly jobs: readonly string[] };
 
-/** What somebody wants to do to jobs of a graph, before it is known what that means. */
+/** A change that a user requests, before its effect is known. */
 export type RequestedChange =
   | {
       readonly verb: "retrigger";
       readonly target: ChangeTarget;
       readonly mode: RerunMode | "only-stale";
       readonly times: number;
-      /** Of what is queued or running: further runs after that one. */
+      /** Also for queued or running jobs: another run after the present one. */
       readonly another: boolean;
     }
   | {
@@ -29,7 +29,7 @@ export type RequestedChange =
 
 type Body = Retrigger | Activate | Deactivate | Waive;
 
-/** The same as the API takes it. */
+/** Returns the request in the form of the API. */
 export function bodyOf(change: RequestedChange): Body {
   switch (change.verb) {
     case "retrigger":

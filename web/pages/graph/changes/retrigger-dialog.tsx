@@ -31,7 +31,7 @@ interface Props {
 export function RetriggerDialog({ graphId, target, title, isOne, isUnderWay, onClose }: Props) {
   const [mode, setMode] = useState<Mode>("revive");
   const [times, setTimes] = useState(1);
-  // Who opens this for one job that runs wants a further run of it.
+  // When the dialog is opened for one running job, the user wants another run of it.
   const [another, setAnother] = useState(isOne && isUnderWay);
   const [wholeSet, setWholeSet] = useState(false);
   const change: RequestedChange = {

@@ -5,10 +5,10 @@ import { graphQuery } from "../load.ts";
 import { bodyOf, type RequestedChange } from "./requested-change.ts";
 
 /**
- * What a change would do, and the button that does exactly that.
+ * Returns the effect of a change, and the function that makes exactly this change.
  *
- * The farm names the list with a token. It refuses when, by the time somebody has read
- * the list, it would be another one; the list is then asked for again.
+ * The farm identifies the list with a token. It refuses the change if the list has become different while the user read
+ * it; the list is then requested again.
  */
 export function useChange(graphId: string, change: RequestedChange, isOpen: boolean) {
   const client = useQueryClient();
@@ -18,9 +18,9 @@ export function useChange(graphId: string, change: RequestedChange, isOpen: bool
     queryKey: ["change", path, body],
     queryFn: () => tell(PlannedChange, path, { ...body, dryRun: true }),
     enabled: isOpen,
-    // Kept while the next list comes: a dialog that jumps is hard to read.
+    // Kept until the next list arrives, because a dialog that jumps is hard to read.
     placeholderData: keepPreviousData,
-    // A list that was read a minute ago is not what would happen now.
+    // An old list may not be the effect of the change now.
     staleTime: 0,
     gcTime: 0,
     retry: false,

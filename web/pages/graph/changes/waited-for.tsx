@@ -2,7 +2,7 @@ import { useState } from "react";
 import type { Edge } from "#api/graph.ts";
 import { WaiveDialog } from "./waive-dialog.tsx";
 
-/** How an edge stands: for what it waits, who waived it, or the button that does. */
+/** The state of an edge: the job it waits for, who waived it, or a button to waive it. */
 export function WaitedFor({
   graphId,
   edge,
@@ -10,7 +10,7 @@ export function WaitedFor({
 }: {
   readonly graphId: string;
   readonly edge: Edge | undefined;
-  /** Whether the job that waits has not begun, and what it waits for is not simply done. */
+  /** Whether the waiting job has not started, and the awaited job has not simply succeeded. */
   readonly canStillGoOn: boolean;
 }) {
   const [isOpen, setOpen] = useState(false);

@@ -8,7 +8,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** Lets a job go on without another, by name and with a reason. */
+/** Allows a job to run without another, by name and with a reason. */
 export function WaiveDialog({ graphId, job, on, onClose }: Props) {
   const [reason, setReason] = useState("");
   const settled = useDeferredValue(reason.trim());
