@@ -10,7 +10,7 @@ import { graphsRoutes } from "./routes-graphs.tsx";
 import { workersRoutes } from "./routes-workers.tsx";
 import { ErrorPage } from "./shell/error-page.tsx";
 
-// Loaders fetch the shapes of answers with their page: together they are larger than all that the first page needs.
+// Loaders load the schemas of answers together with their page: all of them are larger than the rest of the first page.
 
 const signIn = createRoute({
   getParentRoute: () => root,
@@ -31,7 +31,7 @@ export const router = createRouter({
   ]),
   defaultErrorComponent: ErrorPage,
   defaultPreload: "intent",
-  // Query decides what is fresh.
+  // The query client decides which data is fresh.
   defaultPreloadStaleTime: 0,
   scrollRestoration: true,
 });

@@ -128,7 +128,7 @@ export const benchmarksRoutes = [
   benchmarkHelp,
 ] as const;
 
-/** One file for all of them: each more has its name in the first script. */
+/** One file for all of them: the first script contains the name of each separate file. */
 function benchmarkLoads() {
   return import("./pages/benchmarks/loads.ts");
 }

@@ -31,7 +31,7 @@ const invocation = createRoute({
   component: lazyRouteComponent(() => import("./pages/invocation/page.tsx"), "InvocationPage"),
 });
 
-/** Tools put an invocation's id at the end of an address that they were given: its project is before it. */
+/** Tools append an invocation's id to a configured address, so its project comes before it. */
 const invocationInProject = createRoute({
   getParentRoute: () => root,
   path: "/in/$project/$id",
@@ -62,7 +62,7 @@ const connect = createRoute({
   component: lazyRouteComponent(() => import("./pages/connect/page.tsx"), "ConnectPage"),
 });
 
-/** What build tools ask for, and how to point them at the farm. */
+/** Invocations of build tools, and how to connect the tools to the farm. */
 export const buildToolsRoutes = [
   invocations,
   invocation,

@@ -81,7 +81,7 @@ function loads() {
   return import("./pages/granary/load.ts");
 }
 
-/** One file for all of them: each more has its name in the first script. */
+/** One file for all of them: the first script contains the name of each separate file. */
 function page<N extends keyof typeof GranaryPages>(name: N) {
   return lazyRouteComponent(() => import("./pages/granary/pages.ts"), name);
 }

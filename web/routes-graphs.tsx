@@ -144,7 +144,7 @@ const times = createRoute({
   component: lazyRouteComponent(() => import("./pages/times/page.tsx"), "TimesPage"),
 });
 
-/** Commits, their graphs and jobs, and what is asked of many of them. */
+/** Commits, their graphs and jobs, and searches over many of them. */
 export const graphsRoutes = [
   repositories,
   repository,

@@ -50,5 +50,5 @@ const sizeClassKey = createRoute({
   component: lazyRouteComponent(() => import("./pages/size-classes/pages.ts"), "SizeClassKeyPage"),
 });
 
-/** What executes, and which size of it. */
+/** The workers and their size classes. */
 export const workersRoutes = [workers, sizeClasses, sizeClass, sizeClassKey] as const;

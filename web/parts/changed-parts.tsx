@@ -5,7 +5,7 @@ interface ChangedPart {
   readonly after?: unknown;
 }
 
-/** The places in which two definitions differ: what was is struck out, what is stands after it. */
+/** The differences of two definitions: old values are struck out, followed by the new ones. */
 export function ChangedParts({ parts }: { readonly parts: readonly ChangedPart[] }) {
   return (
     <ul>

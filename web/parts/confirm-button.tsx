@@ -3,16 +3,16 @@ import { type ReactNode, useId, useRef } from "react";
 interface Props {
   readonly label: string;
   readonly question: string;
-  /** What will happen, in a sentence. */
+  /** Describes the effect in a sentence. */
   readonly children: ReactNode;
   readonly confirm: string;
   readonly busy: boolean;
   readonly onConfirm: () => void;
-  /** Nothing ends: it asks only because much follows. */
+  /** Nothing is ended: the button only asks because the effect is large. */
   readonly mild?: boolean;
 }
 
-/** A button whose deed cannot be taken back, and which therefore asks. */
+/** A button for an irreversible action, which asks for confirmation. */
 export function ConfirmButton(props: Props) {
   const { label, question, children, confirm, busy, onConfirm, mild = false } = props;
   const dialog = useRef<HTMLDialogElement>(null);

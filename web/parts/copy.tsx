@@ -1,6 +1,6 @@
 import { useState } from "react";
 
-/** Text with a button that copies it; for what people paste elsewhere. */
+/** Text with a button that copies it. */
 export function Copyable({
   text,
   shown = text,
@@ -12,7 +12,7 @@ export function Copyable({
 }) {
   const [copied, setCopied] = useState(false);
   const copy = async () => {
-    // Absent where the page is not served over HTTPS or from this machine.
+    // Absent when the page is served without HTTPS from another machine.
     await navigator.clipboard?.writeText(text);
     setCopied(true);
     window.setTimeout(() => setCopied(false), 1_200);

@@ -1,4 +1,4 @@
-/** A cost in the farm's unit, with as many digits as say something. */
+/** Formats a cost in the farm's unit with its significant digits. */
 export function costText(cost: number): string {
   const size = Math.abs(cost);
   if (size === 0) return "0";
@@ -7,7 +7,7 @@ export function costText(cost: number): string {
   return size >= 0.01 ? cost.toFixed(2) : cost.toExponential(0);
 }
 
-/** A risk or a share from 0 to 1: never rounded to none, nor to certainty. */
+/** Formats a risk or a share from 0 to 1: never rounded to 0 or 1. */
 export function riskText(risk: number): string {
   if (risk === 0 || risk === 1) return `${risk * 100} %`;
   if (risk < 0.01) return "< 1 %";

@@ -1,7 +1,7 @@
 import type { GraphSummary } from "#api/graph.ts";
 import { byProgress, stateWords } from "./state-words.ts";
 
-/** How a graph's jobs stand, as one bar. */
+/** The states of a graph's jobs, as one bar. */
 export function CountsBar({ counts, jobs }: Pick<GraphSummary, "counts" | "jobs">) {
   const present = byProgress.filter((state) => (counts[state] ?? 0) > 0);
   const words = present.map((state) => `${counts[state]} ${stateWords[state]}`).join(", ");

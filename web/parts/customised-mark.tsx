@@ -1,4 +1,4 @@
-/** Marks a graph of which people changed jobs: it is not what its definitions say. */
+/** Marks a graph with customised jobs: it differs from its definitions. */
 export function CustomisedMark({ customised }: { readonly customised: number }) {
   if (customised === 0) return null;
   const jobs = customised === 1 ? "1 job" : `${customised} jobs`;

@@ -1,4 +1,4 @@
-/** A definition as people write it: in the manner of YAML, for reading only. */
+/** Formats a definition like YAML, for reading only. */
 export function definitionText(value: unknown, indent = ""): string {
   if (Array.isArray(value)) {
     if (value.length === 0) return "[]";
@@ -12,12 +12,12 @@ export function definitionText(value: unknown, indent = ""): string {
   return scalar(value);
 }
 
-/** After a dash: the first line stands beside it. */
+/** After a dash: the first line is next to it. */
 function inner(value: unknown, indent: string): string {
   return definitionText(value, `${indent}  `).trimStart();
 }
 
-/** After a colon: scalars beside it, the rest below it. */
+/** After a colon: scalars next to it, other values below it. */
 function below(value: unknown, indent: string): string {
   if (typeof value === "object" && value !== null && Object.keys(value).length > 0) {
     return `\n${definitionText(value, `${indent}  `)}`;

@@ -1,4 +1,4 @@
-/** A duration for people: two units at most, the shorter the finer. */
+/** Formats a duration with at most two units; short durations are more precise. */
 export function durationText(ms: number): string {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < 10_000) return `${(Math.floor(ms / 100) / 10).toFixed(1)} s`;
@@ -11,7 +11,7 @@ export function durationText(ms: number): string {
   return `${Math.floor(hours / 24)} d ${two(hours % 24)} h`;
 }
 
-/** A duration that somebody set, without units that are nought: `15 min`, `7 d`. */
+/** Formats a configured duration without units of zero: `15 min`, `7 d`. */
 export function wholeDurationText(ms: number): string {
   const units = [
     [86_400_000, "d"],
@@ -24,13 +24,16 @@ export function wholeDurationText(ms: number): string {
 
 const two = (value: number) => String(value).padStart(2, "0");
 
-/** From one ISO time to another, or to `now` (ms) when it has not come yet; undefined when it has not begun. */
+/**
+ * Returns the time from one ISO time to another, or to `now` (ms) if that is in the future; undefined if it has not
+ * started.
+ */
 export function elapsedMs(from: string | null, to: string | null, now: number): number | undefined {
   if (from === null) return undefined;
   return Math.max(0, (to === null ? now : Date.parse(to)) - Date.parse(from));
 }
 
-/** How long ago, for people; beyond a week the day itself. */
+/** Formats the time since then; after a week the date. */
 export function agoText(time: string, now: number): string {
   const seconds = Math.floor((now - Date.parse(time)) / 1_000);
   if (seconds < 10) return "just now";

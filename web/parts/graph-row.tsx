@@ -6,7 +6,7 @@ import { CustomisedMark } from "./customised-mark.tsx";
 import { StateIcon } from "./state.tsx";
 import { Ago, Elapsed } from "./times.tsx";
 
-/** A graph as a line of a list; `children` say what the list wants told beside its commit. */
+/** A graph as a line of a list; `children` are additional facts next to its commit. */
 export function GraphRow(props: { readonly graph: GraphSummary; readonly children: ReactNode }) {
   const { graph, children } = props;
   return (

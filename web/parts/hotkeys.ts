@@ -1,8 +1,8 @@
 import { useEffect, useRef } from "react";
 
 /**
- * Keys that do something on this page. They rest while someone types, and leave
- * the browser's and the system's own combinations alone.
+ * Keyboard shortcuts of this page. They are inactive while the user types, and do not use combinations of the browser
+ * or the system.
  */
 export function useHotkeys(keys: Readonly<Record<string, (() => void) | undefined>>): void {
   const latest = useRef(keys);
@@ -15,7 +15,7 @@ export function useHotkeys(keys: Readonly<Record<string, (() => void) | undefine
       const isIn = (where: string) =>
         event.target instanceof Element && event.target.closest(where) !== null;
       if (isIn("input, textarea, select, dialog[open]")) return;
-      // Enter belongs to whatever has the focus.
+      // Enter belongs to the focused element.
       if (event.key === "Enter" && isIn("a, button, summary")) return;
       const action = latest.current[event.key];
       if (action === undefined) return;

@@ -1,6 +1,6 @@
 import type { JobSummary } from "#api/graph.ts";
 
-/** What is special about a job besides its state, in words. */
+/** The special properties of a job besides its state, in words. */
 export function JobMarks({ job }: { readonly job: JobSummary }) {
   return (
     <>

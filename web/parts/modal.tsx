@@ -6,7 +6,7 @@ interface Props {
   readonly children: ReactNode;
 }
 
-/** A dialog that is open for as long as it is there. Focus and Escape are the browser's own. */
+/** A dialog that is open while it is rendered. The browser handles focus and Escape. */
 export function Modal({ title, onClose, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();

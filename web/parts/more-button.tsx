@@ -6,7 +6,7 @@ interface Pages {
   readonly fetchNextPage: () => Promise<unknown>;
 }
 
-/** Fetches the next page of a list, where there is one. The words say what comes: "Load older builds". */
+/** Loads the next page of a list, if there is one. The label names its content: "Load older builds". */
 export function MoreButton({
   pages: { hasNextPage, isFetchingNextPage, fetchNextPage },
   children,

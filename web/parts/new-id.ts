@@ -1,7 +1,7 @@
 /**
- * A random id (UUID, version 4): what is asked for twice with one id is done once.
+ * Returns a random id (UUID, version 4): a repeated request with the same id has no further effect.
  *
- * `crypto.randomUUID` is there on secure pages only, and a farm may be served over plain HTTP.
+ * `crypto.randomUUID` exists on secure pages only, and a farm may be served over plain HTTP.
  */
 export function newId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));

@@ -18,7 +18,7 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** The time in ms, to the second. One timer for all that shows time on the page. */
+/** Returns the time in ms, to the second. One timer serves all times on the page. */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, () => now);
 }

@@ -7,7 +7,7 @@ interface Props {
   readonly onChange: (value: number) => void;
 }
 
-/** A whole number that is never out of its range, whatever is typed. */
+/** An integer field that is always within its range, whatever the user types. */
 export function NumberField({ label, title, min, max, value, onChange }: Props) {
   return (
     <label title={title}>

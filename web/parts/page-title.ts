@@ -1,6 +1,6 @@
 import { useEffect } from "react";
 
-/** The tab's title while the calling page is shown. */
+/** Sets the tab's title while the calling page is shown. */
 export function usePageTitle(...parts: readonly string[]): void {
   const title = [...parts, "Grange"].join(" · ");
   useEffect(() => {

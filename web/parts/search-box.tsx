@@ -10,10 +10,10 @@ interface Props {
 }
 
 /**
- * A field whose text lives in the page's address.
+ * A field whose text is stored in the page's address.
  *
- * The address follows a moment later. While someone types, the field shows what
- * was typed, or fast typists would lose letters to the address's older text.
+ * The address follows a moment later. While the user types, the field shows the typed text; otherwise fast typing would
+ * lose letters to the older text in the address.
  */
 export function SearchBox({ label, placeholder, value, box, onChange, onEnter }: Props) {
   const [draft, setDraft] = useState<string>();

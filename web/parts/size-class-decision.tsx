@@ -5,12 +5,12 @@ import { durationText } from "./duration.ts";
 import { shownText } from "./shown-text.ts";
 import "./size-class-decision.css";
 
-/** A decision in plain words, with all that could have been chosen. */
+/** A decision in plain words, with all its alternatives. */
 export function DecisionStory({ decision }: { readonly decision: SizeClassDecision }) {
   return (
     <div className="decision-story">
       {decision.sentences.map((sentence, n) => (
-        // Sentences have no identity but their place.
+        // Sentences are only identified by their position.
         // biome-ignore lint/suspicious/noArrayIndexKey: see above
         <p key={n}>{shownText(sentence)}</p>
       ))}
@@ -89,7 +89,7 @@ const levelWords = {
 
 export const levelText = (level: Key["level"]): string => levelWords[level];
 
-/** To what is remembered under a key. */
+/** A link to the stored data of a key. */
 export function KeyLink({ of, children }: { readonly of: Key; readonly children?: string }) {
   return (
     <Link
@@ -97,7 +97,7 @@ export function KeyLink({ of, children }: { readonly of: Key; readonly children?
       params={{ key: of.key }}
       search={{
         ...(of.project === "default" ? {} : { project: of.project }),
-        // Without it the page shows the domain in which the key was seen last, which may be another.
+        // Without it the page shows the domain in which the key was last seen, which may be another one.
         domain: of.domain,
       }}
     >

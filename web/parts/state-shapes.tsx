@@ -1,8 +1,8 @@
 /**
- * Every state has a shape of its own, so that nobody needs to tell colours apart.
+ * Every state has its own shape, so that colours are not needed.
  *
- * Drawn once a page, hidden; `<use href="#state-failed">` shows it in the current
- * colour, `--on-state` being what is drawn upon it.
+ * Rendered once per page, hidden; `<use href="#state-failed">` shows a shape in the current colour, and `--on-state` is
+ * the colour drawn on it.
  */
 export function StateShapes() {
   return (

@@ -1,6 +1,6 @@
 import type { GraphState, JobState } from "#api/job-state.ts";
 
-/** A state as people say it. */
+/** The names of states for people. */
 export const stateWords: Readonly<Record<JobState | GraphState, string>> = {
   inactive: "inactive",
   blocked: "waiting",
@@ -16,7 +16,7 @@ export const stateWords: Readonly<Record<JobState | GraphState, string>> = {
   coalesced: "coalesced",
 };
 
-/** What wants attention first, and what has not begun last. */
+/** States that need attention first, and those that have not started last. */
 export const byAttention: readonly JobState[] = [
   "failed",
   "waiting",
@@ -32,7 +32,7 @@ export const byAttention: readonly JobState[] = [
   "inactive",
 ];
 
-/** From what is settled to what is still open: the order in which a bar of progress fills. */
+/** From final to open states: the order in which a progress bar fills. */
 export const byProgress: readonly JobState[] = [
   "succeeded",
   "failed",

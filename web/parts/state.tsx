@@ -1,7 +1,7 @@
 import type { GraphState, JobState } from "#api/job-state.ts";
 import { stateWords } from "./state-words.ts";
 
-/** A state's icon; says its name where no word stands beside it. */
+/** A state's icon; it has an accessible name if there is no word next to it. */
 export function StateIcon({
   state,
   silent = false,

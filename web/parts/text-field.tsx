@@ -6,9 +6,12 @@ interface Props {
   readonly title?: string;
   readonly placeholder?: string;
   readonly suggestions?: readonly string[];
-  /** Tells each change at once, for who waits until nobody types: nothing is left to be told by the click on a button. */
+  /**
+   * Reports each change at once, for a parent that waits for a pause in typing: then a click on a button has nothing
+   * left to report.
+   */
   readonly isLive?: boolean;
-  /** Told when somebody has finished: each change is a question to the farm. */
+  /** Called when the user has finished, because each change causes a request to the farm. */
   readonly onChange: (text: string) => void;
 }
 

@@ -1,7 +1,7 @@
 import { agoText, durationText, elapsedMs } from "./duration.ts";
 import { useNow } from "./now.ts";
 
-/** How long ago; the exact time on hover. */
+/** The time since then; the exact time on hover. */
 export function Ago({ time }: { time: string }) {
   const now = useNow();
   return (
@@ -14,11 +14,11 @@ export function Ago({ time }: { time: string }) {
 interface Span {
   readonly from: string | null;
   readonly to: string | null;
-  /** What of it does not count. */
+  /** The part that does not count. */
   readonly idleMs?: number;
 }
 
-/** How long something took, or has been taking. */
+/** How long something took, or has taken so far. */
 export function Elapsed(span: Span) {
   return span.to === null ? <Running {...span} /> : <Lasted {...span} now={0} />;
 }

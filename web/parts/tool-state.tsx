@@ -2,7 +2,7 @@ import type { InvocationActionState, InvocationCounts, InvocationState } from "#
 
 type State = InvocationState | InvocationActionState;
 
-/** A state of an invocation or of one of its actions, as people say it. */
+/** The names of states of an invocation or its actions, for people. */
 export const toolStateWords: Readonly<Record<State, string>> = {
   running: "running",
   succeeded: "succeeded",
@@ -15,7 +15,7 @@ export const toolStateWords: Readonly<Record<State, string>> = {
   executing: "executing",
 };
 
-/** Some states look as a job's of another name. */
+/** Some states use the shape of a job's state with another name. */
 const shapeOf = (state: State) => (state === "executing" ? "running" : state);
 
 export function ToolStateIcon({ state, silent = false }: { state: State; silent?: boolean }) {
@@ -40,7 +40,7 @@ export function ToolStateBadge({ state }: { state: State }) {
   );
 }
 
-/** From what is settled to what is still open. */
+/** From final to open states. */
 const order = ["hit", "succeeded", "failed", "cancelled", "executing", "queued"] as const;
 
 export function countOf(counts: InvocationCounts, state: InvocationActionState): number {
@@ -51,7 +51,7 @@ export function actionsIn(counts: InvocationCounts): number {
   return order.reduce((sum, state) => sum + countOf(counts, state), 0);
 }
 
-/** `120 from the cache, 3 executed, 1 failed`: what is nought is left out. */
+/** `120 from the cache, 3 executed, 1 failed`: zeros are left out. */
 export function countsText(counts: InvocationCounts): string {
   const said = (state: InvocationActionState) =>
     state === "succeeded" ? "executed" : toolStateWords[state];
@@ -61,7 +61,7 @@ export function countsText(counts: InvocationCounts): string {
     .join(", ");
 }
 
-/** How an invocation's actions stand, as one bar. */
+/** The states of an invocation's actions, as one bar. */
 export function ActionCountsBar({ counts }: { counts: InvocationCounts }) {
   const words = countsText(counts) || "no actions";
   return (

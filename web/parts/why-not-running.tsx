@@ -6,7 +6,7 @@ import type { WaitingReason } from "#api/waiting.ts";
 import { call } from "../farm/ask.ts";
 import { Ago } from "./times.tsx";
 
-/** Others in the queue move without the graph's stream saying so. */
+/** Others in the queue move without an event in the graph's stream. */
 const refetchMs = 5_000;
 
 const waitingQuery = (graph: string, job: JobSummary) =>
@@ -23,7 +23,7 @@ interface Props {
   readonly job: JobSummary;
 }
 
-/** Why a job does not run, and what would help; of one that does not wait, what its graph says of it. */
+/** Why a job does not run, and the remedy; for a job that does not wait, the reason in its graph. */
 export function WhyNotRunning({ graphId, job }: Props) {
   const waiting = useWaiting(graphId, job);
   if (waiting === null) return job.reason === null ? null : <p>{job.reason}</p>;
@@ -72,7 +72,7 @@ function isWaiting({ state }: JobSummary): boolean {
   return state === "blocked" || state === "waiting" || state === "ready" || state === "queued";
 }
 
-/** Why a job does not run; null when it does, is over, or the farm has not said it yet. */
+/** Returns why a job does not run; null when it runs, has ended, or the farm has not answered yet. */
 function useWaiting(graph: string, job: JobSummary): WaitingReason | null {
   const { data } = useQuery(waitingQuery(graph, job));
   return isWaiting(job) ? (data?.waiting ?? null) : null;

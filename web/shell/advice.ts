@@ -4,7 +4,7 @@ interface Advice {
   readonly command?: string;
 }
 
-/** By the answer's HTTP status: 0 is no answer, undefined is a mistake in the page itself. */
+/** By the answer's HTTP status: 0 means no answer, undefined means an error in the page itself. */
 export function adviceFor(status: number | undefined): Advice {
   if (status === undefined) {
     return {

@@ -8,7 +8,7 @@ const words: Readonly<Record<Connection, string>> = {
   lost: "connection lost, reconnecting…",
 };
 
-/** Whether what is shown is what is. */
+/** Shows whether the visible data is up to date. */
 export function ConnectionSign() {
   const connection = useSyncExternalStore(watchConnection, currentConnection);
   return (

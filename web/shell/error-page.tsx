@@ -5,7 +5,7 @@ import { Copyable } from "../parts/copy.tsx";
 import { usePageTitle } from "../parts/page-title.ts";
 import { adviceFor } from "./advice.ts";
 
-/** Says what went wrong and what to do about it. */
+/** Shows an error and the remedy. */
 export function ErrorPage({ error }: { error: unknown }) {
   const router = useRouter();
   const advice = adviceFor(error instanceof AnswerError ? error.status : undefined);

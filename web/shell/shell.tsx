@@ -5,7 +5,7 @@ import { KeysSheet } from "./keys-sheet.tsx";
 import { ThemeButton } from "./theme-button.tsx";
 import { Who } from "./who.tsx";
 
-/** What stands around every page. */
+/** The frame around every page. */
 export function Shell() {
   return (
     <>

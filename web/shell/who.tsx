@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useRouterState } from "@tanstack/react-router";
 import { sessionQuery } from "../farm/session.ts";
 
-/** Who is signed in, or the way to do so. Nothing where nobody needs to. */
+/** The signed-in user, or a link to sign in. Empty when no sign-in is needed. */
 export function Who() {
   const { data } = useQuery(sessionQuery);
   const here = useRouterState({ select: ({ location }) => location.href });
