@@ -28,14 +28,14 @@ export interface SubmissionOptions {
   readonly set?: string;
 }
 
-/** A request for a graph, and where the texts of its definitions can be looked up. */
+/** A request for a graph, and the place where the texts of its definitions can be read. */
 export interface Submission {
   readonly request: SubmitGraph;
-  /** The checkout on this machine, where the repository is one. */
+  /** The checkout on this machine, if the repository is one. */
   readonly root: string | undefined;
 }
 
-/** Returns the submission that the options mean: paths become absolute, definitions are read. */
+/** Returns the submission for the options: paths become absolute, definitions are read. */
 export async function submissionOf(
   options: SubmissionOptions,
   directory: string,
@@ -75,7 +75,7 @@ export function submit(api: ApiClient, submission: Submission): Promise<Submitte
   });
 }
 
-/** Returns what would be submitted. */
+/** Returns a preview of the submission. */
 export function preview(api: ApiClient, submission: Submission): Promise<GraphPreview> {
   const { request } = submission;
   return withTexts(submission, async () => {

@@ -1,7 +1,7 @@
 import type { SwitchValues } from "#api/graph-choice.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** Parses `NAME=VALUE`; a name alone turns its switch on. The farm knows what `on` means for a switch. */
+/** Parses `NAME=VALUE`; a name alone switches it on. The farm defines the meaning of `on` for a switch. */
 export function switchesOf(written: readonly string[]): SwitchValues {
   return Object.fromEntries(
     written.map((text) => {

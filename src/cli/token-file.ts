@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { messageOf } from "#core/fault.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** The token of a file when one is named, else that of the environment; undefined without either. */
+/** Returns the token in a named file, otherwise that of the environment; undefined without either. */
 export async function tokenFor(
   file: string | undefined,
   fromEnvironment: string | undefined,
@@ -10,9 +10,9 @@ export async function tokenFor(
   const [token, source] =
     file === undefined ? [fromEnvironment, "GRANGE_TOKEN"] : [await textOf(file), file];
   if (token === undefined) return undefined;
-  // Anything else fetch would refuse with a sentence about headers, and the token in it.
+  // For any other text, fetch would fail with a message about headers that contains the token.
   if (/^grange_[A-Za-z0-9_-]{43}$/.test(token.trim())) return token.trim();
-  // A signed one, of an issuer that the farm may trust.
+  // A signed token, of an issuer that the farm may trust.
   if (/^eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/.test(token.trim())) return token.trim();
   throw new UsageError(
     `${source} holds no token: one begins with grange_ and has 50 characters, as \`grange token create\` prints it`,

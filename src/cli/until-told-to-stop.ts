@@ -1,12 +1,11 @@
 interface StopRequest {
-  /** Resolves with the reason when it is time to end. */
+  /** Resolves with the reason when the process should stop. */
   readonly told: Promise<string>;
 }
 
 /**
- * Hears what ends a server or a worker: a signal or, for a child of `grange up`,
- * the end of its parent, which closes the pipe on stdin. Made before anything is
- * started, so that no wish to stop is missed meanwhile.
+ * Detects the events that end a server or a worker: a signal or, for a child of `grange up`, the end of its parent,
+ * which closes the pipe on stdin. Created before anything is started, so that no request to stop is missed.
  */
 export function stopRequest(endsWithParent: boolean): StopRequest {
   const signalled = new Promise<string>((resolve) => {

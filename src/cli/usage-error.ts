@@ -1,6 +1,6 @@
 import { Fault } from "#core/fault.ts";
 
-/** The command was called wrongly; the sentence says how it is called rightly. */
+/** The command line is invalid; the message states the correct form. */
 export class UsageError extends Fault {
   constructor(message: string) {
     super("invalid_argument", message);

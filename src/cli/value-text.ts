@@ -1,7 +1,7 @@
 import { printableLine } from "./terminal/printable-text.ts";
 import { shortened } from "./terminal/table.ts";
 
-/** A value of definitions in one line: `on`, `main`, `{"level":3}`. */
+/** Formats a value of definitions in one line: `on`, `main`, `{"level":3}`. */
 export function valueText(value: unknown, columns = 60): string {
   if (value === true) return "on";
   if (value === false) return "off";

@@ -1,4 +1,4 @@
-/** Both are defined by scripts/program-bundles.mjs; neither exists where sources run unbuilt. */
+/** scripts/program-bundles.mjs defines both; neither exists when sources run without a build. */
 declare const grangeVersion: string | undefined;
 declare const grangeCommit: string | undefined;
 
@@ -7,7 +7,7 @@ export const builtVersion = typeof grangeVersion === "string" ? grangeVersion : 
 
 const commit = typeof grangeCommit === "string" ? `commit ${grangeCommit}` : "unbuilt sources";
 
-/** Returns what `--version` prints: `0.1.0 (commit 0123456789)`. */
+/** Returns the output of `--version`: `0.1.0 (commit 0123456789)`. */
 export function versionText(version: string): string {
   return `${version} (${commit})`;
 }

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
 
-/** Parses an option's value that counts something. */
+/** Parses an option's value that is a count. */
 export function wholeNumber(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("It must be a whole number.");
   return Number(text);

@@ -18,7 +18,7 @@ export interface WorkOptions {
   readonly data?: string;
   readonly slots?: number;
   readonly sizeClass?: number;
-  /** Null: all of the machine. */
+  /** Null: the whole machine. */
   readonly cpus?: AmountOrAll;
   readonly memory?: AmountOrAll;
   readonly ca?: string;
@@ -39,10 +39,10 @@ export interface WorkOptions {
   readonly farmFromStdin?: boolean;
 }
 
-/** A child of `grange up` must end within two seconds of Ctrl-C; others may finish their work. */
+/** A child of `grange up` must end within two seconds of Ctrl-C; others may complete their work. */
 const hurry = { drainMs: 500, killGraceMs: 1_000 };
 
-/** Adds the options of a worker, wherever it runs. */
+/** Adds the options of a worker on any machine. */
 export function withWorkOptions(command: Command): Command {
   return speaksToServer(command)
     .option("--name <name>", "unique in the farm (GRANGE_WORKER_NAME; default: the host's name)")
@@ -108,10 +108,10 @@ export function withWorkOptions(command: Command): Command {
     .addOption(command.createOption("--end-with-parent").hideHelp());
 }
 
-/** Commander makes a parsed null an empty text, so that `all` is itself until it leaves here. */
+/** Commander changes a parsed null to an empty text, so `all` is kept as a word until later. */
 type AmountOrAll = number | "all";
 
-/** Returns the value in the worker's settings: null is all of the machine. */
+/** Returns the value for the worker's settings: null means the whole machine. */
 export function amountGiven(amount: AmountOrAll): number | null {
   return amount === "all" ? null : amount;
 }
@@ -139,7 +139,7 @@ export async function workHere(given: WorkOptions, version: string): Promise<nev
   return runService(
     { name: "worker", ...given },
     async (logger) => {
-      // All code is loaded by now: the farm's server was starting meanwhile.
+      // All code is loaded at this point, while the farm's server was starting.
       const options =
         given.farmFromStdin === true ? { ...given, ...(await farmFromStdin()) } : given;
       const token = await tokenFor(options.tokenFile, undefined);
@@ -198,7 +198,7 @@ export async function hidingFarms(
   return { ...config, hiddenPaths: [...hiddenPaths, ...farms, ...files] };
 }
 
-/** Uses the worker's own token, of this or an earlier enrolment; a given token has precedence. */
+/** Uses the worker's own token, of this or an earlier enrolment; a given token takes precedence. */
 async function asItself(config: WorkerConfig, givenToken: string | undefined) {
   if (config.token !== undefined) return config;
   const { ownToken } = await import("./enrol/own-token.ts");
@@ -209,7 +209,7 @@ async function asItself(config: WorkerConfig, givenToken: string | undefined) {
   const file = join(folder, `${name}.json`);
   const token = await ownToken({ kind: "worker", server, ca, enrol, file });
   if (token === undefined) return config;
-  // A job runs as the same user, and the token is none of its business.
+  // A job runs as the same user, and must not read the token.
   return { ...config, token, hiddenPaths: [...hiddenPaths, folder] };
 }
 
@@ -227,7 +227,7 @@ async function settingsFrom(file: string | undefined): Promise<object> {
   const directory = resolve(file, "../../..");
   const { dataDir, serverFile, logFile } = new WorkerFolder(directory, settings.name);
   keepLogShort(logFile);
-  // A job runs as the same user, and the token is none of its business.
+  // A job runs as the same user, and must not read the token.
   const hiddenPaths = [...settings.hiddenPaths, join(directory, "workers")];
   return {
     ...settings,

@@ -5,7 +5,7 @@ import { describeThere } from "./ssh/there/commands-there.ts";
 import { builtVersion, versionText } from "./version-text.ts";
 import { type WorkOptions, withWorkOptions, workHere } from "./work-here.ts";
 
-/** The entry of `grange-worker.mjs`: a worker in one file, and how it is started and ended there. */
+/** The entry of `grange-worker.mjs`: a worker in one file, with the commands to start and stop it on its machine. */
 const program = new Command("grange-worker")
   .description("A worker of a Grange farm, in one file that needs Node and nothing else.")
   .version(versionText(builtVersion));

@@ -7,11 +7,11 @@ import { cannotStart } from "./run-ssh.ts";
 import { type SshAccess, sshArguments } from "./ssh-arguments.ts";
 import type { SshHost } from "./ssh-host.ts";
 
-/** A way from a port of the other machine's loopback to the farm. */
+/** A tunnel from a port of the other machine's loopback to the farm. */
 export interface Tunnel {
-  /** The farm, as the other machine reaches it. */
+  /** The farm's address on the other machine. */
   readonly server: string;
-  /** Resolves with the reason when the way is lost. */
+  /** Resolves with the reason when the tunnel is lost. */
   readonly lost: Promise<string>;
   close(): void;
 }
@@ -19,15 +19,15 @@ export interface Tunnel {
 interface TunnelWay {
   readonly host: SshHost;
   readonly access: SshAccess;
-  /** The farm, as this machine reaches it. */
+  /** The farm's address on this machine. */
   readonly server: string;
 }
 
 /**
- * Opens a way on any port that is free there. Throws with a sentence when ssh cannot.
+ * Opens a tunnel on any free port of the other machine. Throws with a message for people when ssh fails.
  *
- * The port differs each time. After a network was cut in silence the other sshd holds the old
- * one until it notices, which takes a quarter of an hour.
+ * The port differs each time. After a silent network failure, the other sshd keeps the old port until it detects the
+ * failure, which takes a quarter of an hour.
  */
 export function openTunnel(
   { host, access, server }: TunnelWay,
@@ -39,7 +39,7 @@ export function openTunnel(
     "-N",
     "-o",
     "ExitOnForwardFailure=yes",
-    // Otherwise it would not print which port it got.
+    // Otherwise ssh would not print the chosen port.
     "-o",
     "LogLevel=INFO",
     "-R",
@@ -60,7 +60,7 @@ export function openTunnel(
       });
     });
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      // The text is bounded, because a connection may last forever.
+      // The text is limited, because a connection may last forever.
       stderr = `${stderr}${text}`.slice(-16_384);
       const open = /^Allocated port (\d+) for remote forward/m.exec(stderr)?.[1];
       if (open === undefined) return;
@@ -79,8 +79,8 @@ function explainTunnelFailure(host: SshHost, stderr: string): string {
 }
 
 /**
- * Keeps a tunnel open until told to stop, or until the worker there has ended; reports when it is lost and when it is
- * back. `moved` tells the worker where the tunnel begins now, and returns whether there is a worker.
+ * Keeps a tunnel open until it is stopped, or until the worker there has ended; reports when it is lost and when it is
+ * restored. `moved` informs the worker of the tunnel's new port, and returns whether the worker still exists.
  */
 export async function keepTunnel(
   first: Tunnel,

@@ -3,13 +3,13 @@ import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Fault } from "#core/fault.ts";
 
-/** The worker in one file, and the digest that it is kept under on other machines. */
+/** The worker in one file, and the digest under which it is stored on other machines. */
 export interface WorkerBundle {
   readonly bytes: Uint8Array;
   readonly sha256: string;
 }
 
-/** Reads the bundle beside the built program; a program that runs from sources finds the last build. */
+/** Reads the bundle next to the built program; a program that runs from sources uses the last build. */
 export async function readWorkerBundle(entry: string): Promise<WorkerBundle> {
   for (const folder of [".", "../../dist"]) {
     const path = join(dirname(entry), folder, "grange-worker.mjs");

@@ -5,7 +5,7 @@ import { z } from "zod";
  */
 export const WorkerSettings = z.object({
   server: z.url({ protocol: /^https?$/ }),
-  // A folder is called so, too.
+  // A folder has the same name.
   name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, "a name is letters, digits, . _ -"),
   /** Whether it connects through a tunnel: then `server` changes while it runs. */
   tunnel: z.boolean(),
@@ -19,7 +19,7 @@ export const WorkerSettings = z.object({
   hiddenPaths: z.array(z.string()),
   logLevel: z.string(),
   token: z.string().optional(),
-  /** Authorities in PEM: the file that holds them here is not there. */
+  /** Authorities in PEM, because the other machine does not have their file. */
   ca: z.string().optional(),
 });
 export type WorkerSettings = z.infer<typeof WorkerSettings>;
@@ -28,7 +28,7 @@ export type WorkerSettings = z.infer<typeof WorkerSettings>;
 export const Started = z.object({
   kind: z.enum(["started", "already"]),
   pid: z.number(),
-  /** Why the farm cannot be reached from there; null when it can. */
+  /** Why the farm is unreachable from there; null when it is reachable. */
   unreachable: z.string().nullable(),
 });
 export type Started = z.infer<typeof Started>;

@@ -1,4 +1,4 @@
-/** Writes text whole lines at a time, each after the same words: for several programs that print at once. */
+/** Writes text in whole lines, each with the same prefix: for several programs that print at the same time. */
 export class LinePrefix {
   readonly #prefix: string;
   readonly #write: (text: string) => void;
@@ -16,7 +16,7 @@ export class LinePrefix {
     if (lines.length > 0) this.#write(lines.map((line) => `${this.#prefix}${line}\n`).join(""));
   }
 
-  /** Writes a last line that was not ended. */
+  /** Writes a last line without a newline. */
   end(): void {
     if (this.#rest !== "") this.#write(`${this.#prefix}${this.#rest}\n`);
     this.#rest = "";

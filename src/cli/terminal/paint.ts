@@ -1,4 +1,4 @@
-/** Colours, or nothing where there are none. */
+/** Functions that add colours, or return the text unchanged. */
 export interface Paint {
   bold(text: string): string;
   dim(text: string): string;
@@ -8,7 +8,7 @@ export interface Paint {
   cyan(text: string): string;
 }
 
-/** Basic colours only: every terminal theme has made those readable. */
+/** Only basic colours, which every terminal theme makes readable. */
 export function paintFor(isColoured: boolean): Paint {
   const style =
     (on: number, off: number) =>

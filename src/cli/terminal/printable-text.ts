@@ -3,16 +3,16 @@ import { anySequence, colourSequence } from "./escape-sequences.ts";
 const controls = /\p{Cc}/gu;
 
 /**
- * Text from elsewhere, as one harmless line.
+ * Returns foreign text as one harmless line.
  *
- * A commit's subject can hold escape sequences that move the cursor, set the
- * window's title or paste into the clipboard.
+ * A commit's subject can contain escape sequences that move the cursor, set the window's title or paste into the
+ * clipboard.
  */
 export function printableLine(text: string): string {
   return text.replace(/\s+/g, " ").replace(anySequence, "").replace(controls, "");
 }
 
-/** A log for a terminal: its colours and line breaks stay, all else that steers a terminal goes. */
+/** Returns a log for a terminal: its colours and line breaks stay, all other control sequences are removed. */
 export function printableLog(text: string): string {
   const kept: string[] = [];
   let end = 0;

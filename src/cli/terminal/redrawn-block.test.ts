@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { redrawnBlock } from "./redrawn-block.ts";
 
-/** What a terminal would show: understands only what the block sends. */
+/** A simulated terminal, which understands only the sequences of the block. */
 function screen() {
   const lines: string[] = [""];
   let row = 0;

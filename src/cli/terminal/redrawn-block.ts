@@ -1,16 +1,16 @@
 export interface RedrawnBlock {
   draw(lines: readonly string[]): void;
-  /** Removes the block, for a line that stays above it; the next `draw` brings it back. */
+  /** Removes the block, to print a line above it; the next `draw` shows it again. */
   clear(): void;
-  /** Leaves the block in place; later output comes below it. */
+  /** Keeps the block on the screen; later output appears below it. */
   leave(): void;
 }
 
 /**
- * Lines that are drawn over again in place.
+ * Redraws lines in place.
  *
- * Each is cleared to its end rather than the screen wiped first, so that nothing
- * flickers; the cursor hides meanwhile. Lines must fit the terminal's width.
+ * Each line is cleared to its end instead of clearing the screen first, so that nothing flickers; the cursor is hidden
+ * meanwhile. Lines must fit the terminal's width.
  */
 export function redrawnBlock(write: (text: string) => void): RedrawnBlock {
   let height = 0;

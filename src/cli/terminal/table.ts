@@ -1,11 +1,11 @@
 import { colourSequence } from "./escape-sequences.ts";
 
-/** How many columns a text takes once its colours are gone. */
+/** Returns how many columns a text needs without its colours. */
 export function widthOf(text: string): number {
   return Array.from(text.replace(colourSequence, "")).length;
 }
 
-/** Rows as lines, each column as wide as its widest cell. */
+/** Formats rows as lines, with each column as wide as its widest cell. */
 export function tableLines(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];
   for (const row of rows) {
@@ -21,7 +21,7 @@ export function tableLines(rows: readonly (readonly string[])[]): string[] {
   );
 }
 
-/** Cuts a text without colours to a number of columns. */
+/** Shortens a text without colours to a number of columns. */
 export function shortened(text: string, columns: number): string {
   const characters = Array.from(text);
   if (characters.length <= columns) return text;

@@ -6,7 +6,7 @@ import { type RedrawnBlock, redrawnBlock } from "./redrawn-block.ts";
 export interface Outlet {
   readonly paint: Paint;
   readonly isTerminal: boolean;
-  /** Lines that are redrawn in place, where a person watches. */
+  /** Lines that are redrawn in place, on a terminal. */
   readonly block: RedrawnBlock | undefined;
   readonly columns: () => number;
   readonly rows: () => number;
@@ -42,7 +42,7 @@ export function openTerminal(config: Pick<CliConfig, "noColor" | "terminal">): T
   return { answer: outlet(process.stdout), notes: outlet(process.stderr) };
 }
 
-/** `grange logs … | head` closes the pipe early; that is no failure of ours. */
+/** `grange logs … | head` closes the pipe early, which is not a failure. */
 export function endQuietlyOnClosedPipe(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (cause: NodeJS.ErrnoException) => {

@@ -11,24 +11,24 @@ interface ChildCommand {
 
 export interface Child {
   readonly pid: number;
-  /** How it ended: `exit code 1`, `SIGKILL`, `could not be started`. */
+  /** Its end: `exit code 1`, `SIGKILL`, `could not be started`. */
   readonly ended: Promise<string>;
   /** The lines that it prints to stdout. */
   readonly lines: AsyncIterable<string>;
   /** Writes a line to its stdin. */
   send(line: string): void;
-  /** Asks it to end, and makes it end when it takes longer than that. */
+  /** Asks it to stop, and kills it after this time. */
   stop(graceMs: number): Promise<void>;
-  /** Ends it and all that it started, at once. */
+  /** Kills it and all processes that it started, at once. */
   kill(): void;
 }
 
 /**
- * Starts a child that ends when we do.
+ * Starts a child that ends when this process ends.
  *
- * Its stdin is a pipe that stays open: when this process is killed, the pipe closes and the child notices. The child
- * leads a process group of its own, so that Ctrl-C reaches only this process and children end in the order that it
- * chooses.
+ * Its stdin is a pipe that stays open: when this process is killed, the pipe closes and the child detects it. The child
+ * leads its own process group, so that Ctrl-C reaches only this process, which then stops the children in its own
+ * order.
  */
 export function startChild({ program, args, logFile }: ChildCommand): Child {
   const log = openSync(logFile, "a");
@@ -48,7 +48,7 @@ export function startChild({ program, args, logFile }: ChildCommand): Child {
     try {
       process.kill(-child.pid, "SIGKILL");
     } catch {
-      // Nobody of the group is left.
+      // The group has no process left.
     }
   };
   return {

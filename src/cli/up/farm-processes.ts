@@ -8,7 +8,7 @@ import { type Child, startChild } from "./child.ts";
 import type { LocalWorker } from "./local-workers.ts";
 import { type Supervised, supervise } from "./supervise.ts";
 
-/** The one line that `grange server` prints: that it listens, or why it does not. */
+/** The only line that `grange server` prints: that it is ready, or why it could not start. */
 const ServerReady = z.discriminatedUnion("ready", [
   z.object({ ready: z.literal(true), url: z.url(), databaseMs: z.number() }),
   z.object({ ready: z.literal(false), error: z.object({ message: z.string() }) }),
@@ -18,36 +18,36 @@ type ServerReady = z.infer<typeof ServerReady>;
 
 interface FarmProcesses extends Service {
   readonly url: string;
-  /** How long the database took to answer, and the server all else of its start. */
+  /** The time until the database answered, and the time of the rest of the server's start. */
   readonly startedInMs: { readonly database: number; readonly server: number };
-  /** Starts a collector of benchmarks beside the workers, unless it was started before. */
+  /** Starts a collector of benchmarks in addition to the workers, unless it was started before. */
   startCollector(name: string, dataDir: string): void;
-  /** Ends everything without asking. */
+  /** Kills all processes at once. */
   kill(): void;
 }
 
 interface FarmOptions {
-  /** Node's arguments that run `grange`: what comes after is the command. */
+  /** Node's arguments that run `grange`; the command follows them. */
   readonly grange: readonly string[];
   readonly dataDir: string;
   readonly logs: string;
   readonly port: number;
-  /** As it was written; the server parses it, or GRANGE_STORE_LIMIT. */
+  /** As the user wrote it; the server parses it, or GRANGE_STORE_LIMIT. */
   readonly storeLimit: string | undefined;
-  /** A file of an authority that the workers are to trust, besides those they trust anyway. */
+  /** The file of an additional authority that the workers trust. */
   readonly ca: string | undefined;
   readonly workers: readonly LocalWorker[];
   readonly onDeath: (name: string, how: string, restartInMs: number, logFile: string) => void;
 }
 
-/** Workers first, then the server: together less than the five seconds that Ctrl-C may take. */
+/** Workers first, then the server: together less than the five seconds allowed after Ctrl-C. */
 const workerGraceMs = 1_500;
 const serverGraceMs = 2_500;
 
 /**
  * Starts a server and its workers as processes, and keeps them running.
  *
- * Workers load their code while the server starts, and are then told where it is.
+ * Workers load their code while the server starts, and then get its address.
  */
 export async function startFarmProcesses(options: FarmOptions): Promise<FarmProcesses> {
   const { grange, dataDir, logs, workers, onDeath } = options;
@@ -79,7 +79,7 @@ export async function startFarmProcesses(options: FarmOptions): Promise<FarmProc
     throw cause;
   }
   const startedInMs = { database: databaseMs, server: performance.now() - started - databaseMs };
-  // Made by the server, so that workers continue when the farm is closed for strangers.
+  // The server creates it, so that workers continue when the farm is closed for strangers.
   const workerToken = join(dataDir, "worker-token");
   const tokenFile = existsSync(workerToken) ? workerToken : undefined;
   for (const worker of early) worker.send(JSON.stringify({ server: url, tokenFile }));
@@ -124,7 +124,7 @@ export async function startFarmProcesses(options: FarmOptions): Promise<FarmProc
             "data-dir": collectorDir,
             "token-file": existsSync(ownerToken) ? ownerToken : undefined,
           }),
-          // The machine is at other work, too: figures say so, and nothing waits for it to be quiet.
+          // The machine also does other work: figures are marked, and measurements do not wait for a quiet machine.
           "--flag-load",
           "--no-self-test",
         ]);
@@ -174,7 +174,7 @@ function flags(options: Record<string, string | number | undefined>): string[] {
   );
 }
 
-/** Waits until a new server listens; returns its address, and how long its database took. */
+/** Waits until a new server is ready; returns its address, and how long its database took. */
 async function untilServerReady(
   child: Child,
   logFile: string,

@@ -1,4 +1,4 @@
-/** Node's arguments that run grange again, as it runs now: the bundle, or the sources through tsx. */
+/** Returns Node's arguments that run grange again in the same form: the bundle, or the sources through tsx. */
 export function grangeCommand(entry: string): string[] {
   return entry.endsWith(".ts") ? ["--import", import.meta.resolve("tsx"), entry] : [entry];
 }

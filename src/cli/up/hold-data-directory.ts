@@ -10,14 +10,14 @@ import { jsonOr } from "../api/api-failure.ts";
 export interface HeldDataDirectory {
   readonly path: string;
   readonly logs: string;
-  /** Records the farm's address, for a process that is refused. */
+  /** Records the farm's address, for another `grange up` that is refused. */
   announce(url: string): void;
   release(): Promise<void>;
 }
 
 const Announcement = z.object({ url: z.string() });
 
-/** Makes the data directory and holds it for one `grange up`. */
+/** Creates the data directory and locks it for one `grange up`. */
 export async function holdDataDirectory(path: string): Promise<HeldDataDirectory> {
   try {
     makeOwnDirectory(path);
@@ -62,11 +62,11 @@ export async function holdDataDirectory(path: string): Promise<HeldDataDirectory
 function makeOwnDirectory(path: string): void {
   makeDirectory(path, 0o700);
   makePrivateDirectory(join(path, "logs"));
-  // In a repository that does not ignore it, the directory ignores itself.
+  // In a repository that does not ignore it, the directory contains its own .gitignore.
   if (basename(path) === ".grange-data") writeFileSync(join(path, ".gitignore"), "*\n");
 }
 
-/** Where the farm answers that a `grange up` runs from a data directory now. */
+/** Returns the farm's address of a `grange up` that runs now from a data directory. */
 export function farmHeldIn(path: string): string | undefined {
   return holderOf(lockIn(path)) === undefined ? undefined : announcedIn(path);
 }

@@ -2,7 +2,7 @@ export interface LocalWorker {
   readonly name: string;
   readonly sizeClass: number;
   readonly slots: number;
-  /** The CPUs of one slot; `all` of the machine. */
+  /** The CPUs of one slot; `all`: all CPUs of the machine. */
   readonly cpus: number | "all";
   readonly memoryBytes: number | "all";
 }
@@ -17,8 +17,8 @@ interface Machine {
  * Returns the workers of this machine: a small one and, with two cores or more, also a larger one. `count` changes
  * their number; further ones are small.
  *
- * A slot of size class 2 is worth two cores. Half the cores serve small slots and half large ones, so that both
- * together do not need more than there is; on two cores they share, because each needs a slot.
+ * A slot of size class 2 represents two cores. Half the cores serve small slots and half large ones, so that both
+ * together do not need more than the machine has; on two cores they share, because each needs a slot.
  *
  * Small slots are limited to one core and its part of the memory. Those of the largest class may use everything that is
  * free, because this is the only machine of the farm.

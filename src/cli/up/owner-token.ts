@@ -5,7 +5,7 @@ import type { ApiClient } from "../api/api-client.ts";
 import { dataDirectoryAbove } from "./farm-data-here.ts";
 import { farmHeldIn } from "./hold-data-directory.ts";
 
-/** The token of the owner that a farm keeps in its data directory; undefined where there is none of ours. */
+/** Returns the owner's token in a farm's data directory; undefined when there is none that belongs to this user. */
 export async function ownerTokenIn(dataDir: string): Promise<string | undefined> {
   const handle = await open(join(dataDir, "owner-token")).catch(() => undefined);
   if (handle === undefined) return undefined;
@@ -39,7 +39,7 @@ export async function ownerTokenFor(
 }
 
 /**
- * Returns an address that signs one browser in with `api`'s token; undefined on an open farm, which needs no sign-in.
+ * Returns an address that signs in one browser with `api`'s token; undefined on an open farm, which needs no sign-in.
  */
 export async function linkToSignIn(api: ApiClient): Promise<string | undefined> {
   const { isOpen } = await api.call(signInEndpoints.session, {});

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { createServer } from "node:net";
 import { Fault } from "#core/fault.ts";
 
-/** Throws when something listens on a port, and names the process where it is visible. */
+/** Throws when a process listens on a port, and names the process if it is visible. */
 export async function requireFreePort(port: number, host = "127.0.0.1"): Promise<void> {
   if (port === 0 || (await isFree(port, host))) return;
   const holder = portHolder(port);
@@ -26,7 +26,7 @@ interface PortHolder {
   readonly command: string;
 }
 
-/** The process that listens on a port; Linux only, and only what this user may see. */
+/** Returns the process that listens on a port; only on Linux, and only if it is visible to this user. */
 export function portHolder(port: number): PortHolder | undefined {
   const inodes = new Set(
     ["/proc/net/tcp", "/proc/net/tcp6"].flatMap((table) => listeningInodes(table, port)),

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { outputOf } from "../run-program.ts";
 
-/** A process that `up` started, as it told us itself. */
+/** A process that `up` started, by its own report. */
 interface Started {
   readonly role: string;
   readonly pid: number;
@@ -40,7 +40,7 @@ beforeAll(async () => {
   await git("commit", "--quiet", "-m", "begin");
 });
 
-/** Hears from every process that `up` starts. */
+/** Receives reports of every process that `up` starts. */
 class Reports {
   readonly #arrived: Started[] = [];
   readonly #awaited: (() => void)[] = [];
@@ -62,7 +62,7 @@ class Reports {
     socket.resume();
   }
 
-  /** The nth process of a role, as soon as there is one; rejects when `up` ended without. */
+  /** Resolves with the nth process of a role; rejects when `up` ends before. */
   async nth(role: string, n: number): Promise<Started> {
     for (;;) {
       const found = this.#arrived.filter((each) => each.role === role)[n - 1];
@@ -73,7 +73,7 @@ class Reports {
     }
   }
 
-  /** `up` has ended: there will be no more. */
+  /** `up` has ended, so there will be no more reports. */
   end(printed: string): void {
     this.#printedByEnd = printed;
     for (const ring of this.#awaited.splice(0)) ring();
@@ -88,7 +88,7 @@ interface Up {
   readonly process: ChildProcess;
   readonly reports: Reports;
   readonly ended: Promise<{ exitCode: number | null; stdout: string; stderr: string }>;
-  /** Resolves when stderr has had this text; rejects when it ended without. */
+  /** Resolves when stderr contains this text; rejects when it ends before. */
   readonly noted: (text: string) => Promise<void>;
 }
 
@@ -170,7 +170,7 @@ test("Ctrl-C ends all, also what does not want to", async () => {
   const all = [await reports.nth("server", 1), await reports.nth("worker", 2)];
   await noted("tests running");
 
-  // The second within half a second is what npm makes of the first.
+  // The second signal within half a second is npm's copy of the first.
   child.kill("SIGINT");
   child.kill("SIGINT");
 
@@ -208,7 +208,7 @@ test("children end when up itself is killed", async () => {
 
   child.kill("SIGKILL");
 
-  // Nothing is waited for in vain: a child that lives on would hold its connection open.
+  // This does not wait forever: a child that lives on would keep its connection open.
   await expect(Promise.all(all.map((each) => each.ended))).resolves.toHaveLength(3);
 });
 
@@ -238,7 +238,7 @@ test("a port that is taken is told with its holder and a way out", async () => {
   expect(exitCode).toBe(1);
   expect(stderr).toContain(`port ${port} is taken`);
   expect(stderr).toContain(`--port ${port + 1}`);
-  // Only Linux tells who it is.
+  // Only Linux shows the process.
   expect(stderr).toContain(process.platform === "linux" ? `process ${process.pid}` : "is taken");
 });
 

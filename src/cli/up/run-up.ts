@@ -30,7 +30,7 @@ export interface UpOptions extends SubmissionOptions {
   readonly once?: boolean;
   readonly json?: boolean;
   readonly workers?: number;
-  /** Show the demo project, in place of a repository of the user's. */
+  /** Shows the demo project instead of a repository of the user. */
   readonly demo?: boolean;
 }
 
@@ -53,7 +53,7 @@ export async function runUp(
       "--demo and --repo contradict each other: the demo has its own repository",
     );
   const here = process.cwd();
-  // Before anything is written: a repository that cannot be run needs no data directory.
+  // Before anything is written, because a repository that cannot run needs no data directory.
   const own = options.demo === true ? undefined : await ownRepository(options, here);
   const data = await holdDataDirectory(
     await dataDirectoryFor(options.data ?? session.config.dataDir, here),
@@ -98,14 +98,14 @@ async function runFarm(
   let kill = () => {};
   const signals = stopSignals(() => {
     kill();
-    // The kernel frees the lock with the process.
+    // The kernel releases the lock when the process ends.
     process.exit(exitCodes.failed);
   });
   const workers = localWorkers(
     { hostname: hostname(), cores: availableParallelism(), memoryBytes: usableMemory() },
     options.workers,
   );
-  // The server is this command's own, so its certificate is trusted, whoever signed it; unless the user configured
+  // The server is this command's own, so its certificate is trusted, whoever signed it, unless the user configured
   // authorities.
   const ownCertificate = config.ca === undefined ? config.tlsCert : undefined;
   const farm = await startFarmProcesses({
@@ -158,7 +158,7 @@ async function runFarm(
       const { version } = program;
       const about = { api, url: farm.url, token, ca, version, path: config.path };
       const demoFarm = { ...demo, ...about, ...farm, stopping: signals.asked };
-      // A signal ends the farm at once; the current step then fails, which need not be reported.
+      // A signal ends the farm at once; the current step then fails, which is not reported.
       await Promise.race([showTheRest(demoFarm, demo, notes), untilRequested(signals)]);
     }
     if (!signals.asked.aborted) notes.line("The farm stays up. Ctrl-C stops it.");
@@ -171,7 +171,7 @@ async function runFarm(
   }
 }
 
-/** Returns the memory of the container or the machine; 0 stands for all of it. */
+/** Returns the memory of the container or the machine; 0 means no limit. */
 function usableMemory(): number {
   return Math.min(totalmem(), process.constrainedMemory() || Infinity);
 }

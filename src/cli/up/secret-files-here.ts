@@ -2,8 +2,8 @@ import { resolve } from "node:path";
 import { realPlaces, secretFilesOf } from "#machine/secret-files.ts";
 
 /**
- * Files with keys and tokens that lie in no data directory, as far as a worker can know of them: those that servers
- * of this machine wrote down, and those that its own environment and options name.
+ * Returns files with keys and tokens outside of data directories that a worker can find: those that servers of this
+ * machine recorded, and those that its own environment and options name.
  */
 export function secretFilesHere(
   farms: readonly string[],

@@ -1,4 +1,4 @@
-/** Returns a line for each step of a farm's start, in the form of the lines of `npm start` before them. */
+/** Returns a line for each step of a farm's start, in the same form as the lines that `npm start` prints before. */
 export function startLines(
   { database, server }: { readonly database: number; readonly server: number },
   workers: number,

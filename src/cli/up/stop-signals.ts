@@ -10,7 +10,7 @@ export interface StopSignals {
   forget(): void;
 }
 
-/** Listens for the signals that end us: the first asks, the second insists. */
+/** Handles the signals that end this process: the first requests an orderly stop, the second forces it. */
 export function stopSignals(insist: () => void): StopSignals {
   const stopRequest = new AbortController();
   let requestedAt = 0;

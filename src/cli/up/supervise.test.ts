@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Child } from "./child.ts";
 import { supervise } from "./supervise.ts";
 
-/** A child that ends when the test says so. */
+/** A child that ends when the test requests it. */
 function fakeChild(): Child & { readonly end: (how: string) => void } {
   let end: (how: string) => void = () => {};
   const ended = new Promise<string>((resolve) => (end = resolve));

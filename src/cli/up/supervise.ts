@@ -3,12 +3,12 @@ import type { Child } from "./child.ts";
 import { deathsInARow, restartDelayMs } from "./restart-delay.ts";
 
 export interface Supervised extends Service {
-  /** Ends the child at once, without asking. */
+  /** Kills the child at once. */
   kill(): void;
 }
 
 interface Supervision {
-  /** Starts the child; also the next one, when it died. */
+  /** Starts the child, and a new one after each death. */
   readonly start: () => Child;
   readonly onDeath: (how: string, restartInMs: number) => void;
   /** The time that a stopping child gets before it is killed, in ms. */

@@ -3,7 +3,7 @@ import { Fault } from "#core/fault.ts";
 import { checkoutRoot, commitOf, hasDefinitions, uncommittedChanges } from "../checkout.ts";
 import type { Submission } from "../submission.ts";
 
-/** Returns the data directory: the named one, or one beside the repository. */
+/** Returns the data directory: the named one, or one in the repository. */
 export async function dataDirectoryFor(
   named: string | undefined,
   directory: string,
@@ -15,8 +15,8 @@ export async function dataDirectoryFor(
 /**
  * Checks a repository on this machine before anything is started.
  *
- * Problems that are known now are reported now, with advice, and not by a server a second later. Returns further
- * remarks for the user.
+ * Known problems are reported now, with advice, and not by a server a second later. Returns further remarks for the
+ * user.
  */
 export async function lookAtRepository({ root, request }: Submission): Promise<string[]> {
   if (root === undefined) return [];

@@ -18,9 +18,9 @@ const ReadyLine = z.union([
 ]);
 
 /**
- * Starts a worker in a session of its own, so that it outlives the caller.
+ * Starts a worker in its own session, so that it outlives the caller.
  *
- * Resolves when the worker is ready. A worker that runs already with the same settings is left alone; with other
+ * Resolves when the worker is ready. A worker that already runs with the same settings is left unchanged; with other
  * settings it is not replaced, because that would end its executions.
  */
 export async function startDetached(
@@ -79,7 +79,7 @@ function refuseOther(
   );
 }
 
-/** Each tunnel has another port; the farm behind it is the same. */
+/** Each tunnel has another port, but the same farm. */
 function comparable(settings: WorkerSettings | undefined): object | undefined {
   return settings?.tunnel === true ? { ...settings, server: "" } : settings;
 }
@@ -93,7 +93,7 @@ function spawnDetached(
   try {
     return spawn(process.execPath, args, {
       cwd: directory,
-      // A session of its own: the end of ssh's is none of its business.
+      // Its own session, so that the end of ssh's session does not affect it.
       detached: true,
       stdio: ["ignore", "pipe", log],
     });
@@ -131,9 +131,9 @@ function firstLine(child: ChildProcess): Promise<string> {
 }
 
 /**
- * Returns why the farm's address does not answer, tried from this machine; null when it does.
+ * Returns why the farm's address is unreachable from this machine; null when it is reachable.
  *
- * The worker itself would retry silently, while the user who gave the address is still there to read the reason.
+ * The worker itself would retry silently, but the user who gave the address can still read the reason now.
  */
 function whyUnreachable(server: string): Promise<string | null> {
   const { hostname, port, protocol } = new URL(server);

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { isRunning } from "../../up/process-identity.ts";
 import { WorkerSettings } from "../worker-settings.ts";
 
-/** The process that was started, and from which file: another version is another file. */
+/** The started process, and the file from which it runs: each version has its own file. */
 const WorkerRecord = z.object({
   pid: z.number(),
   startTime: z.string(),
@@ -14,7 +14,7 @@ const WorkerRecord = z.object({
 export type WorkerRecord = z.infer<typeof WorkerRecord>;
 
 /**
- * What a detached worker has on its machine, all of it readable by its user alone.
+ * The files of a detached worker, which only its user can read.
  *
  *     DIRECTORY/data                        store and scratch space, for all workers there
  *     DIRECTORY/workers/NAME/settings.json  what it was told; a token too
@@ -33,7 +33,7 @@ export class WorkerFolder {
   readonly #recordFile: string;
 
   constructor(directory: string, name: string) {
-    // The name is checked before it comes here: it is no path.
+    // The caller has checked that the name is not a path.
     this.#folder = join(directory, "workers", name);
     this.dataDir = join(directory, "data");
     this.settingsFile = join(this.#folder, "settings.json");
@@ -57,7 +57,7 @@ export class WorkerFolder {
     await this.keepServer(settings.server);
   }
 
-  /** A worker that runs finds it at its next connection. */
+  /** A running worker reads it at its next connection. */
   async keepServer(server: string): Promise<void> {
     await writePrivately(this.serverFile, `${server}\n`);
   }
@@ -70,14 +70,14 @@ export class WorkerFolder {
     await writePrivately(this.#recordFile, JSON.stringify(record));
   }
 
-  /** The process, if it still runs. */
+  /** Returns the process if it still runs. */
   async running(): Promise<WorkerRecord | undefined> {
     const record = await parsedFile(this.#recordFile, WorkerRecord);
     return record !== undefined && isRunning(record) ? record : undefined;
   }
 }
 
-/** Undefined for a file that is not there, or that a crash left half written. */
+/** Undefined for a file that does not exist, or that a crash left incomplete. */
 async function parsedFile<S extends z.ZodType>(
   path: string,
   schema: S,
