@@ -6,7 +6,7 @@ import { startEmbeddedPostgres } from "#db/embedded/embedded-postgres.ts";
 import { migrate } from "#db/migrate.ts";
 import { openPostgres } from "#db/postgres.ts";
 
-/** Runs `work` on a new migrated database that keeps its promises (fsync on), and removes it. */
+/** Runs `work` on a new migrated database with durable commits (fsync on), and removes it. */
 export async function withBenchDatabase<T>(work: (db: Db) => Promise<T>): Promise<T> {
   const dataDir = await mkdtemp(join(tmpdir(), "grange-bench-"));
   const server = await startEmbeddedPostgres({ dataDir });
@@ -27,7 +27,7 @@ export interface Percentiles {
   readonly worst: number;
 }
 
-/** Of durations in milliseconds. */
+/** Returns percentiles of durations in milliseconds. */
 export function percentilesOf(ms: readonly number[]): Percentiles {
   const sorted = ms.toSorted((a, b) => a - b);
   const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? 0;

@@ -39,10 +39,10 @@ const metrics = {
 interface HistoryFigures {
   readonly results: number;
   readonly loadSeconds: number;
-  /** Of the tables of results and their indices, for each thousand artifacts. */
+  /** The size of the tables of results and their indexes, for each thousand artifacts. */
   readonly bytesPerThousand: number;
   readonly bytesOf: Readonly<Record<string, number>>;
-  /** Milliseconds, the middle of some. */
+  /** Milliseconds, the median of several. */
   readonly comparisonMs: number;
   readonly comparisonAgainMs: number;
   readonly comparisonKnownMs: number;
@@ -51,11 +51,11 @@ interface HistoryFigures {
   readonly suitesMs: number;
   /** What GET /benchmarks/status answers, with 40 requests in the queue and 5,000 ended ones. */
   readonly statusMs: number;
-  /** All series of an artifact looked through for steps. */
+  /** The time to examine all series of an artifact for steps. */
   readonly examineMs: number;
 }
 
-/** Loads a lab of some years and measures what pages ask of it. */
+/** Loads a lab with years of data and measures the queries of pages. */
 export function measureHistory(load: HistoryLoad): Promise<HistoryFigures> {
   return withBenchDatabase(async (db) => {
     const began = performance.now();
@@ -133,7 +133,7 @@ async function middle(
   return percentilesOf(took).p50;
 }
 
-/** Each commit's results are stored together, as collectors tell them; so is it with the rows here. */
+/** Each commit's results are stored together, as collectors report them; the rows here have the same order. */
 export async function loadHistory(db: Db, { cases, artifacts, iterations }: HistoryLoad) {
   const suite = Suite.parse({
     suite: "lab",
@@ -174,7 +174,7 @@ export async function loadHistory(db: Db, { cases, artifacts, iterations }: Hist
     select 'lab', 'compile', 'benchmark-' || n / 10, 'profile-' || n % 10 / 2, 'scenario-' || n % 2, 'js', 'linux-x64'
     from generate_series(0, ${cases}::int - 1) as n
   `);
-  // Of a real line more is known than measured: every second day nobody looked.
+  // On a real line more commits are known than measured: here, every second day has no measurement.
   await db.run(sql`
     insert into benchmark_artifact (suite, tag, kind, dated_at, components, known_since)
     select 'lab', case when n % 2 = 0 then 'nightly-' || n / 2 else 'unmeasured-' || n end, 'master',
@@ -217,7 +217,10 @@ export async function loadHistory(db: Db, { cases, artifacts, iterations }: Hist
 const ended = 5_000;
 const queued = 40;
 
-/** Requests of twelve jobs each, the last forty still to be measured, one of them begun. Jobs are kept for a month. */
+/**
+ * Requests of twelve jobs each; the last forty are not measured yet, one of them has started. Jobs are kept for a
+ * month.
+ */
 async function loadRequests(db: Db, artifacts: number, digest: string): Promise<void> {
   await db.run(sql`
     insert into collector (name, target, benchmark_set, active, added_at, added_by, last_heartbeat_at)

@@ -105,13 +105,13 @@ async function client(): Promise<void> {
 
   try {
     const count = Number(process.argv[2] ?? 1_024);
-    // Packs to about a half.
+    // Compresses to about a half.
     const chunks = Array.from({ length: 16 }, () =>
       Buffer.concat([randomBytes(mebibyte / 2), Buffer.alloc(mebibyte / 2, "a line\n")]),
     );
     const chunkAt = (n: number) => chunks[n % chunks.length] as Buffer;
     for (const packed of [false, true]) {
-      // Another blob: the first one is there already.
+      // A different blob, because the first one exists already.
       const first = packed ? randomBytes(mebibyte) : chunkAt(0);
       const pieces = (n: number) => (n === 0 ? first : chunkAt(n));
       const hash = createHash("sha256");

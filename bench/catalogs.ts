@@ -1,7 +1,6 @@
 /**
- * Catalogs of many definitions: how long the farm needs to read one, to see that nothing changed,
- * to read one changed file of it, and to say what graph it makes.
- * `npx tsx bench/catalogs.ts` takes about a minute.
+ * Catalogs of many definitions: how long the farm needs to read one, to detect that nothing changed, to read one
+ * changed file of it, and to preview its graph. `npx tsx bench/catalogs.ts` takes about a minute.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -31,24 +30,24 @@ import { withBenchDatabase } from "./bench-database.ts";
 interface CatalogFigures {
   readonly definitions: number;
   readonly megabytes: number;
-  /** From the commit to the catalog's digest, nothing of it known. */
+  /** From the commit to the catalog's digest, without cached data. */
   readonly coldReadMs: number;
   readonly storeMs: number;
-  /** The next commit, that changes no definition. */
+  /** The next commit, which changes no definition. */
   readonly noChangeMs: number;
-  /** One of the files is another. */
+  /** One of the files has changed. */
   readonly oneFileReadMs: number;
   readonly oneFileStoreMs: number;
 }
 
 interface PreviewFigures {
   readonly jobs: number;
-  /** Right after the push, as a person who pushed it sees it. */
+  /** Directly after the push, as the person who pushed it sees it. */
   readonly afterPushMs: number;
   /** The same catalog for another branch. */
   readonly otherBranchMs: number;
   readonly sameAgainMs: number;
-  /** By a server that has just started. */
+  /** With a server that has just started. */
   readonly afterRestartMs: number;
   /** From the push of a changed definition to the graph that a page shows, of 1,000 jobs. */
   readonly changeToGraphMs: number;
@@ -85,7 +84,7 @@ function definitionFiles(jobs: number): Record<string, string> {
   return Object.fromEntries(files.map((file) => [`suite-${file}.yml`, definitionFile(file)]));
 }
 
-/** The rooms that catalogs need, in a directory of their own. */
+/** The services that catalogs need, in their own directory. */
 async function catalogServices(db: Db) {
   const root = await mkdtemp(join(tmpdir(), "grange-bench-catalogs-"));
   const git = await openGit(join(root, "git"));
@@ -112,7 +111,7 @@ async function catalogServices(db: Db) {
   });
   return {
     root,
-    /** As a server has them that has just started. */
+    /** The services of a server that has just started. */
     services,
     async stop() {
       await evaluator.stop();
@@ -122,7 +121,7 @@ async function catalogServices(db: Db) {
   };
 }
 
-/** Reads a commit with so many definitions, the next one, and one that changes a file. */
+/** Reads a commit with this many definitions, the next one, and one that changes a file. */
 export async function measureCatalog(db: Db, definitions = 40_000): Promise<CatalogFigures> {
   const farm = await catalogServices(db);
   try {
@@ -160,14 +159,14 @@ export async function measureCatalog(db: Db, definitions = 40_000): Promise<Cata
   }
 }
 
-/** Pushes so many definitions, and looks at the graph that they make. */
+/** Pushes this many definitions, and previews their graph. */
 export async function measurePreview(db: Db, jobs = 5_000): Promise<PreviewFigures> {
   const farm = await catalogServices(db);
   try {
     const services = farm.services();
-    // The evaluator's process is there before anybody asks.
+    // The evaluator's process exists before the first request.
     await services.evaluator.evaluate({ files: [{ file: "", jobs: {} }], context: {} });
-    // A server that has worked for others; this catalog it has never seen.
+    // A server that has processed other catalogs, but not this one.
     const warm = await pushCatalog(services, { files: definitionFiles(1_000) }, everybody);
     for (const branch of ["a", "b", "c"])
       await previewGraph(services, { catalog: warm.digest, branch });

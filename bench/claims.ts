@@ -13,25 +13,25 @@ import { storeJobs } from "./store-jobs.ts";
 interface ClaimLoad {
   /** Executions in the queue. */
   readonly queued: number;
-  /** Jobs that wait for others, and must not be felt. */
+  /** Blocked jobs, which must not slow down claims. */
   readonly blocked: number;
-  /** How many claims are measured. */
+  /** The number of measured claims. */
   readonly claims: number;
-  /** Among how many invocations the executions are divided. */
+  /** The number of invocations among which the executions are divided. */
   readonly lanes: number;
-  /** How many different platforms are asked for. The worker serves them all, which costs most. */
+  /** The number of different requested platforms. The worker serves them all, which is the most expensive case. */
   readonly requirementsKinds: number;
 }
 
 export interface ClaimTimes extends Percentiles {
-  /** Taking ready jobs for preparation, the other place where work is looked for. */
+  /** Taking ready jobs for preparation, the other search for work. */
   readonly ready: Percentiles;
 }
 
 /**
- * How long a worker's claim takes on a full queue, in milliseconds, while others submit, claim and finish.
+ * Measures how long a worker's claim takes on a full queue, in milliseconds, while others submit, claim and finish.
  *
- * On a database of its own. Each claim takes one execution and is answered at once.
+ * On its own database. Each claim takes one execution and is answered at once.
  */
 export function measureClaims(load: ClaimLoad): Promise<ClaimTimes> {
   return withBenchDatabase(async (db) => {
@@ -72,7 +72,7 @@ function requestOf({ lanes, requirementsKinds }: ClaimLoad, i: number) {
 
 type Worker = ReturnType<typeof aWorker>;
 
-/** Runs `work` while two submitters and two other workers go on and on. */
+/** Runs `work` while two submitters and two other workers run continuously. */
 async function withTraffic<T>(
   queue: ExecutionQueue,
   request: (i: number) => ReturnType<typeof aRequest>,
@@ -109,7 +109,7 @@ async function claimAndFinish(queue: ExecutionQueue, worker: Worker): Promise<vo
     await queue.finish({ lease, outcome: "succeeded", exitCode: 0, result: new Uint8Array(100) });
 }
 
-/** Finishes what it claimed, but nobody waits for that. */
+/** Finishes the claimed execution in the background. */
 async function claimAndForget(queue: ExecutionQueue, worker: Worker): Promise<void> {
   const leased = await queue.claim(worker, 1, 10_000, never);
   if (leased.length === 0) throw new Error("the queue has run dry; measure with more");
@@ -117,7 +117,7 @@ async function claimAndForget(queue: ExecutionQueue, worker: Worker): Promise<vo
     void queue.finish({ lease, outcome: "succeeded", exitCode: 0, result: new Uint8Array(100) });
 }
 
-/** What was taken leaves the ready ones, as it does when its preparation is over. */
+/** Claimed jobs leave the ready ones, as after their preparation. */
 async function prepared(db: Db): Promise<void> {
   await db.run(
     sql`update job set state = 'queued' where state = 'ready' and preparing_until is not null`,

@@ -15,15 +15,15 @@ const testsPerBuild = 11;
 /** 10 builds, 110 tests, a join for every two builds, one over all builds, and a report. */
 export const jobsPerPush = 127;
 
-/** One run in twenty fails; nine of ten failures are gone at the second try. */
+/** One run in twenty fails; nine of ten failures succeed at the second attempt. */
 const failing = 0.05;
 const lasting = 0.1;
 
 /**
- * Pushes as they come on a large farm: each builds for ten platforms, tests what was built, and reports.
+ * Pushes like those of a large farm: each builds for ten platforms, tests the builds, and reports.
  *
- * All times are whole multiples of `gridSeconds`, so that jobs end together as they do
- * where many run at once. The same seed makes the same pushes.
+ * All times are multiples of `gridSeconds`, so that jobs end at the same time, as on a busy farm. The same seed creates
+ * the same pushes.
  */
 export async function somePushes(
   count: number,

@@ -15,14 +15,14 @@ import { withBenchDatabase } from "./bench-database.ts";
 import { jobsPerPush, type Push, somePushes } from "./day-of-dummies.ts";
 
 interface DayRequested {
-  /** Jobs in all, about. */
+  /** The approximate number of all jobs. */
   readonly jobs: number;
   /** Pushes; by default as many as their 127 jobs each make `jobs`. */
   readonly graphs?: number;
   readonly seed: number;
-  /** Jobs end at whole multiples of this. Default: 30. */
+  /** Jobs end at multiples of this. Default: 30. */
   readonly gridSeconds?: number;
-  /** Told now and then how many jobs are over, of how many. */
+  /** Called regularly with the number of ended jobs and the total. */
   readonly progress?: (over: number, jobs: number, seconds: number) => void;
 }
 
@@ -35,15 +35,15 @@ export interface DayReplayed {
   readonly seconds: number;
   readonly jobsPerSecond: number;
   readonly transitionsPerSecond: number;
-  /** The slowest tenth of the replay: what is left when the tables are full. */
+  /** The slowest tenth of the replay: the speed with full tables. */
   readonly slowestTransitionsPerSecond: number;
   readonly databaseBytes: number;
   readonly bytesPerJob: number;
-  /** Seconds of the database's statements, and of this process's own work. They overlap. */
+  /** The seconds of the database's statements, and of this process's own work. They overlap. */
   readonly sqlSeconds: number;
   readonly jsSeconds: number;
   readonly transactions: number;
-  /** Every job's last state, counted. */
+  /** The number of jobs in each final state. */
   readonly states: Readonly<Record<string, number>>;
 }
 
@@ -51,7 +51,7 @@ const dayMs = 24 * 3_600_000;
 /** Distinct pushes; more would only make the preparation longer. */
 const kindsOfPush = 40;
 
-/** Replays a day's jobs on a database of its own, with a clock that jumps from one event to the next. */
+/** Replays a day's jobs on its own database, with a clock that jumps from one event to the next. */
 export function replayDay(asked: DayRequested): Promise<DayReplayed> {
   return withBenchDatabase((db) => replayDayOn(db, asked));
 }
@@ -134,7 +134,7 @@ async function replayDayOn(db: Db, asked: DayRequested): Promise<DayReplayed> {
   };
 }
 
-/** Stores graphs as submitting them does, several to a commit. */
+/** Stores graphs like a submission, several per transaction. */
 async function store(db: Db, repository: string, pushes: readonly Push[]): Promise<void> {
   await db.transaction(async (tx) => {
     for (const { catalog, begun } of pushes) {

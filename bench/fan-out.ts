@@ -6,12 +6,12 @@ import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remot
 import { withBenchDatabase } from "./bench-database.ts";
 import { type TimedTransaction, timedDb } from "./timed-db.ts";
 
-/** How long the transaction takes, in milliseconds, in which a job ends and all that waits for it becomes ready. */
+/** Measures the transaction, in milliseconds, in which a job ends and all its dependants become ready. */
 export async function measureFanOut(dependents: number): Promise<number> {
   return (await fanOut(dependents)).ms;
 }
 
-/** As `measureFanOut`, with the statements that took it: the middle one of five. */
+/** Like `measureFanOut`, with its statements: the median of five. */
 async function fanOut(dependents: number): Promise<TimedTransaction> {
   return withBenchDatabase(async (real) => {
     const db = timedDb(real);

@@ -1,8 +1,8 @@
 /**
- * Our gRPC against grpc-js, server and client in one process, same messages.
+ * Grange's gRPC compared with grpc-js, server and client in one process, same messages.
  *
- * `npx tsx bench/grpc.ts` takes about 20 s and prints a ratio for each measure. Both
- * sides share one core, so rates are lower than a server's alone; the ratios hold.
+ * `npx tsx bench/grpc.ts` takes about 20 s and prints a ratio for each measure. Both sides share one core, so rates are
+ * lower than a server's alone; the ratios are still valid.
  */
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
@@ -219,7 +219,7 @@ async function grpcJs(): Promise<Side> {
   };
 }
 
-/** How often `work` is done in a second, by so many callers at once. */
+/** Returns how often `work` runs in a second, with this many concurrent callers. */
 async function rate(work: () => Promise<unknown>, callers: number): Promise<number> {
   await work();
   const start = performance.now();

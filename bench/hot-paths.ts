@@ -7,11 +7,11 @@ import { TemplateEvaluator } from "#definitions/template-evaluator.ts";
 import { plan } from "#graphs/plan.ts";
 
 /**
- * One hot path of ours, repeated for about a second: `tsx bench/hot-paths.ts NAME`. Prints one line of JSON.
- * The suite `.grange/bench/grange.yml` runs it on every commit.
+ * One hot path of Grange, repeated for about a second: `tsx bench/hot-paths.ts NAME`. Prints one line of JSON. The
+ * suite `.grange/bench/grange.yml` runs it on every commit.
  */
 
-/** Half of it repeats, as in what compilers write. */
+/** Half of it repeats, as in the output of compilers. */
 const half = randomBytes(512 * 1024);
 const blob = Buffer.concat([half, Buffer.alloc(half.length, half.subarray(0, 1_000))]);
 

@@ -1,6 +1,6 @@
 /**
- * What it takes to lay out input trees: one of 10,000 files, and those of 200 actions of a build
- * that share a JDK, headers and tools, and differ in a few files each.
+ * The cost of building input trees: one of 10,000 files, and those of 200 actions of a build that share a JDK, headers
+ * and tools, and differ in a few files each.
  *
  * `npx tsx bench/input-trees.ts` takes some ten seconds, and a gigabyte of memory and disk.
  */

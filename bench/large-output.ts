@@ -1,7 +1,6 @@
 /**
- * Seven jobs that take the 36,000 files of another, all of it known: how long the server
- * needs for them, and for how long at most it does nothing else.
- * `npx tsx bench/large-output.ts` takes about twenty seconds.
+ * Seven jobs that take the 36,000 files of another, with all results cached: how long the server needs for them, and
+ * the longest time in which it does nothing else. `npx tsx bench/large-output.ts` takes about twenty seconds.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -46,7 +45,7 @@ try {
     await services.queue.register(worker);
     const tree = await putOutput(services.blobs);
 
-    // The first that is ready is the one that all others need.
+    // The first ready job is the one that all others need.
     let isInstall = true;
     await measure("executed", services, repository.path, async () => {
       for (const { lease } of await services.queue.claim(worker, 8, 1_000, never)) {
@@ -83,7 +82,7 @@ function definitions(): string {
   ].join("\n");
 }
 
-/** A `node_modules` of as many packages, directories and files as a web project has. */
+/** Stores a `node_modules` with as many packages, directories and files as a web project has. */
 async function putOutput(blobs: BlobStore): Promise<Digest> {
   const entries = await mapAtMost(
     16,
@@ -100,7 +99,7 @@ async function putOutput(blobs: BlobStore): Promise<Digest> {
   return digestOf(tree);
 }
 
-/** Submits the graph, works until it is over, and prints what that took. */
+/** Submits the graph, works until it has ended, and prints the durations. */
 async function measure(
   name: string,
   { db, access, git, mirrors, inputs, evaluator, cache }: Services,

@@ -18,14 +18,14 @@ interface AheadLoad {
   readonly bytes: number;
   /** Added to each call that fetches blobs. */
   readonly roundTripMs: number;
-  /** How long the slot is busy before: what looking ahead has. */
+  /** How long the slot is busy before: the time for look-ahead. */
   readonly busyMs: number;
   readonly rounds: number;
 }
 
 /**
- * From the start of a claimed action on a worker until its process starts, in ms: with all its inputs cold, and
- * told of ahead, in alternation. Each round's inputs are new.
+ * Measures the time from the start of a claimed action on a worker until its process starts, in ms: alternately with
+ * all inputs cold, and with look-ahead. Each round has new inputs.
  */
 async function measureLookAhead(load: AheadLoad): Promise<{ cold: number[]; ahead: number[] }> {
   const directory = mkdtempSync(join(tmpdir(), "grange-look-ahead-"));

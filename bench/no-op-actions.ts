@@ -1,6 +1,6 @@
 /**
- * What an action costs that does nothing: `/bin/true` with an empty input root, as a client of
- * REv2 sees it, by a real farm with two workers.
+ * The cost of an action that does nothing: `/bin/true` with an empty input root, as a client of REv2 sees it, on a real
+ * farm with two workers.
  *
  * `npx tsx bench/no-op-actions.ts [actions] [callers]` takes half a minute with 1,000 and 1.
  */

@@ -7,7 +7,7 @@ import { usualTimes } from "#execution/queue-times.ts";
 import { submitExecutions } from "#execution/submitting/submit-executions.store.ts";
 import { type Percentiles, percentilesOf, withBenchDatabase } from "./bench-database.ts";
 
-/** How long "why does it wait" takes for what is in a full queue, in milliseconds. */
+/** Measures how long the waiting reason of an execution in a full queue takes, in milliseconds. */
 function measurePositions(load: {
   readonly queued: number;
   readonly lanes: number;

@@ -12,7 +12,7 @@ import type { ExecutionQueue } from "#execution/execution-queue.ts";
 import { openExecutionQueue } from "#execution/open-execution-queue.ts";
 import { submitExecutions } from "#execution/submitting/submit-executions.store.ts";
 
-/** What the queue does, on a database that keeps its promises (fsync on). `npx tsx bench/queue.ts` */
+/** The throughput of the queue, on a database with durable commits (fsync on). `npx tsx bench/queue.ts` */
 const dataDir = await mkdtemp(join(tmpdir(), "grange-bench-queue-"));
 const server = await startEmbeddedPostgres({ dataDir });
 const db = openPostgres({ url: server.url });

@@ -1,5 +1,5 @@
 /**
- * How many size classes a core chooses in a second, and whether memory stays where it is.
+ * How many size classes a core chooses in a second, and whether memory stays constant.
  *
  * `npx tsx bench/size-class-decisions.ts [strategies] [decisions] [own | anew | known]`, by default
  * all strategies, 1,000,000 and own; a JSON line for each strategy. Memory is its own only with one strategy.
@@ -15,18 +15,18 @@ export interface DecisionSpeed {
   readonly strategy: StrategyName;
   readonly histories: Histories;
   readonly decisions: number;
-  /** By CPU time of the process, collector and all: other processes do not count. */
+  /** By CPU time of the process, including garbage collection: other processes do not count. */
   readonly perCoreSecond: number;
   readonly perSecond: number;
-  /** How much larger the process ever was in the second half of the decisions than in the first. */
+  /** The difference between the process's peaks in the second half of the decisions and in the first. */
   readonly grownBytes: number;
   readonly largestBytes: number;
 }
 
 /**
- * Strategies may keep what they made of a history. `own`: the action's own is read anew for each decision, those of
- * its target, mnemonic and platform are known, as within a batch that a server analyzes. `anew`: all four are read
- * anew, the worst case; `known`: none is, the best.
+ * Strategies may cache the digest of a history. `own`: the action's own history is read again for each decision, and
+ * those of its target, mnemonic and platform are cached, as within a batch that a server analyzes. `anew`: all four are
+ * read again, the worst case; `known`: none is, the best case.
  */
 const histories = ["own", "anew", "known"] as const;
 export type Histories = (typeof histories)[number];
@@ -34,7 +34,7 @@ export type Histories = (typeof histories)[number];
 const keys = 256;
 const sizeClasses = [1, 2, 4, 8];
 const levels = ["action", "target", "mnemonic", "platform"] as const;
-/** Until the code is compiled and the heap is as large as it gets. */
+/** Until the code is compiled and the heap has its final size. */
 const warmUps = 100_000;
 
 function measureDecisions(
@@ -80,7 +80,7 @@ function measureDecisions(
   };
 }
 
-/** Four classes with all the outcomes that are remembered, and the same for what is like it. */
+/** Four classes with all stored outcomes, and the same for similar actions. */
 function aBusySituation(random: () => number): Situation {
   const workMs = 1_000 * random() ** -0.7;
   const parallel = random();
@@ -124,7 +124,7 @@ function aRun(sizeClass: number, workMs: number, parallel: number, random: () =>
   };
 }
 
-/** The same numbers each time (mulberry32), so that runs compare. */
+/** The same numbers each time (mulberry32), so that runs are comparable. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Db } from "#db/db.ts";
 
-/** Jobs as a farm under load has them, put there without the way they would take. */
+/** The jobs of a busy farm, inserted without their usual processing. */
 interface StoredJobs {
   readonly blocked: number;
   readonly ready: number;
@@ -10,9 +10,9 @@ interface StoredJobs {
 const jobsPerGraph = 1_000;
 
 /**
- * Stores graphs whose jobs are blocked, each behind the first job of its graph, and one graph whose jobs are ready.
+ * Stores graphs whose jobs are blocked, each by the first job of its graph, and one graph whose jobs are ready.
  *
- * Written by script, for a hundred thousand submissions would be most of the benchmark.
+ * Inserted by SQL, because a hundred thousand submissions would be most of the benchmark.
  */
 export async function storeJobs(db: Db, { blocked, ready }: StoredJobs): Promise<void> {
   const digest = `${"0".repeat(64)}/1`;

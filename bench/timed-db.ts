@@ -1,7 +1,7 @@
 import type { Db, Tx } from "#db/db.ts";
 
 interface TimedStatement {
-  /** The first words of it. */
+  /** The first words of the statement. */
   readonly what: string;
   readonly ms: number;
 }
@@ -11,7 +11,7 @@ export interface TimedTransaction {
   readonly statements: readonly TimedStatement[];
 }
 
-/** A database that notes how long its transactions took, and which statements took it. */
+/** A database that records the durations of its transactions and statements. */
 export function timedDb(db: Db): Db & { readonly transactions: TimedTransaction[] } {
   const transactions: TimedTransaction[] = [];
   return {

@@ -1,4 +1,4 @@
-// Builds what runs: the programs and migrations in dist/, the pages in dist/web. Skipped when current.
+// Builds the runnable files: the programs and migrations in dist/, the pages in dist/web. Skipped when up to date.
 import { pathToFileURL } from "node:url";
 import { root } from "./ensure-installed.mjs";
 import { isCurrent, writeStamp } from "./source-stamp.mjs";

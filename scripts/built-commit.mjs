@@ -1,4 +1,4 @@
-// The commit that a build is made from, for `grange --version`.
+// Returns the commit of a build, for `grange --version`.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 
@@ -8,7 +8,7 @@ const run = promisify(execFile);
 export async function commitOf(checkout) {
   const git = async (...words) => (await run("git", ["-C", checkout, ...words])).stdout.trim();
   try {
-    // A checkout inside somebody else's repository must not show that repository's commit.
+    // A checkout inside another repository must not show that repository's commit.
     if ((await git("rev-parse", "--show-prefix")) !== "") return "unknown";
     const commit = await git("rev-parse", "--short=10", "HEAD");
     const changes = await git("status", "--porcelain", "--untracked-files=no");

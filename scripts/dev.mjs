@@ -1,9 +1,9 @@
-// `npm run dev`: a farm that follows its sources. Installs what is missing, then starts scripts/dev/run-dev.ts.
+// `npm run dev`: a farm that follows its sources. Installs missing packages, then starts scripts/dev/run-dev.ts.
 import { ensureInstalled } from "./ensure-installed.mjs";
 
 ensureInstalled();
 
-// Only now are there packages to run TypeScript with.
+// Only now are the packages installed that run TypeScript.
 const { register } = await import("tsx/esm/api");
 register();
 await import("./dev/run-dev.ts");

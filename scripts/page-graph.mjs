@@ -1,4 +1,4 @@
-// Questions about what esbuild made of the pages. Values in, values out.
+// Functions that analyse esbuild's output for the pages. Values in, values out.
 import { basename } from "node:path";
 
 /** Returns which files of a build import which, apart from lazy imports. Files are named without their directory. */

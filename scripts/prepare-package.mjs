@@ -1,4 +1,4 @@
-// `npm pack` runs this first (`prepack`): builds all that the package contains, from the sources that are there now.
+// `npm pack` runs this first (`prepack`): builds the package's content from the present sources.
 import { built } from "./build.mjs";
 import { ensureInstalled } from "./ensure-installed.mjs";
 

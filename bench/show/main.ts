@@ -4,7 +4,7 @@ import { messageOf } from "#core/fault.ts";
 import { renderTable } from "./render-table.ts";
 import type { Row, Show } from "./row.ts";
 
-/** Each is loaded when it is asked for: what one needs, the others need not have. */
+/** Each is loaded when it is requested, because it may need programs that the others do not need. */
 const shows: Readonly<Record<string, () => Promise<Show>>> = {
   start: async () => (await import("./start/start-show.ts")).startShow,
   seeds: async () => (await import("./seeds/seeds-show.ts")).seedsShow,
@@ -54,7 +54,7 @@ for (const measurement of wanted) {
     .measure()
     .catch((cause: unknown) => [notMeasured(title, cause)]);
   rows.push(...measured);
-  // What is ended in mid-table has said what it knows.
+  // The rows before an interruption are still printed.
   for (const { name, figure, unit, holds } of measured)
     process.stderr.write(
       `  ${holds ? "holds" : "DOES NOT HOLD"}: ${name}: ${figure ?? "–"} ${unit}\n`,

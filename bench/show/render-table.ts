@@ -1,6 +1,6 @@
 import type { Row } from "./row.ts";
 
-/** The table as people read it in a terminal. */
+/** Returns the table for a terminal. */
 export function renderTable(result: {
   readonly show: string;
   readonly commit: string;

@@ -1,20 +1,20 @@
-/** One line of a table: what was measured, and whether it is good enough. */
+/** One line of a table: a measurement, and whether it reaches its goal. */
 export interface Row {
   readonly name: string;
-  /** Null when it could not be measured; `how` then says why, and the row does not hold. */
+  /** Null when it could not be measured; `how` then contains the reason, and the row does not hold. */
   readonly figure: number | string | null;
   readonly unit: string;
-  /** In words, with the figure's unit. `for information` where nothing is promised. */
+  /** In words, with the figure's unit. `for information` if there is no goal. */
   readonly goal: string;
   readonly holds: boolean;
-  /** How it was measured, so that anybody can do it again. */
+  /** The method of measurement, so that anybody can repeat it. */
   readonly how: string;
 }
 
 export interface Measurement {
-  /** What is being measured, for progress. */
+  /** The subject of the measurement, for the progress display. */
   readonly title: string;
-  /** Takes minutes, or needs the package registry: only with `--long`. */
+  /** Takes minutes, or needs the package registry: runs only with `--long`. */
   readonly long: boolean;
   measure(): Promise<Row[]>;
 }
@@ -60,7 +60,7 @@ export function atLeast(
   };
 }
 
-/** A row whose figure must be exactly so. */
+/** A row whose figure must equal a value. */
 export function exactly(
   name: string,
   figure: number | string,
@@ -71,7 +71,7 @@ export function exactly(
   return { name, figure, unit, goal: `${wanted} ${unit}`.trim(), holds: figure === wanted, how };
 }
 
-/** A row that promises nothing; people want to know it. */
+/** A row without a goal, for information. */
 export function forInformation(name: string, figure: number, unit: string, how: string): Row {
   return { name, figure: round(figure), unit, goal: "for information", holds: true, how };
 }

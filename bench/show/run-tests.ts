@@ -22,7 +22,7 @@ const Report = z.object({
   ),
 });
 
-/** How one test went. */
+/** The result of one test. */
 export interface TestResult {
   readonly title: string;
   /** With the names of the `describe`s around it. */
@@ -31,15 +31,15 @@ export interface TestResult {
   readonly file: string;
   readonly passed: boolean;
   readonly ms: number;
-  /** The first line of what went wrong; empty when nothing did. */
+  /** The first line of the failure; empty for a success. */
   readonly why: string;
 }
 
-/** Runs test files by themselves and answers how each test in them went; a file that cannot run is a failed test. */
+/** Runs test files separately and returns the result of each test; a file that cannot run is a failed test. */
 export async function runTests(...files: readonly string[]): Promise<TestResult[]> {
   const output = join(tmpdir(), `grange-show-${process.pid}-${Date.now()}.json`);
   const args = ["vitest", "run", ...files, "--reporter=json", `--outputFile=${output}`];
-  // Its exit code says no more than the report, and a report is there in either case.
+  // Its exit code contains no more information than the report, which exists in either case.
   await new Promise<void>((resolve) => {
     execFile("npx", ["--no-install", ...args], { maxBuffer: 2 ** 26 }, () => resolve());
   });

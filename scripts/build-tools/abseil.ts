@@ -21,7 +21,7 @@ const tests = [
   "//absl/container:flat_hash_set_test",
 ];
 
-/** Why it cannot be built here; undefined where it can. */
+/** Returns why it cannot be built here; undefined when it can. */
 export function whyNoAbseil(): string | undefined {
   if (process.env["GRANGE_DEBIAN_SOURCES"] === undefined) {
     return "GRANGE_DEBIAN_SOURCES names no directory; `apt-get source abseil googletest` (Debian 12) makes one";
@@ -29,7 +29,7 @@ export function whyNoAbseil(): string | undefined {
   return bazelNeed.missing;
 }
 
-/** A library that people use, built and tested: alone, with Bazel's own cache on disk, with a farm of two workers. */
+/** A widely used library, built and tested: alone, with Bazel's own disk cache, with a farm of two workers. */
 export async function abseil(): Promise<Row[]> {
   const sources = process.env["GRANGE_DEBIAN_SOURCES"] ?? "";
   const tools = await bazelWorkspace();
@@ -45,7 +45,7 @@ export async function abseil(): Promise<Row[]> {
       `--remote_executor=${farm.url.replace("http:", "grpc:")}`,
       "--remote_instance_name=abseil",
     ];
-    // Analysis and its downloads of nothing are not what is measured.
+    // Analysis and its downloads are not measured.
     await bazel.run("build", "--nobuild", ...flags, ...libraries, ...tests);
     const alone = await build();
     const filling = await build(`--disk_cache=${join(work, "disk")}`);
@@ -112,7 +112,7 @@ async function sourceOf(sources: string, prefix: string): Promise<string> {
   throw new Error(`${sources} has no directory ${prefix}…`);
 }
 
-/** Its rule repositories from this machine, without touching its tree. */
+/** Uses its rule repositories from this machine, without changing its tree. */
 async function flagsFor(tools: string, work: string, googletest: string): Promise<string[]> {
   const platforms = join(work, "platforms");
   await cp("/usr/share/bazel/platforms", platforms, { recursive: true });
@@ -133,7 +133,7 @@ async function flagsFor(tools: string, work: string, googletest: string): Promis
     "--nosandbox_debug",
     "--incompatible_strict_action_env",
     "--cxxopt=-std=c++17",
-    // No links in a tree that is not ours.
+    // No symlinks in a foreign tree.
     "--symlink_prefix=/",
     "--curses=no",
     "--color=no",

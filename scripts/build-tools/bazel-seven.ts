@@ -10,7 +10,7 @@ import { openChroot, type SidChroot, whyNoChroot } from "./sid-chroot.ts";
 
 const installed = "/usr/share/bazel";
 
-/** Debian's newest Bazel has rules that fit it; all but Java's, whose tools are not packaged. */
+/** Debian's newest Bazel has matching rules, except Java's, whose tools are not packaged. */
 const workspaceFile = Object.entries({
   rules_cc: "rules/cc",
   rules_java: "rules/java",
@@ -29,7 +29,7 @@ const always = [
   "--nozip_undeclared_test_outputs --curses=no --color=no --show_progress_rate_limit=10",
 ].join(" ");
 
-// Debian's Bazel looks for zstd where its package is not.
+// Debian's Bazel searches for zstd at the wrong path.
 const withZstd =
   "--host_jvm_args=-Djava.library.path=/usr/lib/$(uname -m)-linux-gnu:/usr/share/bazel";
 const portable = "//gen/... //trees/... //shell/...";
@@ -39,7 +39,7 @@ interface Way {
   readonly startup?: string;
   readonly targets: string;
   readonly flags: (address: string) => string;
-  /** How Bazel counts what is not answered from the cache. */
+  /** Bazel's counter of actions that are not answered from the cache. */
   readonly kind: string;
 }
 
@@ -79,7 +79,7 @@ const ways: readonly Way[] = [
 
 const bazel = `bazel --nohome_rc --output_user_root=$HOME/out --max_idle_secs=60 ${withZstd}`;
 
-/** Bazel 7 with a farm, in each way: green, and after `bazel clean` all from the cache. */
+/** Bazel 7 with a farm, in each mode: successful, and after `bazel clean` completely from the cache. */
 export async function bazelSeven(): Promise<Row[]> {
   const chroot = await openChroot();
   const farm = await startFarm({ workers: 2 });
@@ -126,7 +126,7 @@ async function twice(chroot: SidChroot, farm: Farm, way: Way): Promise<Row[]> {
     exactly(
       `Bazel 7 and ${name}: again after bazel clean`,
       `${hits} hits, ${Object.values(others).reduce((sum, each) => sum + each, 0)} others`,
-      // A build that did nothing the first time shows nothing the second.
+      // A first build without work would make the second meaningless.
       `${done || "some"} hits, 0 others`,
       "",
       how,

@@ -8,7 +8,7 @@ import { openChroot, type SidChroot, whyNoChroot } from "./sid-chroot.ts";
 const batches = 4;
 const actionsInBatch = 25;
 
-/** A farm, and beside it the server that comes with these clients: both one machine, both two at once. */
+/** A farm, compared with the server of these clients: both on one machine, both with two at once. */
 export async function buildbox(): Promise<Row[]> {
   const chroot = await openChroot();
   const farm = await startFarm({ workers: 2 });
@@ -66,7 +66,7 @@ async function oneAction(chroot: SidChroot, url: string): Promise<Row[]> {
   ];
 }
 
-/** One after the other, each a process of its own: what a caller of single actions meets. */
+/** One after the other, each a separate process: the case of a caller of single actions. */
 async function manyActions(
   chroot: SidChroot,
   urls: { farm: string; peer: string },

@@ -11,16 +11,16 @@ import { printRows } from "./print-rows.ts";
 const projects = ["a", "b"];
 const outputs = ["out/large.txt", "out/deep/made.sh"];
 
-/** Why it cannot be tried here; undefined where it can. */
+/** Returns why it cannot be tested here; undefined when it can. */
 export function whyNoMoon(): string | undefined {
   if (process.env["GRANGE_MOON"] !== undefined) return undefined;
   return "GRANGE_MOON names no program; `npm install @moonrepo/cli@2.5.5` brings one, node_modules/.bin/moon";
 }
 
 /**
- * moon keeps what its tasks make in a cache over REv2, packed, under actions that are JSON.
+ * moon stores the outputs of its tasks in a cache over REv2, compressed, under actions that are JSON.
  *
- * Both tasks make equal files, too large for a batch: moon uploads them at once, by one name.
+ * Both tasks create equal files, too large for a batch: moon uploads them concurrently under one name.
  */
 export async function moon(): Promise<Row[]> {
   const work = await mkdtemp(join(tmpdir(), "grange-moon-"));
@@ -30,7 +30,7 @@ export async function moon(): Promise<Row[]> {
     const run = () =>
       runProgram(process.env["GRANGE_MOON"] ?? "", ["run", ":build"], {
         cwd: work,
-        // A directory that is somebody's home is no workspace to it.
+        // moon does not accept a home directory as a workspace.
         env: { HOME: join(work, "home") },
       });
     const first = await run();
@@ -65,7 +65,7 @@ remote:
   cache: { compression: zstd, instanceName: moon }
 `,
   );
-  // Never made before, so that nothing of it is in anybody's cache.
+  // A new action, so that its result is in no cache.
   const script = `mkdir -p out/deep
 (echo ${randomUUID()}; head -c 6000000 /dev/zero | tr '\\0' 'x') > out/large.txt
 echo made > out/deep/made.sh; chmod +x out/deep/made.sh

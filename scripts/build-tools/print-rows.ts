@@ -1,6 +1,6 @@
 import type { Row } from "../../bench/show/row.ts";
 
-/** For a script that is run by hand: what it measured, or, loudly, why it could not. */
+/** For a script that is run manually: prints its measurements, or clearly why it could not measure. */
 export async function printRows(
   what: string,
   whyNot: string | undefined,

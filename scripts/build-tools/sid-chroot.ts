@@ -12,9 +12,9 @@ export interface SidChroot {
   readonly root: string;
   /** A directory of this run's own, as the chroot sees it. */
   readonly work: string;
-  /** Lays a file down in `work`. */
+  /** Writes a file to `work`. */
   write(name: string, content: string): Promise<void>;
-  /** Runs a script of bash in `work`; throws unless it ends well. */
+  /** Runs a bash script in `work`; throws unless it succeeds. */
   run(script: string): Promise<Finished>;
   /** The same, timed. */
   time(script: string): Promise<number>;
@@ -22,7 +22,7 @@ export interface SidChroot {
   remove(): Promise<void>;
 }
 
-/** Why nothing of it can run here; undefined where it can. */
+/** Returns why nothing can run here; undefined when it can. */
 export function whyNoChroot(): string | undefined {
   const root = process.env["GRANGE_SID_CHROOT"];
   if (root === undefined) {
@@ -33,7 +33,7 @@ export function whyNoChroot(): string | undefined {
     (name) => !existsSync(join(root, "usr/bin", name)),
   );
   if (missing.length > 0) return `${root} has no ${missing.join(", ")}`;
-  // Bazel reads /proc, casd lays inputs out by /dev/fuse; both are gone when the machine was restarted.
+  // Bazel reads /proc, and casd provides inputs with /dev/fuse; both mounts are gone after a restart of the machine.
   const unmounted = ["proc/self", "dev/fuse"].filter((name) => !existsSync(join(root, name)));
   return unmounted.length === 0
     ? undefined

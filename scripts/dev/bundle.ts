@@ -15,8 +15,8 @@ export interface Bundle {
 }
 
 /**
- * Opens one program as a single file of our own code. Packages stay outside: bundling them costs more at
- * each build than loading them does, which `standby.mjs` does ahead.
+ * Opens one program as a single file of Grange's own code. Packages stay outside: bundling them costs more at each
+ * build than loading them, which `standby.mjs` does in advance.
  */
 export async function openBundle(options: {
   readonly root: string;

@@ -4,9 +4,9 @@ import { createServer, type Plugin, type ViteDevServer } from "vite";
 interface PagesOptions {
   readonly root: string;
   readonly port: number;
-  /** The address of the server that answers all but the pages. */
+  /** The address of the server that answers all requests except those for pages. */
   readonly server: string;
-  /** Resolves when the server answers; requests wait for it while it restarts. */
+  /** Resolves when the server is ready; requests wait for it during a restart. */
   readonly serverReady: () => Promise<unknown>;
   readonly onReload: (file: string, sinceSaveMs: number) => void;
 }

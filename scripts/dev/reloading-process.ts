@@ -9,7 +9,10 @@ export type Start =
 
 /** A server or a worker that is replaced by a new process at each reload. */
 export interface ReloadingProcess {
-  /** Ends the running process, starts the program as it is on disk, and waits for its first line. `packages` are loaded ahead of it. */
+  /**
+   * Ends the running process, starts the present program from the disk, and waits for its first line. `packages` are
+   * loaded before it.
+   */
   reload(packages: readonly string[] | undefined): Promise<Start>;
   /** Starts the process that will run the next build. */
   prepare(): void;
@@ -38,7 +41,7 @@ export function reloadingProcess(options: {
   return {
     async reload(packages) {
       known = packages ?? known;
-      // What it had under way must survive `kill -9` anyway, and a polite end takes longer than the start.
+      // Its work must survive `kill -9` anyway, and an orderly stop takes longer than the start.
       await ended(running);
       const child = prepared ?? spawned();
       prepared = undefined;

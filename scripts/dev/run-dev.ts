@@ -40,7 +40,7 @@ if (values.help) {
   process.exit(0);
 }
 
-/** Undone in reverse order when this ends. */
+/** Closed in reverse order at the end. */
 const opened: (() => Promise<unknown>)[] = [];
 let isStopping = false;
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void stop(0));
@@ -96,7 +96,7 @@ async function run(): Promise<void> {
   let changed: { path: string; at: number } | undefined;
   let isReloading = false;
 
-  /** Brings both programs up to date; the worker after the server, which people wait for. */
+  /** Updates both programs; the worker after the server, because users wait for the server. */
   const reloadParts = async (path: string, at: number) => {
     if (path === "" || path.endsWith(".sql")) await copyMigrations(build);
     const reloaded = reload(server, path, at, path.endsWith(".sql"));
@@ -149,7 +149,7 @@ async function run(): Promise<void> {
   print("Save a file below src/ or web/ to reload. Ctrl-C stops everything.");
 }
 
-/** The server reads them beside its file. */
+/** The server reads them from its own directory. */
 async function copyMigrations(build: string): Promise<void> {
   await rm(join(build, "migrations"), { recursive: true, force: true });
   await cp(join(root, "src/db/migrations"), join(build, "migrations"), { recursive: true });

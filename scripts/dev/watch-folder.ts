@@ -4,7 +4,7 @@ import { join } from "node:path";
 /**
  * Calls `onChange` with the path of each file below a folder that is written, made or removed.
  *
- * Watches from the moment it returns; Vite's own watcher first reads what there is, and misses what is saved meanwhile.
+ * Watching is active when it returns; Vite's own watcher first reads existing files, and misses changes meanwhile.
  */
 export function watchFolder(folder: string, onChange: (path: string) => void): () => void {
   const watchers = new Map<string, FSWatcher>();

@@ -27,7 +27,7 @@ import {
 import { readWorkingTree, type WorkingEntry } from "#local-run/working-tree.ts";
 import { type TestGroup, testGroups } from "./test-groups.ts";
 
-/** Packages that tests try and that nobody commits; where they lie, the tests look for them. */
+/** Uncommitted packages that tests use; the tests search for them at these paths. */
 const installedForTests = [
   "test/support/browser/node_modules",
   "test/support/from-npm/node_modules",
@@ -51,7 +51,7 @@ try {
   await git.stop();
 }
 
-/** A shell expands patterns of a job's command; here is no shell. */
+/** A shell would expand patterns of a job's command; this program uses no shell. */
 function expanded(argument: string, files: readonly WorkingEntry[]): string[] {
   if (!argument.includes("*")) return [argument];
   const isMeant = compileGlobs([argument]);
@@ -79,7 +79,7 @@ function directoryOf({ jobs: names, inputs }: TestGroup, files: readonly Working
   return directory;
 }
 
-/** With its time of change, by which the build in `dist` is known to be current. */
+/** With its modification time, by which the build in `dist` is recognised as current. */
 function copy(from: string, to: string): void {
   copyFileSync(from, to, constants.COPYFILE_FICLONE);
   const { atime, mtime } = statSync(from);

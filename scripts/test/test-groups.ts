@@ -1,9 +1,9 @@
 import type { JobDefinition } from "#definitions/job-definition.ts";
 
-/** Tests that are given the same files. */
+/** Tests that get the same files. */
 export interface TestGroup {
   readonly jobs: readonly string[];
-  /** Patterns of the files that they are given; undefined for the whole checkout. */
+  /** Patterns of their files; undefined for the whole checkout. */
   readonly inputs: readonly string[] | undefined;
   /** The arguments of `vitest run` that choose these tests. */
   readonly vitestArguments: readonly string[];
@@ -11,7 +11,7 @@ export interface TestGroup {
 
 const command = /^npx --no-install vitest run --project (\S+)((?: \S+)*)$/;
 
-/** Puts jobs that run Vitest together where they have the same inputs and are of the same Vitest project. */
+/** Groups jobs that run Vitest with the same inputs and the same Vitest project. */
 export function testGroups(
   jobs: readonly (readonly [
     name: string,

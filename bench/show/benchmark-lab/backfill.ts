@@ -44,7 +44,7 @@ export const backfill: Measurement = {
       });
       const noOp = await lab.untilEnded(again.request.id);
       const measured = noOp.jobList.filter(
-        // A job that was there already is shown with who did it then.
+        // For a job that existed before, the earlier collector is shown.
         ({ startedAt, collector }) => collector !== null && (startedAt ?? "") >= noOp.createdAt,
       );
       const tests = await runTests("src/perf/requests/change-request.test.ts");

@@ -17,7 +17,7 @@ const sets = [
   ["c", "d"],
 ] as const;
 const target = "linux-x64";
-/** A test is two processes of some 600 ms: the next one is under way, or being told, or its job about to end. */
+/** A test is two processes of about 600 ms: the next one is running, or being reported, or its job is about to end. */
 const mostMsIntoATest = 2_500;
 const victims = ["collector", "collector", "server", "PostgreSQL"] as const;
 const how = `SIGKILL of a collector, the server or PostgreSQL by turns of chance (seed 6), while two collectors measure ${commits} commits of four benchmarks`;
@@ -151,7 +151,7 @@ const LogLine = z.object({
   artifact: z.string().optional(),
 });
 
-/** What a collector said, when it has ended, of the tests that it began. */
+/** Returns the ended collector's output about the tests that it started. */
 async function stopped(lab: Lab, name: string): Promise<Said[]> {
   const collector = lab.collectors.get(name);
   if (collector === undefined) return [];
@@ -178,7 +178,7 @@ function jsonOr(text: string): unknown {
   }
 }
 
-/** What is stored, once it is more than before: all kills hit a lab that measures. */
+/** Waits until more tests are stored than before: all kills hit a lab that measures. */
 async function storedMoreThan(lab: Lab, count: number) {
   for (;;) {
     const stored = await storedTests(lab);
@@ -187,7 +187,7 @@ async function storedMoreThan(lab: Lab, count: number) {
   }
 }
 
-/** All that the server has stored, by its API. */
+/** Returns all stored tests, from the server's API. */
 async function storedTests(lab: Lab) {
   const found = [];
   for (const benchmark of sets.flat()) {
@@ -214,7 +214,7 @@ async function storedTests(lab: Lab) {
   return found;
 }
 
-/** Undefined where there is nothing yet; a server that is just away is asked again. */
+/** Undefined while there is no result; a request to an unreachable server is repeated. */
 async function untilAnswered<T>(read: () => Promise<T>): Promise<T | undefined> {
   for (;;) {
     try {

@@ -26,7 +26,7 @@ export interface Lab {
   startCollector(name: string): Program;
   request(wanted: SubmitBenchmarkRequest): Promise<z.infer<typeof SubmittedRequest>>;
   detail(id: string): Promise<RequestDetail>;
-  /** Polls through lost servers until the request has ended. */
+  /** Polls until the request has ended, also while the server restarts. */
   untilEnded(id: string): Promise<RequestDetail>;
   compare(query: Readonly<Record<string, string>>): Promise<Comparison>;
   search(wanted: StartBenchmarkSearch): Promise<BenchmarkSearchView>;
@@ -65,7 +65,7 @@ export async function startLab(options: FarmOptions = {}): Promise<Lab> {
   const get: Lab["get"] = (shape, path) => call(shape, "GET", path);
   const post: Lab["post"] = (shape, path, body) => call(shape, "POST", path, body);
 
-  /** What a lost server answers is not an answer; what it refuses is. */
+  /** A lost server's error is not an answer; a refusal is. */
   async function until<T>(read: () => Promise<T>, over: (value: T) => boolean): Promise<T> {
     for (;;) {
       try {

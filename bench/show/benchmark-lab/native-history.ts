@@ -13,7 +13,7 @@ export const nativeHistory: Measurement = {
   async measure() {
     const lab = await startRealLab([["rxjs"]]);
     try {
-      // Two that nobody has asked for: asking makes the farm look at what is published.
+      // Two artifacts without a request: a request makes the farm check for published versions.
       for (const artifact of [from, to]) {
         const { request } = await lab.request({
           suite: "typescript",

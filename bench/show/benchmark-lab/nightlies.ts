@@ -3,7 +3,7 @@ import { atMost, exactly, forInformation, type Measurement } from "../row.ts";
 import type { Lab } from "./lab.ts";
 import { startRealLab } from "./real-lab.ts";
 
-/** Ten days in a row on which both compilers were published. */
+/** Ten consecutive days on which both compilers were published. */
 const nightlies = Array.from(
   { length: 10 },
   (_, day) => `nightly-202602${String(8 + day).padStart(2, "0")}`,

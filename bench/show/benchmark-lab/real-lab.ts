@@ -1,7 +1,9 @@
 import { type Lab, startLab } from "./lab.ts";
 import { realSuite } from "./real-suite.ts";
 
-/** A lab with these benchmarks of the real suite, by set: profile check, scenario full; a collector for each set. */
+/**
+ * Starts a lab with these benchmarks of the real suite, by set: profile check, scenario full; a collector for each set.
+ */
 export async function startRealLab(sets: readonly (readonly string[])[]): Promise<Lab> {
   const lab = await startLab();
   try {

@@ -11,9 +11,12 @@ import { Suite } from "#suites/suite.ts";
 import { toyLine } from "../../../test/support/toy-line.ts";
 import { toySuite } from "../../../test/support/toy-suite.ts";
 
-/** Programs that take known times, measured by what collectors measure with. */
+/** Programs with known durations, measured with the collectors' tools. */
 interface Bench {
-  /** Pairs of a program with one that does `more` times as many rounds, until they are clear or the rounds are over. */
+  /**
+   * Measures pairs of a program and one with `more` times as many rounds, until they are clear or the rounds have
+   * ended.
+   */
   pairs(more: number, seed: string): Promise<Pair[]>;
   close(): Promise<void>;
 }
@@ -29,7 +32,7 @@ const testCase: TestCase = {
   target,
 };
 
-/** Some 60 ms of arithmetic, and next to nothing besides. */
+/** About 60 ms of arithmetic, and almost nothing else. */
 const usualRounds = 1_500_000;
 
 export async function openBench(factors: readonly number[]): Promise<Bench> {
@@ -92,7 +95,7 @@ export async function openBench(factors: readonly number[]): Promise<Bench> {
   };
 }
 
-/** A comparison as the lab makes it: pairs, and where they claim a change an independent rerun of them. */
+/** A comparison as in the lab: pairs, and for a claimed change an independent rerun. */
 export async function compared(
   bench: Bench,
   more: number,

@@ -12,7 +12,7 @@ const Written = z.looseObject({
   }),
 });
 
-/** What of the real suite is taken: all of it would be hours. */
+/** The selected part of the real suite: all of it would take hours. */
 interface Excerpt {
   /** By set. */
   readonly benchmarks: readonly (readonly string[])[];
@@ -21,7 +21,7 @@ interface Excerpt {
   readonly timed: number;
 }
 
-/** The suite of TypeScript compilers as this repository has it, with fewer benchmarks. */
+/** Returns the suite of TypeScript compilers in this repository, with fewer benchmarks. */
 export async function realSuite(excerpt: Excerpt): Promise<Record<string, unknown>> {
   const file = join(import.meta.dirname, "..", "..", "..", ".grange", "bench", "typescript.yml");
   const { compile, metrics, ...whole } = Written.parse(parse(await readFile(file, "utf8")));
@@ -41,7 +41,7 @@ export async function realSuite(excerpt: Excerpt): Promise<Record<string, unknow
       profiles: only(compile.profiles, excerpt.profiles),
       scenarios: only(compile.scenarios, excerpt.scenarios),
       benchmarks: Object.fromEntries(
-        // Patches are for scenarios that are left out.
+        // Patches belong to scenarios that are left out.
         [...sets].map(([name, set]) => [name, { ...compile.benchmarks[name], patches: {}, set }]),
       ),
     },

@@ -61,7 +61,10 @@ export const slowDowns: Measurement = {
   },
 };
 
-/** The goal holds for what stands out far enough of this machine's noise; of less the share is told. */
+/**
+ * The goal applies to changes that are large enough for this machine's noise; for smaller ones the share is only
+ * reported.
+ */
 function realRow(shift: number, found: number, noise: number): Row {
   const multiple = shift / noise;
   const least = multiple >= 3 ? 99 : multiple >= 2 ? 75 : undefined;

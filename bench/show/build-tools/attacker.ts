@@ -1,6 +1,6 @@
 /**
- * Attacks what its parent names, in the way that it names, until it is told to stop: each is a message.
- * Answers the first when all is under way, and the second with how many calls were over meanwhile.
+ * Attacks the target that its parent names, in the named way, until it is stopped: each command is a message. Answers
+ * the first when the attack runs, and the second with the number of completed calls.
  */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -29,13 +29,13 @@ import {
 export interface Attack {
   readonly url: string;
   readonly kind: string;
-  /** Calls per second, where it is to be no more; the sink, which keeps nothing, takes any number. */
+  /** Calls per second, if limited; the sink, which stores nothing, accepts any number. */
   readonly pace?: number;
 }
 
 let { url, kind, pace }: Attack = { url: "", kind: "" };
 let callsOver = 0;
-/** Ends what the attack under way has open. */
+/** Closes everything that the running attack has open. */
 const open = new Set<() => void>();
 const streams = 1_000;
 const { findMissingBlobs, batchReadBlobs, batchUpdateBlobs } = ContentAddressableStorage.method;
@@ -88,7 +88,7 @@ const attacks: Record<string, () => Promise<void>> = {
     const channel = new GrpcChannel({ url });
     if (pace === undefined) await remoteBlobStore(channel, "").put(digest, bytes);
     await channel.stop();
-    // Its window lets nothing through.
+    // Its flow-control window is zero.
     const session = openSession({ initialWindowSize: 0 });
     const read = create(ReadRequestSchema, { resourceName: `blobs/${digestKey(digest)}` });
     const batch = create(BatchReadBlobsRequestSchema, { digests: [toDigestMessage(digest)] });
@@ -116,7 +116,7 @@ const attacks: Record<string, () => Promise<void>> = {
   },
 
   async "held-batches"() {
-    // On several connections, since each has its own limit.
+    // On several connections, because each has its own limit.
     const head = Buffer.alloc(5);
     head.writeUInt32BE(4_000_000, 1);
     const rest = Buffer.alloc(3_999_999);
@@ -182,7 +182,7 @@ function nothingRequested(): Call {
   return [findMissingBlobs, frame(new Uint8Array())];
 }
 
-/** Makes each call again and again, one at a time, on connections that are given up soon. */
+/** Repeats each call, one at a time, on connections that are soon closed. */
 async function flood(calls: readonly Call[], callsOfConnection = 20): Promise<void> {
   const betweenMs = pace === undefined ? 0 : (1_000 * calls.length) / pace;
   let isOver = false;
@@ -208,13 +208,13 @@ async function flood(calls: readonly Call[], callsOfConnection = 20): Promise<vo
   }
 }
 
-/** Makes a call again and again, a thousand times at once, on one connection. */
+/** Repeats a call, a thousand times concurrently, on one connection. */
 async function manyAtOnce([method, bytes]: Call): Promise<void> {
   const session = openSession();
   const betweenMs = pace === undefined ? 0 : (1_000 * streams) / pace;
   for (let n = 0; n < streams; n++) {
     void (async () => {
-      // Not all at the same moment, where they have a pace.
+      // Spread over time, if there is a rate limit.
       let due = performance.now() + (n / streams) * betweenMs;
       while (!session.destroyed) {
         const wait = due - performance.now();
@@ -246,6 +246,6 @@ async function obey(told: Attack | "stop"): Promise<void> {
   process.send?.("under way");
 }
 
-// Whoever is cut off leaves nobody at work.
+// Exits when the parent has disconnected.
 process.once("disconnect", () => process.exit());
 process.send?.("ready");

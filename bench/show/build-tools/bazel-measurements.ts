@@ -41,7 +41,7 @@ export const bazelMeasurements: readonly Measurement[] = [
   },
 ];
 
-/** What cannot be tried here is told as a row, not left out: nobody takes its absence for success. */
+/** A tool that cannot be tested here is reported as a row, so that its absence does not look like success. */
 async function unless(
   whyNot: string | undefined,
   name: string,

@@ -7,7 +7,7 @@ import { httpCacheSpeed } from "./http-cache-speed.ts";
 import { httpCaches } from "./http-caches.ts";
 import { noOpActions } from "./no-op-actions.ts";
 
-/** Remote execution and caches for the build tools that people use already. */
+/** Remote execution and caches for existing build tools. */
 export const buildToolsShow: Show = {
   name: "build-tools",
   measurements: [

@@ -107,7 +107,7 @@ async function timed(work: () => Promise<void>): Promise<number> {
   return (performance.now() - startedAt) / 1_000;
 }
 
-/** The most that the server's process ever held, by the kernel's own count. */
+/** The peak memory of the server's process, by the kernel. */
 async function memoryRow(farm: Farm, when: string): Promise<Row> {
   const status = await readFile(`/proc/${farm.server.pid}/status`, "utf8");
   const peakMiB = Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1] ?? Number.NaN) / 1_024;

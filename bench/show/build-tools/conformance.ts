@@ -2,10 +2,10 @@ import type { Measurement } from "../row.ts";
 import { runTests } from "../run-tests.ts";
 
 const path = "test/build-tools/conformance/conformance.test.ts";
-/** Fewer would not be all that the protocol says to its clients. */
+/** With fewer tests, the protocol would not be covered. */
 const fewest = 60;
 
-/** Rules of the protocol that one client or another depends on, tried with somebody else's gRPC on a whole farm. */
+/** Rules of the protocol on which clients depend, tested with another gRPC implementation on a complete farm. */
 export const conformance: Measurement = {
   title: "conformance to REv2, as clients depend on it",
   long: false,

@@ -7,13 +7,13 @@ import { ContentAddressableStorage } from "#proto/build/bazel/remote/execution/v
 /** On one small action. */
 export interface Spent {
   readonly ms: number;
-  /** For which the server's main thread was at work, for whomever. */
+  /** The time for which the server's main thread worked, for any client. */
   readonly serverMs: number;
 }
 
-/** A build tool that asks what is there, and fetches a few small blobs. */
+/** A build tool that checks for blobs and fetches a few small ones. */
 export interface HonestClient {
-  /** Does so many times what a small action needs; answers how long each took. */
+  /** Makes the calls of a small action this many times; returns the duration of each. */
   work(times: number): Promise<Spent[]>;
   stop(): Promise<void>;
 }
@@ -44,7 +44,7 @@ export async function honestClient(
           throw new Error("a blob is short");
         const ms = performance.now() - since;
         spent.push({ ms, serverMs: serverWorkedMs() - workedBefore });
-        // As a build tool that has other things to do, too.
+        // As a build tool with other work in between.
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
       return spent;

@@ -11,7 +11,7 @@ import { atMost, exactly, forInformation, type Measurement, type Row } from "../
 import type { Attack } from "./attacker.ts";
 import { type HonestClient, honestClient, type Spent } from "./honest-client.ts";
 
-/** What a server may hold for others at most, and as much for the garbage that making it leaves. */
+/** The maximum that a server may store for others, and as much for the garbage of creating it. */
 const mostGrowthMiB = (2 * mostSharedBytes) / 1_048_576;
 const honestCalls = 40;
 const rounds = 3;
@@ -51,7 +51,7 @@ async function casesRow(): Promise<Row[]> {
   }
 }
 
-/** What attackers do at the same time as honest clients work; each is a process of its own. */
+/** Attacks that run while honest clients work; each is a separate process. */
 const attacks = [
   ["1,000 uploads that stop", "slow-uploads"],
   ["1,000 readers of 4 MiB that do not read", "slow-readers"],
@@ -85,7 +85,7 @@ async function attackRow(
   attacker: ChildProcess,
   sinkUrl: string,
 ): Promise<Row[]> {
-  // What one attack has made a server take, it does not give back for the next.
+  // Memory that one attack has used is not released for the next.
   const farm = await startFarm({ workers: 0 });
   const honest = await honestClient(farm.url, () => mainThreadMs(farm));
   try {
@@ -106,7 +106,7 @@ async function attackRow(
       clearInterval(watching);
       ours.push(...attacked.spent);
       pace = attacked.callsPerSecond;
-      // What an attack leaves to clear away is no part of the comparison.
+      // The clean-up after an attack is not part of the comparison.
       longestClearing = Math.max(longestClearing, await secondsUntil(honest, 1.5 * alone));
       const elsewhere = await underAttack(honest, attacker, {
         url: sinkUrl,
@@ -151,7 +151,7 @@ async function attackRow(
   }
 }
 
-/** How long honest calls take while an attacker is at work, and how many calls it gets through. */
+/** Measures how long honest calls take during an attack, and how many calls the attacker completes. */
 async function underAttack(honest: HonestClient, attacker: ChildProcess, attack: Attack) {
   await told(attacker, attack);
   const since = performance.now();
@@ -167,7 +167,7 @@ async function secondsUntil(honest: HonestClient, usualMs: number): Promise<numb
   return passed();
 }
 
-/** What it says when it has done what it was told. */
+/** Resolves with the attacker's answer to a command. */
 function told(attacker: ChildProcess, what: Attack | "stop"): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const gone = () => reject(new Error("the attacker has gone"));
@@ -197,7 +197,7 @@ function median(spent: readonly Spent[], of: keyof Spent): number {
   );
 }
 
-/** How long its main thread has been at work. On a machine with much else to do, this says more than a clock. */
+/** Returns the CPU time of its main thread. On a busy machine, this is more reliable than a clock. */
 function mainThreadMs({ server }: Farm): number {
   const text = readFileSync(`/proc/${server.pid}/task/${server.pid}/schedstat`, "utf8");
   return Number(text.split(" ")[0]) / 1e6;

@@ -13,14 +13,16 @@ const objects = 4_000;
 const atOnce = 16;
 const rounds = 2;
 
-/** One of the two that are compared. */
+/** One of the two compared servers. */
 interface Peer {
   readonly name: "Grange" | "nginx";
   readonly base: string;
   readonly cas: string;
 }
 
-/** The HTTP caches beside nginx's WebDAV, in one run on one machine: 1 GiB in and out, and many objects of 1 kB. */
+/**
+ * The HTTP caches compared with nginx's WebDAV, in one run on one machine: 1 GiB in and out, and many objects of 1 kB.
+ */
 export const httpCacheSpeed: Measurement = {
   title: "HTTP caches beside nginx's WebDAV",
   long: false,
@@ -57,7 +59,7 @@ async function compare(large: string, peers: readonly Peer[]): Promise<Row[]> {
     best.set(what, figures.set(name, Math.max(figure, figures.get(name) ?? 0)));
   };
   for (let round = 0; round < rounds; round++) {
-    // Who comes second writes to a disk that is still busy with what the first has written.
+    // The second one writes to a disk that is still busy with the writes of the first.
     for (const { name, base, cas } of round % 2 === 0 ? peers : peers.toReversed()) {
       const key = `large${round}`;
       note("1 GiB in, MB/s", name, await curl(["-T", large, `${base}${key}`]));
@@ -92,7 +94,7 @@ async function writeLarge(path: string): Promise<string> {
   return hash.digest("hex");
 }
 
-/** MB/s of one transfer of the large file. */
+/** Returns the MB/s of one transfer of the large file. */
 async function curl(args: readonly string[]): Promise<number> {
   const began = performance.now();
   const child = spawn("curl", ["-sS", "--fail", ...args], {
@@ -103,7 +105,7 @@ async function curl(args: readonly string[]): Promise<number> {
   return largeBytes / 1e6 / ((performance.now() - began) / 1_000);
 }
 
-/** Requests per second, on connections that are kept. */
+/** Returns the requests per second, on persistent connections. */
 async function many(method: string, base: string, prefix: string): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: atOnce });
   let next = 0;

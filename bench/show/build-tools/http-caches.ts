@@ -9,7 +9,7 @@ const wrong = "a token that the farm does not know";
 const gone = "the server gone after the third piece that the tool sent";
 const rotten = "one byte of every value changed on the farm's disk";
 
-/** Real build tools on the farm's HTTP caches: all is there again, and nothing that happens breaks a build. */
+/** Real build tools on the farm's HTTP caches: all entries are found again, and no event breaks a build. */
 export const httpCaches: Measurement = {
   title: "HTTP caches of ccache, sccache, Gradle, Turborepo and Nx",
   long: false,
@@ -27,7 +27,7 @@ export const httpCaches: Measurement = {
   },
 };
 
-/** A new farm lets everybody do everything; a program that sends tokens still needs one that is good. */
+/** A new farm allows everybody everything; but a program that sends a token needs a valid one. */
 async function cacheToken(farm: Farm): Promise<string> {
   const post = async (path: string, body: unknown): Promise<unknown> => {
     const answer = await fetch(`${farm.url}/api/v1${path}`, {

@@ -4,13 +4,13 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 
-/** nginx with its WebDAV module, as a cache that only keeps files. */
+/** nginx with its WebDAV module, as a cache that only stores files. */
 interface Nginx {
   readonly url: string;
   stop(): Promise<void>;
 }
 
-/** Why it cannot be tried here; undefined when it can. */
+/** Returns why it cannot be tested here; undefined when it can. */
 export function whyNoNginx(): string | undefined {
   const version = spawnSync("nginx", ["-V"], { encoding: "utf8" });
   if (version.error !== undefined) return "there is no nginx (Debian: nginx-light)";
@@ -31,7 +31,7 @@ http {
   server { listen 127.0.0.1:${port}; root ${root}/data; location / { dav_methods PUT DELETE; create_full_put_path on; } }
 }`,
   );
-  // As root it would take its workers' user for the files.
+  // As root, nginx would create files as its workers' user.
   const user = process.getuid?.() === 0 ? ["-g", "user root;"] : [];
   const child = spawn("nginx", ["-c", conf, ...user], { stdio: ["ignore", "ignore", "inherit"] });
   const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));

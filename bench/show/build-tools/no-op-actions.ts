@@ -7,11 +7,11 @@ import { atMost, forInformation, type Measurement, type Row } from "../row.ts";
 const actions = 1_000;
 const warmUps = 40;
 const inFlight = 100;
-/** What is put off until an answer is out is done by then: sandboxes set up, places removed. */
+/** Work that is postponed until an answer is sent is complete by then: sandboxes prepared, places removed. */
 const restMs = 50;
 const rested = 200;
 
-/** What the farm adds to an action, and how many it gets through, as a build tool sees it. */
+/** The farm's overhead per action, and its throughput, as a build tool sees them. */
 export const noOpActions: Measurement = {
   title: "1,000 no-op actions, two workers",
   long: false,

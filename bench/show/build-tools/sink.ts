@@ -1,6 +1,6 @@
 /**
- * A server that reads what comes, keeps nothing, and answers every call that ends with an empty one:
- * `sink.ts`. Says its URL to its parent. What attackers cost a machine, they cost with it, too.
+ * A server that reads everything, stores nothing, and answers every completed call with an empty message: `sink.ts`.
+ * Sends its URL to its parent. The attackers' own cost for a machine is the same with it.
  */
 import { once } from "node:events";
 import { createServer as createHttp2Server } from "node:http2";
@@ -32,6 +32,6 @@ const server = createServer((socket) => {
 });
 server.listen(0, "127.0.0.1");
 await once(server, "listening");
-// Whoever is cut off leaves nobody at work.
+// Exits when the parent has disconnected.
 process.once("disconnect", () => process.exit());
 process.send?.(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);

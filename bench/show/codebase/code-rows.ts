@@ -24,7 +24,7 @@ function sources(): string[] {
     .filter((file) => !/\.(test|fixture)\.tsx?$/.test(file));
 }
 
-/** Endpoints and methods with their rights, and the documents that follow from them. */
+/** Endpoints and methods with their rights, and the documents generated from them. */
 export const endpointRows: Measurement = {
   title: "endpoints with their right",
   long: false,
@@ -83,7 +83,7 @@ export const endpointRows: Measurement = {
   },
 };
 
-/** Tests that walk the tables and the words. */
+/** Tests that check the tables and the names. */
 export const checkedRows: Measurement = {
   title: "tests of rights, glossary and words",
   long: false,
@@ -152,7 +152,7 @@ async function longFunctions(lines: number, most: number, files: readonly string
   );
 }
 
-/** Functions of more than 100 lines, each with its reason; and those for which no reason is written down. */
+/** Functions of more than 100 lines, each with its reason; and those without a written reason. */
 async function explainedFunctions(files: readonly string[]): Promise<Row[]> {
   const found = await functionsOver(100, files);
   const names = new Set(found.map(({ name }) => name));

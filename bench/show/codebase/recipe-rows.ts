@@ -9,7 +9,7 @@ import { type Edit, type Recipe, recipes } from "./recipes.ts";
 
 const run = promisify(execFile);
 
-/** Tries each recipe of CONTRIBUTING.md on a copy of the working tree that is thrown away. */
+/** Tries each recipe of CONTRIBUTING.md on a temporary copy of the working tree. */
 export const recipeRows: Measurement = {
   title: "recipes of CONTRIBUTING.md, tried",
   long: false,
@@ -58,12 +58,12 @@ async function rowOf(copy: string, { name, mostFiles, edits }: Recipe): Promise<
   }
 }
 
-/** Applies edits to the copy and compiles it. Returns what went wrong; empty when nothing did. */
+/** Applies edits to the copy and compiles it. Returns the errors; empty without any. */
 async function problemsOf(copy: string, edits: readonly Edit[]): Promise<string> {
   try {
     for (const edit of edits) await apply(copy, edit);
   } catch (reason) {
-    // Other recipes are tried all the same.
+    // The other recipes are still tried.
     return messageOf(reason);
   }
   return run("npx", ["--no-install", "tsc"], { cwd: copy }).then(

@@ -1,4 +1,4 @@
-/** One change of a file: text that is put behind a text that is there once, or a whole new file. */
+/** One change of a file: text that is inserted after a unique text, or a whole new file. */
 export type Edit =
   | { readonly file: string; readonly behind: string; readonly text: string }
   | { readonly file: string; readonly content: string };
@@ -7,7 +7,7 @@ export type Edit =
 export interface Recipe {
   /** As in CONTRIBUTING.md. */
   readonly name: string;
-  /** So many files may be touched; documents and tests are not counted. */
+  /** The maximum number of changed files; documents and tests do not count. */
   readonly mostFiles: number;
   readonly edits: readonly Edit[];
 }

@@ -6,7 +6,7 @@ import type { Row } from "../row.ts";
 const rounds = 10;
 const leaves = 40;
 
-/** Four slots, and each action takes long enough that the server dies while some run. */
+/** Four slots, and actions so long that the server dies while some run. */
 const targets = `
 [genrule(
     name = "leaf%d" % i,
@@ -26,7 +26,7 @@ genrule(
 /**
  * Kills the server under builds of Bazel with its default retries, and starts it again at once.
  *
- * Bazel tries a call again five times, after 0.1, 0.2, 0.4, 0.8 and 1.6 s: 3.1 s in all.
+ * Bazel retries a call five times, after 0.1, 0.2, 0.4, 0.8 and 1.6 s: 3.1 s in total.
  */
 export async function bazelOverRestarts(): Promise<Row[]> {
   if (bazelNeed.missing !== undefined) throw new Error(bazelNeed.missing);

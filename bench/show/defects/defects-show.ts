@@ -5,7 +5,7 @@ import { type Finding, rowsOf } from "./finding.ts";
 import { findingsOfGranaryAndClients } from "./granary-and-clients-findings.ts";
 import { findingsOfSecurity } from "./security-findings.ts";
 
-/** What reviewers broke at 22f0a19, tried again. */
+/** The defects that reviewers found at 22f0a19, tested again. */
 export const defectsShow: Show = {
   name: "defects",
   measurements: [

@@ -36,7 +36,8 @@ export const findingsOfFaults: readonly Finding[] = [
       { file: "src/graphs/lost-inputs.test.ts" },
       { file: "src/graphs/retry-again.test.ts", titled: /inputs the store had lost/ },
     ],
-    // Files that another job finds; other repositories' files; batches whose input root is gone, which were begun for ever.
+    // Files that another job finds; other repositories' files; batches whose input root is gone, which were started
+    // forever.
     samePlaces: 3,
   },
   {
@@ -68,7 +69,8 @@ export const findingsOfFaults: readonly Finding[] = [
       { file: "src/worker/agent.test.ts", titled: /hears of a cancellation|before the answer/ },
       { file: "src/graphs/cancel-and-confirm.test.ts" },
     ],
-    // Second runs that wait; batches of chunked jobs; graphs that jobs have made; pipes waited for before a process is spawned.
+    // Second runs that wait; batches of chunked jobs; graphs that jobs created; pipes awaited before a process is
+    // spawned.
     samePlaces: 4,
   },
   {

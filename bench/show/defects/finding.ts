@@ -1,24 +1,24 @@
 import type { Row } from "../row.ts";
 import { runTests } from "../run-tests.ts";
 
-/** A numbered finding of a review of commit 22f0a19, and what reproduces it now. */
+/** A numbered finding of a review of commit 22f0a19, and the tests that reproduce it now. */
 export interface Finding {
-  /** The review and the number that it gives: `security 4`, `faults V2`. */
+  /** The review and its number: `security 4`, `faults V2`. */
   readonly id: string;
-  /** What happened at 22f0a19, in some words. */
+  /** The behaviour at 22f0a19, in a few words. */
   readonly defect: string;
   /**
-   * Test files that do what the review did, and what is to be seen since. With `titled`, only the tests
-   * whose title matches belong to this finding; no match is a row that does not hold.
+   * Test files that repeat the review's steps, and check the present behaviour. With `titled`, only the tests whose
+   * title matches belong to this finding; no match is a row that does not hold.
    */
   readonly tests: readonly { readonly file: string; readonly titled?: RegExp }[];
-  /** Other places in the code where the same cause was found, and fixed. */
+  /** Other places in the code with the same cause, which were fixed. */
   readonly samePlaces: number;
-  /** What is still as the review found it; empty where nothing is. Such a row does not hold. */
+  /** The part that is still as the review found it; empty if there is none. Such a row does not hold. */
   readonly left?: string;
 }
 
-/** Runs each test file once, and answers one row for each finding. */
+/** Runs each test file once, and returns one row for each finding. */
 export async function rowsOf(findings: readonly Finding[]): Promise<Row[]> {
   const files = [...new Set(findings.flatMap(({ tests }) => tests.map(({ file }) => file)))];
   const ran = new Map<string, Awaited<ReturnType<typeof runTests>>>();

@@ -13,22 +13,22 @@ import {
   Execution,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 
-/** A build tool's view of the farm: uploads an action, has it executed, reads when what happened. */
+/** A build tool's view of the farm: uploads an action, executes it, and reads the times. */
 export interface ExecutionClient {
-  /** Uploads a no-op action that no other call has made; what it answers has it executed. */
+  /** Uploads a new no-op action; the returned function executes it. */
   prepare(): Promise<() => Promise<Executed>>;
   close(): Promise<void>;
 }
 
 export interface Executed {
   readonly exitCode: number;
-  /** From the Execute call to the worker that took it up. */
+  /** From the Execute call to the worker that started it. */
   readonly takenUpMs: number;
   /** From the Execute call to the start of the action's process. */
   readonly startedMs: number;
   /** From the Execute call to its answer. */
   readonly answeredMs: number;
-  /** What the process itself took, its sandbox included. */
+  /** The duration of the process itself, including its sandbox. */
   readonly processMs: number;
 }
 
@@ -48,7 +48,7 @@ export function executionClient(url: string): ExecutionClient {
         create(ActionSchema, {
           commandDigest: toDigestMessage(digestOf(command)),
           inputRootDigest: toDigestMessage(emptyDigest),
-          // Tells it from all others, so that none is joined or cached.
+          // Makes it unique, so that it is neither joined nor cached.
           salt: Buffer.from(`no-op ${process.pid} ${Date.now()} ${made++}`),
         }),
       );
@@ -56,7 +56,7 @@ export function executionClient(url: string): ExecutionClient {
       await blobs.put(digestOf(command), command);
       await blobs.put(actionDigest, action);
       return async () => {
-        // Workers stamp with the machine's clock: the same one, on this machine.
+        // Workers use the machine's clock, which is the same one on this machine.
         const asked = performance.timeOrigin + performance.now();
         let response: ExecuteResponse | undefined;
         for await (const operation of channel.serverStream(Execution.method.execute, {

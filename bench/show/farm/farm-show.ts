@@ -7,7 +7,7 @@ import { oneFile } from "./one-file.ts";
 import { startLatency } from "./start-latency.ts";
 import { throughput } from "./throughput.ts";
 
-/** From a commit to a graph that ends green: what the walking farm promises. */
+/** From a commit to a graph that succeeds: the promises of the first farm. */
 export const farmShow: Show = {
   name: "farm",
   measurements: [freshClone, oneFile, killNine, startLatency, throughput, largeGraph, badInput],

@@ -15,7 +15,7 @@ const LastLine = z.object({
   seconds: z.number(),
 });
 
-/** What a newcomer does: clone, one command, and the same again. */
+/** The steps of a new user: clone, one command, and the same again. */
 export const freshClone: Measurement = {
   title: "fresh clone",
   long: true,
@@ -25,7 +25,7 @@ export const freshClone: Measurement = {
       const clone = join(dir, "grange");
       const cloned = await runProgram("git", ["clone", "--quiet", process.cwd(), clone]);
       if (cloned.code !== 0) throw new Error(cloned.stderr);
-      // No npm cache and no home: nothing that an earlier install left can help.
+      // No npm cache and no home, so that an earlier installation has no effect.
       const env = { HOME: join(dir, "home"), npm_config_cache: join(dir, "npm-cache") };
       const start = () =>
         runProgram("npm", ["start", "--", "--repo", ".", "--once", "--json", "--port", "0"], {
@@ -69,7 +69,7 @@ function firstRows(ended: Ended, wholeSeconds: number): Row[] {
   ];
 }
 
-/** `; ✗ unit failed (2 s)`: what a reader wants to know first when it was red. */
+/** `; ✗ unit failed (2 s)`: the first information that a reader needs after a failure. */
 function failedJobs(ended: Ended): string {
   const failed = ended.stderr.split("\n").filter((line) => line.startsWith("✗"));
   return failed.length === 0 ? "" : `; ${failed.join(", ")}`;

@@ -23,7 +23,7 @@ export const largeGraph: Measurement = {
   title: "a graph of 1,000 jobs",
   long: false,
   async measure() {
-    // No worker: what is measured is planning, storing and showing.
+    // No worker: planning, storing and showing are measured.
     const farm = await startFarm({ workers: 0 });
     const repository = await sampleRepository({ ".grange/farm.yml": definitions(), none: "" });
     try {
@@ -59,7 +59,7 @@ async function pageRows(url: string): Promise<Row[]> {
       const page = await browser.newPage();
       const startedAt = performance.now();
       await page.goto(url, { waitUntil: "commit" });
-      // Interactive: the jobs are there, and the page answers to a key.
+      // Interactive: the jobs are visible, and the page reacts to a key.
       await page
         .locator("[data-job]")
         .nth(jobs - 1)

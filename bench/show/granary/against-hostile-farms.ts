@@ -9,11 +9,11 @@ import { sh } from "./project.ts";
 import { watchMemory } from "./watch-memory.ts";
 
 const sources = 40;
-/** What a granary unpacks, hashes and lays down at a time is some tens of MiB; an index may have 64 MiB, and is decoded. */
+/** A granary unpacks, hashes and writes some tens of MiB at a time; an index may have 64 MiB, and is decoded. */
 const mostGrowthMiB = 768;
 const limitMiB = 64;
 
-/** A build that makes what its cache does not give it, and says so when it is given something wrong. */
+/** A build that makes the results that its cache lacks, and reports wrong results. */
 const tool = `
 import { createHash } from "node:crypto";
 const cache = process.env.CCACHE_REMOTE_STORAGE?.split("|")[0];
@@ -33,7 +33,7 @@ console.log(made + " made, " + wrong + " wrong");
 process.exit(wrong > 0 ? 3 : 0);
 `;
 
-/** What a farm that means harm can do to a machine's granary: nothing wrong is given, and the build goes on. */
+/** The attacks of a malicious farm on a machine's granary: no wrong result is returned, and the build continues. */
 export const hostileFarms: Measurement = {
   title: "hostile farms",
   long: false,
@@ -79,11 +79,11 @@ async function suffer(
     const data = join(work, `granary-${n}`);
     const granary = await openGranary(data, farm, { more: ["--limit", `${limitMiB}M`] });
     const memory = await watchMemory(granary.program.pid);
-    // The second finds what the first has left, good and bad.
+    // The second round uses the data of the first, good and bad.
     for (const round of [1, 2]) {
       const command = [process.execPath, "tool.mjs"];
       let run = await granary.exec(command, { cwd: path });
-      // No build waits long for a granary; on a busy machine that is nothing the farm has done.
+      // No build waits long for a granary; on a busy machine the farm is not the cause.
       for (let again = 0; again < 3 && run.text.includes("without a granary"); again++) {
         run = await granary.exec(command, { cwd: path });
       }

@@ -8,17 +8,17 @@ import { type Hostile, inChunks, mebibyte, rpc, sha, valueOf } from "./hostile-c
 
 const terabyte = 2 ** 40;
 
-/** Something that a granary could do to harm its farm. */
+/** An action by which a granary could harm its farm. */
 interface Attack {
   readonly name: string;
-  /** How many do it at once. */
+  /** The number of concurrent callers. */
   readonly times: number;
-  /** What is to become of it: a code, or what the act answers. */
+  /** The expected result: a code, or the answer. */
   readonly wanted: string;
   readonly act: (hostile: Hostile, n: number) => Promise<string>;
 }
 
-/** Messages after one another are one message with all of their fields. */
+/** Concatenated messages are one message with all of their fields. */
 const repeated = (piece: Uint8Array, times: number) =>
   Buffer.concat(Array.from({ length: times }, () => piece));
 

@@ -13,7 +13,9 @@ const bazelRounds = 5;
 const rules = 30;
 const layer = 6;
 
-/** Each rule takes a tenth of a second and no processor, and reads one of the layer below; the last reads a stamp as well. */
+/**
+ * Each rule takes a tenth of a second without CPU time, and reads one of the layer below; the last also reads a stamp.
+ */
 function buildFile(): string {
   const rule = (n: number) => {
     const sources = [
@@ -62,7 +64,7 @@ async function bazelProject(lab: GranaryLab): Promise<BazelProject> {
   };
 }
 
-/** Bazel is the tool that takes a cache's failures worst. */
+/** Bazel tolerates failures of a cache less than other tools. */
 export async function bazelFaults(lab: GranaryLab): Promise<Row[]> {
   const name = "Bazel: daemon killed in mid-build: builds green, right bytes";
   const whyNot = bazelNeed.missing;
@@ -78,7 +80,7 @@ export async function bazelFaults(lab: GranaryLab): Promise<Row[]> {
 }
 
 async function killInBuild(lab: GranaryLab, project: BazelProject, name: string): Promise<Row[]> {
-  // The first starts Bazel's server, the second is the measure.
+  // The first starts Bazel's server; the second is the reference.
   let right = "";
   let undisturbedMs = 0;
   for (const round of ["first", "second"]) {
@@ -122,7 +124,7 @@ async function killInBuild(lab: GranaryLab, project: BazelProject, name: string)
   ];
 }
 
-/** Who has lost what, and when: a build without the bytes is followed by one that needs some of them. */
+/** The place and time of the loss: a build without the bytes is followed by one that needs some of them. */
 const losses = [
   { name: "every third by the farm before the build", at: "farm", first: true, oneOf: 3 },
   { name: "all by the farm between two builds", at: "farm", first: false, oneOf: 1 },
@@ -130,8 +132,8 @@ const losses = [
 ] as const;
 
 /**
- * Bazel that fetches no outputs (`--remote_download_minimal`) believes what it was told of them: if they are gone when
- * the next build needs them, it fails, and fails again until all is cleaned.
+ * A Bazel that fetches no outputs (`--remote_download_minimal`) relies on the stated outputs: if they are gone when the
+ * next build needs them, it fails, and continues to fail until everything is cleaned.
  */
 async function loseBlobs(lab: GranaryLab, project: BazelProject): Promise<Row[]> {
   const rows: Row[] = [];
@@ -176,7 +178,7 @@ async function loseBlobs(lab: GranaryLab, project: BazelProject): Promise<Row[]>
 function loseBlobFiles(directory: string, oneOf: number, round: number): void {
   const chosen = `awk 'NR % ${oneOf} == ${round % oneOf}'`;
   sh(directory, `find blobs -type f | sort | ${chosen} | xargs -r rm -f`);
-  // A granary's small blobs lie together in files that it has open.
+  // A granary's small blobs are stored together in files that it has open.
   sh(
     directory,
     "for f in packs/*.pack; do [ ! -f $f ] || truncate -s $(($(stat -c %s $f) / 2)) $f; done",

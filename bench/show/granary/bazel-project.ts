@@ -2,8 +2,9 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 /**
- * Sources of a Bazel workspace of a few hundred actions: C++ libraries in layers (compile and archive each) and
- * rules that make texts of texts. By path; to be laid over the sample workspace, which has the toolchains.
+ * Returns the sources of a Bazel workspace of a few hundred actions: C++ libraries in layers (compile and archive each)
+ * and rules that derive texts from texts. By path; to be copied over the sample workspace, which contains the
+ * toolchains.
  */
 export function bazelProject(
   libraries: number,

@@ -1,14 +1,14 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** A C++ code base as ccache meets them: many files that share headers, and a Makefile. */
+/** A typical C++ code base for ccache: many files that share headers, and a Makefile. */
 interface CcacheProject {
   readonly files: number;
 }
 
 const perLibrary = 10;
 
-/** Lays the sources out below `path`: a file's text follows from its number and the revision of its library. */
+/** Writes the sources below `path`: a file's text is determined by its number and the revision of its library. */
 export async function writeCcacheProject(
   path: string,
   { files }: CcacheProject,
@@ -28,7 +28,7 @@ export async function writeCcacheProject(
   await writeFile(join(path, ".gitignore"), "build/\n");
 }
 
-/** What one commit changes: a source file now and then, a header that ten files include more rarely. */
+/** The changes of a commit: sometimes a source file, less often a header that ten files include. */
 export function revisionsAfter(commits: number, files: number): Map<number, number> {
   const revisions = new Map<number, number>();
   for (let commit = 1; commit <= commits; commit++) {

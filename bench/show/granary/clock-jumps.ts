@@ -7,10 +7,10 @@ import { sh } from "./project.ts";
 
 const hour = 3_600_000;
 const year = 365 * 24 * hour;
-/** By which the wall clock jumps while a build runs; what time it is to the kernel and to other programs stays. */
+/** The jumps of the wall clock during a build; the time of the kernel and of other programs stays. */
 const jumps = [-10 * year, -hour, -5_000, 5_000, hour, 10 * year];
 
-/** Read by a daemon before its own code: its wall clock jumps at each SIGUSR2, as one that is set does. */
+/** Loaded by a daemon before its own code: its wall clock jumps at each SIGUSR2, as if it were set. */
 const clock = `
 const jumps = ${JSON.stringify(jumps)};
 let offset = 0;
@@ -34,7 +34,7 @@ export async function clockJumps(lab: GranaryLab): Promise<Fault> {
     farm: "empty",
     restart: true,
     env: { NODE_OPTIONS: `--import=${preload}` },
-    // Some files' times jump with it, as they do where a file system's clock is another machine's.
+    // The times of some files jump, too, as on a file system with another machine's clock.
     async during(_, granary, round) {
       for (let n = 0; n <= round % jumps.length; n++) {
         granary.program.signal("SIGUSR2");

@@ -9,7 +9,7 @@ const files = 80;
 
 interface Variant {
   readonly name: string;
-  /** How many commits lie between what is indexed and what is built. */
+  /** The number of commits between the indexed commit and the built one. */
   readonly away: number;
   readonly more?: readonly string[];
   readonly dirty?: boolean;
@@ -24,7 +24,7 @@ const variants: readonly Variant[] = [
   { name: "dirty tree on an indexed commit", away: 0, dirty: true },
 ];
 
-/** What an index brings, from how far it comes: each variant on a machine that has nothing, at 20 ms. */
+/** The effect of an index at several distances: each variant on an empty machine, at 20 ms. */
 export const distances: Measurement = {
   title: "commit index, ancestors, dirty tree",
   long: false,
@@ -65,7 +65,7 @@ async function measureVariant(
     return run;
   };
   await build(0, []);
-  // The commits between are there, and nobody built them.
+  // The commits between exist, but were not built.
   for (let n = 1; n < away; n++) await project.commit(n);
   if (away > 0) await project.commit(away);
   if (dirty) {

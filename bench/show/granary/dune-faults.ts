@@ -11,12 +11,14 @@ import { type GranaryLab, startGranaryLab } from "./granary-lab.ts";
 import { sh } from "./project.ts";
 import { type Timed, timed } from "./timed.ts";
 
-/** After the build's start: before dune, while it looks for its daemon, while it runs. */
+/** After the build's start: before dune, while it searches for its daemon, while it runs. */
 const momentsMs = [0, 200, 400, 700, 1_200, 2_000];
-/** dune waits for a daemon for ever, and ignores SIGTERM meanwhile: a hang ends here, and counts as a failure. */
+/**
+ * dune waits forever for a daemon, and ignores SIGTERM meanwhile: a hang ends after this time, and counts as a failure.
+ */
 const hangSeconds = 100;
 
-/** dune 2 hangs or fails when its daemon does not answer as it should; with a granary in its place it does neither. */
+/** dune 2 hangs or fails when its daemon does not answer correctly; with a granary in its place it does neither. */
 export const duneFaults: Measurement = {
   title: "a real dune 2.9.3: granary silent, dead, of another version; dirty, without commits",
   long: false,
@@ -39,7 +41,7 @@ export const duneFaults: Measurement = {
   },
 };
 
-/** By `grange exec`, beside a granary that may not be there any more. */
+/** With `grange exec`, and a granary that may have stopped. */
 async function buildBeside(data: string, project: DuneProject, name: string): Promise<Timed> {
   await project.clean();
   const hang = ["timeout", "-s", "KILL", `${hangSeconds}`];
@@ -83,7 +85,7 @@ function green(name: string, runs: readonly Timed[]): Row {
   );
 }
 
-/** One that speaks a later version of the granary's protocol only. */
+/** A daemon that only supports a later version of the granary's protocol. */
 async function ofAnotherVersion(lab: GranaryLab, project: DuneProject): Promise<Row> {
   const data = join(lab.work, "granary-of-another-version");
   await mkdir(data, { recursive: true });

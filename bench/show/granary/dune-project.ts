@@ -9,9 +9,9 @@ import {
 import { emptiedCache } from "./emptied-cache.ts";
 import { type BuiltProject, commitAll, sh } from "./project.ts";
 
-/** A project that dune builds, with what dune ran in each build. */
+/** A project that dune builds, with the rules that dune ran in each build. */
 export interface DuneProject extends BuiltProject {
-  /** Rules that were executed in builds made so, each. */
+  /** Returns the number of rules executed in each build of this kind. */
   readonly executed: (how: string) => readonly number[];
 }
 
@@ -20,12 +20,12 @@ interface DuneWorkspace {
   readonly path: string;
   /** Arguments of `dune build`. */
   readonly args: readonly string[];
-  /** What comes out, as a shell's words below `_build/default`. */
+  /** The outputs, as shell words below `_build/default`. */
   readonly outputs: string;
   readonly commit: (n: number) => Promise<void>;
 }
 
-/** dune's own cache is a machine's, as is the granary's data: each granary has its own. */
+/** dune's own cache belongs to a machine, like the granary's data: each granary has its own. */
 function builtByDune({ name, path, args, outputs, commit }: DuneWorkspace): DuneProject {
   const ran = new Map<string, number[]>();
   const ownCache = emptiedCache(join(path, "../own-cache-of-dune"));
@@ -35,7 +35,7 @@ function builtByDune({ name, path, args, outputs, commit }: DuneWorkspace): Dune
     command: ["dune", "build", "--root", path, "-j2", ...args],
     env: { XDG_CACHE_HOME: join(path, "../no-cache-of-dune") },
     uncached: { DUNE_CACHE: "disabled" },
-    // What dune 2.9 does by itself, without a daemon.
+    // The behaviour of dune 2.9 itself, without a daemon.
     ownCache: {
       env: {
         XDG_CACHE_HOME: ownCache.path,
@@ -60,7 +60,7 @@ function builtByDune({ name, path, args, outputs, commit }: DuneWorkspace): Dune
   };
 }
 
-/** Modules in libraries that depend on each other: some six hundred rules. */
+/** Modules in libraries that depend on each other: about six hundred rules. */
 export async function duneToy(work: string, toy: ToyProject = sixtyModules): Promise<DuneProject> {
   const path = join(work, "dune-toy");
   await mkdir(path, { recursive: true });
@@ -92,7 +92,7 @@ export async function duneItself(work: string, checkout: string): Promise<DunePr
   });
 }
 
-/** What dune's log says of its last build; without what it asks of the toolchain at each start. */
+/** Returns the rules of dune's last build by its log, without the toolchain queries of each start. */
 export function executedIn(root: string): number {
   const log = join(root, "_build/log");
   if (!existsSync(log)) return 0;

@@ -10,10 +10,10 @@ import { roundsOr } from "./rounds.ts";
 const roundTripMs = 20;
 // A build of dune's own sources takes a minute.
 const turns = { toy: roundsOr(10), itself: roundsOr(3) };
-/** More than any of them needs to be fetched. */
+/** Longer than fetching takes for any of them. */
 const waitLimitMs = ["--wait-for-prefetch", "60000"];
 
-/** The seed's own case: its tool, its four timings, and a project or two. */
+/** The seed's own case: its tool, its four timings, and one or two projects. */
 export const duneTimings: readonly Measurement[] = [
   {
     title: "a real dune 2.9.3: four timings, 20 ms",
@@ -106,7 +106,7 @@ async function measureDune(
   }
 }
 
-/** dune counts no hits; what it ran is in its log. */
+/** dune does not count hits; its log contains the executed rules. */
 function executedRows({ name, executed }: DuneProject): Row[] {
   const all = quantile(executed("off"), 0.5);
   return (["farm", "full"] as const).map((wanted) =>

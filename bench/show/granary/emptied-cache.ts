@@ -1,13 +1,13 @@
 import { rename, rm } from "node:fs/promises";
 
-/** A directory that a tool keeps its cache in. */
+/** A directory for a tool's cache. */
 export interface EmptiedCache {
   readonly path: string;
   empty(): Promise<void>;
   remove(): Promise<void>;
 }
 
-/** Emptied by another name: right after many files are removed, ext4 takes many times as long to make others. */
+/** Emptied by using another name: directly after many files are removed, ext4 needs much longer to create others. */
 export function emptiedCache(path: string): EmptiedCache {
   const before: string[] = [];
   return {

@@ -13,7 +13,9 @@ const filesOfJob = 10;
 const bytesOfFile = 16 * 1024;
 const rounds = 3;
 
-/** The farm's own jobs on a worker behind a line of 20 ms: inputs on its disk, nothing there, nothing to do. */
+/**
+ * The farm's own jobs on a worker behind a 20 ms connection: inputs on its disk, nothing on its disk, nothing to do.
+ */
 export const farmGraph: Measurement = {
   title: "four timings: the farm's own graph, 20 ms",
   long: false,
@@ -38,7 +40,7 @@ async function measureGraph(lab: GranaryLab): Promise<Row[]> {
   }
   sh(path, "git init -q -b main");
   let salt = 0;
-  /** With another salt every action is a new one, and the files that it reads are the same. */
+  /** With another salt every action is new, but reads the same files. */
   const commit = async () => {
     const lines = Array.from(
       { length: jobs },

@@ -15,7 +15,7 @@ const bringFarmBack = ({ farm }: GranaryLab) => farm.restartServer();
 const cut = (how: "refused" | "silent" | "stalled") => async (lab: GranaryLab) => lab.line.cut(how);
 const mend = async (lab: GranaryLab) => lab.line.mend();
 
-/** Of two compilers at once, each: a second of patience, and half of one for what comes before and beside it. */
+/** With two compilers at once, each: a timeout of one second, and half a second for the rest. */
 const mostWaitMs = 3_000;
 
 const faults: readonly Fault[] = [
@@ -62,7 +62,7 @@ const faults: readonly Fault[] = [
   { name: "rotten files in the local store", farm: "full", before: rot },
 ];
 
-/** One that cannot be measured takes no other with it, and each can be asked for by its name. */
+/** A failed measurement does not affect the others, and each can be selected by its name. */
 export const faultMeasurements: readonly Measurement[] = [
   ...faults.map((fault) =>
     underFaults(fault.name, (lab, project, faultless) => inflict(lab, project, fault, faultless)),
@@ -89,7 +89,7 @@ function withinLab(name: string, measure: (lab: GranaryLab) => Promise<Row[]>): 
     title: `granary: kill -9, cuts, rot, full disks: ${name}`,
     long: false,
     async measure() {
-      // So narrow that a prefetch and an upload take a third of a second: faults are to hit them.
+      // So slow that a prefetch and an upload take a third of a second, because faults must hit them.
       const lab = await startGranaryLab({ roundTripMs: 20, bytesPerSecond: 16e6 / 8 });
       try {
         return await measure(lab);
@@ -100,7 +100,7 @@ function withinLab(name: string, measure: (lab: GranaryLab) => Promise<Row[]>): 
   };
 }
 
-/** A byte of every third blob, and of every 20 KB of packs, is changed, as a bad disk does; sizes stay. */
+/** Changes a byte of every third blob, and of every 20 KB of packs, like a bad disk; sizes stay. */
 async function rot(granary: Granary, round: number): Promise<void> {
   const blobs = join(granary.data, "blobs");
   sh(granary.data, "chmod -R u+w blobs");

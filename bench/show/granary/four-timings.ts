@@ -6,14 +6,14 @@ import { cpuOf, timed } from "./timed.ts";
 
 type Case = "off" | "own-empty" | "own-full" | "empty" | "farm" | "full";
 const ours: readonly Case[] = ["off", "empty", "farm", "full"];
-/** Beside them, where the tool has a cache of its own: what it costs without a granary. */
+/** In addition, if the tool has its own cache: its cost without a granary. */
 const controls: readonly Case[] = ["off", "own-empty", "own-full", "empty", "farm", "full"];
-/** What a farm far away costs, and nothing else: a large code base need not be made again and again for it. */
+/** Only the cost of a distant farm: a large code base does not have to be built repeatedly for it. */
 export const fromFarm = ["farm", "full"] as const;
 
 interface Sample {
   readonly wallMs: number;
-  /** Of the build: the tool, its server, what it ran. */
+  /** The CPU time of the build: the tool, its server, and their children. */
   readonly cpuMs: number;
   readonly granaryCpuMs: number;
 }
@@ -27,7 +27,7 @@ interface FourTimings {
 }
 
 interface TimingOptions {
-  /** Of `grange exec`. */
+  /** Options of `grange exec`. */
   readonly more?: readonly string[];
   readonly cases?: readonly Case[];
 }
@@ -35,9 +35,10 @@ interface TimingOptions {
 const casesOf = ({ ownCache }: BuiltProject) => (ownCache === undefined ? ours : controls);
 
 /**
- * The seed's four, by turns: no cache; on, with nothing anywhere; nothing here and all at the farm; all here.
+ * The seed's four timings, alternately: no cache; a cache, empty everywhere; empty here and full at the farm; full
+ * here.
  *
- * For "empty" the project's name is a new one each time, so that the farm knows nothing of it. `cases`: these alone of them.
+ * For "empty" the project's name is new each time, so that the farm has no data of it. `cases`: only these.
  */
 export async function fourTimings(
   lab: GranaryLab,
@@ -82,7 +83,7 @@ export async function fourTimings(
     return { wallMs: run.wallMs, cpuMs: run.cpuMs + helped, granaryCpuMs: run.granaryCpuMs };
   };
 
-  // So that the farm has all of it.
+  // So that the farm has all results.
   const first = await lab.startGranary();
   await build("empty", first, name);
   await first.drained();
@@ -97,13 +98,13 @@ export async function fourTimings(
         if (which === "own-full") await build(which, undefined, name);
         samples[which].push(await build(which, undefined, name));
       } else {
-        // Each is as young as the others: what differs is where the results are, and not how warm a daemon's code is.
+        // All daemons have the same age: only the place of the results differs, not the compilation of a daemon's code.
         const granary = await lab.startGranary(which === "full" ? { data: first.data } : {});
         await granary.idle();
         const sample = await build(which, granary, which === "empty" ? `${name}-${round}` : name);
         samples[which].push(sample);
         await granary.drained();
-        // Its files stay till the end: right after many are removed, ext4 takes many times as long to make others.
+        // Its files stay until the end: directly after many are removed, ext4 needs much longer to create others.
         await granary.stop();
       }
     }
@@ -134,7 +135,7 @@ export async function fourTimings(
   };
 }
 
-/** The seed's: 65 % and 85 % less time than without a cache, 2–3 % more with an empty one. */
+/** The seed's goals: 65 % and 85 % less time than without a cache, 2–3 % more with an empty one. */
 const seeds = { farm: 0.65, full: 0.85 };
 
 export function rowsOf(
@@ -165,7 +166,7 @@ export function rowsOf(
         0.5,
       ),
     )} s; n = ${n}, by turns`;
-  /** The middle of the rounds' own ratios: a machine that is slower for some minutes is so for both. */
+  /** The median of the rounds' own ratios, because a machine that is slower for some minutes affects both. */
   const ratio = (of: (one: Sample) => number, which: Case, beside: Case) =>
     quantile(
       samples[which].flatMap((one, round) => {
@@ -279,7 +280,7 @@ function seconds(ms: number): string {
   return (ms / 1_000).toFixed(2);
 }
 
-/** One project at one distance; `cases`: these alone. */
+/** Measures one project at one distance; `cases`: only these. */
 export async function measureFour(
   roundTripMs: number,
   rounds: number,

@@ -7,7 +7,7 @@ import { build, type Faultless, rounds } from "./inflict.ts";
 import { sh } from "./project.ts";
 import type { SmallProject } from "./small-project.ts";
 
-/** Some rounds have room for nothing but the daemon's own files, some for most of what is built. */
+/** Some rounds have space only for the daemon's own files, some for most of the build. */
 const kibibytesOf = (round: number) => 128 + round * 40;
 
 export async function fullDisk(
@@ -29,7 +29,7 @@ export async function fullDisk(
     sh(lab.work, `mount -t tmpfs -o size=${kibibytesOf(round)}k none ${disk}`);
     try {
       const granary = await lab.startGranary({ data: join(disk, "granary") });
-      // Every other one makes all; the others are given it.
+      // Alternately, a build makes all results, or gets them.
       const run = await build(granary, project, round % 2 === 0 ? full : `disk-${round}`);
       longest = Math.max(longest, run.wallMs);
       if (run.code === 0 && project.product() === product) good++;

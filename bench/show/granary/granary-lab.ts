@@ -11,14 +11,14 @@ import { type Program, startProgram } from "../../../test/support/process.ts";
 import { type LineOptions, type SlowLine, slowLine } from "../../../test/support/slow-line.ts";
 import { cpuOf, type Timed, timed } from "./timed.ts";
 
-/** A farm, a line to it that is as long as one likes, and granaries of machines behind that line. */
+/** A farm, a connection to it with any delay, and granaries of machines behind that connection. */
 export interface GranaryLab {
   readonly farm: Farm;
   readonly line: SlowLine;
   readonly work: string;
-  /** A machine's granary, with nothing in it, or with what another one left at `data`. */
+  /** Starts a machine's granary, empty or with an earlier one's data. */
   startGranary(options?: GranaryOptions): Promise<Granary>;
-  /** A project's last builds. */
+  /** Returns a project's last builds. */
   builds(project: string): Promise<GranaryBuildSummary[]>;
   report(id: string): Promise<GranaryBuildReport>;
   /** Reports of a project's builds, the newest first. */
@@ -36,22 +36,22 @@ export interface GranaryOptions {
 interface BuildOptions {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Of `grange exec`, before the command. */
+  /** Options of `grange exec`, before the command. */
   readonly more?: readonly string[];
 }
 
 export interface Granary {
   readonly data: string;
   readonly program: Program;
-  /** Runs a build by `grange exec`. `granaryCpuMs` is what the daemon used meanwhile. */
+  /** Runs a build with `grange exec`. `granaryCpuMs` is the daemon's CPU time meanwhile. */
   exec(
     command: readonly string[],
     options: BuildOptions,
   ): Promise<Timed & { readonly granaryCpuMs: number }>;
   status(): Promise<Record<string, unknown>>;
-  /** Resolves when it has done what it does before anybody builds, and does nothing. */
+  /** Resolves when it has completed its initial work, and is idle. */
   idle(): Promise<void>;
-  /** Resolves when all that is to go to the farm has gone. */
+  /** Resolves when everything for the farm was sent. */
   drained(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -127,7 +127,7 @@ export async function openGranary(
     async exec(command, { cwd, env: also = {}, more = [] }) {
       const before = await cpuOf(program.pid);
       const run = await grangeWith(["exec", "--no-start", ...more, "--", ...command], cwd, also);
-      // Of a daemon that was killed meanwhile nothing is known.
+      // The value of a daemon that was killed meanwhile is unknown.
       const after = await cpuOf(program.pid).catch(() => Number.NaN);
       return { ...run, granaryCpuMs: after - before };
     },
@@ -162,11 +162,11 @@ export async function openGranary(
   };
 }
 
-/** Asked without a process of its own: it is asked again and again. */
+/** Queried without a separate process, because it is queried repeatedly. */
 async function statusOf(socketPath: string): Promise<Record<string, unknown>> {
   const socket = connect(socketPath);
   const answers = createInterface({ input: socket });
-  // As it comes out of `answers`, too, when the granary is gone.
+  // When the granary is gone, `answers` throws this error, too.
   socket.on("error", () => {});
   try {
     socket.write(`${JSON.stringify({ type: "hello", versions: [...protocolVersions], id: 1 })}\n`);
@@ -181,7 +181,7 @@ async function statusOf(socketPath: string): Promise<Record<string, unknown>> {
   throw new Error(`no granary tells its status at ${socketPath}`);
 }
 
-/** One that was killed has left its own endpoint. */
+/** A killed daemon has left its endpoint file. */
 async function untilListening(file: string, pid: number): Promise<void> {
   for (;;) {
     const text = await readFile(file, "utf8").catch(() => "");

@@ -14,13 +14,13 @@ import { roundsOr } from "./rounds.ts";
 import { sharing } from "./sharing.ts";
 
 const ccacheFiles = 80;
-/** Of most code bases there are more, and what a build's start costs is less of the whole. */
+/** Most code bases have more files, and then a build's start is a smaller share of the total. */
 const manyCcacheFiles = 300;
 const bazelLibraries = 130;
 const roundTrips = [0, 20, 80];
 const rounds = { judged: roundsOr(10), others: roundsOr(3) };
 
-/** The granary beside no cache, at a distance, under faults. */
+/** The granary compared with no cache, at a distance, with faults. */
 export const granaryShow: Show = {
   name: "granary",
   measurements: [

@@ -13,7 +13,7 @@ import {
   writeScripted,
 } from "./scripted-build.ts";
 
-/** 200 results each, of 20 ms of work: by four workers a second in all, where nothing has to wait for another. */
+/** 200 results each, of 20 ms of work: a second in total with four workers, if nothing has to wait. */
 const graphs: Readonly<Record<string, ScriptedRules>> = {
   wide: rulesInLines(200, 1, 20),
   narrow: rulesInLines(2, 100, 20),
@@ -27,7 +27,7 @@ const ways: Readonly<Record<string, Omit<ScriptedOptions, "project">>> = {
   "approximations only": { hints: false, prefetch: false, approximations: true },
 };
 
-/** What a build system that says what it is about to need gets for it, without an index and beside one; at 20 ms. */
+/** The gain of a build system that announces its next requests, without an index and with one; at 20 ms. */
 export const hintsMeasurement: Measurement = {
   title: "granary: hints of a build system, beside the commit's index",
   long: false,
@@ -61,7 +61,10 @@ async function measureGraph(lab: GranaryLab, graph: string, rules: ScriptedRules
 
 const sameHash = 40;
 
-/** A hash that tells little: many results under one approximation. Of those that it may mean only the newest are fetched. */
+/**
+ * A hash with little information: many results have one approximation. Of the possible ones only the newest are
+ * fetched.
+ */
 async function weakHash(lab: GranaryLab): Promise<Row> {
   const project = "weak-hash";
   const rules: Record<string, ScriptedRule> = {};

@@ -13,24 +13,24 @@ import {
 export const rpc = Granaries.method;
 export const mebibyte = 1_048_576;
 
-/** A commit's name, by a word. */
+/** Returns a commit's id for a word. */
 export const sha = (text: string) => createHash("sha1").update(text).digest("hex");
 
-/** What a result by this key is, in any project. */
+/** Returns the result for this key, in any project. */
 export const valueOf = (key: string) => Buffer.from(`value of ${key}`);
 
-/** Who holds the right `cache`, and wishes the farm no good. */
+/** A malicious holder of the right `cache`. */
 export interface Hostile {
   readonly channel: GrpcChannel;
   readonly blobs: BlobStore;
-  /** A repository that the farm can fetch from. */
+  /** A repository from which the farm can fetch. */
   readonly repository: string;
-  /** Puts an index there and publishes it; `commit` is a word. */
+  /** Uploads an index and publishes it; `commit` is a word. */
   readonly publish: (
     bytes: Uint8Array,
     more?: { readonly commit?: string; readonly repository?: string },
   ) => Promise<{ readonly taken: number; readonly refused: number }>;
-  /** A result of ccache's with its blob, of this project when no other is named. */
+  /** Stores a result of ccache with its blob, by default in this project. */
   readonly keep: (key: string, project?: string) => Promise<Digest>;
 }
 

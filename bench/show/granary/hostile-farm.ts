@@ -25,19 +25,19 @@ import {
   PublishResultsResponse_End_Kind,
 } from "#proto/grange/granary/v1/granary_pb.ts";
 
-/** What a farm does that means harm. `right` is what a result's value ought to be. */
+/** The behaviour of a malicious farm. `right` is the correct value of a result. */
 interface Malice {
   readonly name: string;
-  /** The value that it says a result has. */
+  /** The value that it claims for a result. */
   readonly valueFor?: (key: string) => Digest;
-  /** Turns what it has into what it gives. */
+  /** Changes its bytes before it sends them. */
   readonly spoil?: (bytes: Uint8Array) => Uint8Array;
   /** An index for every build. */
   readonly index?: () => Uint8Array;
   readonly indexes?: number;
   readonly filter?: Uint8Array;
   readonly stream?: (items: readonly FetchItem[]) => AsyncIterable<Packed>;
-  /** Before whatever it is asked. */
+  /** Called before each answer. */
   readonly before?: () => Promise<void>;
 }
 
@@ -149,7 +149,7 @@ async function packOf(items: MessageInitShape<typeof FetchedSchema>["items"]) {
   return { packed: await zstdWhole(bytes), unpackedBytes: bytes.byteLength };
 }
 
-/** The keys of a build's results with what they ought to be. */
+/** The keys of a build's results with their correct values. */
 type Right = ReadonlyMap<string, Uint8Array>;
 
 export function maliceAgainst(right: Right): readonly Malice[] {
@@ -250,7 +250,7 @@ export function maliceAgainst(right: Right): readonly Malice[] {
   ];
 }
 
-/** As many bytes as there ought to be, and others. */
+/** Yields wrong bytes of the correct length. */
 async function* wrongBytes(items: readonly FetchItem[], right: Right): AsyncGenerator<Packed> {
   for (const { item } of items) {
     if (item.case === "result") {

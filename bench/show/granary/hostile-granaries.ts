@@ -8,10 +8,10 @@ import { attacksOnFarms } from "./attacks-on-farms.ts";
 import { type Hostile, hostileOn, rpc, sha } from "./hostile-caller.ts";
 import { watchMemory } from "./watch-memory.ts";
 
-/** Two large indexes at a time, some 200 MiB each once they are decoded, and as much garbage. */
+/** Two large indexes at a time, about 200 MiB each when decoded, and as much garbage. */
 const mostGrowthMiB = 1_024;
 
-/** What a granary that means harm can do to a farm: refused, bounded, and others are served meanwhile. */
+/** The attacks of a malicious granary on a farm: they are refused and limited, and others are served meanwhile. */
 export const hostileGranaries: Measurement = {
   title: "hostile granaries",
   long: false,

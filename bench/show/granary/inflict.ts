@@ -10,19 +10,19 @@ export const rounds = 20;
 
 export interface Fault {
   readonly name: string;
-  /** Whether there is something at the farm to fetch (the fault hits the prefetch) or not (it hits the upload). */
+  /** Whether the farm has results to fetch (the fault hits the prefetch) or not (it hits the upload). */
   readonly farm: "full" | "empty";
   /** How the daemon is started. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Before the build, which then is a second one. */
+  /** Called before the build, which then is a second one. */
   before?(granary: Granary, round: number): Promise<void>;
-  /** While it fetches ahead or uploads: each round at another share of the bytes. */
+  /** Called while it prefetches or uploads: in each round at another share of the bytes. */
   during?(lab: GranaryLab, granary: Granary, round: number): Promise<void>;
-  /** After the build, so that uploads can go on. */
+  /** Called after the build, so that uploads can continue. */
   after?(lab: GranaryLab): Promise<void>;
-  /** Whether the daemon is then killed, if it was not, and started again on what it left. */
+  /** Whether the daemon is then killed, if it was not, and restarted on its data. */
   readonly restart?: true;
-  /** What a build may wait in all for a farm that is silent. */
+  /** The maximum total time that a build may wait for a silent farm. */
   readonly mostWaitMs?: number;
 }
 
@@ -31,15 +31,15 @@ type Key = Pick<RequestedResult, "namespace" | "key">;
 /** What was built without faults. */
 export interface Faultless {
   readonly product: string;
-  /** What a build of an empty farm sends, and one of a full farm fetches. */
+  /** The bytes that a build with an empty farm sends, and a build with a full farm fetches. */
   readonly bytes: Readonly<Record<Fault["farm"], number>>;
-  /** A project that the farm has all of. */
+  /** A project whose results are all on the farm. */
   readonly full: string;
-  /** Of all its results: the same in every project. */
+  /** The keys of all its results: equal in every project. */
   readonly keys: readonly Key[];
 }
 
-/** How long a fault waits for the bytes it is to come at, after the build has ended: then it comes anyway. */
+/** How long after the build's end a fault waits for its share of the bytes: then it happens in any case. */
 const graceMs = 1_000;
 
 export async function buildFaultless(lab: GranaryLab, project: SmallProject): Promise<Faultless> {
@@ -68,7 +68,7 @@ async function onFreshMachine<T>(
   return result;
 }
 
-/** A fault at twenty moments: the build goes on and ends green, with the right bytes; uploads complete later. */
+/** Causes a fault at twenty times: the build continues and succeeds with the correct bytes; uploads complete later. */
 export async function inflict(
   lab: GranaryLab,
   project: SmallProject,
@@ -147,7 +147,7 @@ export async function inflict(
   return rows;
 }
 
-/** As after a crash, on what it left. */
+/** As after a crash, with its remaining data. */
 async function killedAndStarted(
   lab: GranaryLab,
   granary: Granary,
@@ -158,7 +158,7 @@ async function killedAndStarted(
   return lab.startGranary({ data: granary.data, ...options });
 }
 
-/** By the last build that the farm was told of. */
+/** Returns the waiting time of the last reported build. */
 async function waited(lab: GranaryLab, name: string): Promise<number> {
   const [last] = await lab.builds(name);
   return last?.waitedMs ?? 0;
@@ -180,7 +180,7 @@ async function reached(isSo: () => boolean, running: Promise<unknown>): Promise<
     await new Promise((resolve) => setTimeout(resolve, 1));
 }
 
-/** How many results a daemon has; one that is gone does not say. */
+/** Returns the number of results of a daemon; undefined for a stopped one. */
 export async function kept(granary: Granary): Promise<number> {
   const status = await granary.status().catch(() => ({}));
   return Kept.safeParse(status).data?.store.results ?? 0;
@@ -188,7 +188,7 @@ export async function kept(granary: Granary): Promise<number> {
 
 const Kept = z.object({ store: z.object({ results: z.number() }) });
 
-/** Asked without a machine: one that is busy gives up now and then, and makes itself what the farm has. */
+/** Queried without a machine: a busy one sometimes gives up, and makes results that the farm has. */
 async function foundAtFarm(lab: GranaryLab, name: string, keys: readonly Key[]): Promise<number> {
   const channel = new GrpcChannel({ url: lab.farm.url });
   try {

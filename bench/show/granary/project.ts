@@ -7,34 +7,34 @@ import { bazelProject, writeFiles } from "./bazel-project.ts";
 import { revisionsAfter, writeCcacheProject } from "./ccache-project.ts";
 import { emptiedCache } from "./emptied-cache.ts";
 
-/** What the show builds again and again. */
+/** A project that the show builds repeatedly. */
 export interface BuiltProject {
   readonly name: string;
   readonly path: string;
   readonly command: readonly string[];
-  /** Its environment in any case; and without any cache. */
+  /** Its environment in every case; and the one without any cache. */
   readonly env: Readonly<Record<string, string>>;
   readonly uncached: Readonly<Record<string, string>>;
-  /** Where the tool has a cache of its own: what it costs alone, empty, and with all in it. */
+  /** If the tool has its own cache: settings to measure it alone, empty and full. */
   readonly ownCache?: {
-    /** In the place of `env`. */
+    /** Replaces `env`. */
     readonly env: Readonly<Record<string, string>>;
     empty(): Promise<void>;
   };
-  /** What it is told of a granary's machine, where it has a cache of its own on each. */
+  /** Settings for a granary's machine, if the tool has its own cache on each. */
   beside?(data: string): Readonly<Record<string, string>>;
-  /** What is built so far is forgotten; caches are not. */
+  /** Removes the build's outputs, but not the caches. */
   clean(): Promise<void>;
-  /** Makes and checks out the n-th commit of its history. */
+  /** Creates and checks out the n-th commit of its history. */
   commit(n: number): Promise<void>;
-  /** A process that works for the build and is not its child; 0: there is none. */
+  /** Returns a process that works for the build and is not its child; 0: there is none. */
   helper(): number;
-  /** A digest of what came out, of a build that was made `how`. */
+  /** Returns a digest of the outputs of a build of the kind `how`. */
   product(how?: string): string;
   close(): Promise<void>;
 }
 
-/** C++ by make and ccache, which has no cache of its own here: its remote storage is all. */
+/** C++ with make and ccache, without a cache of its own: it only uses its remote storage. */
 export async function ccacheProject(work: string, files: number): Promise<BuiltProject> {
   const path = join(work, "ccache-project");
   const cache = join(work, "ccache-dir");
@@ -50,7 +50,7 @@ export async function ccacheProject(work: string, files: number): Promise<BuiltP
       CCACHE_COMPILERCHECK: "content",
     },
     uncached: { CCACHE_DISABLE: "1" },
-    // No storage but its own, and no granary: what is not ours of what a cache costs.
+    // Only its own storage, without a granary: the part of a cache's cost that is not Grange's.
     ownCache: {
       env: { CCACHE_DIR: ownCache.path, CCACHE_COMPILERCHECK: "content" },
       empty: () => ownCache.empty(),
@@ -72,7 +72,7 @@ export async function ccacheProject(work: string, files: number): Promise<BuiltP
   return project;
 }
 
-/** A Bazel workspace of a few hundred actions, built by a server of its own. */
+/** A Bazel workspace of a few hundred actions, built with its own server. */
 export async function bazelBuilt(work: string, libraries: number): Promise<BuiltProject> {
   const root = join(work, "bazel-root");
   const workspace = await bazelWorkspace(bazelProject(libraries));

@@ -17,10 +17,10 @@ interface History {
 }
 
 /**
- * Consecutive commits, the oldest first, each on a machine that has nothing: the farm knows what earlier ones left.
+ * Consecutive commits, the oldest first, each on an empty machine: the farm has the results of the earlier ones.
  *
- * Of a real project when GRANGE_SHOW_HISTORY names its repository (and GRANGE_SHOW_HISTORY_BUILD how to build it with
- * ccache, GRANGE_SHOW_HISTORY_CLEAN how to forget that); made up otherwise, and said so.
+ * Uses a real project when GRANGE_SHOW_HISTORY names its repository (and GRANGE_SHOW_HISTORY_BUILD its build command
+ * with ccache, GRANGE_SHOW_HISTORY_CLEAN its clean command); otherwise a generated one, which the row states.
  */
 export const realHistory: Measurement = {
   title: `${commits} consecutive commits, a fresh machine at each`,
@@ -59,7 +59,7 @@ async function measureHistory(lab: GranaryLab, history: History): Promise<Row[]>
     await granary.drained();
     await granary.stop();
     await rm(granary.data, { recursive: true, force: true });
-    // The first commit of all finds nothing, wherever it is built.
+    // The very first commit finds no results, wherever it is built.
     if (n === 0 || report === undefined) continue;
     fresh.push(first);
     full.push(again);

@@ -1,4 +1,7 @@
-/** How often each of what is timed by turns is timed: GRANGE_SHOW_ROUNDS times where that is set, to look at a row quickly or long. */
+/**
+ * Returns the number of rounds of alternating measurements: GRANGE_SHOW_ROUNDS if it is set, for a quick or a thorough
+ * run.
+ */
 export function roundsOr(usual: number): number {
   const wished = Number(process.env["GRANGE_SHOW_ROUNDS"] ?? usual);
   if (!Number.isSafeInteger(wished) || wished < 1)

@@ -4,20 +4,20 @@ import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { type Timed, timed } from "./timed.ts";
 
-/** The build system of a few lines that the documentation shows. */
+/** The small build system in the documentation. */
 const example = fileURLToPath(new URL("../../../docs/examples/granary-build.mjs", import.meta.url));
 
 export interface ScriptedRule {
   readonly inputs: readonly string[];
   readonly deps: readonly string[];
   readonly ms: number;
-  /** An approximation of its own, which others may have as well. */
+  /** Its approximation, which other results may share. */
   readonly weak?: string;
 }
 
 export type ScriptedRules = Readonly<Record<string, ScriptedRule>>;
 
-/** Rules in lines, each of which takes the one before; 200 lines of one rule are as wide as it gets. */
+/** Rules in chains, each of which uses the one before; 200 chains of one rule are the widest form. */
 export function rulesInLines(lines: number, length: number, ms: number): ScriptedRules {
   const rules: Record<string, ScriptedRule> = {};
   for (let line = 0; line < lines; line++) {
@@ -29,7 +29,7 @@ export function rulesInLines(lines: number, length: number, ms: number): Scripte
   return rules;
 }
 
-/** Lays out what the rules read. */
+/** Writes the inputs of the rules. */
 export async function writeScripted(path: string, rules: ScriptedRules): Promise<void> {
   await mkdir(join(path, "src"), { recursive: true });
   for (const { inputs } of Object.values(rules)) {
@@ -53,7 +53,7 @@ const Said = z.object({
   wallMs: z.number(),
 });
 
-/** Runs the build by the granary whose data is at `data`, from nothing. */
+/** Runs a clean build with the granary whose data is at `data`. */
 export async function runScripted(
   path: string,
   data: string,

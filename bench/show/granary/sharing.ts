@@ -7,7 +7,7 @@ import { type BuiltProject, ccacheProject, sh } from "./project.ts";
 const files = 30;
 const workspaces = 4;
 
-/** Builds side by side: nothing is mixed up, and what is alike is kept once. */
+/** Concurrent builds: their data is not mixed, and equal data is stored once. */
 export const sharing: Measurement = {
   title: "granary: environments, commits and workspaces side by side",
   long: false,
@@ -38,7 +38,7 @@ async function run(
     return granary.exec(command, { cwd, env: { ...env, ...also }, more });
   };
   let done = await build();
-  // A machine that is busy with other things runs a build without a granary now and then: nothing is learnt of that.
+  // A busy machine sometimes runs a build without a granary, from which nothing is learned.
   for (let n = 0; n < 5 && done.text.includes("running without a granary"); n++) {
     done = await build();
   }
@@ -46,7 +46,7 @@ async function run(
   return sh(cwd, "cat build/*.o build/app | sha256sum");
 }
 
-/** One commit under two settings of CXXFLAGS that the environment is made of: each has an index of its own. */
+/** One commit with two values of CXXFLAGS, which belong to the environment: each has its own index. */
 async function twoEnvironments(lab: GranaryLab): Promise<Row[]> {
   const project = await ccacheProject(join(lab.work), files);
   const name = "environments";
@@ -132,7 +132,7 @@ async function twoCommits(lab: GranaryLab): Promise<Row[]> {
   ];
 }
 
-/** Four checkouts on one daemon at once: what is alike is fetched and kept once. */
+/** Four checkouts with one daemon at once: equal data is fetched and stored once. */
 async function fourWorkspaces(lab: GranaryLab): Promise<Row[]> {
   const project = await ccacheProject(lab.work, files);
   const paths = await Promise.all(

@@ -3,18 +3,18 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sh } from "./project.ts";
 
-/** Builds in half a second, and has a few hundred kilobytes of results: for faults, of which there are hundreds. */
+/** Builds in half a second, and has a few hundred kilobytes of results: for hundreds of faults. */
 export interface SmallProject {
   readonly path: string;
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   clean(): Promise<void>;
-  /** A digest of what came out. */
+  /** Returns a digest of the outputs. */
   product(): string;
 }
 
 const files = 12;
-/** Of text that does not shrink below its half: ccache packs its results. */
+/** Text that compresses to about a half: ccache compresses its results. */
 const textLength = 60_000;
 
 const makefile = `SOURCES := $(wildcard *.c)
@@ -26,7 +26,7 @@ build/%.o: %.c
 \tccache gcc -c $< -o $@
 `;
 
-/** C by make and ccache, whose only cache is its remote one. */
+/** C with make and ccache, whose only cache is its remote one. */
 export async function smallProject(work: string): Promise<SmallProject> {
   const path = join(work, "small-project");
   await mkdir(path, { recursive: true });

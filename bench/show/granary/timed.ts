@@ -4,17 +4,17 @@ import { readFile } from "node:fs/promises";
 export interface Timed {
   readonly code: number | null;
   readonly wallMs: number;
-  /** Of the command and all its children that it waited for. */
+  /** The CPU time of the command and all its children that it waited for. */
   readonly cpuMs: number;
-  /** All that it printed. */
+  /** The complete output. */
   readonly text: string;
 }
 
 const timeFormat = "__took %U %S";
-/** In a second; what Linux answers everywhere. */
+/** Per second; the value on every Linux. */
 const ticks = 100;
 
-/** Runs a command to its end, timed as a shell times it. */
+/** Runs a command until it ends, with the measurements of a shell's `time`. */
 export async function timed(
   command: readonly string[],
   options: { readonly cwd: string; readonly env: Readonly<Record<string, string>> },

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 
-/** What a process holds, at its most, above what it held when the watch began. */
+/** The peak memory of a process above its memory at the start of the watch. */
 interface MemoryWatch {
-  /** That much is over. */
+  /** Marks the end of a part. */
   passed(name: string): void;
   stop(): { readonly grownMiB: number; readonly most: string };
 }

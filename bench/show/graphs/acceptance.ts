@@ -1,11 +1,11 @@
 import type { Measurement, Row } from "../row.ts";
 import { runTests, type TestResult } from "../run-tests.ts";
 
-/** A question that LWR left open, and the tests that answer it. All of them must be there, and pass. */
+/** A question that LWR left open, and the tests that answer it. All of them must exist and pass. */
 interface Question {
   readonly asks: string;
   readonly file: string;
-  /** Beginnings of the tests' titles. */
+  /** Prefixes of the tests' titles. */
   readonly tests: readonly string[];
 }
 

@@ -3,7 +3,7 @@ import { exactly, forInformation, type Measurement, type Row } from "../row.ts";
 
 const seed = 20_131_126;
 
-/** A day of LWR's target, and a morning of it for those who have no hour. */
+/** A day of LWR's target, and a shorter part of it. */
 export const morning: Measurement = day(20_000, false);
 export const wholeDay: Measurement = day(1_000_000, true);
 

@@ -4,7 +4,7 @@ import { atMost, type Measurement, type Row } from "../row.ts";
 const queued = 100_000;
 const blocked = 100_000;
 const claims = 400;
-/** As a farm in a rush has it: forty graphs and builds, for eight platforms. */
+/** Like a busy farm: forty graphs and builds, for eight platforms. */
 const load = { queued, claims, lanes: 40, requirementsKinds: 8 };
 
 export const fullQueue: Measurement = {
@@ -35,7 +35,7 @@ function rows(when: string, times: ClaimTimes): Row[] {
   ];
 }
 
-/** Medians are compared: on a busy machine two p99 differ by chance alone. */
+/** Medians are compared, because on a busy machine two p99 differ by chance. */
 function unmoved(without: ClaimTimes, withBlocked: ClaimTimes): Row {
   return atMost(
     "what blocked jobs add to a claim: median with / median without",

@@ -8,7 +8,7 @@ import { fullQueue } from "./full-queue.ts";
 import { networkCut } from "./network-cut.ts";
 import { tenThousand } from "./ten-thousand.ts";
 
-/** Graphs of jobs: what LWR asked for, and how fast it is. */
+/** Graphs of jobs: LWR's requirements, and their speed. */
 export const graphsShow: Show = {
   name: "graphs",
   measurements: [

@@ -5,8 +5,8 @@ import { exactly, type Measurement } from "../row.ts";
 const cutSeconds = 600;
 
 /**
- * Cuts a worker off for so many seconds while it runs two jobs: one that prints past the end of the cut,
- * and one that ends within it. The figures are those of both: attempts the larger, all else the sum.
+ * Disconnects a worker for this many seconds while it runs two jobs: one that prints past the end of the cut, and one
+ * that ends within it. The figures are for both: the larger number of attempts, and the sum of all others.
  */
 async function measureNetworkCut(
   seconds: number,

@@ -30,7 +30,7 @@ export const tenThousand: Measurement = {
   title: "a graph of 10,000 jobs",
   long: false,
   async measure() {
-    // No worker: what is measured is planning, storing and showing.
+    // No worker: planning, storing and showing are measured.
     const farm = await startFarm({ workers: 0 });
     const repository = await sampleRepository({ ...definitions(), none: "" });
     try {

@@ -18,7 +18,7 @@ import { startLightWorkers } from "./light-workers.ts";
 
 const workers = 1_000;
 const actions = 400;
-/** Slow enough that each action is alone, over more than one wait of the idle workers for work. */
+/** Slow enough that actions do not overlap, over more than one claim wait of the idle workers. */
 const pauseMs = 75;
 
 export const claimsOfManyWorkers: Measurement = {
@@ -85,7 +85,7 @@ async function prepareActions(channel: GrpcChannel, count: number) {
       create(ActionSchema, {
         commandDigest,
         inputRootDigest: toDigestMessage(emptyDigest),
-        // Tells it from all others, so that none is joined or cached.
+        // Makes it unique, so that it is neither joined nor cached.
         salt: Buffer.from(`claim ${process.pid} ${Date.now()} ${i}`),
       }),
     );
@@ -101,7 +101,7 @@ async function execute(channel: GrpcChannel, digest: ReturnType<typeof digestOf>
     if (operation.done) return;
 }
 
-/** Processor time of a process so far, by Linux' `/proc`; a tick is 10 ms. */
+/** Returns the CPU time of a process so far, from Linux' `/proc`; a tick is 10 ms. */
 function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
   return (Number(fields[11]) + Number(fields[12])) / 100;

@@ -13,7 +13,7 @@ const blobs = 2_000;
 const alone = 60;
 const bytesEach = 1_000;
 
-/** What it costs that a blob is acknowledged only when the disk has it. The decision about it stands on these figures. */
+/** The cost of acknowledging a blob only when it is on the disk. The decision about it is based on these figures. */
 export const durableBlobs: Measurement = {
   title: "durable blobs",
   long: false,
@@ -48,7 +48,7 @@ export const durableBlobs: Measurement = {
   },
 };
 
-/** How long all of many writers take together, and how long one blob takes alone, in milliseconds. */
+/** Measures the total time of many writers, and the time of a single blob, in milliseconds. */
 async function writeBlobs(isDurable: boolean): Promise<{ manyMs: number; oneMs: number }> {
   const directory = await mkdtemp(join(tmpdir(), "grange-durable-"));
   try {

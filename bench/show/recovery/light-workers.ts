@@ -13,14 +13,14 @@ import {
 } from "#proto/grange/worker/v1/worker_pb.ts";
 import { grpcFarmConnection } from "#worker/grpc-farm-connection.ts";
 
-/** Workers that speak the whole protocol and run nothing: each execution ends well as soon as it is claimed. */
+/** Workers that use the whole protocol but run nothing: each execution succeeds as soon as it is claimed. */
 interface LightWorkers {
   /** Called with each execution when it reaches its worker. */
   onClaimed: (actionHash: string) => void;
   stop(): Promise<void>;
 }
 
-/** As the worker program waits for work, and as often as it is heard of when it has none. */
+/** The waits of the worker program, and its heartbeat interval without work. */
 const claimWaitMs = 20_000;
 const idleHeartbeatMs = 10_000;
 const registeredAtOnce = 20;

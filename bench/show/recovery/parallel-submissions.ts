@@ -7,7 +7,7 @@ const submissions = 200;
 const repositories = 4;
 const commitsEach = 10;
 
-/** Six jobs, as a small project has: what is measured is the way of a submission, not the size of its graph. */
+/** Six jobs, as in a small project: the path of a submission is measured, not the size of its graph. */
 const definitions = `
 version: 1
 jobs:

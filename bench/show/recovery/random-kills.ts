@@ -2,7 +2,7 @@ import { killAtRandom } from "../../../test/faults/history/random-kills.ts";
 import { quantile } from "../quantile.ts";
 import { atMost, exactly, type Measurement, type Row } from "../row.ts";
 
-/** Half an hour of kills on two cores: a table of the whole thousand would keep a machine for a day. */
+/** Half an hour of kills on two cores: a table of all thousand would take a day. */
 const sizes = {
   gate: { kills: 30, graphs: 100 },
   long: { kills: 300, graphs: 1_000 },

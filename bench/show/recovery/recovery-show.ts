@@ -5,7 +5,7 @@ import { durableBlobs } from "./durable-blobs.ts";
 import { parallelSubmissions } from "./parallel-submissions.ts";
 import { manyRandomKills, randomKills } from "./random-kills.ts";
 
-/** Whether a farm gets back on its feet, and stays on them under load. */
+/** Whether a farm recovers from failures, and works under load. */
 export const recoveryShow: Show = {
   name: "recovery",
   measurements: [
@@ -37,7 +37,7 @@ export const recoveryShow: Show = {
   ],
 };
 
-/** A row whose figure is the number of failed tests in files that try exactly this. */
+/** Returns a row whose figure is the number of failed tests in the files for this property. */
 function byTests(title: string, ...files: readonly string[]): Measurement {
   return {
     title,

@@ -11,15 +11,15 @@ import { quantile } from "../quantile.ts";
 import { atMost, forInformation, type Measurement, type Row } from "../row.ts";
 
 const { cases, artifacts } = asRustcPerf;
-/** Of each kind; no answer is asked for twice. */
+/** The number for each kind; no answer is requested twice. */
 const answers = 50;
 const mostMs = 100;
-/** Answers of each kind before, of other data: Node compiles what runs often. */
+/** The number of earlier answers of each kind, with other data, because Node compiles frequently run code. */
 const warmUps = 15;
 /** The files of a cluster that are read at once. */
 const filesAtOnce = 8;
 
-/** Pages of a lab with years of results, as a browser asks for them. */
+/** Pages of a lab with years of results, as a browser requests them. */
 export const labPages: Measurement = {
   title: "pages of the benchmark lab",
   long: false,
@@ -59,13 +59,13 @@ async function load(farm: Farm): Promise<number> {
   return (performance.now() - startedAt) / 1_000;
 }
 
-/** Restarts server and database; returns whether the database's files left the page cache, too. */
+/** Restarts server and database; returns whether the database's files were also removed from the page cache. */
 async function restartCold(farm: Farm, dataDir: string): Promise<boolean> {
   farm.server.signal("SIGTERM");
   await farm.server.finished;
   const isCold = await forgetFiles(join(dataDir, "pgdata"));
   await farm.restartServer();
-  // The server is warm, as it is for all but its first visitors; the data that is asked for is not.
+  // The server is warm, as for almost all its visitors; the requested data is not.
   for (let nth = 0; nth < warmUps; nth++) {
     await answerOf(farm, `compare?suite=lab&before=nightly-${nth + 1}&after=nightly-${nth + 2}`);
     await answerOf(farm, graphs(nth, true));
@@ -75,7 +75,7 @@ async function restartCold(farm: Farm, dataDir: string): Promise<boolean> {
   return isCold;
 }
 
-/** Drops a directory's files from the page cache, where `dd` can. */
+/** Removes a directory's files from the page cache, if `dd` supports it. */
 async function forgetFiles(directory: string): Promise<boolean> {
   const run = promisify(execFile);
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
@@ -97,9 +97,9 @@ async function forgetFiles(directory: string): Promise<boolean> {
 }
 
 function comparison(nth: number): string {
-  // Beyond those that warm the server up.
+  // After the artifacts of the warm-up.
   const after = 150 + nth * Math.floor((artifacts - 150) / answers);
-  // Mostly what a commit changed, and every fifth time what twenty commits did.
+  // Usually the changes of one commit, and every fifth time those of twenty commits.
   const before = after - (nth % 5 === 0 ? 20 : 1);
   return `compare?suite=lab&before=nightly-${before}&after=nightly-${after}`;
 }
@@ -109,7 +109,7 @@ function series(nth: number): string {
   return `series?suite=lab&case=${encodeURIComponent(named)}`;
 }
 
-/** Half of the line for those that count, the other half for those that warm the server up. */
+/** Half of the line for measured requests, the other half for the warm-up. */
 function graphs(nth: number, isWarmUp = false): string {
   const newest = isWarmUp ? artifacts / 2 : artifacts;
   return `graphs?suite=lab&to=nightly-${newest - nth * Math.floor(artifacts / answers / 2)}`;

@@ -33,7 +33,7 @@ function definitions(): Record<string, string> {
   );
 }
 
-/** Which statistics PostgreSQL's planner has of the farm's tables when the large graph comes. */
+/** The statistics of PostgreSQL's planner about the farm's tables when the large graph is submitted. */
 type Statistics = "of a graph of two jobs" | "none yet";
 
 interface Times {
@@ -73,7 +73,7 @@ async function freshFarm(
   large: SampleRepository,
   statistics: Statistics,
 ): Promise<Times> {
-  // No worker: what is measured is planning, storing and showing.
+  // No worker: planning, storing and showing are measured.
   const farm = await startFarm({ workers: 0 });
   try {
     await farm.submit({ repository: small.path, parameters: {} });
@@ -106,7 +106,7 @@ async function analyze(farm: Farm): Promise<void> {
   }
 }
 
-/** Asks the server for next to nothing, again and again; answers how long the slowest answer took. */
+/** Sends the server a small request repeatedly; returns how long the slowest answer took. */
 function longestAnswer(url: string): { stop(): Promise<number> } {
   let longest = 0;
   let stopped = false;

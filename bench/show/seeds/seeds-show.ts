@@ -7,7 +7,7 @@ import { sentencesListed, sentencesPassing } from "./sentences.ts";
 import { ccacheBesideGranary } from "./shared-cache/ccache-beside-granary.ts";
 import { sizeClassRows } from "./size-classes/size-class-rows.ts";
 
-/** What the five papers ask for, sentence by sentence. */
+/** The requirements of the five papers, sentence by sentence. */
 export const seedsShow: Show = {
   name: "seeds",
   measurements: [

@@ -18,7 +18,10 @@ import { runTests, type TestResult } from "../run-tests.ts";
 
 const document = "docs/papers.md";
 
-/** How many sentences of each paper name tests. `test/papers.test.ts` checks that these are there and assert something. */
+/**
+ * The number of sentences of each paper with named tests. `test/papers.test.ts` checks that these exist and contain
+ * assertions.
+ */
 export const sentencesListed: Measurement = {
   title: "sentences with a listed test",
   long: false,
@@ -50,7 +53,7 @@ export const sentencesPassing: Measurement = {
   },
 };
 
-/** The packages of tools that some tests try; a test without its tool is skipped, and does not count. */
+/** Installs the packages of tools that some tests use; a test without its tool is skipped, and does not count. */
 async function installTools(): Promise<void> {
   const env = { ...process.env, GRANGE_TEST_ALL: "1" };
   await promisify(execFile)("node", ["scripts/install-test-packages.mjs"], { env });
@@ -59,7 +62,7 @@ async function installTools(): Promise<void> {
 const testsOf = ({ shownBy }: Entry): readonly NamedTest[] =>
   shownBy.kind === "tests" ? shownBy.tests : [];
 
-/** Why a named test does not count: it did not run, was skipped, or failed. */
+/** Returns why a named test does not count: it did not run, was skipped, or failed. */
 function whyNot(meant: readonly WrittenTest[], results: readonly TestResult[]): string | undefined {
   const ran = results.filter(({ fullName }) => meant.some((test) => isRunOf(fullName, test)));
   if (ran.length === 0) return `did not run: ${meant[0]?.fullName ?? "a test that is missing"}`;
@@ -67,7 +70,7 @@ function whyNot(meant: readonly WrittenTest[], results: readonly TestResult[]): 
   return failed && `${failed.fullName}: ${failed.why}`;
 }
 
-/** Whether a test that ran is one of those that a written name with holes stands for. */
+/** Whether a test that ran matches a written name with placeholders. */
 function isRunOf(fullName: string, { fullName: written }: WrittenTest): boolean {
   const holes = /\$[\w.]+|%[a-z#]|\*/g;
   const pattern = written

@@ -7,7 +7,7 @@ import { atMost, forInformation, type Measurement, type Row } from "../row.ts";
 
 const decisions = 1_000_000;
 const leastPerSecond = 20_000;
-/** A heap breathes by a few MiB; half a million of anything that is kept would show as more. */
+/** The size of a heap varies by a few MiB; half a million retained objects of any kind would be more. */
 const mostGrownMiB = 16;
 const how = `${decisions.toLocaleString("en")} decisions in a process of their own, 4 classes, 32 outcomes each, 256 keys; by CPU time`;
 
@@ -55,7 +55,7 @@ function fastEnough({ strategy, perCoreSecond, perSecond }: DecisionSpeed): Row 
   };
 }
 
-/** In a process of its own, so that one strategy's heap is not another's. */
+/** In a separate process, so that each strategy has its own heap. */
 async function measured(strategy: StrategyName, histories: Histories): Promise<DecisionSpeed> {
   const bench = join(import.meta.dirname, "..", "..", "size-class-decisions.ts");
   const args = [...process.execArgv, bench, strategy, String(decisions), histories];

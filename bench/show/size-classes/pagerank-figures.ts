@@ -9,7 +9,7 @@ import { exactly, type Measurement, type Row } from "../row.ts";
 
 const halfAnHour = 1_800_000;
 
-/** What is known of Buildbarn's strategy today, computed anew by ours. */
+/** The known figures of Buildbarn's present strategy, computed again with Grange's implementation. */
 export const pagerankFigures: Measurement = {
   title: "PageRank figures",
   long: false,
@@ -107,7 +107,7 @@ function sample(count: number): Outcomes {
   return { successesMs: Array.from({ length: count }, (_, i) => i + 1), failures: 0 };
 }
 
-/** All that is remembered of a class; undefined is a failure. */
+/** All stored runs of a class; undefined is a failure. */
 function times(ofMs: (place: number) => number | undefined): PastRun[] {
   return Array.from({ length: historySize }, (_, place) => {
     const ms = ofMs(place);

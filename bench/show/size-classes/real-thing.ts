@@ -5,7 +5,7 @@ const rounds = 10;
 const how =
   "two workers on this machine, class 1 (one CPU, 256 MiB) and class 2 (two CPUs, 2 GiB); one commit a round, whose graph has a job of each kind";
 
-/** Real workers and a real graph, ten commits one after the other: what ends up where, and what is said about it. */
+/** Real workers and a real graph, ten commits one after the other: the chosen classes, and the explanations. */
 export const realThing: Measurement = {
   title: "the real thing: ten rounds of four jobs on two classes",
   long: false,

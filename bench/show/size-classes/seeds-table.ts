@@ -3,7 +3,7 @@ import { exactly, type Measurement } from "../row.ts";
 
 const exponents = [0.3, 0.5, 0.7];
 
-/** As Buildbarn's ADR #7 prints it: seconds for what takes a minute on class 8. */
+/** As printed in Buildbarn's ADR #7: seconds for an action that takes a minute on class 8. */
 const printed: readonly (readonly [sizeClass: number, row: string])[] = [
   [1, "112.0s | 169.7s | 257.2s"],
   [2, "90.9s | 120s | 158.3s"],
@@ -28,7 +28,7 @@ export const seedsTable: Measurement = {
   },
 };
 
-/** One decimal; none where the time is in whole seconds by itself. */
+/** One decimal; none for a time in whole seconds. */
 function asPrinted(ms: number): string {
   const seconds = ms / 1_000;
   return `${Number.isInteger(seconds) ? seconds : seconds.toFixed(1)}s`;

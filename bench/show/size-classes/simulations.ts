@@ -4,14 +4,17 @@ import { standardTraces } from "#simulate/traces/standard-traces.ts";
 import { geometricMean } from "../geometric-mean.ts";
 import { atMost, exactly, forInformation, type Measurement, type Row } from "../row.ts";
 
-/** Any others would do: `grange simulate size-classes --trace NAME --seed N` shows what these are made of. */
+/** Any others are possible: `grange simulate size-classes --trace NAME --seed N` shows these traces. */
 const seeds = [1, 2, 3, 4, 5];
 
 const mostCost = 0.85;
 const mostLatency = 1;
 const mostAboveOracle = 1.15;
 
-/** `grange` against what other farms do, and against one that knows the future, on each of the standard traces. */
+/**
+ * `grange` compared with the strategies of other farms, and with one that knows the future, on each of the standard
+ * traces.
+ */
 export const simulations: readonly Measurement[] = Object.entries(standardTraces).map(
   ([name, make]) => ({
     title: `simulated: ${name}`,
@@ -77,7 +80,7 @@ function rowsOf(name: string, comparisons: readonly Comparison[]): Row[] {
   ];
 }
 
-/** Each seed in which another strategy was cheaper or sooner. */
+/** Each seed in which another strategy was cheaper or faster. */
 function worseCases(name: string, comparisons: readonly Comparison[]): Row {
   const measures: readonly (readonly [string, (of: Figures) => number])[] = [
     ["cost", (of) => of.totalCost],

@@ -5,7 +5,7 @@ import { realThing } from "./real-thing.ts";
 import { seedsTable } from "./seeds-table.ts";
 import { simulations } from "./simulations.ts";
 
-/** Size classes: what the baselines are, and how well and how fast they are chosen. */
+/** Size classes: the baselines, and the quality and speed of the choice. */
 export const sizeClassesShow: Show = {
   name: "size-classes",
   measurements: [seedsTable, pagerankFigures, millionDecisions, ...simulations, realThing],

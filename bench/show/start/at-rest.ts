@@ -13,14 +13,15 @@ const measuredMs = 60_000;
 /** `sysconf(_SC_CLK_TCK)` of every Linux that Node runs on. */
 const msPerTick = 10;
 
-/** What `grange up` costs when nobody uses it: processor time, and memory. */
+/** The cost of an idle `grange up`: CPU time and memory. */
 export const atRest: Measurement = {
   title: "at rest",
   long: false,
   async measure() {
     const repository = await smallRepository();
     const data = await mkdtemp(join(tmpdir(), "grange-at-rest-"));
-    // Its own copy: pages that it shares with other Node programs of this machine would count in part only.
+    // Its own copy of Node, because pages that it shares with other Node programs of this machine would count only in
+    // part.
     const node = join(data, "node");
     await copyFile(process.execPath, node);
     const farm = startProgram(node, [
@@ -37,7 +38,7 @@ export const atRest: Measurement = {
       join(data, "farm"),
     ]);
     try {
-      // The result of the graph, which is over by then.
+      // The result of the graph, which has ended by then.
       await farm.line((line) => line.startsWith("{"));
       await setTimeout(restMs);
       return await measureProcesses(farm.pid);

@@ -5,7 +5,7 @@ import { type EmptyMachineRun, onEmptyMachine, type PrintedLine } from "./empty-
 const rounds = 3;
 const how = `git clone; npm start -- --once, on ${rounds} empty machines as an ordinary user, npm's cache empty`;
 
-/** What a person who follows the README waits for. */
+/** The time that a user waits when following the README. */
 export const cloneAndStart: Measurement = {
   title: "clone and start on an empty machine",
   long: true,
@@ -31,7 +31,7 @@ export const cloneAndStart: Measurement = {
 
 const ownGraphHow = "git clone; npm start -- --once --repo ., as an ordinary user; one run each";
 
-/** Grange's own jobs, run by Grange as it is installed from a clone. */
+/** Grange's own jobs, run by Grange as installed from a clone. */
 export const ownGraph: Measurement = {
   title: "own graph on an empty machine",
   long: true,
@@ -77,7 +77,7 @@ function greenMs({ exitCode, ms }: EmptyMachineRun): number {
   return exitCode === 0 ? ms : Infinity;
 }
 
-/** The last lines, for a reader who wants to know why a run failed. */
+/** Returns the last lines, which show why a run failed. */
 export function lastTexts(lines: readonly PrintedLine[], count: number): string {
   return lines
     .slice(-count)

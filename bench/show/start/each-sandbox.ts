@@ -9,7 +9,7 @@ const machines: readonly Pick<EmptyMachineCommand, "user" | "packages">[] = [
   { user: "root", packages: ["bubblewrap", "iproute2"] },
 ];
 
-/** What build tools rely on, with every sandbox that a machine can have. */
+/** The features that build tools rely on, with every sandbox of a machine. */
 export const eachSandbox: Measurement = {
   title: "conformance with each sandbox",
   long: true,

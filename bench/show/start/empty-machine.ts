@@ -4,7 +4,7 @@ import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
 import { Fault } from "#core/fault.ts";
 
-/** A line that a command printed, and when. */
+/** A line that a command printed, and its time. */
 export interface PrintedLine {
   readonly text: string;
   /** Since the command started on the machine; making the machine is not counted. */
@@ -13,17 +13,17 @@ export interface PrintedLine {
 
 export interface EmptyMachineRun {
   readonly exitCode: number;
-  /** How long the command ran on the machine. */
+  /** The duration of the command on the machine. */
   readonly ms: number;
   /** Standard output and standard error in the order in which they arrived. */
   readonly lines: readonly PrintedLine[];
 }
 
 export interface EmptyMachineCommand {
-  /** The repository whose commit `origin.git` holds on the machine. */
+  /** The repository whose commit is in the machine's `origin.git`. */
   readonly checkout: string;
   readonly user: "ordinary" | "root";
-  /** Debian packages beside Git, Node and npm. */
+  /** Debian packages in addition to Git, Node and npm. */
   readonly packages: readonly string[];
   /** A shell command; it starts in the home directory, beside `origin.git`. */
   readonly command: string;
@@ -36,8 +36,7 @@ const started = "grange-show: the command starts";
 /**
  * Runs a command on a machine that has only Debian's base system, Git, Node and npm.
  *
- * Throws `Fault("failed_precondition")` where such a machine cannot be made: it
- * needs root and debootstrap.
+ * Throws `Fault("failed_precondition")` when such a machine cannot be made: it needs root and debootstrap.
  */
 export async function onEmptyMachine(wanted: EmptyMachineCommand): Promise<EmptyMachineRun> {
   const hindrance = whyNoEmptyMachine();
@@ -65,7 +64,7 @@ export async function onEmptyMachine(wanted: EmptyMachineCommand): Promise<Empty
   }
 }
 
-/** Returns why no empty machine can be made here; undefined when one can. */
+/** Returns why no empty machine can be made here; undefined when it is possible. */
 function whyNoEmptyMachine(): string | undefined {
   if (process.getuid?.() !== 0) return "an empty machine is made by root only";
   const path = (process.env["PATH"] ?? "").split(delimiter);
@@ -79,6 +78,6 @@ function endGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, "SIGTERM");
   } catch {
-    // It ended by itself meanwhile.
+    // It has already ended.
   }
 }

@@ -11,7 +11,7 @@ import { type KindOfProject, kindsOfProjects } from "./kinds-of-projects.ts";
 
 const run = promisify(execFile);
 
-/** What `grange init --json` answers. */
+/** The answer of `grange init --json`. */
 const Written = z.object({ files: z.array(z.object({ jobs: z.array(z.string()) })) });
 
 /** The last line of `grange up --once --json`. */
@@ -20,11 +20,11 @@ const LastLine = z.object({ state: z.string(), seconds: z.number() });
 interface Outcome {
   readonly kind: string;
   readonly isGreen: boolean;
-  /** What became of it, for people: `green in 12 s`, or the reason. */
+  /** The result, for people: `green in 12 s`, or the reason. */
   readonly told: string;
 }
 
-/** How far `grange init` alone brings a project of each kind. */
+/** How far `grange init` alone gets with a project of each kind. */
 export const initKinds: Measurement = {
   title: "grange init",
   long: true,
@@ -32,7 +32,7 @@ export const initKinds: Measurement = {
 };
 
 /**
- * Makes a project of each kind, with dependencies from registries where its users have some, and runs `grange init`,
+ * Creates a project of each kind, with dependencies from registries if its users have some, and runs `grange init`,
  * `git commit` and `grange up --once --json` on it. Nothing is edited in between.
  */
 async function initKindRows(

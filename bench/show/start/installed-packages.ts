@@ -12,7 +12,7 @@ const measureInstall = (arguments_: string) =>
     'echo "installed: $(( ($(date +%s%N) - begin) / 1000000 )) ms $(du -s -B 1000000 node_modules | cut -f 1) MB"',
   ].join(" && ");
 
-/** What npm brings for the two commands of the README. */
+/** The packages that npm installs for the two commands of the README. */
 export const installedPackages: Measurement = {
   title: "installed packages",
   long: true,
@@ -23,7 +23,7 @@ export const installedPackages: Measurement = {
       packages: [],
       command: [
         "git clone -q origin.git project && cd project",
-        // The first installation warms the registry's side and is not counted.
+        // The first installation fills caches of the registry and does not count.
         measureInstall("--omit=dev"),
         measureInstall("--omit=dev"),
         measureInstall("--include=dev"),

@@ -1,10 +1,10 @@
-/** A project as a user of some build tool has it. */
+/** A typical project of a build tool. */
 export interface KindOfProject {
   readonly name: string;
   readonly files: Readonly<Record<string, string>>;
-  /** Jobs that must be among those that are written: a graph of others would be green for nothing. */
+  /** Jobs that must be among the written ones: a graph of other jobs would prove nothing. */
   readonly jobs: readonly string[];
-  /** Commands that make its lock file, where its users have one. */
+  /** Commands that create its lock file, if its users have one. */
   readonly prepare?: readonly string[];
 }
 
@@ -12,7 +12,7 @@ const junit = dependency("junit", "junit", "4.13.2", "test");
 
 const json = (value: unknown) => `${JSON.stringify(value, undefined, 2)}\n`;
 
-/** Two packages that import each other and a package of the registry; the first is used as it is built. */
+/** Two packages that import each other and a package of the registry; the first is used in its built form. */
 function nodeWorkspace(
   more: Readonly<Record<string, unknown>>,
   version: string,

@@ -15,7 +15,7 @@ export function parseRollup(text: string): Memory {
   return { pssKib: field("Pss"), rssKib: field("Rss") };
 }
 
-/** Reads what a process holds now; nothing of one that has ended. */
+/** Returns the present memory of a process; zero for one that has ended. */
 export function memoryOf(pid: number): Memory {
   const text = readOrUndefined(`/proc/${pid}/smaps_rollup`);
   return text ? parseRollup(text) : { pssKib: 0, rssKib: 0 };

@@ -12,7 +12,7 @@ const rounds = 5;
 /** The last line of `grange up --once --json`. */
 const LastLine = z.object({ state: z.literal("succeeded"), jobs: z.number(), hits: z.number() });
 
-/** How long somebody waits who tries Grange on a small repository, from the command to its end. */
+/** The time for a first trial of Grange on a small repository, from the command to its end. */
 export const once: Measurement = {
   title: "--once of a small repository",
   long: false,

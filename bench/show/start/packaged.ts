@@ -2,7 +2,7 @@ import { atMost, type Measurement } from "../row.ts";
 import { lastTexts } from "./clone-and-start.ts";
 import { onEmptyMachine } from "./empty-machine.ts";
 
-/** A small repository of somebody who has never heard of Grange. */
+/** A small repository of a user without knowledge of Grange. */
 const makeRepository = [
   "mkdir stranger && cd stranger && git init -q -b main",
   "git config user.name Somebody && git config user.email somebody@example.org",
@@ -11,7 +11,7 @@ const makeRepository = [
   "git add . && git commit -q -m 'A first test'",
 ].join(" && ");
 
-/** The package, as somebody uses it who has no checkout of Grange. */
+/** The package, as used without a checkout of Grange. */
 export const packaged: Measurement = {
   title: "package on an empty machine",
   long: true,

@@ -1,15 +1,15 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** What the kernel says about one process. Times are in clock ticks (10 ms on Linux). */
+/** The kernel's data about one process. Times are in clock ticks (10 ms on Linux). */
 export interface ProcessFigures {
   readonly pid: number;
   readonly parent: number;
   readonly name: string;
-  /** Of the process, and of its children that have ended and were waited for. */
+  /** The time of the process, and of its children that have ended and were waited for. */
   readonly cpuTicks: number;
 }
 
-/** Parses `/proc/PID/stat`. The program's name stands in parentheses and may itself hold any character. */
+/** Parses `/proc/PID/stat`. The program's name is in parentheses and may contain any character. */
 export function parseStat(text: string): ProcessFigures {
   const end = text.lastIndexOf(")");
   const fields = text.slice(end + 2).split(" ");
@@ -25,7 +25,7 @@ export function parseStat(text: string): ProcessFigures {
 /** Returns the process `root` and all its descendants among `all`, each parent before its children. */
 export function descendantsOf(root: number, all: readonly ProcessFigures[]): ProcessFigures[] {
   const found = all.filter((each) => each.pid === root);
-  // The list grows while it is walked.
+  // Adding to the list while it is iterated is intended.
   for (const each of found) found.push(...all.filter(({ parent }) => parent === each.pid));
   return found;
 }
@@ -40,7 +40,7 @@ export function processTree(root: number): ProcessFigures[] {
   return descendantsOf(root, all);
 }
 
-/** A process may end between two reads; it then counts no more. */
+/** A process may end between two reads; then it does not count. */
 export function readOrUndefined(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");

@@ -3,7 +3,7 @@ import {
   sampleRepository,
 } from "../../../test/support/sample-repository.ts";
 
-/** A stranger's small repository: four short jobs that need nothing but a shell. */
+/** A user's small repository: four short jobs that only need a shell. */
 export function smallRepository(): Promise<SampleRepository> {
   return sampleRepository({
     ".grange/farm.yml": [

@@ -9,7 +9,7 @@ import { packaged } from "./packaged.ts";
 import { undeclaredInputs } from "./undeclared-inputs.ts";
 import { wholeTestSuite } from "./whole-test-suite.ts";
 
-/** The README's two commands, as somebody meets them who has just heard of Grange. */
+/** The README's two commands, as a new user runs them. */
 export const startShow: Show = {
   name: "start",
   measurements: [

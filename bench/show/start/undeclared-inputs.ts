@@ -1,7 +1,7 @@
 import type { Measurement } from "../row.ts";
 import { runTests } from "../run-tests.ts";
 
-/** Inputs that ten and more example jobs read and do not declare. */
+/** Undeclared inputs that ten and more example jobs read. */
 export const undeclaredInputs: Measurement = {
   title: "undeclared inputs",
   long: false,

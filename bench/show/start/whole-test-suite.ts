@@ -5,7 +5,7 @@ import { type EmptyMachineCommand, onEmptyMachine } from "./empty-machine.ts";
 /** Each run takes about ten minutes; `GRANGE_SHOW_TEST_ROUNDS` asks for fewer. */
 const rounds = Number(process.env["GRANGE_SHOW_TEST_ROUNDS"] ?? 5);
 
-/** The README's second command, where nothing but Git, Node and npm is installed. */
+/** The README's second command, on a machine with only Git, Node and npm. */
 export const wholeTestSuite: Measurement = {
   title: "npm test on an empty machine",
   long: true,

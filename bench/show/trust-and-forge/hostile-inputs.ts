@@ -5,13 +5,13 @@ import { runSuite } from "../../../test/hostile/run-suite.ts";
 import { hostileSuites } from "../../../test/hostile/suites.ts";
 import { atMost, exactly, forInformation, type Measurement, type Row } from "../row.ts";
 
-/** What an attacked process may grow by: research/ux-reliability.md B4. */
+/** The maximum growth of an attacked process: research/ux-reliability.md B4. */
 const mostGrownMiB = 64;
 
 const options = { full: false };
 const how = "each case of test/hostile against a running farm, over its real interface";
 
-/** Every interface that somebody could attack, on one open farm and one closed one. */
+/** Every interface that can be attacked, on one open farm and one closed one. */
 export const hostileInputs: Measurement = {
   title: "hostile inputs, by interface",
   long: false,

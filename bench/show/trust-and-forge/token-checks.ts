@@ -11,15 +11,15 @@ import { type Farm, startFarm } from "../../../test/support/farm.ts";
 import { quantile } from "../quantile.ts";
 import { forInformation, type Measurement, type Row } from "../row.ts";
 
-/** Both by turns, so that what else the machine does hits them alike; the order changes each time. */
+/** Both alternately, so that other load on the machine affects them equally; the order changes each time. */
 const rounds = 20;
 const callsOfSlice = 500;
 const inFlight = 32;
-/** Of both, beforehand: code that runs for the first time is slow. */
+/** For both, in advance, because code is slow when it runs for the first time. */
 const warmUps = 1_000;
 const leastRatio = 0.95;
 
-/** One side: a farm, and calls of each kind that are made to it, with a token or without. */
+/** One side: a farm, and calls of each kind to it, with a token or without. */
 interface Side {
   readonly farm: Farm;
   readonly calls: Readonly<Record<Kind, () => Promise<unknown>>>;
@@ -33,7 +33,9 @@ const kinds = [
 ] as const;
 type Kind = (typeof kinds)[number];
 
-/** What it costs to know who calls. The calls are the cheapest of their kind: for all others the share is less. */
+/**
+ * The cost of identifying the caller. The calls are the cheapest of their kind: for all others the share is smaller.
+ */
 export const tokenChecks: Measurement = {
   title: "calls to an open farm and to a closed one, by turns",
   long: false,
@@ -95,7 +97,7 @@ function fetched(url: string, agent: Agent, headers: Record<string, string>): Pr
 
 interface Slice {
   readonly seconds: number;
-  /** Of the server's main thread alone, user and system. */
+  /** Only of the server's main thread, user and system. */
   readonly cpuSeconds: number;
 }
 
@@ -149,7 +151,7 @@ async function slice({ farm, calls }: Side, kind: Kind, count: number): Promise<
   return { seconds, cpuSeconds: (await cpuSecondsOf(farm.server.pid)) - cpuBefore };
 }
 
-/** In nanoseconds; ticks of 10 ms, as /proc/PID/stat counts, would be a tenth of what one side takes. */
+/** In nanoseconds, because the ticks of 10 ms in /proc/PID/stat would be a tenth of one side's time. */
 async function cpuSecondsOf(pid: number): Promise<number> {
   const [running = ""] = (await readFile(`/proc/${pid}/schedstat`, "utf8")).split(" ");
   return Number(running) / 1e9;

@@ -3,7 +3,7 @@ import { hostileInputs } from "./hostile-inputs.ts";
 import { tokenChecks } from "./token-checks.ts";
 import { twoThousandEvents } from "./two-thousand-events.ts";
 
-/** Who may do what, and the pull request. */
+/** Rights, and pull requests. */
 export const trustAndForgeShow: Show = {
   name: "trust-and-forge",
   measurements: [hostileInputs, tokenChecks, twoThousandEvents],

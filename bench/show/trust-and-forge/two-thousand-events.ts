@@ -2,7 +2,7 @@ import type { Measurement } from "../row.ts";
 import { eventRows } from "./events/event-rows.ts";
 import { liveThrough, type Plan } from "./events/live-through.ts";
 
-/** Of one seed, the same people do the same in the same order, and the server dies in the same turns. */
+/** With one seed, the same people perform the same actions in the same order, and the server dies in the same turns. */
 const plan: Plan = {
   events: 2_000,
   kills: 20,

@@ -5,14 +5,14 @@ import { Fault } from "#core/fault.ts";
 import { answerOf, differenceOf, type OracleCase } from "#statistics/oracle-cases.fixture.ts";
 import { fewQuestions, manyQuestions, oracleQuestions } from "./oracle-questions.ts";
 
-/** What one function's answers came to. */
+/** The results of one function. */
 interface OracleAgreement {
   readonly name: OracleCase["f"];
   readonly cases: number;
   readonly largestDifference: number;
 }
 
-/** A Python that has SciPy: `GRANGE_TEST_PYTHON`, or `python3`; undefined where neither has. */
+/** Returns a Python with SciPy: `GRANGE_TEST_PYTHON`, or `python3`; undefined when neither has it. */
 export function findOracle(): string | undefined {
   const candidates = [process.env["GRANGE_TEST_PYTHON"], "python3"].filter(
     (each) => each !== undefined,
@@ -22,7 +22,7 @@ export function findOracle(): string | undefined {
   );
 }
 
-/** Asks SciPy what we answer ourselves; the goal is 1e-9. */
+/** Compares SciPy's results with Grange's; the goal is 1e-9. */
 export async function compareWithOracle(
   python: string,
   questions: readonly OracleCase[] = oracleQuestions(manyQuestions, 1),
@@ -40,7 +40,7 @@ export async function compareWithOracle(
   return [...found].map(([name, agreement]) => ({ name, ...agreement }));
 }
 
-/** Writes the few questions that unit tests check always, with the oracle's answers, one a line. */
+/** Writes the few cases that unit tests always check, with SciPy's answers, one per line. */
 export async function writeOracleVectors(python: string): Promise<void> {
   const questions = oracleQuestions(fewQuestions, 2);
   const answers = await askOracle(python, questions);
@@ -58,7 +58,7 @@ function askOracle(python: string, questions: readonly OracleCase[]): Promise<nu
       output += text;
     });
     child.on("error", reject);
-    // Dies it early, the exit code tells; the pipe's own complaint would hide that.
+    // If the process ends early, the exit code shows it; the pipe's own error would hide it.
     child.stdin.on("error", () => {});
     child.on("close", (code) => {
       if (code === 0)

@@ -8,7 +8,7 @@ import {
   wholeBelow,
 } from "#statistics/seeded-random.ts";
 
-/** How many questions of each kind. */
+/** The number of cases of each kind. */
 type QuestionCounts = Readonly<Record<OracleCase["f"], number>>;
 
 export const manyQuestions: QuestionCounts = {
@@ -25,7 +25,7 @@ export const manyQuestions: QuestionCounts = {
   "change-points": 250,
 };
 
-/** Of what is committed beside the code. */
+/** The number of committed cases. */
 export const fewQuestions: QuestionCounts = {
   "rank-test-exact": 60,
   "rank-test-approximate": 30,
@@ -96,7 +96,7 @@ export function oracleQuestions(counts: QuestionCounts, seed: number): OracleCas
   ];
 }
 
-/** Positive, as measured things are; of any size, sometimes with many ties. */
+/** Positive, like measurements; of any magnitude, sometimes with many ties. */
 function figures(random: Random, count: number): number[] {
   const scale = 10 ** (random() < 0.7 ? 6 * random() - 3 : 240 * random() - 120);
   const grain = random() < 0.4 ? 2 + wholeBelow(random, 8) : 0;
@@ -113,7 +113,7 @@ function twoSamples(random: Random, most: number): { a: number[]; b: number[] } 
   return { a: all.slice(0, sizes[0]).map((x) => x * shift), b: all.slice(sizes[0]) };
 }
 
-/** SciPy's approximation knows nothing of samples without any difference. */
+/** SciPy's approximation does not handle samples without any difference. */
 function unlike(make: () => { a: number[]; b: number[] }): { a: number[]; b: number[] } {
   for (;;) {
     const made = make();
@@ -121,7 +121,7 @@ function unlike(make: () => { a: number[]; b: number[] }): { a: number[]; b: num
   }
 }
 
-/** A series that stays at a level for a while; sometimes of whole numbers, so that halves tie. */
+/** A series that stays at a level for some time; sometimes of integers, so that halves tie. */
 function steps(random: Random, count: number): number[] {
   let level = 100;
   const spread = random() < 0.2 ? 0 : 3 * random();

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { PlacedArtifact } from "#artifacts/artifact-cache.ts";
 import { seededRandom } from "#statistics/seeded-random.ts";
 
-/** A real program that the lab counts, as people have it on their machines. */
+/** A real program that the lab counts, as installed on usual machines. */
 export interface CountedProgram {
   readonly name: string;
   /** Without it the program cannot be measured. */
@@ -74,7 +74,7 @@ gc.collect()
 print(len({n.name for n in nodes.values()}))
 `;
 
-/** Makes a folder with the programs' inputs; `run NAME` runs one, behind so many turns of a loop that were planted in it. */
+/** Creates a folder with the programs' inputs; `run NAME` runs one, after a number of additional loop iterations. */
 export async function programsIn(
   directory: string,
   planted: Readonly<Record<string, number>>,
@@ -95,14 +95,14 @@ export async function programsIn(
     ({ name, command }) =>
       `  ${name}) i=0; while [ $i -lt ${planted[name] ?? 0} ]; do i=$((i + 1)); done; ${command} ;;`,
   );
-  // The shell stays: of one that is replaced, the simulator says nothing.
+  // The shell must stay: the simulator reports nothing about a replaced process.
   const script = ["#!/bin/sh", "here=${0%/*}", 'case "$1" in', ...cases, "esac", "exit $?", ""];
   await writeFile(join(directory, "run"), script.join("\n"));
   await chmod(join(directory, "run"), 0o755);
   return { directory, tool: [join(directory, "run")], env: {} };
 }
 
-/** 600 kB that can be compressed a little: enough for two blocks of each compressor. */
+/** 600 kB of slightly compressible text: enough for two blocks of each compressor. */
 function someText(): string {
   const random = seededRandom("text");
   const line = () => `${random().toString(36)} ${random().toString(36)}\n`;

@@ -16,19 +16,19 @@ import { findProgram } from "../find-program.ts";
 import { type CountedProgram, countedPrograms, programsIn } from "./counted-programs.ts";
 import { openCountingPlace } from "./counting-place.ts";
 
-/** Comparisons of equal artifacts, of each program. */
+/** The number of comparisons of equal artifacts, for each program. */
 const comparisons = 50;
-/** Runs that these are drawn from: each comparison has ten of its own choice. */
+/** The runs from which these are drawn: each comparison uses a random ten of them. */
 const recordedRuns = 30;
-/** Changes of half a per cent, of each program. */
+/** The number of changes of half a per cent, for each program. */
 const changes = 5;
-/** So many programs must be quiet: then twenty changes are sought in them. */
+/** This many programs must be quiet: then twenty changes are searched in them. */
 const leastQuiet = 4;
 const plantedShare = 0.005;
 const plantedRuns = 10;
-/** Turns of the shell's loop by which its cost is measured. */
+/** The loop iterations by which the loop's cost is measured. */
 const calibrated = 200;
-/** Somebody else on this machine may fill it meanwhile; then the run is ended, and says so. */
+/** Another process on this machine may fill it meanwhile; then the run is ended, and reports this. */
 const mostTries = 5;
 
 const suite = Suite.parse({
@@ -55,10 +55,10 @@ const suite = Suite.parse({
   },
 });
 
-/** As many as a suite takes. */
+/** As many as in a suite. */
 const sides = suite.iterations.counted;
 
-/** What counted runs gave. */
+/** The results of counted runs. */
 type Counts = readonly number[];
 
 export const countsLong: Measurement = {
@@ -182,7 +182,7 @@ async function foundOf(program: CountedProgram, usual: Counts, count: Count): Pr
   return found;
 }
 
-/** By the rule that the lab itself learns limits by: a change must be twice what its runs lie apart. */
+/** By the lab's own rule for limits: a change must be twice the differences between its runs. */
 function isQuiet(runs: Counts): boolean {
   return scatterFactor * (relativeRange(runs) ?? Number.NaN) < plantedShare;
 }
@@ -196,7 +196,7 @@ function rowOfNoisy({ name }: CountedProgram, told: number): Row {
   );
 }
 
-/** So many of the runs, each at most once. */
+/** Draws this many of the runs, each at most once. */
 function draw(runs: Counts, wanted: number, random: Random): Counts {
   const left = [...runs];
   return Array.from({ length: wanted }, () => {
@@ -205,7 +205,7 @@ function draw(runs: Counts, wanted: number, random: Random): Counts {
   });
 }
 
-/** The lab's verdict about two artifacts of which nothing else is known. */
+/** Returns the lab's verdict about two artifacts without further data. */
 function verdictOf(name: string, before: Counts, after: Counts): string {
   const { cases } = compareArtifacts({
     metrics: metricsOf(suite),

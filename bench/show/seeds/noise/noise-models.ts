@@ -1,16 +1,16 @@
 import type { OpenMachine } from "#comparison/simulate-comparisons.ts";
 import { exponential, normal, type Random } from "#statistics/seeded-random.ts";
 
-/** A machine whose processes differ though the program is the same, process after process. */
+/** A machine on which processes of the same program differ from each other. */
 export interface NoiseModel {
   readonly name: string;
   readonly open: OpenMachine;
 }
 
-/** What a quiet machine shows in any case. */
+/** The noise of any quiet machine. */
 const background = (random: Random) => Math.exp(0.005 * normal(random));
 
-/** A factor that depends on how many processes ran before, from a random phase on. */
+/** A factor that depends on the number of earlier processes, from a random phase on. */
 function byTurn(factorOf: (turn: number) => number, cycle: number): OpenMachine {
   return (random) => {
     let turn = Math.floor(random() * cycle);
@@ -49,7 +49,7 @@ const eachTime =
 const rhythm = (period: number, amplitude: number) =>
   byTurn((turn) => 1 + amplitude * Math.sin((2 * Math.PI * turn) / period), period);
 
-/** Those of the outside review. */
+/** The models of the external review. */
 const reviewed: readonly NoiseModel[] = [
   { name: "lognormal, 1 %", open: eachTime((random) => Math.exp(0.01 * normal(random))) },
   { name: "lognormal, 5 %", open: eachTime((random) => Math.exp(0.05 * normal(random))) },

@@ -4,9 +4,9 @@ import { seededRandom } from "#statistics/seeded-random.ts";
 import { atLeast, atMost, type Measurement, type Row } from "../../row.ts";
 import { type NoiseModel, noiseModels } from "./noise-models.ts";
 
-/** Of equal artifacts, so many comparisons may be told as changes, in %. */
+/** The maximum share of comparisons of equal artifacts that are reported as changes, in %. */
 const mostFalse = 0.1;
-/** Of changes twice as large as the noise, so many must be found, in %. */
+/** The minimum share of found changes that are twice as large as the noise, in %. */
 const leastPower = 90;
 
 interface Trials {
@@ -14,7 +14,7 @@ interface Trials {
   readonly changed: number;
 }
 
-/** One in a thousand of fewer trials is none of them; the long form can tell. */
+/** With fewer trials, one in a thousand is less than one; only the long form can measure it. */
 export const noiseQuick = noise("24 noise models, quick", false, { equal: 400, changed: 100 });
 export const noiseLong = noise("24 noise models, 3,000 comparisons each", true, {
   equal: 3_000,
@@ -32,7 +32,7 @@ function noise(title: string, long: boolean, trials: Trials): Measurement {
 function rowsOf({ name, open }: NoiseModel, { equal, changed }: Trials): Row[] {
   const ofEqual = { trials: equal, shift: 0, open };
   const usual = simulateComparisons({ ...ofEqual, seed: `${name}, equal` });
-  // What self-tests teach, from comparisons that are not judged here.
+  // The result of self-tests, from comparisons that are not judged here.
   const taught = simulateComparisons({ ...ofEqual, trials: 200, seed: `${name}, self-tests` });
   const limit = practicalLimit(taught.usualEffect);
   const learned = simulateComparisons({ ...ofEqual, limit, seed: `${name}, equal, learned` });
@@ -67,7 +67,10 @@ function rowsOf({ name, open }: NoiseModel, { equal, changed }: Trials): Row[] {
   ];
 }
 
-/** The standard deviation of a long row of processes, by many machines; the outermost two in a thousand left out, since heavy tails have none. */
+/**
+ * Returns the standard deviation of a long sequence of processes, on many machines; the outermost two in a thousand are
+ * left out, because heavy tails have none.
+ */
 function spreadOf({ name, open }: NoiseModel): number {
   const random = seededRandom(`${name}, spread`);
   const figures = Array.from({ length: 100 }, () => {

@@ -11,7 +11,7 @@ import { atMost, exactly, forInformation, type Measurement, type Row } from "../
 const roundTripMs = 20;
 const rounds = roundsOr(5);
 
-/** In the order in which a round builds them; every second round the other way round. */
+/** In the order of a round; every second round is in reverse order. */
 const cases = [
   "no cache",
   "ccache alone, empty",
@@ -24,7 +24,7 @@ const cases = [
 ] as const;
 type Case = (typeof cases)[number];
 
-/** The seed's four timings for ccache, beside what ccache does alone and by HTTP to the farm; `files` compilations. */
+/** The seed's four timings for ccache, compared with ccache alone and with HTTP to the farm; `files` compilations. */
 export function ccacheBesideGranary(files: number): Measurement {
   return {
     title: `four timings: ccache, ${files} files, ${roundTripMs} ms`,
@@ -131,7 +131,7 @@ async function fullAfter(
   return build(env);
 }
 
-/** Each is as young as the others, and has begun its own work before it is timed. */
+/** All daemons have the same age, and have started their own work before they are measured. */
 async function withGranary(
   lab: GranaryLab,
   build: (granary: Granary) => Promise<number>,

@@ -7,10 +7,10 @@ import { priceOfWaiting } from "#size-classes/strategies/grange-price.ts";
 import type { OfferedClass } from "#size-classes/strategy.ts";
 
 /**
- * Sends each action to one class always: the best in hindsight over all its executions of the trace.
+ * Always sends each action to one class: the best one in hindsight over all its executions in the trace.
  *
- * So it sees what nobody can see beforehand, but no single input. What comes to nothing runs once more on the
- * greatest class. About what a strategy could reach that does not know inputs.
+ * So it has knowledge that is not available in advance, but not about single inputs. A failed execution runs once more
+ * on the largest class. This is about the limit for a strategy that does not know inputs.
  */
 export function bestFixedClass(trace: Trace, settings: SizeClassSettings): Chooser {
   const best = bestClasses(trace, settings);
@@ -85,7 +85,7 @@ function bestClasses(trace: Trace, settings: SizeClassSettings): Map<string, Bes
   );
 }
 
-/** What an execution runs for that begins on a class, and is run on the greatest if it comes to nothing. */
+/** Yields the runs of an execution that starts on a class, and runs on the largest if it fails. */
 function* runsFrom(
   { header }: Trace,
   execution: TraceExecution,

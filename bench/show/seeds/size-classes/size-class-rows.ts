@@ -10,16 +10,16 @@ import { atMost, exactly, forInformation, type Measurement, type Row } from "../
 import { bestFixedClass } from "./best-fixed-class.ts";
 import { unseenTraces } from "./unseen-traces.ts";
 
-/** The strategy's parameters were chosen by others, from 101 on. */
+/** The strategy's parameters were chosen with other seeds, from 101 on. */
 const seeds = [1, 2, 3];
 
 const mostAboveOracle = 1.15;
 const mostAboveFixed = 1.05;
 const mostOfPageRank = 0.85;
-/** Tried in this order, until `grange` is as fast at p95 as PageRank; the first is the usual one. */
+/** Tried in this order, until `grange` is as fast at p95 as PageRank; the first is the default. */
 const pricesOfDelay = [3, 5, 8, 12, 20, 32];
 
-/** `grange` on the standard traces and on ten kinds that it was not made for. */
+/** `grange` on the standard traces and on ten kinds for which it was not made. */
 export const sizeClassRows: readonly Measurement[] = Object.entries({
   ...unseenTraces,
   ...standardTraces,
@@ -38,7 +38,7 @@ interface OfSeed {
   readonly oracle: Figures;
   readonly fixed: Figures;
   readonly pagerank: Figures;
-  /** With the least price of delay at which it is as fast as PageRank at p95; undefined with none of them. */
+  /** With the lowest price of delay at which it is as fast as PageRank at p95; undefined if there is none. */
   readonly asFast: { readonly priceOfDelay: number; readonly figures: Figures } | undefined;
   readonly executions: number;
 }
@@ -92,7 +92,7 @@ function rowsOf(kind: string, all: readonly OfSeed[]): Row[] {
 }
 
 function costRow(kind: string, all: readonly OfSeed[], over: string): Row {
-  // Of actions seen ten times before; where hardly any is seen so often, of all executions.
+  // For actions seen ten times before; if hardly any is seen so often, for all executions.
   const isKnown = all.every(({ grange }) => grange.afterTen.executions >= 100);
   const cost = (of: Figures) => (isKnown ? of.afterTen : of).objective;
   const toOracle = all.map(({ grange, oracle }) => cost(grange) / cost(oracle));

@@ -54,11 +54,11 @@ export function traceOf(
   };
 }
 
-/** What one execution of an action needs; fields that are left out are the usual ones. */
+/** The needs of one execution of an action; omitted fields have the defaults. */
 type Need = Pick<TraceExecution, "serialMs" | "parallelMs" | "width" | "peakMemoryBytes"> &
   Partial<Pick<TraceExecution, "timeoutMs" | "ownTimeoutMs">>;
 
-/** An action: what its executions need, by their number and by how far the trace has come (0 to 1). */
+/** An action: the needs of its executions, by their number and by the progress of the trace (0 to 1). */
 export type Needs = (number: number, progress: number) => Need;
 
 interface Arrivals {
@@ -67,15 +67,15 @@ interface Arrivals {
 }
 const usualArrivals: Arrivals = { executions: 6_000, meanGapMs: 1_000 };
 
-/** A stream of seeded random numbers that is another for each kind of trace. */
+/** Returns a stream of seeded random numbers that differs for each kind of trace. */
 export function randomOf(kind: number, seed: number): Random {
   return randomFrom(seed * 1_000 + kind);
 }
 
 /**
- * Executions of some actions that come one by one, by a Poisson process.
+ * Executions of some actions that arrive one by one, as a Poisson process.
  *
- * Actions are asked for unevenly: the most popular some twenty times as often as the least.
+ * Actions have different frequencies: the most popular is about twenty times as frequent as the rarest.
  */
 export function poisson(
   random: Random,
@@ -102,7 +102,7 @@ export function poisson(
   });
 }
 
-/** Three actions have a target together, and ten targets a mnemonic. */
+/** Three actions share a target, and ten targets a mnemonic. */
 export function executionOf(action: number, at: number, need: Need): TraceExecution {
   const target = Math.floor(action / 3);
   return {
@@ -123,9 +123,9 @@ export function executionOf(action: number, at: number, need: Need): TraceExecut
   };
 }
 
-/** How an action shares its work among CPUs. */
+/** How an action divides its work among CPUs. */
 export interface Sharing {
-  /** Of the CPU time, what can be shared. */
+  /** The parallel share of the CPU time. */
   readonly share: number;
   readonly width: number;
 }
@@ -151,17 +151,17 @@ export function needOf(
   };
 }
 
-/** Seconds at the median, minutes at most: of one CPU. */
+/** Seconds at the median, minutes at most, on one CPU. */
 export function usualWork(random: Random): number {
   return Math.min(200_000, logNormal(random, 6_000, 1));
 }
 
-/** Mostly some hundred MiB, below the least class's memory. */
+/** Usually some hundred MiB, below the smallest class's memory. */
 export function usualMemory(random: Random): number {
   return Math.min(2.5 * GiB, logNormal(random, 200 * MiB, 0.9));
 }
 
-/** A few per cent to a fifth, from one execution to the next. */
+/** A few per cent to a fifth between executions. */
 export function noisy(random: Random, value: number, sigma: number): number {
   return logNormal(random, value, sigma);
 }

@@ -20,23 +20,25 @@ import {
 } from "./trace-of.ts";
 
 /**
- * Ten kinds of traces that no parameter of the strategies was chosen by.
+ * Ten kinds of traces that were not used to choose parameters of the strategies.
  *
- * They vary what an outside review varied (one idea each), with figures drawn anew for each seed. Parameters were
- * chosen by seeds from 101 on; `size-class-rows.ts` shows others.
+ * They vary the parameters of an external review (one each), with new random figures for each seed. Parameters were
+ * chosen with seeds from 101 on; `size-class-rows.ts` shows others.
  */
 export const unseenTraces: Readonly<Record<string, (seed: number) => Trace>> = {
-  /** What a run takes depends on its input: one of two sizes. */
+  /** The work of a run depends on its input: one of two sizes. */
   "two sizes of input": (seed) => {
     const random = randomOf(1, seed);
     return traceOf("two sizes of input", poisson(random, actions(random, 60, ofTwoSizes)));
   },
-  /** Work grows or shrinks four times, at once or bit by bit; for some, what can be shared changes too. */
+  /**
+   * Work grows or shrinks by a factor of four, at once or gradually; for some actions, the parallel share changes, too.
+   */
   drift: (seed) => {
     const random = randomOf(2, seed);
     return traceOf("drift", poisson(random, actions(random, 60, drifting)));
   },
-  /** Once in a while a run needs many times the usual memory. */
+  /** Rarely a run needs many times the usual memory. */
   "rare shortage of memory": (seed) => {
     const random = randomOf(3, seed);
     return traceOf("rare shortage of memory", poisson(random, actions(random, 60, rarelyHungry)));
@@ -50,17 +52,17 @@ export const unseenTraces: Readonly<Record<string, (seed: number) => Trace>> = {
   },
   /** Hundreds of executions at once on a fixed number of workers. */
   "bursts on fixed workers": burstsOnFixedWorkers,
-  /** Work that two to six CPUs can share. */
+  /** Work for two to six CPUs. */
   "saturating work": (seed) => {
     const random = randomOf(7, seed);
     return traceOf("saturating work", poisson(random, actions(random, 60, saturating)));
   },
-  /** Actions that take about as long on the least class as they may. */
+  /** Actions whose duration on the smallest class is close to the limit. */
   "edge of a limit": (seed) => {
     const random = randomOf(8, seed);
     return traceOf("edge of a limit", poisson(random, actions(random, 60, atALimit)));
   },
-  /** Some runs in a row with much parallel work, some with little and serial work, and so on. */
+  /** Several runs with much parallel work alternate with several short serial runs. */
   "alternating regimes": (seed) => {
     const random = randomOf(9, seed);
     return traceOf("alternating regimes", poisson(random, actions(random, 60, alternating)));
@@ -90,7 +92,7 @@ function ofTwoSizes(random: Random): Needs {
   const longMs = shortMs * between(random, 5, 25);
   const longRate = between(random, 0.1, 0.4);
   const ofShort = sharingOf(random, 0.2);
-  // A larger input is mostly shared among more CPUs, and mostly not held in memory at once.
+  // Larger inputs are usually more parallel, and usually not in memory at once.
   const ofLong = random() < 0.4 ? parallel(random, 0.7, 0.97) : ofShort;
   const memory = usualMemory(random);
   const memoryOfLong = memory * between(random, 1, 3);
@@ -138,7 +140,7 @@ function rarelyHungry(random: Random): Needs {
 
 function seenOnceOrTwice(seed: number): Trace {
   const random = randomOf(4, seed);
-  // Actions of one target are alike; what they are is drawn for the target.
+  // Actions of one target are similar; their properties are drawn for the target.
   const targets = Array.from({ length: 1_300 }, () => ({
     cpuMs: pareto(random, 1_000, 1, 120_000),
     sharing: sharingOf(random, 0.2),
@@ -172,7 +174,7 @@ function heavyTailed(random: Random): Needs {
   });
 }
 
-/** As many CPUs of each class; half of them would do for the mean of the load. */
+/** The number of CPUs of each class; half of them would be enough for the mean load. */
 const fixedWorkers: Readonly<Record<number, number>> = { 1: 24, 2: 8, 4: 4, 8: 2 };
 
 function burstsOnFixedWorkers(seed: number): Trace {
@@ -214,7 +216,7 @@ function saturating(random: Random): Needs {
 
 function atALimit(random: Random): Needs {
   const limitMs = between(random, 30_000, 300_000);
-  // On the least class some executions are over in time, some not.
+  // On the smallest class some executions end in time, others do not.
   const cpuMs = limitMs * between(random, 0.8, 1.3);
   const sharing = parallel(random, 0.5, 0.95);
   const memory = usualMemory(random);

@@ -11,10 +11,10 @@ import {
   type Word,
 } from "./watched-place.ts";
 
-/** One thing that somebody does. False: there was nothing to do it to. */
+/** One action of a person. False: there was no object for it. */
 type Effect = (place: Place, random: Random, turn: number) => Promise<boolean>;
 
-/** GitHub's times are whole seconds: what is edited within one looks as if it was written so. */
+/** GitHub's times are whole seconds: an edit within the same second is not visible as an edit. */
 const oldEnoughToEditMs = 2_500;
 
 const effects: readonly (readonly [name: string, weight: number, effect: Effect])[] = [
@@ -39,7 +39,7 @@ const effects: readonly (readonly [name: string, weight: number, effect: Effect]
   ["comment deleted", 1, deleteComment],
 ];
 
-/** Somebody does something somewhere; answers what. */
+/** Performs a random action at a random place; returns its description. */
 export async function drawEffect(
   places: readonly Place[],
   random: Random,
@@ -64,7 +64,7 @@ function weighed(random: Random): (typeof effects)[number] {
 const oneOf = <One>(all: readonly One[], random: Random): One | undefined =>
   all[Math.floor(random() * all.length)];
 
-/** Never the same twice, so that no commit is another's. Some make the program slower. */
+/** Never the same twice, so that no two commits are equal. Some make the program slower. */
 function changed({ repository }: Place, random: Random): FakeFiles {
   const work = random() < 0.3 ? 1_100 : 1_000;
   return {
@@ -87,7 +87,7 @@ async function tag({ repository }: Place, random: Random, turn: number): Promise
   return true;
 }
 
-/** Tags that stand, by repository. */
+/** Existing tags, by repository. */
 const tags = new WeakMap<object, string[]>();
 
 function tagsOf(repository: object): string[] {
@@ -119,7 +119,7 @@ function noteChange(past: PullPast | undefined, turn: number): void {
   if (past !== undefined) past.changedAt = turn;
 }
 
-/** A pull request in that state, the later ones rather. */
+/** Returns a pull request in that state, later ones with a higher probability. */
 function pullIn(place: Place, random: Random, state: "open" | "closed"): number | undefined {
   const fit = [...place.pulls.keys()].filter(
     (number) => place.repository.pullState(number).state === state,
@@ -171,7 +171,7 @@ const talk = [
 ] as const;
 
 async function say(place: Place, random: Random, turn: number, asked: Word | undefined) {
-  // Only where something is measured it is asked for; elsewhere that is refused, now and then.
+  // Measurements are requested where they are configured; sometimes elsewhere, where they are refused.
   const isElsewhere = place.repository.slug !== measuredSlug;
   if (asked === "bench" && isElsewhere && random() < 0.9) return false;
   const isToOneThatIsOver = random() < 0.05;
@@ -226,7 +226,7 @@ async function edit(place: Place, random: Random): Promise<boolean> {
 }
 
 async function deleteComment(place: Place, random: Random): Promise<boolean> {
-  // What became of these is read from their answers.
+  // The results of these are read from their answers.
   const fit = place.comments.filter(
     ({ fate, word }) => fate === "as written" && word !== "approve" && word !== "bench",
   );

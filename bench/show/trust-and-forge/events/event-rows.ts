@@ -3,7 +3,7 @@ import type { Lived, Plan } from "./live-through.ts";
 import { policies } from "./watched-place.ts";
 import { writtenTwice } from "./written-twice.ts";
 
-/** Of what is wrong, as much as a line of a table bears. */
+/** As many errors as fit into a line of a table. */
 const mostShown = 5;
 
 export function eventRows(lived: Lived, plan: Plan): Row[] {

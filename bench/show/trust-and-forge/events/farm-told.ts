@@ -18,18 +18,21 @@ type MadeGraph = z.infer<typeof MadeGraph>;
 
 const TakenCommand = z.object({ slug: z.string(), id: z.string(), state: z.string() });
 
-/** All that the farm says of what it watches: its API, and its tables where the API has no such question. */
+/**
+ * The farm's information about its watched repositories: from its API, or from its tables if the API does not contain
+ * it.
+ */
 export interface FarmTold {
   readonly details: ReadonlyMap<string, ForgeRepositoryDetail>;
   readonly graphs: readonly MadeGraph[];
-  /** Graphs that no forge is known to be the reason for. */
+  /** Graphs without a known cause in a forge. */
   readonly strayGraphs: number;
   readonly commands: readonly z.infer<typeof TakenCommand>[];
-  /** In the record of what was done. */
+  /** The retriggers in the audit log. */
   readonly retriggers: number;
-  /** Webhooks that were taken, by state. */
+  /** Accepted webhooks, by state. */
   readonly deliveries: Readonly<Record<string, number>>;
-  /** Rows that wait to be shown, or to be looked at again for doubles. */
+  /** Rows that wait to be sent to a forge, or to be checked again for duplicates. */
   readonly waiting: number;
   readonly givenUp: readonly string[];
   readonly requestedBenchmarks: readonly z.infer<typeof RequestedBenchmark>[];
@@ -37,7 +40,7 @@ export interface FarmTold {
   readonly tries: ReadonlyMap<number, number>;
 }
 
-/** A request for measuring that somebody asked for in a comment. */
+/** A measurement that a person requested in a comment. */
 const RequestedBenchmark = z.object({
   slug: z.string(),
   pull: z.number(),

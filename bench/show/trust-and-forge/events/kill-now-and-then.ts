@@ -2,22 +2,24 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Random } from "#statistics/seeded-random.ts";
 import type { Farm } from "../../../../test/support/farm.ts";
 
-/** All kills are to hit events that come. */
+/** All kills must happen while events arrive. */
 const lastKillAt = 0.97;
 const mostMsLater = 700;
-/** On a machine that is slow to start servers, events wait for the start: else nobody lives to see them. */
+/**
+ * On a machine that starts servers slowly, events wait for the start; otherwise no server would be running for them.
+ */
 const mostTurnsAhead = 30;
 
 interface Killing {
-  /** Of the turns, this one is over. */
+  /** Reports that this turn has ended. */
   reached(turn: number): void;
-  /** Resolves when events may go on: the server of that many turns ago lives. */
+  /** Resolves when events may continue: the server of that many turns ago runs. */
   mayGoOn(): Promise<void>;
-  /** How often it was killed, once that is over. */
+  /** Resolves at the end with the number of kills. */
   readonly done: Promise<number>;
 }
 
-/** Kills the server in drawn turns, and starts it again each time. */
+/** Kills the server in random turns, and restarts it each time. */
 export function killNowAndThen(
   farm: Farm,
   { kills, turns, random }: { kills: number; turns: number; random: Random },
@@ -53,7 +55,7 @@ export function killNowAndThen(
     async mayGoOn() {
       const isAlive = () =>
         moments.filter((moment) => moment <= turn - mostTurnsAhead).length <= killed;
-      // A server that does not start ends it all.
+      // A server that does not start ends the whole run.
       await Promise.race([until(isAlive), done]);
     },
     done,

@@ -14,9 +14,9 @@ export interface Plan {
   readonly events: number;
   readonly kills: number;
   readonly seed: number;
-  /** Between two events. */
+  /** The pause between two events. */
   readonly everyMs: number;
-  /** So long after the faults all is to be as it should. */
+  /** The time after the faults within which the state must be correct. */
   readonly waitLimitMs: number;
 }
 
@@ -24,7 +24,7 @@ export interface Lived {
   readonly effects: ReadonlyMap<string, number>;
   readonly killed: number;
   readonly eventsMs: number;
-  /** From the end of the faults until nothing was wrong; undefined: something still is. */
+  /** From the end of the faults until the state was correct; undefined: it still is not. */
   readonly settledMs: number | undefined;
   readonly wrong: Wrong;
   readonly told: FarmTold;
@@ -33,7 +33,7 @@ export interface Lived {
 
 const lookEveryMs = 2_000;
 
-/** Lets events and kills happen, ends the faults, and waits until all is as it should be. */
+/** Runs events and kills, ends the faults, and waits until the state is correct. */
 export async function liveThrough<Answer>(
   plan: Plan,
   judge: (lived: Lived) => Answer,
@@ -67,7 +67,7 @@ export async function liveThrough<Answer>(
 }
 
 async function happen({ farm, places }: World, { events, kills, seed, everyMs }: Plan) {
-  // The kills have chance of their own: how long a start takes changes nothing in what people do.
+  // The kills use their own random numbers, so that the duration of a start does not change people's actions.
   const random = seededRandom(seed);
   const chance = seededRandom(`kills of ${seed}`);
   const effects = new Map<string, number>();

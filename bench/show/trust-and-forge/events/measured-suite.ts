@@ -3,12 +3,12 @@ import { suiteName } from "./watched-place.ts";
 export const target = "linux-x64";
 export const program = "lib/tool.mjs";
 
-/** A program that reports a figure of its own: exact, so that one process a commit says all. */
+/** A program that reports its own exact figure, so that one process per commit is enough. */
 export function programOf(work: number): string {
   return `console.log(JSON.stringify({ work: ${work} }));\n`;
 }
 
-/** How commits of a repository are measured. */
+/** The measurement of a repository's commits. */
 export function measuredSuite(repository: string): Readonly<Record<string, unknown>> {
   return {
     suite: suiteName,

@@ -9,7 +9,7 @@ import { startLab } from "../../benchmark-lab/lab.ts";
 import { measuredSuite, program, programOf, target } from "./measured-suite.ts";
 import { maintainer, measuredSlug, type Place, policies, triager } from "./watched-place.ts";
 
-/** A farm of real processes with a worker and a collector, and the GitHub that it watches. */
+/** A farm of real processes with a worker and a collector, and a fake GitHub that it watches. */
 export interface World {
   readonly github: FakeGitHub;
   readonly farm: Farm;
@@ -17,7 +17,7 @@ export interface World {
   stop(): Promise<void>;
 }
 
-/** Some 15 of a hundred requests fail, half of the writes among them after they were done. */
+/** About 15 of a hundred requests fail; for writes, half of the failures come after the write. */
 export const faults: Partial<FakeFaults> = {
   webhookLoss: 0.3,
   webhookDouble: 0.1,

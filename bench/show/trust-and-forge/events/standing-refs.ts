@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** Branches and tags of a bare repository with the commits that they name: Git's own word. */
+/** Returns branches and tags of a bare repository with their commits, as Git reports them. */
 export async function standingRefs(path: string): Promise<ReadonlyMap<string, string>> {
   const format = "%(refname) %(objectname) %(*objectname)";
   const { stdout } = await run("git", [

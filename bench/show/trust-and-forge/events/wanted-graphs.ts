@@ -1,15 +1,15 @@
 import type { FakeComment } from "../../../../test/support/fake-github/fake-github.ts";
 import { maintainer, type PersonComment, type Place } from "./watched-place.ts";
 
-/** What is to be there for one repository, by what people did and by its policy. */
+/** The expected state of one repository, from people's actions and its policy. */
 export interface Wanted {
-  /** `REF SHA`, each of which is to have exactly one graph. */
+  /** `REF SHA`, each of which must have exactly one graph. */
   readonly graphs: ReadonlySet<string>;
   /** Heads of forks that wait for an approval. */
   readonly held: ReadonlySet<string>;
-  /** Numbers of pull requests of whose head somebody approved who may. */
+  /** Numbers of pull requests whose head an authorised person approved. */
   readonly approved: ReadonlySet<number>;
-  /** Approvals that nothing excuses the farm from having taken, and that it answered otherwise. */
+  /** Valid approvals that the farm should have accepted, but answered differently. */
   readonly denied: readonly string[];
 }
 
@@ -46,7 +46,7 @@ export function wantedOf(place: Place, refs: ReadonlyMap<string, string>, bot: s
   return { graphs, held, approved, denied };
 }
 
-/** Whether it asks to let that commit run, by somebody who may. */
+/** Whether an authorised person requests to run that commit. */
 function namesHead({ word, by, body, head: seen }: PersonComment, head: string): boolean {
   return word === "approve" && by === maintainer && (body.includes(head) || seen === head);
 }

@@ -1,7 +1,7 @@
 import type { ForgePolicyChange } from "#api/forge.ts";
 import type { FakeRepository } from "../../../../test/support/fake-github/fake-github.ts";
 
-/** A repository that the farm watches, and all that people did there, as far as it says what is to be. */
+/** A repository that the farm watches, and all people's actions there that affect the expected state. */
 export interface Place {
   readonly repository: FakeRepository;
   readonly policy: ForgePolicyChange;
@@ -11,9 +11,9 @@ export interface Place {
 
 export interface PullPast {
   readonly author: string;
-  /** The turn in which its state or head changed last. */
+  /** The turn of the last change of its state or head. */
   changedAt: number;
-  /** Head → how often it was opened again with it: each time may make another graph. */
+  /** Head → how often the pull request was reopened with it: each time may create another graph. */
   readonly reopened: Map<string, number>;
 }
 
@@ -23,17 +23,17 @@ export interface PersonComment {
   readonly id: number;
   readonly pull: number;
   readonly by: string;
-  /** What it asked for when it was written; undefined: nothing. */
+  /** The request in the original text; undefined: none. */
   readonly word: Word | undefined;
   readonly body: string;
-  /** The head of the pull request just then. */
+  /** The head of the pull request at that time. */
   readonly head: string;
   readonly turn: number;
   readonly writtenAt: number;
   fate: "as written" | "edited into talk" | "edited into a command" | "deleted";
 }
 
-/** Who may write where; everybody else may read. */
+/** The user who may write; everybody else may read. */
 export const maintainer = "maintainer";
 export const triager = "triager";
 export const people = [maintainer, triager, "ann", "bob", "mallory"] as const;
@@ -41,7 +41,7 @@ export const people = [maintainer, triager, "ann", "bob", "mallory"] as const;
 /** Names of checks are those of graphs; without a named graph: */
 export const checkName = "grange";
 
-/** Policies that differ in what they want of pull requests. */
+/** Policies that differ for pull requests. */
 export const policies: Readonly<Record<string, ForgePolicyChange>> = {
   "acme/api": {},
   "acme/web": { forkGraphs: "always" },
@@ -53,6 +53,6 @@ export const policies: Readonly<Record<string, ForgePolicyChange>> = {
   "delta/lib": { forkGraphs: "always", tags: "v*" },
 };
 
-/** The one of which commits are measured. */
+/** The repository whose commits are measured. */
 export const measuredSlug = "gamma/engine";
 export const suiteName = "engine";

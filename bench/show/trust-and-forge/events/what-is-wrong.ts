@@ -3,7 +3,7 @@ import type { FarmTold } from "./farm-told.ts";
 import { type Wanted, wantedOf } from "./wanted-graphs.ts";
 import { checkName, measuredSlug, type PersonComment, type Place } from "./watched-place.ts";
 
-/** Of each promise, where it is broken. */
+/** The violations of each promise. */
 export interface Wrong {
   readonly state: string[];
   readonly approvals: string[];
@@ -50,7 +50,7 @@ export function whatIsWrong(
   return wrong;
 }
 
-/** Nothing can be shown at a comment that is gone. */
+/** A deleted comment cannot show a result. */
 function isOfDeleted(places: readonly Place[], what: string): boolean {
   return places.some(({ comments }) =>
     comments.some(({ id, fate }) => fate === "deleted" && what.includes(` reaction/${id}: `)),
@@ -105,7 +105,7 @@ function compareGraphs(place: Place, wanted: Wanted, told: FarmTold, wrong: Wron
     if (pull !== null && isWanted && !wanted.graphs.has(`${ref} ${sha}`))
       wrong.graphs.push(`${where}: nobody wants it`);
     if (state === "running") wrong.leftRunning.push(where);
-    // A commit that comes back may have another; one that never went, not.
+    // A commit that returns may have another graph; a commit that was never removed may not.
     const most = 1 + (pull === null ? 0 : (place.pulls.get(pull)?.reopened.get(sha) ?? 0));
     if (generation > most) wrong.workedTwice.push(`${where}: ${generation} graphs`);
   }
@@ -185,7 +185,7 @@ function compareAnswers(place: Place, told: FarmTold, bot: string, wrong: Wrong)
   }
 }
 
-/** Comments by which something may have run again: of one that was deleted nobody knows the answer. */
+/** Comments that may have caused another run: for a deleted comment the answer is unknown. */
 function retriggersAt({ repository, comments }: Place, bot: string): PersonComment[] {
   return comments.filter(({ id, pull, word, fate }) => {
     if (word !== "retrigger") return false;
@@ -197,15 +197,15 @@ function retriggersAt({ repository, comments }: Place, bot: string): PersonComme
   });
 }
 
-/** The fewest and the most answers that a comment may have. */
+/** Returns the minimum and maximum number of answers to a comment. */
 function answersTo({ word, fate }: PersonComment): readonly [number, number] {
   switch (fate) {
     case "as written":
       return word === undefined ? [0, 0] : [1, 1];
-    // Carried out if it was read before that.
+    // Executed if it was read before the edit.
     case "edited into talk":
       return word === undefined ? [0, 0] : [0, 1];
-    // It is told that edits do not count; one that had been read before is answered as it was.
+    // The answer states that edits do not count; a comment that was read before the edit has its earlier answer.
     case "edited into a command":
       return [1, 1];
     case "deleted":

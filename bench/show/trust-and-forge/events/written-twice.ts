@@ -1,6 +1,6 @@
 import type { LedgerEntry } from "../../../../test/support/fake-github/fake-github.ts";
 
-/** How often something was written that was there already, by the ledger of all that was written. */
+/** Returns how often something was written that already existed, by the ledger of all writes. */
 export function writtenTwice(ledger: readonly LedgerEntry[]): {
   readonly comments: number;
   readonly checks: number;
@@ -14,7 +14,7 @@ export function writtenTwice(ledger: readonly LedgerEntry[]): {
     checks: doublesOf(
       ledger
         .filter(({ what }) => what === "check created")
-        // Commit and name; what follows is how it stood.
+        // Commit and name; the rest is the state.
         .map(({ repository, text }) => `${repository} ${text.split(" ").slice(0, 2).join(" ")}`),
     ),
   };
