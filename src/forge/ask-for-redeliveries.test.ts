@@ -68,7 +68,7 @@ test("each look begins where the one before ended, whichever server had it, and 
 
   expect(github.redelivered).toEqual(["a", "b"]);
   const minutesBack = reads.map((since) => (began.getTime() - since.getTime()) / 60_000);
-  // The second of two at once may begin when the first has ended already.
+  // The second of two at once may begin after the first has ended.
   expect([minutesBack[0], minutesBack.at(-1)]).toEqual([360, 3]);
 });
 

@@ -12,11 +12,13 @@ import type { ForgeServices } from "./forge-services.ts";
 import type { ForgeDelivery, ForgeRedeliveries } from "./webhooks/forge-webhooks.ts";
 
 const hourMs = 60 * 60_000;
-/** The period of the first look. Older deliveries are covered by the next full reading of the repositories. */
+/**
+ * The period that the first check covers. Older deliveries are covered by the next full reading of the repositories.
+ */
 const firstBackMs = 6 * hourMs;
-/** Its times have whole seconds, and a list may lag behind. */
+/** The forge's times have whole seconds, and its list may be delayed. */
 const overlapMs = 2 * 60_000;
-/** It is still trying. */
+/** A younger delivery may still be in progress. */
 const settledMs = 60_000;
 const mostAtOnce = 100;
 const keepDeliveriesMs = 7 * 24 * hourMs;
@@ -39,15 +41,14 @@ export function neverTaken(
   });
 }
 
-/** From when on a list is read: where the look before ended, as far as there is anything to be had. Pure. */
+/** Returns the time from which the list is read: the end of the previous check, limited to the forge's record. Pure. */
 export function readFrom(mark: Date | undefined, now: Date, keptMs: number): Date {
   const before = mark === undefined ? -firstBackMs : mark.getTime() - now.getTime() - overlapMs;
   return new Date(now.getTime() + Math.max(before, -keptMs));
 }
 
 /**
- * Returns up to when all deliveries were checked, if only the oldest few of the missing ones were requested again.
- * Pure.
+ * Returns up to when all deliveries were checked, if only the oldest missing ones were requested again. Pure.
  *
  * The next check begins before this time and requests the rest.
  */
@@ -60,7 +61,7 @@ export function readUntil(
   return new Date(Math.min(settled.getTime(), left[asked] ?? Number.POSITIVE_INFINITY));
 }
 
-/** Has forges send again what never came. Once each: the state itself is read by every look at everything. */
+/** Requests redelivery of webhooks that never arrived, once each; each full reading reads the state itself anyway. */
 export async function askForRedeliveries(services: ForgeServices): Promise<number> {
   const asked = await Promise.allSettled(
     services.forges.map(async ({ kind, webhooks }) =>

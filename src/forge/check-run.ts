@@ -1,4 +1,4 @@
-/** A note at a line of a file in a check run. */
+/** An annotation of a line of a file in a check run. */
 export interface CheckAnnotation {
   readonly path: string;
   readonly startLine: number;
@@ -7,11 +7,11 @@ export interface CheckAnnotation {
   readonly message: string;
 }
 
-/** One check run of a commit, whole: sending it again changes nothing. */
+/** A complete check run of a commit: sending it again changes nothing. */
 export interface CheckRun {
   readonly sha: string;
   readonly name: string;
-  /** The id by which the farm finds it again, whoever created it. */
+  /** The id by which the farm finds it again, independent of its creator. */
   readonly externalId: string;
   readonly detailsUrl: string;
   readonly state:

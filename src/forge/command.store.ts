@@ -9,20 +9,20 @@ const Command = z.object({
   id: z.string(),
   pull: z.number(),
   author: z.string(),
-  /** The line that asked. */
+  /** The line with the command. */
   command: z.string(),
   /** The head of the pull request when the comment was read. */
   head: z.string(),
-  /** Since when it was there; null when it may have come after the comment. */
+  /** The time since which it was the head; null when it may be newer than the comment. */
   headSeenAt: z.date().nullable(),
-  /** Changed between being written and being read. */
+  /** Whether it was changed between writing and reading. */
   edited: z.boolean(),
   createdAt: z.date(),
   attempts: z.number(),
 });
 export type WaitingCommand = z.infer<typeof Command>;
 
-/** Stores a command as it was first read; an existing one stays. */
+/** Stores a command as first read; an existing one stays. */
 export async function insertCommand(
   tx: Tx,
   command: Omit<WaitingCommand, "attempts">,
@@ -39,10 +39,7 @@ export async function insertCommand(
   return inserted > 0;
 }
 
-/**
- * Takes the command that waited longest; of one pull request they are carried out in the order in which they
- * were written, one at a time.
- */
+/** Leases the command that has waited longest; commands of one pull request run in their order, one at a time. */
 export async function leaseCommand(
   tx: Tx,
   now: Date,

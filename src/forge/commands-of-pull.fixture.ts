@@ -10,7 +10,7 @@ const Command = z.object({
   edited: z.boolean(),
 });
 
-/** What was asked for in comments on a pull request, in the order in which it was written. */
+/** Returns the commands in the comments on a pull request, in order. */
 export function commandsOfPull(
   db: Db,
   repository: string,

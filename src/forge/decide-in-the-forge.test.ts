@@ -79,7 +79,7 @@ test("a graph's id is a UUID of its own for each commit, ref, named graph and ge
   expect(ids[0]).toBe(graphIdFor({ ...base }));
   for (const id of ids)
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-  // Whoever submits could else put a graph of their own in its place, before the farm makes it.
+  // Otherwise a submitter could put their own graph in its place before the farm makes it.
   for (const asked of [
     SubmitGraph.safeParse({ repository: "/a", id: ids[0] }),
     Clone.safeParse({ id: ids[0] }),

@@ -13,18 +13,18 @@ interface NewDelivery {
   readonly slug: string;
   readonly hint: Hint;
   readonly receivedAt: Date;
-  /** SHA-256 of the body, in hex, of one that came by a webhook. */
+  /** SHA-256 of the body, in hex, for deliveries by webhook. */
   readonly bodyHash?: string;
 }
 
 /**
- * For this long the same body counts as the same delivery, under any id. The signature does not cover the id, so
- * anybody who has seen a webhook could send it again and again. Forges rarely send equal bodies, and the farm finds the
- * missed changes when it reads the repository.
+ * For this long the same body counts as the same delivery, under any id. The signature does not cover the id, so anyone
+ * who has seen a webhook could replay it. Forges rarely send equal bodies, and the farm finds the missed changes when
+ * it reads the repository.
  */
 const sameBodyMs = 60 * 60_000;
 
-/** Keeps a delivery; false when it came before. One that had failed is tried again. */
+/** Stores a delivery; returns false when it arrived before. A failed one is retried. */
 export async function insertDelivery(
   tx: Tx,
   { kind, id, event, slug, hint, receivedAt, bodyHash }: NewDelivery,
@@ -43,7 +43,10 @@ export async function insertDelivery(
   return stored > 0;
 }
 
-/** Whether the same body came under another id within the last hour. Two that come at once wait for each other. */
+/**
+ * Returns whether the same body arrived under another id within the last hour. Two simultaneous ones wait for each
+ * other.
+ */
 async function cameAs(
   tx: Tx,
   { kind, id }: Pick<NewDelivery, "kind" | "id">,
@@ -98,7 +101,7 @@ export async function endDeliveries(
   `);
 }
 
-/** Puts them off; those that were tried too often fail for good. */
+/** Postpones them; after too many attempts they fail permanently. */
 export async function postponeDeliveries(
   tx: Tx,
   kind: string,
@@ -147,7 +150,7 @@ const ListedDelivery = z.object({
 });
 export type ListedDelivery = z.infer<typeof ListedDelivery>;
 
-/** The latest of a repository, or of all. */
+/** Returns the latest deliveries of a repository, or of all. */
 export function latestDeliveries(
   tx: Tx,
   to: ForgePlace | undefined,

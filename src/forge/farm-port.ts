@@ -3,17 +3,20 @@ import type { Principal } from "#access/principal.ts";
 import type { SubmitBenchmarkRequest, SubmittedRequest } from "#api/benchmark-request.ts";
 import type { GraphSummary } from "#api/graph.ts";
 
-/** A graph that a forge is the reason for. */
+/** A graph that is made because of a forge. */
 export interface GraphToMake {
-  /** Derived from (repository, ref, commit, named graph): making it twice has no further effect. */
+  /** Derived from (repository, ref, commit, named graph), so that making it twice has no further effect. */
   readonly id: string;
   /** The address to fetch, with its credentials; and the one that may be shown. */
   readonly address: string;
   readonly url: string;
-  /** `refs/heads/main`, `refs/tags/v1`, `refs/pull/7/head`: says, with the repository, in which trust domain it runs. */
+  /**
+   * `refs/heads/main`, `refs/tags/v1`, `refs/pull/7/head`: together with the repository, it determines the trust
+   * domain.
+   */
   readonly ref: string;
   readonly sha: string;
-  /** The named graph, where the policy names one. */
+  /** The named graph, if the policy names one. */
   readonly named: string | undefined;
   /** The limits for its definitions, when the author of the commit may not write here. */
   readonly outsiders: OutsiderRules | undefined;
@@ -43,7 +46,7 @@ export interface FarmPort {
 
   submitGraph(wanted: GraphToMake, by: Principal): Promise<{ readonly isNew: boolean }>;
   graph(id: string): Promise<GraphSummary | undefined>;
-  /** One that is over, or unknown, stays so. */
+  /** An ended or unknown one does not change. */
   cancelGraph(id: string, by: Principal): Promise<void>;
   /**
    * Runs jobs of a selection (`state:failed`) again, with the jobs that were skipped because of them. `once` identifies
@@ -55,10 +58,10 @@ export interface FarmPort {
     wanted: SubmitBenchmarkRequest,
     by: Principal,
   ): Promise<z.infer<typeof SubmittedRequest>>;
-  /** False: it is over already, or unknown. */
+  /** Returns false when it has already ended or is unknown. */
   cancelBenchmark(id: string, by: Principal): Promise<boolean>;
 
-  /** Somebody at a forge, with the grants that the farm gives to that name (`principalNameOf`). */
+  /** Returns a user of a forge with the farm's grants for that name (`principalNameOf`). */
   grantsOf(principal: string): Promise<Principal["grants"]>;
   /** The farm's own address, for links. */
   readonly url: string;

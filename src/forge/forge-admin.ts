@@ -28,13 +28,13 @@ export interface AdminServices {
   readonly forges: Forges;
   /** Returns the name that graphs use for the repository at an address. */
   nameRepository(url: string): Promise<string>;
-  /** Seals what lets the farm into a repository, for the database. */
+  /** Encrypts the credentials for a repository, for storage in the database. */
   sealWay(place: ForgePlace, address: string): SealedWay;
-  /** For the record, in the same transaction. */
+  /** Records the change, in the same transaction. */
   record(tx: Tx, detail: Readonly<Record<string, unknown>>): Promise<void>;
 }
 
-/** Watches a repository from now on. It is looked at first: what cannot be read is not watched. */
+/** Watches a repository from now on. It is read first: an unreadable repository is not watched. */
 export async function addRepository(
   services: AdminServices,
   wanted: {
@@ -122,13 +122,13 @@ export async function lookNow(
   return services.db.transaction(async (tx) => {
     const { name } = await requireWatched(tx, written);
     await lookSoon(tx, name, services.clock.now());
-    // Whoever asks has perhaps repaired what stood in the way.
+    // The caller may have repaired the cause of failures.
     await tryGivenUp(tx, name, services.clock.now());
     return requireWatched(tx, name);
   });
 }
 
-/** Lets the head of a pull request from a fork run: the commit that is named, and no other. */
+/** Approves the head of a pull request from a fork: only the named commit. */
 export async function approveHead(
   services: AdminServices,
   written: string,

@@ -1,12 +1,12 @@
 import { Fault } from "#core/fault.ts";
 
 /**
- * A forge could not answer, or refuses for now: another attempt may succeed.
+ * A forge did not respond, or refuses temporarily: another attempt may succeed.
  *
  * A write may have succeeded nevertheless; only a refusal because of a limit means that it did not.
  */
 export class ForgeBusy extends Fault {
-  /** For how long the forge asked to be left alone. */
+  /** The waiting time that the forge requested. */
   readonly retryAfterMs: number | undefined;
 
   constructor(message: string, retryAfterMs?: number, options?: ErrorOptions) {
@@ -15,7 +15,7 @@ export class ForgeBusy extends Fault {
   }
 }
 
-/** How long a forge asked to be left alone, when that is why something failed. */
+/** Returns the waiting time that a forge requested, if that caused the failure. */
 export function retryAfterMsOf(reason: unknown): number | undefined {
   return reason instanceof ForgeBusy ? reason.retryAfterMs : undefined;
 }

@@ -43,7 +43,7 @@ export function graphsOfPull(tx: Tx, repository: string, pull: number): Promise<
   );
 }
 
-/** For some commits, the oldest first. */
+/** Returns the latest graphs of some commits, the oldest first. */
 export function latestGraphs(
   tx: Tx,
   repository: string,
@@ -58,7 +58,7 @@ export function latestGraphs(
   );
 }
 
-/** Written before the graph is made, so that it is known after a crash. */
+/** Written before the graph is made, so that the farm knows of it after a crash. */
 export async function insertForgeGraph(
   tx: Tx,
   graph: Omit<ForgeGraph, "cancelledAt">,

@@ -15,7 +15,10 @@ export function principalNameOf(forge: string, account: string): string | undefi
   return PrincipalName.safeParse(name).success ? name : undefined;
 }
 
-/** The farm itself, as it acts for one repository. It raises nothing above the usual, and reaches no other. */
+/**
+ * Returns the farm's own principal for one repository. It may not raise priorities, and has no rights for other
+ * repositories.
+ */
 export function forgePrincipal(repository: string): Principal {
   const here = (verb: Verb): Grant => ({
     verb,
@@ -30,7 +33,7 @@ export function forgePrincipal(repository: string): Principal {
   };
 }
 
-/** Who may do what with comments: command → the right that it uses. */
+/** The right that each comment command needs. */
 const verbsOf: Readonly<Record<keyof ForgePolicy["commands"], readonly Verb[]>> = {
   bench: ["benchmark"],
   build: ["benchmark"],
@@ -39,7 +42,7 @@ const verbsOf: Readonly<Record<keyof ForgePolicy["commands"], readonly Verb[]>> 
   approve: [],
 };
 
-/** A user of a forge, with the rights from the farm's grants and from the policy for the forge's permission. */
+/** Returns a user of a forge, with the rights from the farm's grants and from the policy for the forge's permission. */
 export function personAtForge(
   name: string,
   repository: string,

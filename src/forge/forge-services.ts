@@ -10,7 +10,7 @@ import type { ForgeTimes } from "./forge-times.ts";
 import type { Holding } from "./holding.store.ts";
 import type { WatchedRepository } from "./repository.store.ts";
 
-/** The forges that this farm speaks with, at most one of each kind. */
+/** The forges of this farm, at most one of each kind. */
 export type Forges = readonly Forge[];
 
 /** The services for code that watches repositories. */
@@ -25,7 +25,7 @@ export interface ForgeServices {
   readonly chance: () => number;
 }
 
-/** A repository that we hold, and where it lies. */
+/** A repository that this server holds, with its place. */
 export interface Held {
   readonly repository: WatchedRepository;
   readonly forge: Forge;
@@ -47,7 +47,7 @@ export function forgeFor(forges: Forges, kind: string): Forge {
   throw new Fault("invalid_argument", `${JSON.stringify(kind)} is no kind of forge: name ${kinds}`);
 }
 
-/** Returns the fault that says how to give the farm forges of these kinds. */
+/** Returns the fault that explains how to set up forges of these kinds. */
 export function missing(kinds: readonly ForgeKind[]): Fault {
   const sentences = kinds.flatMap(({ settings }) => settings?.missing ?? []);
   return new Fault("failed_precondition", sentences.join("; "));

@@ -12,7 +12,7 @@ export interface ForgePlace {
 
 /** A branch or a tag, and the commit that it names (40 hex digits). */
 export interface ForgeRef {
-  /** In full: `refs/heads/main`, `refs/tags/v1`. */
+  /** The full name: `refs/heads/main`, `refs/tags/v1`. */
   readonly ref: string;
   readonly sha: string;
 }
@@ -24,22 +24,22 @@ export interface PullRequest {
   /** The login of its author. */
   readonly author: string;
   readonly head: string;
-  /** `refs/heads/…` of the target branch, and that branch's head when the forge was read. */
+  /** `refs/heads/…` of the target branch, and its head at the time of reading. */
   readonly baseRef: string;
   readonly baseSha: string;
-  /** Where the head lies; undefined when that repository was deleted. */
+  /** The repository of the head; undefined when it was deleted. */
   readonly headRepository: string | undefined;
   readonly isFork: boolean;
   readonly updatedAt: Date;
 }
 
 export interface ForgeComment {
-  /** The forge's number of it. */
+  /** The forge's id of it. */
   readonly id: string;
-  /** The name by which the forge minimises it. */
+  /** The id that the forge needs to minimise it. */
   readonly nodeId: string;
   readonly pull: number;
-  /** Login of its author; the forge's word, never the comment's. */
+  /** Login of its author, as stated by the forge, never by the comment. */
   readonly author: string;
   readonly isOurs: boolean;
   readonly body: string;
@@ -52,7 +52,7 @@ export type ForgePermission = "admin" | "maintain" | "write" | "triage" | "read"
 
 export type Reaction = "+1" | "-1" | "confused" | "eyes" | "rocket";
 
-/** One thing that is wrong with a set-up, or right. */
+/** A finding about a set-up: a problem or a correct part. */
 export interface ForgeFinding {
   readonly what: string;
   readonly state: "ok" | "wrong" | "unknown";
@@ -61,25 +61,30 @@ export interface ForgeFinding {
 }
 
 /**
- * A place where commits live: what every kind of forge can do, and optional capabilities.
+ * A host of repositories: functions that every kind of forge has, and optional capabilities.
  *
- * A capability that is absent is skipped: no pull requests are read, nothing is reported. Reading is safe to repeat.
- * What writes may have succeeded although it failed here: callers look for what they wrote (by marker or external id)
- * before they write it again. Faults: `unavailable` may pass (5xx, cut, limits; `retryAfterMsOf` in `forge-busy.ts`
- * says when), `permission_denied` and `not_found` will not.
+ * A capability that is absent is skipped: no pull requests are read, nothing is reported. Reads are safe to repeat. A
+ * write may have succeeded although the call failed: callers search for the written object (by marker or external id)
+ * before they write it again. Faults: `unavailable` is temporary (5xx, interruptions, limits; `retryAfterMsOf` in
+ * `forge-busy.ts` returns the waiting time), `permission_denied` and `not_found` are permanent.
  */
 export interface Forge {
   /** The name of its kind in the registry (`forge-kinds.ts`). */
   readonly kind: string;
 
-  /** Returns the slug as the farm stores it: the same text for each spelling that the forge takes for one repository. */
+  /**
+   * Returns the slug as the farm stores it: the same text for each spelling that the forge treats as one repository.
+   */
   storedSlug(written: string): ForgeSlug;
   /** Returns the address to fetch commits from, with credentials: never to be stored or shown. */
   fetchAddress(slug: ForgeSlug): Promise<string>;
   /** Returns branches and tags. */
   refs(slug: ForgeSlug): Promise<ForgeRef[]>;
   defaultBranch(slug: ForgeSlug): Promise<string>;
-  /** Says why it may not work: permissions, webhook, clock, token. Without a slug: of the farm's access as such. */
+  /**
+   * Returns reasons why it may not work: permissions, webhook, clock, token. Without a slug: checks the farm's access
+   * in general.
+   */
   examine(slug: ForgeSlug | undefined): Promise<ForgeFinding[]>;
 
   readonly pullRequests?: ForgePullRequests;
@@ -89,13 +94,13 @@ export interface Forge {
   readonly webhooks?: ForgeWebhooks;
 }
 
-/** Pull requests, and what accounts may do in a repository. */
+/** Pull requests, and permissions of accounts in a repository. */
 export interface ForgePullRequests {
   /** Returns all that are open, and those closed that changed since. */
   list(slug: ForgeSlug, changedSince?: Date): Promise<PullRequest[]>;
   find(slug: ForgeSlug, number: number): Promise<PullRequest | undefined>;
   permission(slug: ForgeSlug, login: string): Promise<ForgePermission>;
-  /** Returns the same text for each spelling of a login that the forge takes for one account. */
+  /** Returns the same text for each spelling of a login that the forge treats as one account. */
   accountOf(login: string): string;
 }
 
@@ -107,16 +112,16 @@ export interface ForgeComments {
   ofPull(slug: ForgeSlug, pull: number): Promise<ForgeComment[]>;
   create(slug: ForgeSlug, pull: number, body: string): Promise<ForgeComment>;
   update(slug: ForgeSlug, id: string, body: string): Promise<void>;
-  /** Succeeds for a comment that is gone already. */
+  /** Also succeeds when the comment no longer exists. */
   delete(slug: ForgeSlug, id: string): Promise<void>;
-  /** The slug, because the farm's rights are those that it has there. */
+  /** Needs the slug, because the farm's rights depend on the repository. */
   minimise(slug: ForgeSlug, nodeId: string): Promise<void>;
   react(slug: ForgeSlug, comment: string, reaction: Reaction): Promise<void>;
 }
 
 /** Check runs of commits. */
 export interface ForgeChecks {
-  /** Returns our check runs of a commit, with the ids by which we know them. */
+  /** Returns our check runs of a commit, with their external ids. */
   list(
     slug: ForgeSlug,
     sha: string,
@@ -130,6 +135,6 @@ export interface ForgeChecks {
 export interface ForgeLabels {
   list(slug: ForgeSlug, pull: number): Promise<string[]>;
   add(slug: ForgeSlug, pull: number, labels: readonly string[]): Promise<void>;
-  /** Succeeds for a label that is not there. */
+  /** Also succeeds when the label does not exist. */
   remove(slug: ForgeSlug, pull: number, label: string): Promise<void>;
 }

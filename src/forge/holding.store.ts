@@ -47,7 +47,7 @@ export async function takeRepository(
   return taken;
 }
 
-/** False when another has taken it meanwhile. */
+/** Returns false when another server has taken it meanwhile. */
 export async function keepHolding(tx: Tx, held: Holding, until: Date): Promise<boolean> {
   const kept = await tx.run(sql`
     update forge_repository set held_until = ${until}
@@ -70,7 +70,7 @@ export async function requireHolding(tx: Tx, { repository, epoch }: Holding): Pr
   }
 }
 
-/** Lays it down until `nextAt`; `error` is what went wrong, if something did. */
+/** Releases it until `nextAt`; `error` describes the failure, if any. */
 export async function layRepositoryDown(
   tx: Tx,
   { repository, epoch }: Holding,

@@ -69,7 +69,7 @@ async function makeForRef(services: ForgeServices, held: Held, made: RefToMake):
       const check = { sha: head, isFork: false };
       await wantProblemCheck(tx, services, held, check, noGraph);
     }
-    // The check is the graph's: that nothing is measured is nothing that the commit did wrong.
+    // The check run is about the graph: missing measurements are not the commit's fault.
     const problem = noGraph ?? (unmeasured ? `not measured: ${unmeasured}` : null);
     await settleRef(tx, repository.name, { ref, head, problem });
   });
@@ -112,7 +112,7 @@ async function makeForPull(services: ForgeServices, held: Held, pull: KnownPull)
   });
 }
 
-/** Why something can never be done with this commit; null when it was. Throws what may pass. */
+/** Returns why something is permanently impossible for this commit; null on success. Throws temporary errors. */
 async function problemOf(work: () => Promise<void>): Promise<string | null> {
   try {
     await work();
@@ -159,7 +159,7 @@ async function makeGraph(
   try {
     await service.submitGraph(asked, forgePrincipal(name));
   } catch (reason) {
-    // There is none, and will be none: it is not to be shown, or told to end.
+    // The graph does not and will not exist, so it must be neither shown nor cancelled.
     if (isForGood(reason)) await db.transaction((tx) => forgetForgeGraph(tx, id));
     throw reason;
   }
@@ -204,7 +204,7 @@ async function cancelMeasuring(
   }
 }
 
-/** Passes on that graphs are not wanted any more: those of before a crash, too. */
+/** Cancels graphs that are no longer needed, also those from before a crash. */
 async function tellUnwanted(
   { db, service }: ForgeServices,
   { repository, holding }: Held,

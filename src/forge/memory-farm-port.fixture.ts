@@ -1,7 +1,7 @@
 import { Fault } from "#core/fault.ts";
 import type { FarmPort, GraphToMake } from "./farm-port.ts";
 
-/** A farm in memory: which graphs run, and which were ended. */
+/** A farm in memory, which records running and ended graphs. */
 export interface MemoryFarmPort extends FarmPort {
   readonly graphs: Map<string, GraphToMake & { isCancelled: boolean; submissions: number }>;
   readonly requests: { artifact: string; kind: string | undefined; by: string }[];

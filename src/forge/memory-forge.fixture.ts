@@ -4,12 +4,12 @@ import type { Forge, ForgeComment, ForgePermission, PullRequest } from "./forge.
 import { ForgeBusy } from "./forge-busy.ts";
 import type { ForgeDelivery, ForgeRedeliveries } from "./webhooks/forge-webhooks.ts";
 
-/** A commit's id made of a word. */
+/** Returns a commit id that is derived from a word. */
 export function shaOf(word: string): string {
   return createHash("sha1").update(word).digest("hex");
 }
 
-/** A forge in memory, of one repository: what tests do to it, and what the farm asks of it. */
+/** A forge in memory, with one repository, and functions for tests to change it. */
 export interface MemoryForge extends Forge {
   readonly redeliveries: ForgeRedeliveries;
   readonly branches: Map<string, string>;
@@ -21,7 +21,7 @@ export interface MemoryForge extends Forge {
   readonly checkRuns: Map<string, CheckRun>;
   /** How often each method was called. */
   readonly calls: Map<string, number>;
-  /** Each answer may fail: true has it fail. */
+  /** Decides whether a response fails. */
   fails: () => boolean;
   /** By the forge's clock, in whole seconds. */
   now: Date;

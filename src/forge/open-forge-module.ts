@@ -32,14 +32,14 @@ interface ForgeModuleOptions {
 }
 
 export interface ForgeModule extends Service {
-  /** Something came or changed: look at once. */
+  /** Must be called after changes: starts a check at once. */
   wake(): void;
 }
 
-/** How many repositories, and commands, one server handles at the same time: they mostly wait for the network. */
+/** How many repositories, and commands, one server handles at the same time; they mostly wait for the network. */
 const beside = 4;
 
-/** Watches repositories at forges, as long as it runs. Any number of servers may. */
+/** Watches repositories at forges, while it runs. Any number of servers may do so. */
 export async function openForgeModule(options: ForgeModuleOptions): Promise<ForgeModule> {
   const { db, clock, logger, service, forges, reports } = options;
   const times: ForgeTimes = { ...usualForgeTimes, ...options.times };

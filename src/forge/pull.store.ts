@@ -11,7 +11,7 @@ const Pull = z.object({
   title: z.string(),
   author: z.string(),
   head: z.string(),
-  /** The earliest that the forge, by its own clock, is known to have had this head. */
+  /** The earliest time, by the forge's clock, at which it is known to have had this head. */
   headSince: z.date(),
   baseRef: z.string(),
   baseSha: z.string(),
@@ -19,7 +19,7 @@ const Pull = z.object({
   isFork: z.boolean(),
   updatedAt: z.date(),
   settled: z.string().nullable(),
-  /** Why nothing could be made of it. */
+  /** Why no graph could be made for it. */
   problem: z.string().nullable(),
   approvedHead: z.string().nullable(),
   approvedBy: z.string().nullable(),
@@ -67,7 +67,7 @@ export function latestPulls(tx: Tx, repository: string, most: number): Promise<K
   );
 }
 
-/** A pull request as the forge shows it, and since when it has this head. */
+/** A pull request as the forge shows it, with the time of its head. */
 interface SeenPull extends PullRequest {
   readonly headSince: Date;
 }
@@ -93,7 +93,7 @@ export async function keepPull(tx: Tx, repository: string, pull: SeenPull): Prom
   `);
 }
 
-/** All that is to be was made in that situation, or cannot be: `problem` says why. */
+/** Records that everything was made for that situation, or cannot be made: `problem` contains the reason. */
 export async function settlePull(
   tx: Tx,
   repository: string,
@@ -116,7 +116,7 @@ export async function settlePull(
 }
 
 /**
- * Records an approval of one commit; false when that is not the head any more, or the pull request is closed.
+ * Records an approval of one commit; returns false when that is no longer the head, or the pull request is closed.
  *
  * The server that watches the repository then makes the graphs at once.
  */

@@ -26,7 +26,7 @@ export async function readRepository(
   if (wanted.repository) await readDefaultBranch(services, held);
   if (wanted.refs) await readRefs(services, held);
   const { pullRequests } = held.forge;
-  // All else is about pull requests.
+  // The rest concerns pull requests.
   if (pullRequests === undefined) return;
   await readPulls(services, held, pullRequests, wanted.pulls, hints);
   if (wanted.comments) await readComments(services, held, pullRequests, hints);
@@ -109,7 +109,7 @@ async function keep(
   });
 }
 
-/** Forges lose pull requests with the accounts that made them. */
+/** Forges delete pull requests together with the accounts of their authors. */
 async function keepAsGone(
   { db }: ForgeServices,
   { repository, holding }: Held,
@@ -149,7 +149,7 @@ async function readComments(
   });
 }
 
-/** Nobody talked to us before we were there. The forge's clock has whole seconds. */
+/** Comments from before the watching are not for the farm. The forge's clock has whole seconds. */
 function isFromBefore({ createdAt }: ForgeComment, { addedAt }: WatchedRepository): boolean {
   return createdAt.getTime() < Math.floor(addedAt.getTime() / 1_000) * 1_000;
 }
@@ -171,7 +171,7 @@ async function keepCommand(
   await db.transaction(async (tx) => {
     await requireHolding(tx, holding);
     const pull = await findPull(tx, repository.name, comment.pull);
-    // A comment on an issue.
+    // It is a comment on an issue.
     if (pull === undefined) return;
     const { head, headSince: since } = pull;
     await insertCommand(

@@ -21,7 +21,7 @@ export function knownRefs(tx: Tx, repository: string): Promise<KnownRef[]> {
   );
 }
 
-/** The default branch, then what moved last. */
+/** Returns the default branch, then the most recently moved refs. */
 export function latestRefs(
   tx: Tx,
   repository: string,
@@ -38,7 +38,7 @@ export function latestRefs(
   );
 }
 
-/** Branches and tags as they are now, all of them: those that are gone go. `worked`: nothing is to be made of their heads. */
+/** Stores all current branches and tags, and deletes the others. `worked`: no graphs are made for their heads. */
 export async function keepRefs(
   tx: Tx,
   repository: string,
@@ -62,7 +62,7 @@ export async function keepRefs(
   `);
 }
 
-/** All that is to be was made of that head, or cannot be: `problem` says why. */
+/** Records that everything was made for that head, or cannot be made: `problem` contains the reason. */
 export async function settleRef(
   tx: Tx,
   repository: string,

@@ -7,11 +7,11 @@ import { repositoryKeys } from "./same-repository.ts";
 import type { SealedWay } from "./way.store.ts";
 
 const Repository = z.object({
-  /** As graphs call it. */
+  /** The name that graphs use. */
   name: z.string(),
-  /** The kind of its forge; one that a later version of Grange knew may be unknown here. */
+  /** The kind of its forge; it may be unknown here if a later version of Grange stored it. */
   kind: z.string(),
-  /** How the forge calls it. */
+  /** The forge's name of it. */
   slug: z.string(),
   /** The address that may be shown. */
   url: z.string(),
@@ -40,7 +40,7 @@ export async function tellForge(tx: Tx): Promise<void> {
   await tx.run(sql`select pg_notify(${forgeChannel}, '')`);
 }
 
-/** False when it is watched already. `way`: what lets the farm in, where it takes something. */
+/** Returns false when it is already watched. `way`: the credentials, if needed. */
 export async function insertRepository(
   tx: Tx,
   {
@@ -85,7 +85,7 @@ export async function findWatched(tx: Tx, name: string): Promise<WatchedReposito
 
 const Address = z.object({ name: z.string(), kind: z.string(), url: z.string() });
 
-/** The one that an address leads to, in whichever of its forms it is written. */
+/** Returns the watched repository of an address, in any of its spellings. */
 export async function findWatchedAt(
   tx: Tx,
   address: string,
@@ -104,7 +104,7 @@ export async function removeRepository(tx: Tx, name: string): Promise<boolean> {
   return (await tx.run(sql`delete from forge_repository where name = ${name}`)) > 0;
 }
 
-/** All of it is looked at again under the new rules, at once. */
+/** Changes the policy; the whole repository is then read again at once. */
 export async function changePolicy(
   tx: Tx,
   name: string,
@@ -137,7 +137,7 @@ export async function noteDefaultBranch(tx: Tx, name: string, branch: string): P
   await tx.run(sql`update forge_repository set default_branch = ${branch} where name = ${name}`);
 }
 
-/** Comments that were changed before then were read. */
+/** Records that comments that were changed before this time were read. */
 export async function noteCommentsSince(tx: Tx, name: string, since: Date): Promise<void> {
   await tx.run(sql`
     update forge_repository set comments_since = greatest(comments_since, ${since}) where name = ${name}

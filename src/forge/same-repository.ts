@@ -8,8 +8,8 @@ interface KnownAddress {
 
 /**
  * Returns a function that returns the same text for all addresses of one repository, and different ones for different
- * repositories: by the first kind of forge that knows the address as its own. Of other addresses, only how the end is
- * written does not count.
+ * repositories: by the first kind of forge that knows the address as its own. For other addresses, only different
+ * endings are ignored.
  */
 export function repositoryKeys(
   kinds: readonly ForgeKind[],

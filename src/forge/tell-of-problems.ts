@@ -7,7 +7,7 @@ import { namedGraphOf } from "./what-to-make.ts";
 
 type CheckedPlace = Pick<Held, "forge" | "repository">;
 
-/** Says in a check run that no graph could be made of a commit, and why. */
+/** Requests a check run that explains why no graph could be made for a commit. */
 export async function wantProblemCheck(
   tx: Tx,
   { clock, service }: Pick<ForgeServices, "clock" | "service">,
@@ -24,7 +24,7 @@ export async function wantProblemCheck(
   });
 }
 
-/** Shows in a check run that a commit from a fork waits for an approval. */
+/** Requests a check run that shows that a commit from a fork waits for an approval. */
 export async function wantHeldCheck(
   tx: Tx,
   { clock, service }: Pick<ForgeServices, "clock" | "service">,

@@ -8,7 +8,7 @@ import type { KnownRef } from "./ref.store.ts";
 type PullSituation =
   /** Closed or merged: its graphs are no longer needed. */
   | { readonly kind: "over"; readonly isMerged: boolean }
-  /** The policy wants nothing of it. */
+  /** The policy requires nothing for it. */
   | { readonly kind: "quiet"; readonly head: string }
   /** From a fork, and this commit is not approved. */
   | { readonly kind: "held"; readonly head: string }
@@ -31,7 +31,7 @@ export function situationKey(situation: PullSituation): string {
   return situation.kind === "over" ? "over" : `${situation.kind} ${situation.head}`;
 }
 
-/** Which named graph is made; all jobs when undefined. */
+/** Returns the named graph to make; undefined for all jobs. */
 export function namedGraphOf(
   { graph, forkGraph }: Pick<ForgePolicy, "graph" | "forkGraph">,
   isFork: boolean,
@@ -39,7 +39,7 @@ export function namedGraphOf(
   return isFork ? (forkGraph ?? graph) : graph;
 }
 
-/** Whether commits of a pull request may be measured: collectors give whole machines to them. */
+/** Returns whether commits of a pull request may be measured, because measurements use whole machines. */
 export function mayMeasure(
   pull: Pick<KnownPull, "head" | "isFork" | "approvedHead">,
   { forkBench }: Pick<ForgePolicy, "forkBench">,
@@ -93,7 +93,7 @@ export function workedFromTheStart(refs: readonly { readonly ref: string }[]): s
   return refs.map(({ ref }) => ref).filter((ref) => ref.startsWith("refs/tags/"));
 }
 
-/** Returns the id of a commit's graph, which is the same whoever makes it, and however often. */
+/** Returns the id of a commit's graph, which is always the same for the same input. */
 export function graphIdFor(graph: {
   readonly repository: string;
   readonly ref: string;

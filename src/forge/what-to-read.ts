@@ -3,14 +3,14 @@ import type { Hint } from "./webhooks/hint.ts";
 /** The parts of a repository to read from the forge. */
 export interface ToRead {
   readonly refs: boolean;
-  /** `all`: those that are open and those that changed; else these alone. */
+  /** `all`: the open and the changed ones; otherwise only these. */
   readonly pulls: "all" | readonly number[];
   readonly comments: boolean;
-  /** Also what changes seldom: its default branch. */
+  /** Whether to read also rarely changing data: its default branch. */
   readonly repository: boolean;
 }
 
-/** More pull requests than this are listed rather than asked for one by one. */
+/** More pull requests than this are listed instead of requested one by one. */
 const mostSingly = 20;
 
 /** Returns the parts that the hints, together, make necessary. Their order does not matter. */
@@ -32,8 +32,8 @@ export function whatToRead(hints: readonly Hint[], isFull: boolean): ToRead {
 /**
  * Returns the earliest time at which a pull request is known to have had its head, by the forge's clock.
  *
- * When it was read it had last been changed at `updatedAt`: its head is no younger than that. Webhooks with that head,
- * or earlier data, may give an earlier time.
+ * When it was read it had last been changed at `updatedAt`, so its head is not newer than that. Webhooks with that
+ * head, or earlier data, may give an earlier time.
  */
 export function headSince(
   pull: { readonly number: number; readonly head: string; readonly updatedAt: Date },

@@ -1,12 +1,12 @@
 import { type IdleState, neverIdle, periodMs } from "#core/idle-state.ts";
 import type { Service } from "#core/service.ts";
 
-/** A loop that works when it is woken, when it said it would, and now and then. */
+/** A loop that runs when it is woken, at its planned time, and at regular intervals. */
 interface WokenLoop extends Service {
   wake(): void;
 }
 
-/** A time in the past, because another server holds the due work, must not cause a busy loop. */
+/** A time in the past, when another server holds the due work, must not cause a busy loop. */
 const leastRestMs = 50;
 
 /**
@@ -21,7 +21,7 @@ export function wokenLoop({
 }: {
   readonly pass: (signal: AbortSignal) => Promise<"more" | Date | undefined>;
   readonly lookMs: number;
-  /** While the farm is idle, the loop looks rarely when it named no time. */
+  /** While the farm is idle, the loop polls rarely when it has no planned time. */
   readonly idle?: IdleState | undefined;
   readonly onTrouble: (reason: unknown) => void;
 }): WokenLoop {

@@ -58,7 +58,7 @@ function pass(ms: number) {
 const watch = (policy = {}) =>
   addRepository(admin, { kind: "github", slug: "Owner/Name", policy, by: "ada" });
 
-/** Works until nothing is left to do, as all the loops of all servers together would. */
+/** Works until nothing is left to do, like the loops of all servers together. */
 async function settle() {
   for (let round = 0; round < 100; round++) {
     if (!(await workOnNext(services, randomUUID(), ever))) return;
@@ -178,7 +178,7 @@ describe("a forge without a capability", () => {
 
     expect(running()).toEqual([onMain("main 1")]);
     expect(shown).toEqual([]);
-    // Whatever it can do, it is read as rarely as its kind allows: without webhooks, once a minute.
+    // For any capabilities, it is read at the longest allowed interval: without webhooks, once a minute.
     const { nextAt } = (await findWatched(db, "owner/name")) ?? {};
     expect(nextAt?.getTime()).toBe(now.getTime() + usualForgeTimes.pollMs);
   });
@@ -470,7 +470,7 @@ describe("whatever happens at the forge and to us", () => {
   const story = fc.array(
     fc.record({
       event,
-      /** What becomes of its webhook. */
+      /** What happens to its webhook. */
       hook: fc.constantFrom("comes", "comes twice", "is lost", "comes late"),
       /** What goes wrong while it is worked on. */
       trouble: fc.constantFrom("none", "none", "forge", "before", "after", "killed"),
@@ -551,7 +551,7 @@ describe("whatever happens at the forge and to us", () => {
       service.fails = () => (sometimes() ? trouble : undefined);
     }
     if (trouble === "killed") {
-      // Its lease runs out; what it wrote stays, what it did not is for the next.
+      // Its lease expires; what it wrote stays, and the next holder does the rest.
       const dying = new AbortController();
       service.fails = () => {
         dying.abort(new Error("killed"));

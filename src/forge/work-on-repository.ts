@@ -14,7 +14,7 @@ const mostDeliveries = 500;
 /** A forge that fails for so long is read again by the next full reading. */
 const mostAttempts = 12;
 
-/** Takes one repository for which there is something to do, and does it. False when there is none. */
+/** Processes one repository with pending work. Returns false when there is none. */
 export async function workOnNext(
   services: ForgeServices,
   holder: string,
@@ -46,7 +46,7 @@ export async function workOnNext(
     const repository = await findWatched(db, holding.repository);
     if (repository !== undefined) await workOn(services, repository, holding, signal);
   } catch (reason) {
-    // The present holder continues; or the next start.
+    // The current holder continues, or the next start does.
     if (!signal.aborted) throw reason;
     await layRepositoryDown(db, holding, {
       reconciledAt: undefined,
@@ -121,7 +121,7 @@ async function workOn(
   }
 }
 
-/** Returns how often all of a repository is compared with its forge, in milliseconds: less often where webhooks come. */
+/** Returns how often all of a repository is compared with its forge, in milliseconds: less often if webhooks arrive. */
 function periodOf(
   { times }: ForgeServices,
   { policy }: WatchedRepository,

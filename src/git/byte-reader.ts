@@ -2,11 +2,11 @@ import { Fault } from "#core/fault.ts";
 
 /** Reads lines and counted bytes, in turn, from one stream of chunks. */
 interface ByteReader {
-  /** Up to the next line feed, without it; undefined at the end. */
+  /** Returns the text up to the next line feed; undefined at the end. */
   line(): Promise<string | undefined>;
-  /** Yields so many bytes as they arrive. Must be read to the end before the next call. */
+  /** Yields this number of bytes as they arrive. Must be read to the end before the next call. */
   stream(count: number): AsyncGenerator<Buffer, void, undefined>;
-  /** Returns so many bytes in one piece. */
+  /** Returns this number of bytes in one piece. */
   take(count: number): Promise<Buffer>;
 }
 

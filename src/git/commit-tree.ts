@@ -14,14 +14,14 @@ export interface CommitEntry {
   readonly executable: boolean;
 }
 
-/** Something of a commit that cannot be in an input tree, for a note beside the graph. */
+/** An entry of a commit that cannot be in an input tree, for a note beside the graph. */
 export interface SkippedEntry {
   readonly path: string;
-  /** Goes on from the path: `is a submodule`. */
+  /** The end of a sentence that begins with the path: `is a submodule`. */
   readonly why: string;
 }
 
-/** A place at which a commit has a commit of another repository. */
+/** A path at which a commit contains a commit of another repository. */
 export interface GitLink {
   readonly path: string;
   readonly commit: GitId;
@@ -36,7 +36,7 @@ export interface CommitTree {
 /** About two million files. */
 const maxListBytes = 256 * 1024 * 1024;
 
-/** Lists all files of a commit that a mirror has, or those below one directory. */
+/** Lists all files of a commit in a mirror, or those below one directory. */
 export async function listCommitTree(
   git: Git,
   mirror: string,
@@ -58,7 +58,7 @@ export async function listCommitTree(
   return parseCommitTree(stdout);
 }
 
-/** Reads `<mode> <type> <id>\t<path>\0`, as often as it comes. */
+/** Reads `<mode> <type> <id>\t<path>\0`, repeated. */
 export function parseCommitTree(listing: Buffer): CommitTree {
   const entries: CommitEntry[] = [];
   const links: GitLink[] = [];

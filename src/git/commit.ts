@@ -14,10 +14,10 @@ export const Commit = z.object({
 });
 export type Commit = z.infer<typeof Commit>;
 
-/** A subject may be very long; no page shows more of it. In characters. */
+/** A subject may be very long; pages show at most this much, in characters. */
 const maxSubjectLength = 1_000;
 
-/** Reads a commit from a mirror that has it. */
+/** Reads a commit from a mirror that contains it. */
 export async function readCommit(git: Git, mirror: string, sha: CommitSha): Promise<Commit> {
   const { exitCode, stdout, stderr } = await git.run(
     ["log", "-1", "--no-show-signature", "--format=%H%x00%P%x00%an%x00%ae%x00%ct%x00%s", sha],

@@ -15,15 +15,14 @@ const passedOn = [
   "SSL_CERT_DIR",
 ] as const;
 
-/** Which proxies Git will go through: those of `passedOn`. */
+/** The proxies that Git will use: those of `passedOn`. */
 export const ownEnvironment: Readonly<NodeJS.ProcessEnv> = process.env;
 
 /**
  * The whole environment of a Git process.
  *
- * Built up, not stripped down: `GIT_DIR`, `GIT_INDEX_FILE` and their like, which a
- * hook or an alias sets for its children, would send us to another repository.
- * `configFile` stands in for the user's and the machine's configuration.
+ * Built up, not stripped down: `GIT_DIR`, `GIT_INDEX_FILE` and their like, which a hook or an alias sets for its
+ * children, would select another repository. `configFile` replaces the user's and the machine's configuration.
  */
 export function gitEnvironment(configFile: string): NodeJS.ProcessEnv {
   const own = Object.fromEntries(
@@ -34,7 +33,7 @@ export function gitEnvironment(configFile: string): NodeJS.ProcessEnv {
   );
   return {
     ...own,
-    // Messages are read by us, in English.
+    // This code parses messages, so they must be in English.
     LC_ALL: "C.UTF-8",
     GIT_CONFIG_NOSYSTEM: "1",
     GIT_CONFIG_GLOBAL: configFile,
@@ -44,9 +43,9 @@ export function gitEnvironment(configFile: string): NodeJS.ProcessEnv {
     GIT_SSH_COMMAND: "ssh -o BatchMode=yes -o ConnectTimeout=15",
     GIT_ALLOW_PROTOCOL: "file:git:http:https:ssh",
     GIT_OPTIONAL_LOCKS: "0",
-    // A replaced object would have another content than its id says.
+    // A replaced object would have other content than its id states.
     GIT_NO_REPLACE_OBJECTS: "1",
-    // Nothing is fetched behind our back by a partial clone.
+    // A partial clone must not fetch objects implicitly.
     GIT_NO_LAZY_FETCH: "1",
   };
 }

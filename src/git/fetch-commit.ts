@@ -45,10 +45,10 @@ interface MirrorsOptions {
   readonly workingDirectory: string;
 }
 
-/** How many commits' texts are cached in memory: some hundred bytes each. */
+/** The number of cached commit texts; some hundred bytes each. */
 const keptCommits = 10_000;
 
-/** How long a directory belongs to the repository that it was found in. */
+/** How long the found repository of a directory is cached. */
 const samePlaceMs = 5_000;
 
 export function openMirrors({ git, directory, workingDirectory }: MirrorsOptions): Mirrors {
@@ -75,7 +75,7 @@ export function openMirrors({ git, directory, workingDirectory }: MirrorsOptions
     return found;
   }
 
-  // Tokens in addresses are others every hour; the mirror is the same.
+  // Tokens in addresses change every hour; the mirror stays the same.
   function mirrorOf(source: string): Promise<Mirror> {
     const key = withoutPassword(source);
     const opened = mirrors.get(key) ?? openMirror(git, directory, source);

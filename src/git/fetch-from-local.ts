@@ -14,8 +14,7 @@ import {
 import type { Git } from "./run-git.ts";
 
 /**
- * The repository that a directory belongs to: for a checkout, a directory in one, or
- * a worktree, the place where the objects are.
+ * Returns the repository of a directory: for a checkout, a directory in one, or a worktree, the place of the objects.
  */
 export async function repositoryAt(git: Git, path: string): Promise<string> {
   const there = await stat(path).catch(() => undefined);
@@ -42,14 +41,14 @@ interface LocalFetch {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Resolves a revision where it was meant, in the user's repository, and fetches it by its id. */
+/** Resolves a revision in the user's repository, and fetches it by its id. */
 export async function fetchFromLocal(
   git: Git,
   mirror: Mirror,
   { path, repository, revision, signal }: LocalFetch,
 ): Promise<FoundRevision> {
   const inRepository = { directory: path, ...(signal && { signal }) };
-  // An id names no ref. Where it is no commit's, or is not given out, what follows says so.
+  // An id names no ref. If it is not a commit, or the server refuses it, the code below reports that.
   const full = CommitSha.safeParse(revision).data;
   const isGiven = full !== undefined && (await mirror.fetch(repository, full, signal));
   if (isGiven && (await mirror.resolve(full)) === full) return { sha: full };

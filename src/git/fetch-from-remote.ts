@@ -21,7 +21,7 @@ interface RemoteFetch {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Refs may be moved between being listed and being fetched; more often than this is no accident. */
+/** Refs may move between listing and fetching; more often than this is not accidental. */
 const attempts = 3;
 
 /** Resolves a revision at a URL, and fetches it when the mirror does not have it. */

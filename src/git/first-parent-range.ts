@@ -11,7 +11,7 @@ export interface CommitRange {
   readonly last: CommitSha;
 }
 
-/** How many commits a range has. Throws `invalid_argument` when `after` does not come before `last`. */
+/** Returns the number of commits in a range. Throws `invalid_argument` when `after` does not come before `last`. */
 export async function countRange(git: Git, range: CommitRange): Promise<number> {
   const { mirror, after, last } = range;
   const ancestor = await git.run(["merge-base", "--is-ancestor", after, last], {
@@ -30,7 +30,7 @@ export async function countRange(git: Git, range: CommitRange): Promise<number> 
   return Number(stdout.toString("latin1").trim());
 }
 
-/** The commits of a range, the newest first, one at a time: however many there are, they are never all here. */
+/** Yields the commits of a range, the newest first, one at a time, so that they are never all in memory. */
 export async function* commitsOfRange(git: Git, range: CommitRange): AsyncGenerator<CommitSha> {
   const listing = git.start(["rev-list", ...namesOf(range)], { directory: range.mirror });
   listing.ended.catch(() => {});

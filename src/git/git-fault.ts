@@ -49,7 +49,7 @@ const meanings: readonly {
   },
 ];
 
-/** Puts a failed Git command into words. `repository` is the address as the user knows it. */
+/** Returns the fault for a failed Git command. `repository` is the address as the user knows it. */
 export function gitFault(repository: string, stderr: string): Fault {
   const shown = withoutPassword(repository);
   const output = withoutPasswords(lastLines(stderr));

@@ -12,7 +12,7 @@ const GitObject = z
   }));
 export type GitObject = z.infer<typeof GitObject>;
 
-/** The digests of those Git blobs that were imported at some time. */
+/** The digests of those Git blobs that were imported before. */
 export async function digestsOfGitObjects(
   tx: Tx,
   gitIds: readonly GitId[],

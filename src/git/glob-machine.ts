@@ -1,8 +1,8 @@
 import type { GlobPart } from "./glob-syntax.ts";
 
 /**
- * A state of the machine: it takes one character and goes to `next`, or takes none and
- * is in all of `next` at once. State 0 is the end.
+ * A state of the automaton: it consumes one character and changes to `next`, or consumes none and is in all of `next`
+ * at once. State 0 is the end.
  */
 type State =
   | { readonly kind: "take"; readonly takes: (codePoint: number) => boolean; readonly next: number }
@@ -28,7 +28,7 @@ export function compileGlob(
   const take = (takes: (codePoint: number) => boolean, next: number): number =>
     add({ kind: "take", takes, next });
 
-  /** Takes any number of such characters, then continues. */
+  /** Consumes any number of such characters, then continues. */
   function repeat(takes: (codePoint: number) => boolean, next: number): number {
     const fork = states.length;
     add({ kind: "fork", next: [fork + 1, next] });
@@ -74,7 +74,7 @@ export function compileGlob(
 }
 
 function runner(states: readonly State[], start: number): (path: string) => boolean {
-  // In which step a state was entered last, so that it is entered once a step.
+  // The step in which a state was last entered, so that it is entered only once per step.
   const entered = new Uint32Array(states.length);
   let step = 0;
 

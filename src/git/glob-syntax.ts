@@ -3,13 +3,13 @@ import { Fault } from "#core/fault.ts";
 /** The parts of a glob, in order. */
 export type GlobPart =
   | { readonly kind: "literal"; readonly codePoint: number }
-  /** `?`: one character, no slash */
+  /** `?`: one character except a slash */
   | { readonly kind: "one" }
-  /** `[a-z]`, `[!a-z]`: one character, no slash */
+  /** `[a-z]`, `[!a-z]`: one character except a slash */
   | { readonly kind: "set"; readonly negated: boolean; readonly ranges: readonly CodePointRange[] }
-  /** `*`: characters, none too, no slash */
+  /** `*`: any number of characters except slashes */
   | { readonly kind: "many" }
-  /** `**` + slash: any directories, none too */
+  /** `**` + slash: any number of directories */
   | { readonly kind: "directories" }
   /** `**` at the end: everything */
   | { readonly kind: "everything" }
@@ -20,7 +20,7 @@ interface CodePointRange {
   readonly to: number;
 }
 
-/** Braces in braces: deeper is no pattern that a person wrote. */
+/** The nesting limit for braces; people do not write deeper patterns. */
 const maxNesting = 10;
 
 const code = (character: string): number => character.codePointAt(0) ?? 0;
@@ -75,7 +75,7 @@ export function parseGlob(text: string): GlobPart[] {
     const negated = input[at] === "!" || input[at] === "^";
     if (negated) at++;
     const ranges: CodePointRange[] = [];
-    // A bracket that comes first is one of the set.
+    // A closing bracket at the first position belongs to the set.
     for (let isFirst = true; isFirst || input[at] !== "]"; isFirst = false) {
       const from = setMember();
       const isRange = input[at] === "-" && input[at + 1] !== "]" && at + 1 < input.length;

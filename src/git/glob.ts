@@ -2,7 +2,7 @@ import { Fault } from "#core/fault.ts";
 import { compileGlob } from "./glob-machine.ts";
 import { type GlobPart, parseGlob } from "./glob-syntax.ts";
 
-/** Patterns of one job, in characters: it bounds what matching one path may cost. */
+/** The limit for all patterns of one job, in characters; it limits the cost of matching a path. */
 const maxCharacters = 16_384;
 
 /**
@@ -10,8 +10,8 @@ const maxCharacters = 16_384;
  *
  * `*`, `?` and `[a-z]` match within a name, `**` matches any directories, `{a,b}` either text; a backslash escapes the
  * next character. A pattern begins at the root. When its last name has no wildcard, it also matches everything below
- * that directory; with a slash at its end, only that. `!` removes paths that earlier patterns matched; the last pattern
- * that matches decides. An empty list matches everything, and so does a list that begins with `!`.
+ * that directory; with a slash at its end, only such paths. `!` removes paths that earlier patterns matched; the last
+ * pattern that matches decides. An empty list matches everything, and so does a list that begins with `!`.
  *
  * Throws `invalid_argument` with the pattern and the reason. Patterns are untrusted, so there is no regular expression,
  * and time is linear in pattern and path.

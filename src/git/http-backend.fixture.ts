@@ -83,7 +83,7 @@ function allCommandLines(): string[] {
       try {
         return [readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ")];
       } catch {
-        // It has ended since.
+        // The process has ended meanwhile.
         return [];
       }
     });

@@ -20,7 +20,7 @@ const smallBytes = 1024 * 1024;
 const putsAtOnce = 16;
 
 /**
- * Makes sure that Git blobs of a mirror are in the store; answers their digests.
+ * Makes sure that Git blobs of a mirror are in the store; returns their digests.
  *
  * A blob is read only when its digest is unknown, or known but no longer stored.
  */

@@ -27,7 +27,7 @@ afterAll(async () => {
 
 const sha256 = (bytes: string | Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
-/** A commit with these files, and a way to import it. */
+/** Creates a commit with these files; returns it with a function that imports it. */
 function commitOf(files: Readonly<Record<string, string | Uint8Array>>) {
   const repository = testRepository(root);
   repository.write(files);

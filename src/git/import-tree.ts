@@ -16,7 +16,7 @@ interface ImportedTree {
 /** Longer than any legal target; a longer one is not even read. */
 const maxTargetBytes = 4_096;
 
-/** Brings files and symlinks of a commit, as `listCommitTree` gave them, into the store. */
+/** Imports files and symlinks of a commit, as listed by `listCommitTree`, into the store. */
 export async function importTree(
   services: ImportServices,
   mirror: string,

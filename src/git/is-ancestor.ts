@@ -2,7 +2,7 @@ import type { CommitSha } from "#core/commit-sha.ts";
 import { Fault } from "#core/fault.ts";
 import type { Git } from "./run-git.ts";
 
-/** Whether a commit is in the history of another, or is it; both are in the mirror. */
+/** Returns whether a commit is in the history of another, or equal to it; both are in the mirror. */
 export async function isAncestor(
   git: Git,
   mirror: string,

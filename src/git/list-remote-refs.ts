@@ -2,7 +2,7 @@ import { gitFault } from "./git-fault.ts";
 import { parseRemoteRefs, type RemoteRefs } from "./remote-refs.ts";
 import type { Git } from "./run-git.ts";
 
-/** Asks a repository for all of its refs. */
+/** Reads all refs of a repository. */
 export async function listRemoteRefs(
   git: Git,
   url: string,

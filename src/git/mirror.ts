@@ -13,9 +13,9 @@ import { removeAbandoned, tendMirror } from "./tend-mirror.ts";
 export interface Mirror {
   /** Its directory. */
   readonly path: string;
-  /** The id of a commit that is here; undefined when it is not, or the name is not plain. */
+  /** Returns the id of a commit in the mirror; undefined when it is absent or the name is not plain. */
   resolve(revision: string): Promise<CommitSha | "ambiguous" | undefined>;
-  /** Fetches one ref or id with its history; false when the other side does not give it. */
+  /** Fetches one ref or id with its history; returns false when the server refuses it. */
   fetch(source: string, revision: string, signal?: AbortSignal): Promise<boolean>;
   /** Fetches all branches and tags. */
   fetchAll(source: string, signal?: AbortSignal): Promise<void>;
@@ -23,7 +23,7 @@ export interface Mirror {
 
 const fetchTimeoutMs = 10 * 60_000;
 
-/** No fetch lives longer than its timeout, so that a lock of this age has no owner. */
+/** No fetch lives longer than its timeout, so a lock of this age has no owner. */
 const abandonedAfterMs = fetchTimeoutMs + 5 * 60_000;
 
 const attempts = 5;
@@ -31,7 +31,7 @@ const attempts = 5;
 /** Each weighs some hundred bytes. */
 const keptIds = 10_000;
 
-/** Opens the mirror of `source` (a URL or a path) in a directory of mirrors; makes it when it is new. */
+/** Opens the mirror of `source` (a URL or a path) in a directory of mirrors; creates it when it is new. */
 export async function openMirror(git: Git, directory: string, source: string): Promise<Mirror> {
   const path = join(directory, mirrorName(source));
   if (await stat(path).catch(() => undefined)) await removeAbandoned(path, abandonedAfterMs);
@@ -53,7 +53,7 @@ export async function openMirror(git: Git, directory: string, source: string): P
         options,
       );
       if (exitCode === 0) return { done: true };
-      // Another process fetches into this mirror at this moment.
+      // Another process is fetching into this mirror.
       const isLocked = /\.lock|cannot lock ref/i.test(stderr);
       if (!isLocked || attempt === attempts) return { done: false, stderr };
       await wait(attempt * 200 * (0.5 + Math.random()), undefined, { signal });
@@ -102,14 +102,14 @@ export async function openMirror(git: Git, directory: string, source: string): P
   };
 }
 
-/** Whether the other side lives, but does not have or does not give this. */
+/** Returns whether the server responded, but does not have or refuses the revision. */
 function isRefused(stderr: string): boolean {
   return /not our ref|couldn't find remote ref|unadvertised object|no such remote ref|bad object/i.test(
     stderr,
   );
 }
 
-/** A name that people can tell apart, and that is of this source alone. */
+/** Returns a readable name that is unique to this source. */
 function mirrorName(source: string): string {
   const shown = basename(withoutPassword(source).replace(/\/?(\.git)?\/?$/, ""));
   const slug = shown.replace(/[^A-Za-z0-9._-]/g, "-").slice(0, 40) || "repository";
@@ -117,7 +117,7 @@ function mirrorName(source: string): string {
   return `${slug.replace(/^[.-]+/, "")}-${hash}.git`;
 }
 
-/** Made aside and renamed: a mirror is whole or not there. */
+/** Creates it in a temporary directory and renames it, so that a mirror is complete or absent. */
 async function createMirror(git: Git, directory: string, path: string): Promise<void> {
   await mkdir(directory, { recursive: true });
   const aside = join(directory, `.new-${randomUUID()}`);

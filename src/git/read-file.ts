@@ -11,7 +11,7 @@ interface FileLimits {
   readonly maxTotalBytes: number;
 }
 
-/** Room for any definitions that people write; no room for a bomb. */
+/** Enough for realistic definitions, but not for a decompression bomb or similar. */
 const usualFileLimits: FileLimits = {
   maxFiles: 1_000,
   maxFileBytes: 1024 * 1024,
@@ -24,8 +24,8 @@ interface CommitFile {
 }
 
 /**
- * The files below a directory of a commit, sorted by path; none when there is no
- * such directory. Symlinks are not followed, and left out.
+ * Returns the files below a directory of a commit, sorted by path; none when there is no such directory. Symlinks are
+ * not followed, and left out.
  *
  * Throws `resource_exhausted`, naming the file, beyond the limits.
  */

@@ -4,7 +4,7 @@ import type { GitId } from "./commit-tree.ts";
 import { gitFault } from "./git-fault.ts";
 import type { Git } from "./run-git.ts";
 
-/** A Git blob on its way out of a mirror. Take it or stream it, once, before the next one comes. */
+/** A Git blob that is being read from a mirror. Take or stream it once, before the next one. */
 interface ReadObject {
   readonly gitId: GitId;
   readonly sizeBytes: number;
@@ -52,7 +52,7 @@ export async function* readObjects(
         },
       };
       if (!isTaken) for await (const _ of reader.stream(sizeBytes));
-      // Behind each blob is a line feed.
+      // A line feed follows each blob.
       await reader.take(1);
     }
   } finally {

@@ -9,8 +9,8 @@ import { isMachinesOwn, isPrivateAddress } from "./special-address.ts";
 /**
  * The hosts on private addresses that Git may contact: names or addresses, with `*` for any characters.
  *
- * A submitter names an address, and the farm contacts it: without this list, it could reach the farm's own network.
- * Addresses that reveal a machine's own keys match no pattern with a `*`.
+ * A submitter chooses an address that the farm contacts: without this list, submitters could reach the farm's own
+ * network. Addresses that reveal a machine's own keys match no pattern with a `*`.
  */
 export type PrivateHosts = readonly string[];
 
@@ -30,12 +30,11 @@ export interface RemoteAccess {
 }
 
 /**
- * Returns how Git reaches an address, and nothing but that address.
+ * Returns how Git reaches an address, and only that address.
  *
- * Over HTTP, Git is held to the IP addresses that were checked here: neither a name that
- * resolves differently a moment later nor a redirect leads elsewhere. Over SSH and Git's
- * own protocol only the name is checked. Throws `permission_denied` for a private address
- * that the operator did not allow.
+ * Over HTTP, Git is held to the IP addresses that were checked here: neither a name that resolves differently a moment
+ * later nor a redirect leads elsewhere. Over SSH and Git's own protocol only the name is checked. Throws
+ * `permission_denied` for a private address that the operator did not allow.
  */
 export async function remoteAccess(
   address: string,
@@ -91,7 +90,7 @@ async function networkSettings(
   if (parsed.kind === "local") return [];
   const { host, port, protocol } = placeOf(parsed.url);
   const isHttp = protocol === "http:" || protocol === "https:";
-  // A proxy goes there itself, and decides itself.
+  // A proxy makes the connection itself, with its own rules.
   if (isHttp && hasProxy(env)) return noRedirects;
   const found = await addressesOf(host, lookup);
   const allowed = found.filter((each) => isAllowed(host, each, privateHosts));
@@ -112,8 +111,8 @@ async function networkSettings(
 const noRedirects: Settings = [["http.followRedirects", "false"]];
 
 /**
- * Returns the addresses of a host; none for an unknown name: Git then reports it, and SSH may have a name of its own
- * for it.
+ * Returns the addresses of a host; none for an unknown name: Git then reports it, and SSH may have its own alias for
+ * it.
  */
 async function addressesOf(host: string, lookup: LookUp): Promise<readonly string[]> {
   const bare = withoutBrackets(host);

@@ -2,7 +2,7 @@
 export interface RemoteRefs {
   /** Full name → id; for an annotated tag, the id of the tagged object. Includes HEAD. */
   readonly byName: ReadonlyMap<string, string>;
-  /** The branch that HEAD is, as a full name; undefined when it is detached. */
+  /** The branch of HEAD, as a full name; undefined when it is detached. */
   readonly head: string | undefined;
 }
 
@@ -15,7 +15,7 @@ export function parseRemoteRefs(text: string): RemoteRefs {
     if (id.startsWith("ref: ")) {
       if (name === "HEAD") head = id.slice("ref: ".length);
     } else {
-      // `v1^{}` follows `v1` and is the commit that the tag means.
+      // `v1^{}` follows `v1` and is the tagged commit.
       byName.set(name.replace(/\^\{\}$/, ""), id);
     }
   }

@@ -51,6 +51,6 @@ export function parseRepositoryAddress(text: string, workingDirectory: string): 
 
 /** Returns an address as it may be shown: without the user name and password that a URL can carry. */
 export function withoutPassword(address: string): string {
-  // Up to the last `@` before the path, as URLs are parsed: a password may itself hold one.
+  // Up to the last `@` before the path, as URLs are parsed, because a password may itself contain one.
   return address.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, "$1");
 }

@@ -10,7 +10,7 @@ export interface TestRepository {
   git(...args: string[]): string;
   /** Writes files; a value that begins with `->` is a symlink to what follows. */
   write(files: Readonly<Record<string, string | Uint8Array>>): void;
-  /** Commits all there is; answers its id. */
+  /** Commits all files; returns the commit's id. */
   commit(subject: string): string;
 }
 

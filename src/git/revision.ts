@@ -3,9 +3,8 @@ import { Fault } from "#core/fault.ts";
 import { similarNames } from "./similar-names.ts";
 
 /**
- * Refuses what cannot be a revision. Afterwards it is safe to be an argument of
- * Git: no option, no second argument, no path of a file (`main:src/a.ts`), nothing that only this
- * machine's reflogs know (`main@{1}`).
+ * Refuses what cannot be a revision. Afterwards it is safe to be an argument of Git: no option, no second argument, no
+ * path of a file (`main:src/a.ts`), nothing that exists only in this machine's reflogs (`main@{1}`).
  */
 export function assertPlainRevision(revision: string): void {
   const problem =
@@ -37,7 +36,7 @@ export function candidateRefs(name: string): string[] {
   return [name, `refs/${name}`, `refs/tags/${name}`, `refs/heads/${name}`];
 }
 
-/** The branch that a full ref name is of. */
+/** Returns the branch of a full ref name. */
 export function branchOf(ref: string | undefined): string | undefined {
   return ref?.startsWith("refs/heads/") ? ref.slice("refs/heads/".length) : undefined;
 }

@@ -30,7 +30,7 @@ interface GitOutput {
 
 interface GitProcess {
   readonly stdout: Readable;
-  /** Resolves when the process is gone, whatever its exit code; rejects when it was ended by us. */
+  /** Resolves when the process has ended, with any exit code; rejects when this code ended it. */
   readonly ended: Promise<{ readonly exitCode: number; readonly stderr: string }>;
   kill(reason: Fault): void;
 }
@@ -39,9 +39,9 @@ interface GitProcess {
 export interface Git extends Service {
   /** Runs to the end. A non-zero exit code is an answer, not a failure. */
   run(args: readonly string[], options?: GitOptions): Promise<GitOutput>;
-  /** Starts, for output too large to hold. */
+  /** Starts a process whose output is too large for memory. */
   start(args: readonly string[], options?: GitOptions): GitProcess;
-  /** Returns how to reach an address. Throws `permission_denied` where the operator does not allow it. */
+  /** Returns how to reach an address. Throws `permission_denied` if the operator does not allow it. */
   accessTo(address: string): Promise<RemoteAccess>;
 }
 
@@ -88,7 +88,7 @@ const settings = [
   "core.fsmonitor=false",
   "gc.auto=0",
   "maintenance.auto=false",
-  // Objects come as one pack, renamed when it is whole: a killed fetch leaves no half history.
+  // Objects come as one pack, renamed when it is complete, so a killed fetch leaves no incomplete history.
   "fetch.unpackLimit=1",
   "i18n.logOutputEncoding=UTF-8",
 ].flatMap((setting) => ["-c", setting]);
@@ -195,7 +195,7 @@ export async function openGit(
 }
 
 function killGroup({ pid, exitCode, signalCode }: ChildProcess): void {
-  // Once it has ended, its number may be another's.
+  // After its end, its process id may belong to another process.
   if (pid === undefined || exitCode !== null || signalCode !== null) return;
   try {
     process.kill(-pid, "SIGKILL");

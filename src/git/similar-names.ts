@@ -1,4 +1,4 @@
-/** Names compared at most: enough for a hint, and bounded in time. */
+/** The highest number of compared names: enough for a hint, in limited time. */
 const considered = 2_000;
 
 /** Returns at most three names that may have been meant, the likeliest first. */
@@ -13,7 +13,7 @@ export function similarNames(wanted: string, names: readonly string[]): string[]
     .map(({ name }) => name);
 }
 
-/** Levenshtein's distance; a name that holds the other is one step away. */
+/** Levenshtein's distance; a name that contains the other has distance one. */
 function distanceTo(a: string, b: string): number {
   if (a === b) return 0;
   if (a.length > 2 && b.includes(a)) return 1;

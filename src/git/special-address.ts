@@ -15,7 +15,7 @@ const special = blockList(
     ["224.0.0.0", 3],
   ],
   [
-    // IPv4 in other clothes: compatible, translated (RFC 6052, 8215), Teredo, 6to4.
+    // IPv4 addresses embedded in IPv6: compatible, translated (RFC 6052, 8215), Teredo, 6to4.
     ["::", 96],
     ["64:ff9b::", 96],
     ["64:ff9b:1::", 48],

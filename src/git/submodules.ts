@@ -22,13 +22,14 @@ export async function readSubmoduleUrls(
     ["config", "--no-includes", `--blob=${sha}:.gitmodules`, "-z", "--list"],
     { directory: mirror, maxOutputBytes: 4 * 1024 * 1024 },
   );
-  // It says so where there is no such file. One that was killed says nothing, and that is no answer to be kept.
+  // Git prints an error when the file does not exist. A killed process prints nothing, and that result must not be
+  // cached.
   if (exitCode !== 0 && stderr === "") throw gitFault(mirror, "it ended without a word");
   if (exitCode !== 0) return undefined;
   return urlsByPath(stdout.toString("utf8"));
 }
 
-/** Reads `submodule.NAME.KEY\nVALUE\0`, as often as it comes. */
+/** Reads `submodule.NAME.KEY\nVALUE\0`, repeated. */
 function urlsByPath(listed: string): ReadonlyMap<string, string> {
   const byName = new Map<string, { path?: string; url?: string }>();
   for (const line of listed.split("\0")) {
@@ -42,7 +43,7 @@ function urlsByPath(listed: string): ReadonlyMap<string, string> {
   return urls;
 }
 
-/** The submodules that the links of a commit are; `repository` is the address of the commit's own. */
+/** Returns the submodules for the links of a commit; `repository` is the address of the commit's own. */
 export function submodulesOf(
   repository: string,
   links: readonly GitLink[],
@@ -61,7 +62,9 @@ export function submodulesOf(
   });
 }
 
-/** Resolves a URL of `.gitmodules`: what begins with `./` or `../` is relative to the outer repository, as in Git. */
+/**
+ * Resolves a URL of `.gitmodules`: a URL that begins with `./` or `../` is relative to the outer repository, as in Git.
+ */
 export function submoduleAddress(repository: string, url: string): string {
   if (!/^\.\.?\//.test(url)) return url;
   let base = repository.replace(/\/+$/, "");

@@ -2,16 +2,16 @@ import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Git } from "./run-git.ts";
 
-/** Git looks for an object in one pack after the other; so many are not yet felt. */
+/** Git searches packs one after the other; up to this number, the cost is negligible. */
 const usualMostPacks = 50;
 
 const timeoutMs = 10 * 60_000;
 
 /**
- * Joins the packs of a mirror when they have become many: each fetch brings one.
+ * Joins the packs of a mirror when there are many: each fetch adds one.
  *
- * No object is dropped, whether a ref leads to it or not, and readers at this
- * moment find theirs in the new pack. Should it fail, the next fetch tries again.
+ * No object is dropped, even without a ref, and concurrent readers find their objects in the new pack. If it fails, the
+ * next fetch retries.
  */
 export async function tendMirror(
   git: Git,
@@ -25,7 +25,7 @@ export async function tendMirror(
   await git.run(["pack-refs", "--all"], options);
 }
 
-/** Removes locks and half packs that killed processes have left. */
+/** Removes locks and incomplete packs that killed processes have left. */
 export async function removeAbandoned(mirror: string, olderThanMs: number): Promise<void> {
   const below = async (directory: string, recursive: boolean) =>
     (await readdir(join(mirror, directory), { recursive })).map((name) => join(directory, name));

@@ -58,7 +58,7 @@ function textOf(file: string): string {
   }
 }
 
-/** Without what Git would read as a pattern, or could not read. */
+/** Returns each path once, without those that Git would interpret as a pattern or could not read. */
 function unique(paths: readonly string[]): string[] {
   return [...new Set(paths)].filter((path) => !/\p{Cc}|\*$/u.test(path));
 }

@@ -3,15 +3,15 @@ import { keyText } from "#commit-index/result-key.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
 import type { FarmResult } from "./project-results.ts";
 
-/** The most bytes of all blobs of one index; more is never prefetched. */
+/** The limit for all blobs of one index, in bytes; more is never prefetched. */
 const mostIndexedBytes = 64 * 1024 ** 3;
 
 /**
  * Returns the part of a granary's index that the farm accepts: entries with stored results, and blobs of these results.
  *
- * So no client makes others fetch blobs that no result of the project names. The value is always the first blob, in its
- * present version: when two machines made the same result, only the later one is stored. Missing blobs (`gone`) are
- * left out; so is an entry without its value.
+ * So no client can make others fetch blobs that no result of the project refers to. The value is always the first blob,
+ * in its present version: when two machines made the same result, only the later one is stored. Missing blobs (`gone`)
+ * are left out; so is an entry without its value.
  */
 export function admitEntries(
   entries: readonly IndexEntry[],

@@ -5,7 +5,7 @@ import { blobsAlong } from "./blobs-along.ts";
 
 const bytesOf = (length: number, letter: string) => Buffer.from(letter.repeat(length));
 
-/** What came along, of results that are given as the sizes of their blobs; each letter is a blob. */
+/** Returns the blobs that are sent along, for results given as sizes of their blobs; each letter is a blob. */
 async function cameOf(results: readonly Record<string, number>[], wantedBytes: number) {
   const kept = new Map<string, Uint8Array>();
   const letters = new Map<string, string>();

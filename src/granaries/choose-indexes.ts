@@ -1,4 +1,4 @@
-/** The facts by which an index is chosen. */
+/** The facts that decide the choice of an index. */
 export interface IndexCandidate {
   readonly commit: string;
   readonly tree: string;
@@ -7,7 +7,7 @@ export interface IndexCandidate {
   readonly updatedAt: Date;
 }
 
-/** For which build: its commit, then its first parents, the nearest first. */
+/** The build for which an index is chosen: its commit, then its first parents, the nearest first. */
 interface IndexFor {
   readonly commits: readonly string[];
   readonly tree: string;
@@ -17,7 +17,7 @@ interface IndexFor {
 export interface ChosenIndex<Candidate> {
   readonly candidate: Candidate;
   readonly source: "commit" | "tree" | "ancestor" | "branch" | "repository";
-  /** How many first parents away; 0 for all but ancestors. */
+  /** The distance in first parents; 0 for all except ancestors. */
   readonly distance: number;
 }
 
@@ -26,7 +26,7 @@ const mostChosen = 3;
 /**
  * Returns the indexes for a build, the best first: its own, those of the nearest ancestors, the newest of its branch.
  *
- * Its own goes first even when it is incomplete, because its entries will be requested. The branch's newest is last: a
+ * Its own comes first even when it is incomplete, because its entries will be requested. The branch's newest is last: a
  * build far from its ancestors often needs results that others on the branch have made since.
  */
 export function chooseIndexes<Candidate extends IndexCandidate>(
@@ -56,7 +56,7 @@ export function chooseIndexes<Candidate extends IndexCandidate>(
       if (!chosen.some(({ candidate }) => candidate === each.candidate)) chosen.push(each);
     }
   };
-  // A trust domain of one's own may have one, and that which all read another.
+  // A client's own trust domain may have one, and `protected` another.
   take(own, 2);
   take(sameTree, 1);
   const newest = ofBranch.find(({ candidate }) => !chosen.some((it) => it.candidate === candidate));
@@ -71,7 +71,7 @@ export function chooseIndexes<Candidate extends IndexCandidate>(
  * Returns the index for a build without any other: the newest of its repository, of any branch.
  *
  * A fresh CI machine mostly has a commit that was never built, without a branch (HEAD is detached) and without
- * ancestors (the clone is shallow). Most of its requests are those of the last build of anything.
+ * ancestors (the clone is shallow). Most of its requests are the same as those of the last build of any kind.
  */
 export function chooseNewest<Candidate extends IndexCandidate>(
   candidates: readonly Candidate[],
@@ -84,7 +84,7 @@ export function chooseNewest<Candidate extends IndexCandidate>(
  * Returns indexes of ancestors, the best first.
  *
  * An incomplete one may have eleven results from a build on a warm machine where a complete one has all, so it counts
- * as if it were farther away. By how much is a guess: one commit changes few results, and twenty change many.
+ * as if it were farther away. The amount is an estimate: one commit changes few results, and twenty change many.
  */
 export function chooseBases<Candidate extends IndexCandidate>(
   candidates: readonly Candidate[],

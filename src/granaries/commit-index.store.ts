@@ -4,7 +4,7 @@ import { TrustDomain } from "#core/trust-domain.ts";
 import type { Tx } from "#db/db.ts";
 import { type Sql, sql } from "#db/sql.ts";
 
-/** Which index: a commit's, in an environment. */
+/** The key of an index: a commit and an environment. */
 export interface IndexKey {
   readonly project: string;
   readonly domain: TrustDomain;
@@ -63,7 +63,7 @@ interface IndexRequest {
 /** How many of the same tree, and of the branch, are read: the newest may be incomplete. */
 const mostOfEach = 3;
 
-/** All indexes that could serve a build, in no order. */
+/** Returns all indexes that could serve a build, in no order. */
 export function candidateIndexes(tx: Tx, request: IndexRequest): Promise<StoredIndex[]> {
   const same = sql`project = ${request.project} and domain = any(${request.domains}::text[])
     and repository = ${request.repository} and environment = ${request.environment}`;
@@ -81,7 +81,7 @@ export function candidateIndexes(tx: Tx, request: IndexRequest): Promise<StoredI
   );
 }
 
-/** A repository's newest, of whatever branch. */
+/** Returns a repository's newest indexes, of any branch. */
 export function newestOfRepository(
   tx: Tx,
   request: Pick<IndexRequest, "project" | "domains" | "repository" | "environment">,
@@ -105,7 +105,7 @@ export async function indexOfCommit(tx: Tx, key: IndexKey): Promise<StoredIndex 
   return row;
 }
 
-/** A commit's index of whatever environment: that which changed last. */
+/** Returns a commit's most recently changed index, of any environment. */
 export async function newestIndexOfCommit(
   tx: Tx,
   { project, domain, repository, commit }: Omit<IndexKey, "environment">,
@@ -150,7 +150,7 @@ export async function addIndex(tx: Tx, index: NewIndex): Promise<boolean> {
   return added > 0;
 }
 
-/** Puts an index in the place of the version that was read; false when that is not the latest any more. */
+/** Replaces the version that was read; returns false when that is no longer the latest. */
 export async function replaceIndex(tx: Tx, index: NewIndex, readVersion: number): Promise<boolean> {
   const changed = await tx.run(sql`
     update commit_index
@@ -173,7 +173,7 @@ export async function replaceIndex(tx: Tx, index: NewIndex, readVersion: number)
   return changed > 0;
 }
 
-/** How many indexes a project got since in a domain, counted up to `most`. */
+/** Returns how many indexes a project got since a time in a domain, counted up to `most`. */
 export async function countNewIndexes(
   tx: Tx,
   { project, domain }: Pick<IndexKey, "project" | "domain">,

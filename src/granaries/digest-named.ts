@@ -1,6 +1,6 @@
 import { type Digest, parseDigestKey } from "#core/digest.ts";
 
-/** The digest that a text is, as `hash/size`; undefined for any other text, which then names nothing. */
+/** Parses a digest `hash/size`; undefined for any other text. */
 export function digestNamed(text: string): Digest | undefined {
   try {
     return parseDigestKey(text);

@@ -10,12 +10,12 @@ export interface SaidOfResult {
   readonly costMs: number | undefined;
 }
 
-/** Our own among a tool's; no tool's header is called so. */
+/** Our own attribute among a tool's; no tool uses a header with this name. */
 const blobsName = "grange-blobs";
 const costName = "grange-cost-ms";
 
 const mostAttributes = 32;
-/** An entry is a row: what names thousands of blobs is a manifest, and its blobs are the tool's business. */
+/** An entry is a row. An entry with thousands of blobs is a manifest, and the tool itself handles its blobs. */
 const mostBlobs = 1_000;
 
 /**

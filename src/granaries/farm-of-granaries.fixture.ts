@@ -44,7 +44,7 @@ export async function farmOfGranaries(
   const disk = await openDiskBlobStore(directory);
   const blobs = verifying(disk, (digest) => disk.remove(digest));
   const trees = outputTrees(blobs);
-  // One for all projects: what is told of one is asked of the same blobs as what is told of another.
+  // One store for all projects, so that all of them use the same blobs.
   const storeOf = () => ({ blobs, unnamed: disk });
   const blobsOf = () => blobs;
   const treesOf = () => trees;
@@ -141,7 +141,7 @@ export async function farmOfGranaries(
 }
 export type FarmOfGranaries = Awaited<ReturnType<typeof farmOfGranaries>>;
 
-/** One with a database of its own, which ends with it. */
+/** Opens a farm with its own database, which is removed with it. */
 export async function freshFarmOfGranaries(options: Parameters<typeof farmOfGranaries>[1] = {}) {
   const db = await freshDb();
   const farm = await farmOfGranaries(db, options);

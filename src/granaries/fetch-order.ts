@@ -14,13 +14,13 @@ import { keyOf, toStoredResult } from "./stored-result-message.ts";
 const mostItems = 10_000;
 /** The number of items looked up together. The first results must not wait for the last. */
 const itemsAtOnce = 500;
-/** Blobs up to this are read whole, several together. */
+/** Blobs up to this size are read completely, several together. */
 const smallBytes = 128 * 1024;
 const mostReadTogether = 512 * 1024;
 const readsAtOnce = 32;
-/** Packing so much holds the event loop for about a millisecond. */
+/** Packing this much blocks the event loop for about a millisecond. */
 export const packBytes = 256 * 1024;
-/** A build may wait for the first: it does not wait for so much to be read and packed. */
+/** The first message is small, because a build may wait for it. */
 const firstBytes = 32 * 1024;
 
 interface FetchParts {
@@ -41,8 +41,8 @@ type Request =
 /**
  * Yields the requested items in their order: results, parts of blobs, and items that are missing.
  *
- * A repeated item comes once. Apart from a few small blobs nothing is read before it is taken; when the caller stops,
- * so does reading. Throws `invalid_argument` before the first item when one is invalid.
+ * A repeated item is sent once. Apart from a few small blobs, nothing is read before it is requested; when the caller
+ * stops, reading stops. Throws `invalid_argument` before the first item when one is invalid.
  */
 export function fetchOrder(
   parts: FetchParts,
@@ -89,7 +89,7 @@ async function* thingsOfSome(
   );
   const found = keys.length === 0 ? [] : await results.whole(project, keys);
   const byName = new Map(found.map((result) => [keyText(result), result]));
-  // After the results: the values of theirs are blobs by now.
+  // After the results, because their values are then stored as blobs.
   const digests = requests.flatMap((request) => (request.kind === "blob" ? request.digest : []));
   const missing = new Set((await blobs.findMissing(digests)).map(digestKey));
 
@@ -141,7 +141,7 @@ function* readTogether(requests: readonly Request[]): Generator<Request[]> {
   if (group.length > 0) yield group;
 }
 
-/** Undefined when it is not here any more, or rotten. */
+/** Returns undefined when it is missing or corrupt. */
 async function readSound(blobs: BlobStore, digest: Digest): Promise<Uint8Array | undefined> {
   try {
     return await blobs.get(digest);
@@ -174,13 +174,13 @@ async function* partsOf(
   } catch (reason) {
     const isLost =
       reason instanceof Fault && (reason.code === "data_loss" || reason.code === "not_found");
-    // Once a part of it has gone out, nothing can follow but the rest.
+    // After a part was sent, only the rest can follow.
     if (!isLost || offset > 0) throw reason;
     yield absent;
   }
 }
 
-/** Things that travel together: a few hundred small ones, or a part of a large one. */
+/** Yields groups that are sent together: a few hundred small ones, or a part of a large one. */
 export async function* packsOf(
   things: AsyncIterable<FetchedThing>,
 ): AsyncGenerator<FetchedThing[], void, undefined> {

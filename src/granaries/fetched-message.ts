@@ -12,7 +12,7 @@ import {
   type StoredResult,
 } from "#proto/grange/granary/v1/granary_pb.ts";
 
-/** A requested item on its way to the client. */
+/** A requested item that is being sent to the client. */
 export type FetchedThing =
   | { readonly kind: "result"; readonly result: StoredResult }
   | {
@@ -29,9 +29,9 @@ const { data: dataField } = BlobPartSchema.field;
 const { packed, unpackedBytes } = FetchResponseSchema.field;
 
 /**
- * Fetched messages with these things, laid end to end.
+ * Encodes Fetched messages with these items, concatenated.
  *
- * By hand, as far as blobs go: protobuf-es would copy their bytes three times before they are packed.
+ * Blobs are encoded by hand, because protobuf-es would copy their bytes three times before they are packed.
  */
 export function encodeFetched(things: readonly FetchedThing[]): Buffer {
   return Buffer.concat(things.flatMap((thing) => itemOf(thing)));
@@ -61,7 +61,7 @@ export async function packedResponse(fetched: Uint8Array): Promise<Payload> {
   return [head, frame];
 }
 
-/** A field of Fetched with one item. Fields of one message may stand in any message of it, one after the other. */
+/** A field of Fetched with one item. Fields of one message may be split over several concatenated messages. */
 function itemOf(thing: FetchedThing): Uint8Array[] {
   if (thing.kind !== "part") {
     const item = create(FetchedItemSchema, {

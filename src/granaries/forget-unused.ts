@@ -3,7 +3,7 @@ import { forgetBuilds } from "./granary-build.store.ts";
 import { forgetCounts } from "./hourly-count.store.ts";
 import { forgetIndexes, type UnusedIndex, unusedIndexes } from "./index-retention.store.ts";
 
-/** How many indexes of a protected branch are kept, however old. */
+/** The number of indexes of a protected branch that are kept regardless of age. */
 export const keptOfProtectedBranch = 3;
 const atOnce = 500;
 

@@ -5,7 +5,7 @@ import type { Tx } from "#db/db.ts";
 import { type Sql, sql } from "#db/sql.ts";
 import { countedOnce, tooOften } from "./hourly-count.store.ts";
 
-/** A report has up to half a megabyte, and is kept for 90 days; nobody builds more often than once a second. */
+/** A report has up to half a megabyte, and is kept for 90 days; more than one build per second is not realistic. */
 const usualMostAnHour = 3_600;
 
 const Counted = z.object({ count: z.number() });
@@ -57,7 +57,7 @@ interface BuildListing {
   readonly limit: number;
 }
 
-/** Builds, the last that ended first. */
+/** Returns builds, the most recently ended first. */
 export function listBuilds(tx: Tx, listing: BuildListing): Promise<GranaryBuildSummary[]> {
   const { project, repository, commit, after, limit } = listing;
   const all: Sql = { text: "true", values: [] };
@@ -127,12 +127,12 @@ const Given = z
   .transform(({ ended_at, ...row }) => ({ ...row, at: ended_at.toISOString() }));
 export type GivenResult = z.infer<typeof Given>;
 
-/** Reports hold 2,000 results each; these are a second's reading at the most. */
+/** Reports hold 2,000 results each; reading this many takes at most a second. */
 const mostSearched = 200;
 
 /**
- * Builds that were given one of these results, of the last of the project, the latest first; with how many
- * others each made itself after that.
+ * Returns those of the project's last builds that received one of these results, the latest first; with the number of
+ * results that each made afterwards.
  */
 export function buildsGiven(
   tx: Tx,
@@ -215,7 +215,7 @@ export function madeAfterGiven(
   );
 }
 
-/** Deletes some builds that ended before; returns how many. */
+/** Deletes some builds that ended before a time; returns how many. */
 export function forgetBuilds(tx: Tx, before: Date): Promise<number> {
   return tx.run(sql`
     delete from granary_build

@@ -33,9 +33,7 @@ export async function keptResult(
   return isMeant(kept) ? kept : undefined;
 }
 
-/**
- * Hides a result from all clients from now on, also in the other of REv2 and Bazel's HTTP cache, which share results.
- */
+/** Hides a result from all clients from now on, in both REv2 and Bazel's HTTP cache, which share results. */
 export async function hide(
   tx: Tx,
   project: string,
@@ -48,7 +46,7 @@ export async function hide(
   if (entry !== undefined) await quarantineEntry(tx, entry, { digest: value, principal: producer });
 }
 
-/** Under which name the caches of tools have it, if they do. */
+/** Returns its name in the caches of tools, if any. */
 export function entryNameOf(project: string, result: ResultKey) {
   if (result.namespace !== "reapi") return { project, tool: result.namespace, key: result.key };
   const key = bazelKeyOf(actionHashOf(result) ?? "");

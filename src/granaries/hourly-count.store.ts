@@ -29,7 +29,7 @@ export function countedOnce({ what, who, most }: HourlyBound): Sql {
 
 const isOver: Sql = { text: "known.since <= now() - interval '1 hour'", values: [] };
 
-/** Counts once; throws `resource_exhausted` when it was done as often as it may be. */
+/** Counts once; throws `resource_exhausted` when the limit is reached. */
 export async function countOnce(tx: Tx, bound: HourlyBound): Promise<void> {
   if ((await tx.many(Counted, countedOnce(bound))).length === 0) throw tooOften(bound);
 }

@@ -7,10 +7,10 @@ import { Fault } from "#core/fault.ts";
 import { type FetchItem, FetchItemSchema } from "#proto/grange/granary/v1/granary_pb.ts";
 import type { IndexBlob } from "./small-indexes.ts";
 
-/** At 100 Mbit/s it takes half as long as the round trip of 20 ms that it saves the first results. */
+/** At 100 Mbit/s, this takes half of the round trip of 20 ms that it saves for the first results. */
 const mostHeadBytes = 128 * 1024;
 const mostHeadResults = 500;
-/** A result without its blobs: its name, and a digest or a few. */
+/** The estimated size of a result without its blobs: its name and some digests. */
 const recordBytes = 256;
 
 /**
@@ -27,7 +27,7 @@ export async function indexHead(
     const { entries } = await resolveChain(index, async (digest) => data.get(digestKey(digest)));
     return firstOf(entries, Math.min(mostBytes, mostHeadBytes));
   } catch (reason) {
-    // An index is advice: the client reads it again, and gets the error.
+    // An index is optional: the client reads it again and gets the error.
     if (reason instanceof Fault) return [];
     throw reason;
   }

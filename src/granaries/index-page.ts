@@ -3,7 +3,7 @@ import type { IndexEntry } from "#commit-index/index-entry.ts";
 import { keyText } from "#commit-index/result-key.ts";
 import type { FarmResult } from "./project-results.ts";
 
-/** Entries as a page shows them, with whether the farm still has their results whole. */
+/** Returns entries for a page, with whether the farm still has their complete results. */
 export function resultsOnPage(
   entries: readonly IndexEntry[],
   whole: readonly FarmResult[],

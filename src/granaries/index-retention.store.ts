@@ -5,7 +5,7 @@ import type { Tx } from "#db/db.ts";
 import { type Sql, sql } from "#db/sql.ts";
 import type { IndexKey } from "./commit-index.store.ts";
 
-/** Notes that indexes were used, within an hour once. */
+/** Records that indexes were used, at most once an hour. */
 export async function touchIndexes(tx: Tx, keys: readonly IndexKey[]): Promise<void> {
   if (keys.length === 0) return;
   await tx.run(sql`
@@ -125,7 +125,7 @@ export function unusedIndexes(
   );
 }
 
-/** Forgets indexes that are still unused; their blobs go when the store wants room. */
+/** Deletes indexes that are still unused; their blobs are evicted when the store needs space. */
 export function forgetIndexes(tx: Tx, keys: readonly IndexKey[], before: Date): Promise<number> {
   return tx.run(sql`
     delete from commit_index

@@ -48,7 +48,7 @@ export async function nearestBase(
   return entries && { digest, entries, chain: 1 };
 }
 
-/** Undefined when it cannot be read any more: one of its blobs was lost, so nobody can use it. */
+/** Returns undefined when it can no longer be read because one of its blobs was lost. */
 export async function entriesOf(
   { blobs, logger }: Pick<BaseParts, "blobs" | "logger">,
   digest: Digest,

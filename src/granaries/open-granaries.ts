@@ -38,7 +38,7 @@ export interface Granaries {
   resolve(build: IndexedBuild): Promise<ChosenIndex<StoredIndex>[]>;
   /** Of the chosen indexes, those that are small enough to send with the answer. */
   smallIndexes(project: string, chosen: readonly ChosenIndex<StoredIndex>[]): Promise<IndexBlob[]>;
-  /** For the best of them, if it was sent: the blobs that are requested first, up to so many bytes. */
+  /** Returns, for the best of them, if it was sent, the blobs that are requested first, up to this number of bytes. */
   head(
     project: string,
     chosen: readonly ChosenIndex<StoredIndex>[],
@@ -47,7 +47,7 @@ export interface Granaries {
   ): Promise<PackedThings[]>;
   /** The keys to drop for a granary that knows everything up to a version. */
   quarantinedSince(project: string, version: number): Promise<ToldOfQuarantine>;
-  /** Undefined where a project has too many keys. */
+  /** Returns undefined when a project has too many keys. */
   keyFilter(project: string): Promise<KeyFilter | undefined>;
   lookUp(project: string, keys: readonly ResultKey[]): Promise<FarmResult[]>;
   /** Blobs of the found results that may be sent with the answer. Never throws: other blobs are requested later. */

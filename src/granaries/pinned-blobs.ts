@@ -11,7 +11,10 @@ import { entriesOf } from "./nearest-base.ts";
 import type { BlobsOf, TreesOf } from "./project-parts.ts";
 import { projectResults } from "./project-results.ts";
 
-/** Systems and toolchains that one branch is built with. Who reports more makes them up, and pins no more for it. */
+/**
+ * The highest number of environments (systems, toolchains) of one branch. Reports of more are not plausible, and pin
+ * nothing further.
+ */
 const mostEnvironments = 8;
 const entriesAtOnce = 500;
 

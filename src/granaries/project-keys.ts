@@ -8,7 +8,7 @@ import type { TrustDomain } from "#core/trust-domain.ts";
 import type { Db } from "#db/db.ts";
 import { takingTurns } from "#scheduling/take-turns.ts";
 
-/** Far less than a build takes, and enough for a hundred granaries that start at once. */
+/** Much shorter than a build, and enough for a hundred granaries that start at once. */
 const keptForMs = 5_000;
 const mostProjects = 64;
 const keysAtOnce = 10_000;
@@ -18,8 +18,8 @@ const keysAtOnce = 10_000;
  */
 const longestWriteSeconds = 10;
 /**
- * Half of a filter's bits are set when it is made. With this many more set bits, 3 % of the requests for absent keys
- * are in vain instead of 1 %.
+ * Half of a filter's bits are set when it is made. With this many more set bits, 3 % of the absent keys are false
+ * positives instead of 1 %.
  */
 const mostAddedShare = 0.1;
 
@@ -103,7 +103,7 @@ async function keysWithin(
   ];
 }
 
-/** Page by page: the keys are never all here. */
+/** Page by page, so that the keys are never all in memory. */
 async function filterOf(
   { db, domain }: KeysParts,
   project: string,

@@ -22,15 +22,15 @@ import { digestNamed } from "./digest-named.ts";
 import { fromAttributes } from "./entry-attributes.ts";
 import type { TreesOf } from "./project-parts.ts";
 
-/** A result that the farm has, whichever tool's it is. */
+/** A result that the farm has, of any tool. */
 export interface FarmResult extends ResultKey {
   /** For `reapi`, the digest of the ActionResult's bytes. */
   readonly value: Digest;
   readonly attributes: Readonly<Record<string, string>>;
-  /** All that it names, beside its value. */
+  /** All blobs that it refers to, besides its value. */
   readonly blobs: readonly Digest[];
   readonly costMs: number | undefined;
-  /** The value itself, where the farm keeps it as a row and not as a blob. */
+  /** The value itself, if the farm stores it as a row and not as a blob. */
   readonly bytes: Uint8Array | undefined;
 }
 
@@ -43,7 +43,7 @@ export interface ProjectResults {
   storeValues(project: string, results: readonly FarmResult[]): Promise<void>;
 }
 
-/** More blobs at once would hold up the event loop, and fit into no message. */
+/** More blobs at once would block the event loop, and would not fit into a message. */
 const requestedAtOnce = 4_096;
 const mostBlobsOfResult = 20_000;
 const storedAtOnce = 16;
@@ -76,7 +76,7 @@ export function projectResults(parts: {
       resultsOfActions(db, project, domains, actions),
       names.length === 0 ? [] : entriesNamed(db, names),
     ]);
-    // In the order of domains: an own one goes before what all may read.
+    // In the order of domains: the client's own domain comes before `protected`.
     const first = new Map<string, FoundResult>();
     for (const row of await treesOf(project).seals.thatHold(rows)) {
       const key = digestKey(row.actionDigest);
@@ -145,7 +145,7 @@ export function projectResults(parts: {
   };
 }
 
-/** Whether all blobs of a result are in the store, and few enough for one answer. */
+/** Returns whether all blobs of a result are in the store, and few enough for one answer. */
 function isWhole({ value, bytes, blobs }: FarmResult, missing: ReadonlySet<string>): boolean {
   return (
     (bytes !== undefined || !missing.has(digestKey(value))) &&

@@ -146,7 +146,7 @@ describe("a hostile index", () => {
         removed: [],
       }),
     );
-    // A message laid end to end with itself is a message.
+    // A message that is concatenated with itself is a valid message.
     const most = Math.floor((60 * 1024 * 1024) / one.byteLength);
     const many = await farm.put(
       Buffer.concat(Array.from({ length: Math.min(most, 1_000_000) }, () => one)),

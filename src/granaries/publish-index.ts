@@ -66,7 +66,7 @@ export interface PublishedIndex {
   readonly index: Digest | undefined;
 }
 
-/** Far more than people and their CI push. */
+/** Much more than people and CI push. */
 const usualNewAnHour = 2_000;
 const hourMs = 60 * 60_000;
 /** Keys asked for together. */
@@ -160,7 +160,7 @@ async function admit(
     const gone = new Set(
       (await blobs.findMissing(its.flatMap(({ blobs: named }) => named))).map(digestKey),
     );
-    // A value that is a row becomes a blob, so that it can be fetched like all else.
+    // A value that is a row becomes a blob, so that it can be fetched like other blobs.
     await results.storeValues(project, found);
     entries.push(...admitEntries(some, found, gone));
     goneBlobs += gone.size;

@@ -6,7 +6,7 @@ import { madeAfterGiven } from "./granary-build.store.ts";
 import { hide, keptResult } from "./hide-result.ts";
 import { addQuarantine, foundAt, lockQuarantine } from "./quarantine.store.ts";
 
-/** As much as one report tells. */
+/** As many as one report contains. */
 const mostMade = 2_000;
 
 /**
@@ -50,7 +50,7 @@ export async function quarantineMadeFrom(
       divergence: {
         ...made,
         kept: digestKey(kept.value),
-        // Nobody has made it again.
+        // It was not made again.
         madeNow: "",
         differs: [],
         machine: "",

@@ -20,7 +20,7 @@ interface NewQuarantine extends ResultKey {
   readonly madeFrom?: ResultKey;
 }
 
-/** Notes a result that came out otherwise. One that was released is in quarantine again. */
+/** Records a result that differed when it was made again. A released one returns to quarantine. */
 export async function addQuarantine(tx: Tx, found: NewQuarantine): Promise<void> {
   await tx.run(sql`
     insert into quarantined_result (project, namespace, key, found_by, producer, divergence,
@@ -104,7 +104,7 @@ export async function quarantinedAfter(
   return row ?? { newest: 0, results: [] };
 }
 
-/** Lets a key go; false when it was not in quarantine. */
+/** Releases a key; returns false when it was not in quarantine. */
 export async function markReleased(
   tx: Tx,
   project: string,
@@ -138,7 +138,7 @@ export function releaseMadeFrom(
   );
 }
 
-/** When a result was put into quarantine; undefined when it is not there. */
+/** Returns when a result was put into quarantine; undefined when it is not in quarantine. */
 export async function foundAt(
   tx: Tx,
   project: string,

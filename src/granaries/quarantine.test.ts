@@ -80,7 +80,7 @@ test("a tool's result in quarantine is given to nobody and kept from nobody unti
 
   await db.transaction((tx) => release(tx, "tool", told, "root"));
 
-  // What was doubted is not given again; what is made anew is.
+  // The doubted result is not returned again; a newly made one is.
   expect(await farm.granaries.lookUp("tool", [told])).toEqual([]);
   expect(await farm.granaries.publishResults("tool", [told], "p")).toEqual([{ kind: "kept" }]);
   expect(await farm.granaries.lookUp("tool", [told])).toHaveLength(1);
@@ -319,7 +319,7 @@ test("a granary hears what is in quarantine, under both names, once, and in piec
   expect(await tellOfQuarantine(db, "news", second.version)).toMatchObject({
     results: [{ namespace: "ccache", key: "later" }],
   });
-  // Of another farm, or of this one before it lost what it knew: all of it is told.
+  // For a version from another farm, or from before this farm lost its data, everything is sent.
   const { version } = await tellOfQuarantine(db, "news", 10 ** 9);
   expect((await tellOfQuarantine(db, "news", version)).results).toEqual([]);
   expect(version).toBeLessThan(10 ** 9);

@@ -16,7 +16,7 @@ import {
 } from "./quarantine.store.ts";
 import { actionHashOf } from "./same-result.ts";
 
-/** More than a trustworthy farm has in a year; fewer than would empty its cache. */
+/** More than a trustworthy farm has in a year, but too few to empty its cache. */
 const usualMostAnHour = 50;
 const hourMs = 60 * 60_000;
 
@@ -29,8 +29,8 @@ interface QuarantineParts {
 /**
  * Puts a result into quarantine, so that nobody receives it any more, because making it again gave another value.
  *
- * Only if the farm still has the doubted value: a value that has been replaced since was not seen to be wrong. Returns
- * whether it is in quarantine now.
+ * Only if the farm still has the doubted value: nothing is known about a newer value. Returns whether it is in
+ * quarantine now.
  */
 export async function quarantine(
   parts: QuarantineParts,

@@ -28,7 +28,7 @@ export async function resolveIndexes(
     (a, b) => domains.indexOf(a.domain) - domains.indexOf(b.domain),
   );
   let chosen = chooseIndexes(await wholeOnes(blobs, found), build);
-  // Who names no commit asks for no index.
+  // A request without a commit needs no index.
   if (chosen.length === 0 && build.commits.length > 0) {
     const newest = await newestOfRepository(db, { ...build, domains });
     chosen = chooseNewest(await wholeOnes(blobs, newest));
@@ -40,7 +40,7 @@ export async function resolveIndexes(
   return chosen;
 }
 
-/** Asking extends the life of those that are here: an index without its base is of no use. */
+/** The check also extends the life of existing blobs: an index without its base is useless. */
 async function wholeOnes(
   blobs: Pick<BlobStore, "findMissing">,
   indexes: readonly StoredIndex[],

@@ -11,7 +11,7 @@ export function actionHashOf({ namespace, key }: ResultKey): string | undefined 
   return namespace === "reapi" ? key.slice(0, key.indexOf("/")) : undefined;
 }
 
-/** Under which key Bazel's HTTP cache would give what an action made: `/ac/HASH` and REv2 give each other's. */
+/** Returns the key of an action's result in Bazel's HTTP cache: `/ac/HASH` and REv2 share results. */
 export function bazelKeyOf(actionHash: string): string | undefined {
   return /^[0-9a-f]{64}$/.test(actionHash) ? `ac/${actionHash}` : undefined;
 }

@@ -27,7 +27,7 @@ export interface ToldResult extends ResultKey, SaidOfResult {
   readonly value: Digest;
 }
 
-/** Throws `invalid_argument` for what can be no result. */
+/** Throws `invalid_argument` for an invalid result. */
 export function fromStoredResult(message: StoredResult): ToldResult {
   const key = keyOf(message.result);
   const action = key.namespace === "reapi" ? digestNamed(key.key) : undefined;
@@ -44,7 +44,7 @@ export function fromStoredResult(message: StoredResult): ToldResult {
   };
 }
 
-/** Throws `invalid_argument` for what can be no key. The farm keeps no control characters. */
+/** Throws `invalid_argument` for an invalid key. The farm stores no control characters. */
 export function keyOf(message: KeyMessage | undefined): ResultKey {
   const key = ResultKey.safeParse({ namespace: message?.namespace, key: message?.key });
   if (key.success && !/[\p{Cc}\p{Surrogate}]/u.test(key.data.key)) return key.data;

@@ -5,11 +5,11 @@ import { actionHashOf, bazelKeyOf } from "./same-result.ts";
 
 export interface ToldOfQuarantine {
   readonly results: readonly ResultKey[];
-  /** Up to which this tells everything. */
+  /** The version up to which this update is complete. */
   readonly version: number;
 }
 
-/** Each may have a second name. Whoever missed more hears the rest when its next build starts. */
+/** Each may have a second name. A granary that missed more gets the rest when its next build starts. */
 const mostAtOnce = 1_000;
 
 /**

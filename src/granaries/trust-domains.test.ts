@@ -93,7 +93,7 @@ test("an index of one's own serves oneself, before that of all", async () => {
   expect(await found(all)).toEqual([told.index]);
   expect(await found(bob)).toEqual([told.index]);
   expect(await found(ada)).toEqual([toldByAda.index, told.index]);
-  // What all may read names nothing that all may not.
+  // Results in `protected` refer only to blobs that all may read.
   expect(await farm.publish(buildOf("index", 3), [entryOf(own)], { by: all })).toMatchObject({
     taken: 0,
     refused: 1,

@@ -7,13 +7,13 @@ import { type CommandKind, usage } from "./command.ts";
 export interface Answer {
   readonly state: "done" | "refused";
   readonly reaction: Reaction;
-  /** Markdown; undefined: the reaction says it all. */
+  /** Markdown; undefined: the reaction is sufficient. */
   readonly text: string | undefined;
-  /** The text is of no use any more once the report is there. */
+  /** Whether the report makes the text superfluous. */
   readonly isUntilReport?: boolean;
 }
 
-/** All words in it are ours. */
+/** The text contains only the farm's own words. */
 export function refusal(text: string): Answer {
   return { state: "refused", reaction: "-1", text };
 }
@@ -56,7 +56,7 @@ export const told = {
   edited: {
     state: "refused",
     reaction: "confused",
-    // Anybody may edit, so a reaction is enough. `help` explains that edits do not count.
+    // Any user may edit, so a reaction is enough. `help` explains that edits do not count.
     text: undefined,
   } satisfies Answer,
 
@@ -66,7 +66,7 @@ export const told = {
     text: "Something went wrong on the farm; its log says what. Ask again later.",
   } satisfies Answer,
 
-  /** A sentence of the farm's that may have words of others. */
+  /** A sentence of the farm that may contain foreign words. */
   failed(sentence: string): Answer {
     return {
       state: "refused",
@@ -76,7 +76,7 @@ export const told = {
   },
 } as const;
 
-/** Without the full stop that follows it anyway. */
+/** Removes the full stop, because one follows anyway. */
 function foreign(sentence: string): string {
   return foreignSentence(sentence.replace(/[.\s]+$/, ""));
 }

@@ -9,17 +9,17 @@ import { type Answer, refusal } from "./answer.ts";
 import type { CommandService } from "./command-service.ts";
 import type { CommandEffect } from "./decide-command.ts";
 
-/** Where something is done: a pull request of a watched repository. */
+/** The place of a command: a pull request of a watched repository. */
 interface CommandPlace {
   readonly repository: string;
   readonly pull: number;
   /** The head of the pull request, just read from the forge. */
   readonly head: string;
-  /** The forge's number of the comment that asks for it. */
+  /** The forge's number of the comment with the command. */
   readonly comment: string;
 }
 
-/** Carries it out. Throws the farm's refusals. Repeating it has no further effect. */
+/** Applies the effect. Throws the farm's refusals. Repeating it has no further effect. */
 export async function applyCommandEffect(
   services: CommandService,
   place: CommandPlace,
@@ -129,6 +129,6 @@ async function approve(
     return false;
   });
   if (isNoted) return done;
-  // The forge has it already, and the farm has not looked yet.
+  // The forge has it, but the farm has not read it yet.
   throw new Fault("aborted", `the farm has not seen ${head} of pull request ${pull} yet`);
 }

@@ -20,11 +20,11 @@ interface CommandServices extends CommandService {
 /** Temporary errors: the command is tried again later. All others are an answer. */
 const passing: readonly FaultCode[] = ["unavailable", "aborted", "deadline_exceeded", "internal"];
 
-/** After so many attempts the author is told that the command failed. */
+/** After this number of attempts, the author is informed that the command failed. */
 const mostAttempts = 12;
 
 /**
- * Carries a command out, as it was first read, and lets the forge show the result. Throws temporary errors.
+ * Executes a command as it was first read, and shows the result on the forge. Throws temporary errors.
  *
  * The author, the author's permission and the pull request are read again from the forge.
  */
@@ -50,7 +50,7 @@ async function answerTo(
   known: KnownPull,
 ): Promise<Answer> {
   try {
-    // Nobody needs to be asked about it.
+    // No further data is needed for this answer.
     if (command.edited) return told.edited;
     return await carryOut(services, command, watched, known);
   } catch (reason) {

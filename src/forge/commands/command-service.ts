@@ -7,6 +7,6 @@ export interface CommandService {
   readonly db: Db;
   readonly clock: Clock;
   readonly service: FarmPort;
-  /** How comments address the farm: `@grange`. */
+  /** The name by which comments address the farm: `@grange`. */
   readonly name?: string | undefined;
 }

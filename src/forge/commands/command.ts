@@ -1,10 +1,10 @@
-/** The parts of a suite to measure: empty lists stand for the usual ones. */
+/** The parts of a suite to measure; empty lists mean the default ones. */
 export interface BenchChoice {
   readonly backends: readonly string[];
   readonly profiles: readonly string[];
   readonly targets: readonly string[];
   readonly benchmarks: readonly string[];
-  /** How often each case is run; undefined: as often as usual. */
+  /** The runs of each case; undefined: the default. */
   readonly runs: number | undefined;
 }
 
@@ -12,11 +12,11 @@ export interface BenchChoice {
 export type Command =
   /** For the pull request's head. `isToWait`: its artifacts do not exist yet. */
   | { readonly kind: "bench"; readonly isToWait: boolean; readonly choice: BenchChoice }
-  /** For a commit that was already built: 7 to 40 hex digits. */
+  /** Requests a graph for a commit that was already built: 7 to 40 hex digits. */
   | { readonly kind: "build"; readonly sha: string; readonly choice: BenchChoice }
   | { readonly kind: "retrigger"; readonly selection: string }
   | { readonly kind: "cancel" }
-  /** Without a commit: of the head that was there when the comment was written. */
+  /** Without a commit: the head at the time when the comment was written. */
   | { readonly kind: "approve"; readonly sha: string | undefined }
   | { readonly kind: "help" };
 

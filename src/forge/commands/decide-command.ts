@@ -10,7 +10,7 @@ import { type Answer, refusal, silentRefusal, told } from "./answer.ts";
 import type { BenchChoice, CommandKind } from "./command.ts";
 import { readCommand } from "./read-command.ts";
 
-/** All that there is to know of a command before it is carried out: the forge's word of just now, and the farm's. */
+/** All facts about a command before its execution: current data of the forge and of the farm. */
 export interface CommandCircumstances {
   readonly command: Pick<
     WaitingCommand,
@@ -23,7 +23,7 @@ export interface CommandCircumstances {
   /** The author's permission in the repository. */
   readonly permission: ForgePermission;
   readonly policy: ForgePolicy;
-  /** The author, with the grants under which it is done; undefined: no principal can have that name. */
+  /** The author, with the grants for the command; undefined: no principal can have that name. */
   readonly by: Principal | undefined;
   /** The author's rights from the farm's own grants, independent of the forge. */
   readonly farmGrants: readonly Grant[];
@@ -45,13 +45,13 @@ export type CommandEffect =
   | { readonly kind: "cancel"; readonly by: Principal }
   | { readonly kind: "approve"; readonly by: Principal; readonly head: string };
 
-/** Whether a command is carried out, and as what. Who may not hears less the less they are known here. */
+/** Decides whether a command is executed, and its effect. Refused authors get fewer details the less they are known. */
 export function decideCommand(circumstances: CommandCircumstances): CommandEffect {
   const { command, name, pull } = circumstances;
   const isStranger = !isKnown(circumstances);
   const answer = (given: Answer): CommandEffect => ({
     kind: "answer",
-    // Whoever passes by could otherwise have the farm write as much as they like.
+    // Otherwise any user could make the farm write any number of comments.
     answer: isStranger && given.state === "refused" ? silentRefusal : given,
   });
   if (command.edited) return answer(told.edited);
@@ -88,7 +88,7 @@ export function decideCommand(circumstances: CommandCircumstances): CommandEffec
   }
 }
 
-/** In a public repository everybody may read, and therefore comment. */
+/** In a public repository, every user may read, and therefore comment. */
 function isKnown(circumstances: CommandCircumstances): boolean {
   const { permission, pull, command } = circumstances;
   return (
@@ -146,7 +146,7 @@ function decideApproval(
   if (sha !== undefined && !head.startsWith(sha)) {
     return answer(`\`${sha}\` is not the head any more: it is \`${short}\` now. ${ask}`);
   }
-  // Two commits that begin alike are made in minutes: the beginning of an id says no more than none.
+  // Two commits whose ids begin alike can be made in minutes, so a short id proves no more than none.
   if (command.head !== head) {
     return answer(`The head has moved since: it is \`${short}\` now. ${ask}`);
   }
@@ -185,7 +185,7 @@ function decideBench(
     case "yes":
       break;
   }
-  // An approval is of one commit, and of no other of the fork's.
+  // An approval is for one commit, and for no other commit of the fork.
   if (pull.isFork && !pull.head.startsWith(wanted.sha)) {
     return answer(
       `Of a fork only the head that was approved is measured: \`${pull.head.slice(0, 12)}\`.`,

@@ -184,7 +184,7 @@ describe("whatever the text", () => {
     const one = cpuMs(16_384);
     const four = cpuMs(65_536);
 
-    // Quadratic would be sixteen times.
+    // A quadratic algorithm would take sixteen times as long.
     expect(four).toBeLessThan(Math.max(9 * one, 300));
   });
 });

@@ -13,13 +13,13 @@ type Reading =
 /** The default name of the farm in comments. */
 export const usualName = "grange";
 
-/** Long enough for a page of job names; nobody types a longer command. */
+/** Long enough for a page of job names; longer commands are not realistic. */
 const longestLine = maxSelectionLength + 100;
 const lists = { backends: 50, profiles: 50, targets: 50, benchmarks: 500 } as const;
 
 /**
- * The line of a comment that asks the farm for something; undefined when none does. Further ones are kept with it,
- * a line each, for the answer that says that a comment asks for one thing.
+ * Returns the line of a comment that contains a command; undefined without one. Further command lines are returned with
+ * it, one per line, for the answer that a comment may contain only one command.
  */
 export function findCommand(body: string, name = usualName): string | undefined {
   const address = new RegExp(`^ {0,3}@${escaped(name)}(?=[ \\t]+[A-Za-z]|[ \\t]*$)`, "i");
@@ -31,7 +31,7 @@ export function findCommand(body: string, name = usualName): string | undefined 
     .join("\n");
 }
 
-/** Reads what `findCommand` found. Total: whatever the text, it answers. */
+/** Parses the result of `findCommand`. It returns a result for any text. */
 export function readCommand(line: string): Reading {
   if (line.includes("\n")) return wrong("a comment asks for one thing; write one comment for each");
   if (line.length > longestLine) {
@@ -158,7 +158,7 @@ function wrong(problem: string): Reading {
   return { kind: "wrong", problem };
 }
 
-/** Short enough for a sentence. */
+/** Truncates a word for a sentence. */
 function quoted(word: string): string {
   return `"${word.length > 80 ? `${word.slice(0, 79)}…` : word}"`;
 }

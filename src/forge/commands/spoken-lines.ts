@@ -2,7 +2,7 @@
 const notSpoken = /<(\/?)(pre|code|blockquote|details|script|style|textarea|samp|kbd|title)\b/gi;
 
 /**
- * Returns the lines of a comment that its author says themselves, by the relevant rules of CommonMark: no quotes (with
+ * Returns the lines of a comment that are the author's own text, by the relevant rules of CommonMark: no quotes (with
  * the lines that continue them without a sign), no code in fences, by indentation or between backticks, no comments of
  * HTML, and nothing in tags that hide, quote or set code.
  *
@@ -67,7 +67,7 @@ function fenceOf(line: string): { readonly sign: string; readonly length: number
   const [, signs, rest = ""] = /^ {0,3}(`{3,}|~{3,})(.*)$/.exec(line) ?? [];
   if (signs === undefined) return undefined;
   const sign = signs.slice(0, 1);
-  // Backticks in what follows make it a code span.
+  // Backticks later in the text make it a code span.
   return sign === "`" && rest.includes("`") ? undefined : { sign, length: signs.length };
 }
 
@@ -76,7 +76,7 @@ function closes(line: string, { sign, length }: { sign: string; length: number }
   return signs !== undefined && signs.startsWith(sign) && signs.length >= length;
 }
 
-/** Returns the lines of a paragraph whose beginnings are in no code span, because a span may cover several lines. */
+/** Returns the lines of a paragraph that do not begin in a code span, because a span may cover several lines. */
 function outsideCodeSpans(lines: readonly string[]): string[] {
   const text = lines.join("\n");
   const runs = [...text.matchAll(/`+/g)].map(({ index, 0: { length } }) => ({ index, length }));

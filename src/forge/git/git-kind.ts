@@ -1,6 +1,6 @@
 import type { ForgeKind } from "../forge-kind.ts";
 
-/** Plain Git remotes. A slug is what Git fetches: a URL, or a path. */
+/** Plain Git remotes. A slug is the address for Git: a URL or a path. */
 export const gitKind: ForgeKind = {
   kind: "git",
   async open(_, parts) {

@@ -10,7 +10,7 @@ import type { ForgeParts } from "../forge-kind.ts";
 /** Longer than any loose ref on a file system; longer names from a hostile remote are left out. */
 const mostNameLength = 250;
 
-/** A plain Git remote as a forge: branches and tags, and no capability. */
+/** Opens a plain Git remote as a forge: branches and tags, without optional capabilities. */
 export function openGitForge({
   git,
   workingDirectory,

@@ -1,9 +1,9 @@
 import type { CheckAnnotation, CheckRun } from "../check-run.ts";
 
-/** GitHub takes no more in one request. */
+/** GitHub's limit for one request. */
 export const annotationsAtOnce = 50;
 
-/** A check run as GitHub's API wants it, with those annotations that go along. */
+/** Returns a check run in the form of GitHub's API, with the annotations of this request. */
 export function checkBody(
   check: CheckRun,
   annotations: readonly CheckAnnotation[],
@@ -43,7 +43,7 @@ function stateBody(state: CheckRun["state"]): Readonly<Record<string, unknown>> 
   }
 }
 
-// GitHub's own instants have whole seconds, and so do its examples of what to send.
+// GitHub's times have whole seconds, also in its examples for requests.
 const instant = (date: Date) => `${date.toISOString().slice(0, 19)}Z`;
 
 /** GitHub's data about an existing annotation. */
@@ -58,8 +58,8 @@ interface KnownAnnotation {
 /**
  * Returns those of the wanted annotations that GitHub does not have yet.
  *
- * An update adds its annotations to the existing ones: sending all again would show all twice. None can be removed
- * again.
+ * An update adds its annotations to the existing ones: sending all again would duplicate them. Annotations cannot be
+ * removed.
  */
 export function missingAnnotations(
   wanted: readonly CheckAnnotation[],

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Service } from "#core/service.ts";
 
-/** Fetches and waits that end in time, and all at once when the service stops. */
+/** Fetches and waits with a timeout; all are aborted when the service stops. */
 interface CuttableFetch extends Service {
   readonly fetch: typeof fetch;
   readonly wait: (ms: number) => Promise<void>;
@@ -12,7 +12,7 @@ export function cuttableFetch(timeoutMs: number): CuttableFetch {
   const underWay = new Set<AbortController>();
   const ending = new Set<Promise<unknown>>();
   return {
-    // The body is read here, under the same timer, so that an endless slow answer is cut, too.
+    // The body is read here, under the same timer, so that an endlessly slow response is also aborted.
     fetch: (url, init) => {
       const cut = new AbortController();
       const timer = setTimeout(

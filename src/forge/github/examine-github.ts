@@ -5,7 +5,7 @@ import { type GitHubClient, placeOf } from "./github-client.ts";
 import type { FullGitHubConfig } from "./github-config.ts";
 import { findingsOf, type Seen, type SetUpSeen } from "./set-up-findings.ts";
 
-/** Looks at everything that a set-up needs, as far as one step lets the next be seen. */
+/** Checks all parts of a set-up; a failed step makes later ones impossible. */
 export async function examineGitHub(
   client: GitHubClient,
   config: FullGitHubConfig,
@@ -62,6 +62,6 @@ async function clockAheadMs(
   const before = config.now().getTime();
   const date = await client.dateThere();
   if (date === undefined) return undefined;
-  // The header has whole seconds, and the answer took its time: the middle is the best guess.
+  // The header has whole seconds, and the request takes time, so the middle is the best estimate.
   return Math.round((before + config.now().getTime()) / 2 - (date.getTime() + 500));
 }

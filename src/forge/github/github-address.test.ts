@@ -17,7 +17,7 @@ const name = fc
   .filter((each) => !/^\.{1,2}$|\.git$/.test(each));
 const cases = fc.infiniteStream(fc.boolean());
 
-/** Some letters large, as people write them. */
+/** Changes some letters to upper case, as people may write them. */
 const cased = (text: string, large: { next(): { value?: boolean } }) =>
   text
     .split("")
@@ -30,7 +30,7 @@ const forms = [
   (at: string, of: string) => `https://x-access-token:ghs_abc@${at}/${of}`,
   (at: string, of: string) => `http://${at}/${of}`,
   (at: string, of: string) => `ssh://git@${at}/${of}`,
-  // As it is shown: without who is let in.
+  // The displayed form, without credentials.
   (at: string, of: string) => `ssh://${at}/${of}`,
   (at: string, of: string) => `ssh://git@${at}:22/${of}`,
   (at: string, of: string) => `git@${at}:${of}`,

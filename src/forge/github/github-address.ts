@@ -4,8 +4,8 @@ const repository = "[a-z0-9._-]{1,100}?";
 const place = `${owner}/${repository}`;
 
 const forms: readonly RegExp[] = [
-  // Credentials do not change the place; but a second @ is refused, because parsers disagree where the host begins
-  // then.
+  // Credentials do not change the place, but a second @ is refused, because parsers then disagree about the beginning
+  // of the host.
   new RegExp(
     `^https?://(?:[^/@\\s\\\\]*@)?([a-z0-9.-]+(?::\\d{1,5})?)/(${place})(?:\\.git)?/*$`,
     "i",
@@ -16,11 +16,10 @@ const forms: readonly RegExp[] = [
 
 /**
  * Returns a function that returns the same text for all addresses of one repository at GitHub, and different ones for
- * different repositories; undefined for an address elsewhere.
+ * different repositories; undefined for other addresses.
  *
- * Of GitHub it is known that its addresses by HTTPS and SSH, with `.git` and without, in large letters and small, are
- * one. `urls` are repositories that are known to be there. Pure, and strict: an address that might be read in two ways
- * is elsewhere.
+ * At GitHub, addresses by HTTPS and SSH, with and without `.git`, in upper and lower case, are equivalent. `urls` are
+ * repositories that are known to be there. Pure, and strict: an ambiguous address counts as another one.
  */
 export function gitHubRepositoryKeys(
   urls: readonly string[],

@@ -4,11 +4,11 @@ import type { ForgeDelivery } from "../webhooks/forge-webhooks.ts";
 
 // The used parts of GitHub's answers, by its field names. All others are ignored.
 
-/** Numbers of deliveries are longer than a JavaScript number is exact; octokit gives those as bigint. */
+/** Ids of deliveries exceed the exact range of JavaScript numbers; octokit returns these as bigint. */
 const Id = z.union([z.number().int(), z.bigint()]).transform(String);
 const Instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
 const Sha = z.string().regex(/^[0-9a-f]{40}$/);
-/** Null for an account that is gone; GitHub's pages show such a one as `ghost`. */
+/** Null for a deleted account, which GitHub's pages show as `ghost`. */
 const Login = z
   .object({ login: z.string() })
   .nullish()
@@ -30,7 +30,7 @@ export const Pull = z.object({
   merged_at: Instant.nullish(),
   title: z.string(),
   user: Login,
-  // The description says that `repo` is always there; it is null once the fork is deleted.
+  // GitHub's API description declares `repo` as always present, but it is null after the fork was deleted.
   head: z.object({ sha: Sha, repo: z.object({ id: Id, full_name: z.string() }).nullish() }),
   base: z.object({ ref: z.string(), repo: z.object({ id: Id }) }),
   updated_at: Instant,
@@ -38,10 +38,10 @@ export const Pull = z.object({
 export type Pull = z.infer<typeof Pull>;
 
 /**
- * A pull request in our words.
+ * Converts a pull request.
  *
- * Its `base.sha` is where the base was when the pull request's head was last moved, not where it is:
- * `baseSha` is asked for by itself.
+ * Its `base.sha` is the base at the last move of the pull request's head, not the current one, so `baseSha` is
+ * requested separately.
  */
 export function pullRequest(pull: Pull, baseSha: string): PullRequest {
   return {
@@ -53,7 +53,7 @@ export function pullRequest(pull: Pull, baseSha: string): PullRequest {
     baseRef: `refs/heads/${pull.base.ref}`,
     baseSha,
     headRepository: pull.head.repo?.full_name,
-    // A deleted repository was a fork: the base's own cannot be gone.
+    // A deleted repository was a fork, because the base repository cannot be deleted.
     isFork: pull.head.repo?.id !== pull.base.repo.id,
     updatedAt: pull.updated_at,
   };
@@ -82,7 +82,7 @@ export function forgeComment(comment: Comment, bot: string): ForgeComment {
     nodeId: comment.node_id,
     pull: Number(/\/([0-9]+)$/.exec(comment.issue_url)?.[1] ?? Number.NaN),
     author: comment.user?.login ?? "ghost",
-    // Nobody's login but a bot's has brackets. What people write by way of an app is theirs.
+    // Only logins of bots contain brackets. Comments that people write through an app are theirs.
     isOurs: comment.user?.type === "Bot" && comment.user.login === bot,
     body: comment.body ?? "",
     createdAt: comment.created_at,
@@ -101,7 +101,7 @@ const permissions: readonly ForgePermission[] = [
   "none",
 ];
 
-/** `permission` knows four words only; a role of one's own has no other name in `role_name`. */
+/** `permission` has only four values; custom roles have their own name in `role_name`. */
 export function forgePermission(one: z.infer<typeof Collaborator>): ForgePermission {
   const known = (word: unknown) => permissions.find((permission) => permission === word);
   return known(one.role_name) ?? known(one.permission) ?? "none";

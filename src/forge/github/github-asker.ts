@@ -6,10 +6,10 @@ import { ForgeBusy } from "../forge-busy.ts";
 import { githubFault } from "./github-fault.ts";
 import { nextPage } from "./next-page.ts";
 
-/** An answer that GitHub may say is still true, which costs nothing of the limits. */
+/** A cached answer that GitHub may confirm as unmodified, which does not count against the limits. */
 export interface KnownAnswer {
   readonly etag: string;
-  /** The parsed part of it, because a page of pull requests is megabytes otherwise. */
+  /** Only its parsed part, because a whole page of pull requests has megabytes. */
   readonly read: unknown;
   readonly next: string | undefined;
   readonly weight: number;
@@ -20,24 +20,24 @@ type Parameters = Readonly<Record<string, unknown>>;
 /** Sends requests to GitHub, and parses the answers by schemas. */
 export interface GitHubAsker {
   get<Answer>(schema: z.ZodType<Answer>, route: string, parameters?: Parameters): Promise<Answer>;
-  /** Page after page, as far as there are any and `goesOn` wants more. */
+  /** Reads page after page while there are more and `goesOn` returns true. */
   list<Item>(
     schema: z.ZodType<Item>,
     route: string,
     parameters?: Parameters,
     options?: ListOptions<Item>,
   ): Promise<Item[]>;
-  /** Never tried again here, unless GitHub said that it did nothing. */
+  /** Never retried here, unless GitHub reported that it did nothing. */
   write<Answer>(schema: z.ZodType<Answer>, route: string, parameters: Parameters): Promise<Answer>;
   graphql<Answer>(schema: z.ZodType<Answer>, query: string, variables: Parameters): Promise<Answer>;
-  /** By which that repository may be read for an hour, and nothing else. */
+  /** Returns a token that allows only reading that repository, for an hour. */
   readingToken(repository: string): Promise<string>;
 }
 
 const Token = z.object({ token: z.string().regex(/^[A-Za-z0-9_.-]+$/) });
 
 interface ListOptions<Item> {
-  /** Where in the answer the items are, when it is not the answer itself. */
+  /** The key of the items in the answer, when the answer is not itself the list. */
   readonly under?: string;
   readonly goesOn?: (page: readonly Item[]) => boolean;
 }
@@ -46,18 +46,18 @@ interface AskerParts {
   readonly octokit: Octokit;
   readonly api: string;
   readonly answers: RecentlyUsed<KnownAnswer>;
-  /** Whose answers they are: others may be shown others. */
+  /** The identity for which answers are cached, because other identities may get other answers. */
   readonly answersOf: string;
   now(): Date;
   hold(ms: number): void;
   mayAsk(doing: string): Promise<void>;
 }
 
-/** Reads are tried so often again after a 5xx or a cut. */
+/** The number of retries of reads after a 5xx or an interruption. */
 const readsAgain = 2;
 /** GitHub's longest page. */
 export const perPage = 100;
-/** 100,000 things of one kind: more than any repository shows us. */
+/** 100,000 objects of one kind: more than any repository has. */
 const mostPages = 1_000;
 
 export function githubAsker(parts: AskerParts): GitHubAsker {
@@ -173,7 +173,7 @@ function parsed<Answer>(schema: z.ZodType<Answer>, data: unknown, doing: string)
   );
 }
 
-/** The route with its places filled in, for sentences. */
+/** Returns the route with its placeholders filled, for messages. */
 function routeText(route: string, parameters: Parameters): string {
   return route.replaceAll(/\{([a-z_]+)\}/g, (_, name: string) =>
     placeText(parameters[name]).slice(0, 100),

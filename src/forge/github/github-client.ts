@@ -20,19 +20,19 @@ interface AppIdentity {
   readonly bot: string;
 }
 
-/** Who speaks to GitHub: the app itself, and it as installed where a repository is. */
+/** The client for GitHub: as the app itself, and as its installation for a repository. */
 export interface GitHubClient extends Service {
   /** For the calls of the app itself: about itself, its webhook, and its installations. */
   readonly app: GitHubAsker;
-  /** Whom GitHub takes us for; asked for rarely. */
+  /** Returns the app's identity at GitHub; cached for a long time. */
   identity(): Promise<AppIdentity>;
-  /** GitHub's time, by any answer that it gives; undefined when there is none. */
+  /** Returns GitHub's time, from any response; undefined without a response. */
   dateThere(): Promise<Date | undefined>;
-  /** Does something with the rights that the app has in that repository. */
+  /** Runs a function with the app's rights in that repository. */
   within<Answer>(slug: string, doing: (as: GitHubAsker) => Promise<Answer>): Promise<Answer>;
 }
 
-/** `owner/name`: what GitHub allows in them. */
+/** `owner/name`: the names that GitHub allows. */
 const Slug = /^([A-Za-z0-9](?:[A-Za-z0-9-]{0,38})(?:_[A-Za-z0-9]+)?)\/([A-Za-z0-9._-]{1,100})$/;
 
 export function placeOf(slug: string): { readonly owner: string; readonly repo: string } {
@@ -50,7 +50,7 @@ const PacedOctokit = Octokit.plugin(retry, throttling);
 /** How long the identity and the installations are cached. A refused token ends the latter at once. */
 const installationMs = 600_000;
 
-/** Twenty comments' worth of waiting; a lease that is kept alive lasts so long, too. */
+/** The waiting time of twenty comments; a renewed lease lasts equally long. */
 const longestTurnMs = 60_000;
 
 export function githubClient(config: FullGitHubConfig): GitHubClient {
@@ -103,7 +103,7 @@ export function githubClient(config: FullGitHubConfig): GitHubClient {
       now: config.now,
       hold,
       async mayAsk(doing) {
-        // Further requests under a limit would extend it; all wait, or come back later.
+        // Further requests under a limit would extend it, so all wait or are retried later.
         const left = heldUntil - performance.now();
         if (left <= 0) return;
         if (left > config.waitLimitMs)
@@ -162,7 +162,7 @@ export function githubClient(config: FullGitHubConfig): GitHubClient {
     },
     async dateThere() {
       try {
-        // Needs no token, which a clock that is off would spoil.
+        // Needs no token, which a wrong clock would make invalid.
         const { headers } = await cuttable.fetch(`${config.api}/meta`);
         const date = new Date(headers.get("date") ?? Number.NaN);
         return Number.isNaN(date.getTime()) ? undefined : date;

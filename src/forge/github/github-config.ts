@@ -1,31 +1,31 @@
 import { createPrivateKey } from "node:crypto";
 import { Fault, messageOf } from "#core/fault.ts";
 
-/** How fast one installation may be written to. */
+/** The rate limits for writes to one installation. */
 interface GitHubPace {
-  /** Between two writes. GitHub asks for a second. */
+  /** The interval between two writes. GitHub recommends a second. */
   readonly writeMs: number;
-  /** Between two writes of which people are notified: comments. */
+  /** The interval between two writes that notify people: comments. */
   readonly notifyMs: number;
   /** The number of concurrent requests. */
   readonly concurrent: number;
 }
 
-/** An app of GitHub's, as its owner knows it. */
+/** A GitHub App's configuration. */
 export interface GitHubConfig {
   readonly appId: string;
-  /** PEM, PKCS#1 as GitHub hands it out, or PKCS#8. */
+  /** PEM, PKCS#1 as GitHub issues it, or PKCS#8. */
   readonly privateKey: string;
-  /** With one of these GitHub signs webhooks; none are taken without. */
+  /** GitHub signs webhooks with one of these; without one, no webhooks are accepted. */
   readonly webhookSecrets?: readonly string[];
-  /** Where its API is: `https://api.github.com`, or `https://HOST/api/v3`. */
+  /** The address of its API: `https://api.github.com`, or `https://HOST/api/v3`. */
   readonly api?: string;
-  /** After this a request counts as cut. GitHub itself gives up after 10 s. */
+  /** The timeout of a request. GitHub's own timeout is 10 s. */
   readonly timeoutMs?: number;
   readonly pace?: Partial<GitHubPace>;
-  /** How long a call may wait when the forge asks for it; a longer wait is left to the caller, who holds leases. */
+  /** How long a call may wait when the forge asks for it; longer waits are left to the caller, which holds leases. */
   readonly waitLimitMs?: number;
-  /** Before a read that failed is tried again; the second time four times that. */
+  /** The delay before a failed read is retried; the second delay is four times as long. */
   readonly readAgainMs?: number;
   readonly warn?: (message: string) => void;
   readonly now?: () => Date;
@@ -38,7 +38,7 @@ const usualPace: GitHubPace = { writeMs: 1_000, notifyMs: 3_000, concurrent: 10 
 
 export type FullGitHubConfig = Required<Omit<GitHubConfig, "pace">> & { readonly pace: GitHubPace };
 
-/** Fills in what was left out, and refuses what can never work, in words. */
+/** Adds defaults, and refuses invalid settings with an explanation. */
 export function fullConfig(config: GitHubConfig): FullGitHubConfig {
   if (!/^[0-9]{1,15}$/.test(config.appId) && !/^Iv[0-9A-Za-z.]{4,40}$/.test(config.appId))
     throw new Fault(

@@ -1,21 +1,21 @@
 import { Fault, messageOf } from "#core/fault.ts";
 import { ForgeBusy } from "../forge-busy.ts";
 
-/** What is looked at in an error of octokit's. */
+/** The used parts of an octokit error. */
 interface Refusal {
   readonly status: number;
   readonly message: string;
   readonly headers: Readonly<Record<string, string | number | undefined>>;
 }
 
-/** When GitHub does not say how long a secondary limit holds, it asks for at least a minute. */
+/** When GitHub does not state the duration of a secondary limit, its documentation asks for at least a minute. */
 const unsaidLimitMs = 60_000;
 
-/** Says in our words what GitHub refused, and whether another try may succeed. */
+/** Returns the fault for GitHub's refusal; its code shows whether a retry may succeed. */
 export function githubFault(reason: unknown, doing: string, now: Date): Fault {
   if (reason instanceof Fault) return reason;
   const refusal = refusalIn(reason);
-  // Cut, or never answered: nobody knows whether it was done.
+  // Interrupted or not answered: it is unknown whether the request was executed.
   if (refusal === undefined)
     return new ForgeBusy(`${doing}: no answer from GitHub: ${messageOf(reason)}`, undefined, {
       cause: reason,
@@ -36,12 +36,12 @@ export function githubFault(reason: unknown, doing: string, now: Date): Fault {
   return new Fault("invalid_argument", said, { cause: reason });
 }
 
-/** Whether GitHub refused it before doing anything because of who asked. */
+/** Returns whether GitHub refused the token before doing anything. */
 export function isUnknownToken(reason: unknown): boolean {
   return refusalIn(reason)?.status === 401;
 }
 
-/** How long to leave GitHub alone; undefined when it is no limit that speaks. */
+/** Returns the time to wait before the next request; undefined when the refusal is not a limit. */
 function limitMsOf(refusal: Refusal, now: Date): number | undefined {
   if (refusal.status !== 403 && refusal.status !== 429) return undefined;
   const after = afterMs(refusal.headers, now);
@@ -50,7 +50,7 @@ function limitMsOf(refusal: Refusal, now: Date): number | undefined {
     const reset = Number(refusal.headers["x-ratelimit-reset"]) * 1_000;
     return Number.isFinite(reset) ? clamped(reset - now.getTime() + 1_000) : unsaidLimitMs;
   }
-  // A secondary limit may come without any header; its sentence is all there is.
+  // A secondary limit may come without any header; only its message identifies it.
   if (refusal.status === 429 || /secondary rate limit|abuse detection/i.test(refusal.message))
     return unsaidLimitMs;
   return undefined;
@@ -64,7 +64,7 @@ function afterMs(headers: Refusal["headers"], now: Date): number | undefined {
   return Number.isFinite(ms) ? clamped(ms) : unsaidLimitMs;
 }
 
-// Limits of GitHub's end within an hour; a clock that is off must not silence us for longer.
+// Limits of GitHub's end within an hour; a wrong clock must not cause a longer wait.
 const clamped = (ms: number) => Math.min(Math.max(ms, 0), 3_600_000);
 
 function refusalIn(reason: unknown): Refusal | undefined {

@@ -3,17 +3,19 @@ import { z } from "zod";
 import { Fault, messageOf } from "#core/fault.ts";
 import type { ForgeSettings } from "../forge-kind.ts";
 
-/** What the server must be told to be a GitHub App; secrets are in files. */
+/** The server's settings for a GitHub App; secrets are in files. */
 const GitHubApp = z.strictObject({
   appId: z.string().min(1),
   keyFile: z.string({ error: "name the app's private key, too (GRANGE_GITHUB_APP_KEY)" }).min(1),
   webhookSecretFile: z
     .string({ error: "name the webhook's secret, too (GRANGE_GITHUB_WEBHOOK_SECRET)" })
     .min(1),
-  /** While the secret is replaced: the one before. */
+  /** The previous secret, while the secret is being replaced. */
   oldWebhookSecretFile: z.string().min(1).optional(),
   api: z.url({ protocol: /^https?$/ }).optional(),
-  /** Between two writes; for a GitHub of one's own that bears more than github.com's second. */
+  /**
+   * The interval between two writes; for a GitHub Enterprise Server that allows more than github.com's one per second.
+   */
   paceMs: z.coerce.number().int().min(0).max(60_000).optional(),
 });
 export type GitHubApp = z.infer<typeof GitHubApp>;
@@ -33,7 +35,7 @@ export const gitHubSettings: ForgeSettings<GitHubApp> = {
     "this farm has no GitHub App: give the server GRANGE_GITHUB_APP_ID, GRANGE_GITHUB_APP_KEY and GRANGE_GITHUB_WEBHOOK_SECRET (docs/forge.md says how to make one)",
 };
 
-/** Secrets may not be so short that they are guessed from one webhook. */
+/** Shorter secrets could be guessed from one webhook. */
 const leastSecretLength = 16;
 
 export async function readWebhookSecrets({

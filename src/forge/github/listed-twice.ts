@@ -1,12 +1,11 @@
 import { perPage } from "./github-asker.ts";
 
 /**
- * A list that no deletion makes a hole in.
+ * Reads a list without gaps caused by deletions.
  *
- * GitHub's pages are counted from the front: when something before goes while they are read, the first
- * of the next page moves onto one that was read already, and would be taken for gone. Lists of several
- * pages are therefore read twice, and what either showed counts, the later word first; unchanged pages
- * cost nothing of the limits.
+ * GitHub's pages are numbered from the front: when an earlier item is deleted during reading, the first item of the
+ * next page moves to a page that was already read, and would seem deleted. Lists of several pages are therefore read
+ * twice and merged, with priority for the later data; unchanged pages do not count against the limits.
  */
 export async function listedTwice<Item>(
   list: () => Promise<Item[]>,

@@ -1,7 +1,7 @@
 /**
- * Where the next page is, out of a header `Link`.
+ * Returns the address of the next page from a header `Link`.
  *
- * Only an address below the API itself counts: the request carries our token.
+ * Only an address below the API itself is accepted, because the request contains our token.
  */
 export function nextPage(link: string | undefined, api: string): string | undefined {
   for (const one of (link ?? "").split(",")) {

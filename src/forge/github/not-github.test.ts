@@ -131,6 +131,6 @@ test("neither a redirect nor a link to another host takes our token there", asyn
   await forge.stop();
   await ask(`${api}/linked`);
 
-  // The redirect is followed without it; the link not at all.
+  // The redirect is followed without the token; the link is not followed.
   expect(stolen).toEqual([undefined]);
 });

@@ -466,7 +466,7 @@ describe("what goes wrong", () => {
 
 describe("deliveries", () => {
   test("are listed with numbers longer than JavaScript's are exact, and sent again", async () => {
-    // Nobody listens there: each fails.
+    // No process listens there, so each one fails.
     fake.sendWebhooksTo("http://127.0.0.1:1/webhooks", "secret");
     for (let at = 0; at < 3; at++) await repository.push("main", { "a.txt": String(at) });
     await fake.webhooksSent();

@@ -13,13 +13,13 @@ import { writeChecks } from "./write-checks.ts";
 export type GitHub = Required<Forge> &
   Service & { readonly webhooks: Required<Required<Forge>["webhooks"]> };
 
-/** GitHub, or a GitHub Enterprise Server, spoken to as an app. */
+/** GitHub, or a GitHub Enterprise Server, accessed as an app. */
 export function openGitHub(given: GitHubConfig): GitHub {
   const config = fullConfig(given);
   const client = githubClient(config);
   return {
     kind: "github",
-    // GitHub does not tell the cases apart, and webhooks name a repository as its owner wrote it.
+    // GitHub ignores case, and webhooks contain the owner's spelling of a repository.
     storedSlug: (written) => written.toLowerCase(),
     ...readRepository(client),
     comments: comments(client),

@@ -47,7 +47,7 @@ test("goes on after one that failed", async () => {
 });
 
 test("does not begin what waited for too long, and goes on with the next", async () => {
-  // On a clock of its own: on that of a loaded machine, the last, too, may wait for too long.
+  // Uses fake timers: on a loaded machine, the last one could also wait too long.
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const paced = pacedByKey(1, 0, none, 20).key("a");

@@ -1,6 +1,6 @@
 import { ForgeBusy } from "../forge-busy.ts";
 
-/** Lets work start at most so many at a time, and so far apart. */
+/** Limits the number of simultaneous tasks and the interval between their starts. */
 interface Paced {
   schedule<Arguments extends unknown[], Answer>(
     options: unknown,
@@ -10,10 +10,11 @@ interface Paced {
 }
 
 /**
- * One pace for each key. Has the shape of Bottleneck's groups, which octokit's throttling takes.
+ * Returns a separate rate limit for each key. It has the interface of Bottleneck's groups, which octokit's throttling
+ * requires.
  *
- * What had to wait for longer than `mostMs` is not begun: whoever asked for it held a lease then, and
- * somebody else may have done it since; above all when the whole process stood still.
+ * A task that waited longer than `mostMs` is not started: the caller's lease may have expired, and another server may
+ * have done the work meanwhile, above all after a suspension of the process.
  */
 export function pacedByKey(
   concurrent: number,
@@ -40,7 +41,7 @@ function paced(
   const waiting: (() => void)[] = [];
   let running = 0;
   let nextAt = 0;
-  // Whoever ends hands its place to the first who waits, so that none is overtaken.
+  // An ending task passes its slot to the first waiting one, so that none is overtaken.
   const enter = () =>
     running < concurrent ? void running++ : new Promise<void>((resolve) => waiting.push(resolve));
   const leave = () => {

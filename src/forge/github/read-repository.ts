@@ -17,7 +17,7 @@ import { listedTwice } from "./listed-twice.ts";
 const place = "GET /repos/{owner}/{repo}";
 const nameOf = (one: { readonly name: string }) => one.name;
 
-/** Branches, tags, pull requests, and who may do what. */
+/** Branches, tags, pull requests, and permissions. */
 export function readRepository(
   client: GitHubClient,
 ): Pick<Required<Forge>, "fetchAddress" | "refs" | "defaultBranch" | "pullRequests"> {
@@ -28,7 +28,7 @@ export function readRepository(
         const one = await as.get(Repository, "GET /repos/{owner}/{repo}", place);
         const address = new URL(one.clone_url);
         if (one.private) {
-          // The name that GitHub wants beside an app's token.
+          // The user name that GitHub requires with an app's token.
           address.username = "x-access-token";
           address.password = await as.readingToken(place.repo);
         }
@@ -66,7 +66,7 @@ function pullRequests(client: GitHubClient): ForgePullRequests {
     list: (slug, changedSince) =>
       client.within(slug, async (as) => {
         const route = "GET /repos/{owner}/{repo}/pulls";
-        // By number: one opened meanwhile comes last.
+        // Sorted by number, so that one opened meanwhile comes last.
         const asked = { ...placeOf(slug), state: "open", sort: "created", direction: "asc" };
         const open = await listedTwice(
           () => as.list(Pull, route, asked),
@@ -84,7 +84,7 @@ function pullRequests(client: GitHubClient): ForgePullRequests {
                 { goesOn: (page) => page.every(isRecent) },
               );
         const bases = baseHeads(as, slug);
-        // What was closed between the two lists is in both; the later answer counts.
+        // A pull request that was closed between the two lists is in both; the later data counts.
         const all = new Map([...open, ...closed.filter(isRecent)].map((one) => [one.number, one]));
         return Promise.all(
           [...all.values()].map(async (one) => pullRequest(one, await bases(one.base.ref))),
@@ -113,12 +113,12 @@ function pullRequests(client: GitHubClient): ForgePullRequests {
         return one === undefined ? "none" : forgePermission(one);
       }),
 
-    // GitHub does not tell the cases of logins apart; a bot's login ends in `[bot]`, which no principal's name has.
+    // GitHub ignores the case of logins; a bot's login ends in `[bot]`, which no principal's name has.
     accountOf: (login) => login.replace(/\[bot\]$/, "+bot").toLowerCase(),
   };
 }
 
-/** Where base branches are now, each asked for once. Of a deleted one no head is left to tell. */
+/** Returns the current heads of base branches, each requested once. A deleted one has no head. */
 function baseHeads(as: GitHubAsker, slug: ForgeSlug): (branch: string) => Promise<string> {
   const known = new Map<string, Promise<string>>();
   return (branch) => {

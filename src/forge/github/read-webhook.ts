@@ -19,10 +19,10 @@ const Comment = Repository.extend({
   issue: z.object({ number: Number, pull_request: z.looseObject({}).optional() }),
 });
 
-/** What a webhook of GitHub says; the slug is `owner/name` in lower case. */
+/** The content of a GitHub webhook; the slug is `owner/name` in lower case. */
 type ReadGitHubWebhook = Pick<ReadWebhook, "slug" | "hint">;
 
-/** Reads of a webhook what it gives reason to look at. Pure; the body is trusted to come from the forge, no more. */
+/** Returns the hints in a webhook. Pure; the body is only known to come from the forge. */
 export function readWebhook(event: string, body: unknown): ReadGitHubWebhook {
   const parse = <Shape extends z.ZodType>(shape: Shape): z.output<Shape> => {
     const parsed = shape.safeParse(body);

@@ -2,7 +2,7 @@ import type { ForgeRedeliveries } from "../webhooks/forge-webhooks.ts";
 import { Anything, Delivery, forgeDelivery } from "./github-answers.ts";
 import type { GitHubClient } from "./github-client.ts";
 
-/** The webhooks that GitHub sent to the app. */
+/** Returns access to GitHub's record of the webhooks that it sent to the app. */
 export function redeliveries(client: GitHubClient): ForgeRedeliveries {
   return {
     keptMs: 3 * 24 * 60 * 60_000,

@@ -5,18 +5,18 @@ import { ok, unknown, wrong } from "./finding.ts";
 import type { App, Delivery, Installation, Repository, WebhookConfig } from "./github-answers.ts";
 import { webhookFindings } from "./webhook-findings.ts";
 
-/** What asking for something came to. */
+/** The result of a check. */
 export type Seen<What> =
   | { readonly state: "seen"; readonly what: What }
   | { readonly state: "refused"; readonly code: FaultCode; readonly said: string }
-  /** Because what comes before it was refused. */
+  /** Because an earlier request was refused. */
   | { readonly state: "not asked" };
 
-/** All that was looked at. */
+/** All results of the checks. */
 export interface SetUpSeen {
   readonly api: string;
   readonly appId: string;
-  /** This machine's clock against GitHub's; undefined when GitHub could not be reached. */
+  /** The difference between this machine's clock and GitHub's; undefined when GitHub could not be reached. */
   readonly aheadMs: number | undefined;
   readonly app: Seen<z.infer<typeof App>>;
   readonly webhook: Seen<z.infer<typeof WebhookConfig>>;
@@ -27,7 +27,7 @@ export interface SetUpSeen {
   readonly repository: Seen<z.infer<typeof Repository>>;
 }
 
-/** What each permission is for; an app without it fails just there. */
+/** The purpose of each permission; without it, only that function fails. */
 const neededPermissions: readonly (readonly [
   name: string,
   level: "read" | "write",
@@ -42,12 +42,15 @@ const neededPermissions: readonly (readonly [
 
 const neededEvents = ["push", "pull_request", "issue_comment"] as const;
 
-/** GitHub refuses tokens that are made a minute before its time, or live on ten minutes after it. */
+/**
+ * GitHub refuses tokens whose issue time is a minute before its own time, or whose expiry is more than ten minutes
+ * after it.
+ */
 const clockMayDifferMs = 60_000;
 
 const levels: Readonly<Record<string, number>> = { read: 1, write: 2, admin: 3 };
 
-/** Says of each part of a set-up whether it is right, and what to do when it is not. */
+/** Returns, for each part of a set-up, whether it is correct, with advice if not. */
 export function findingsOf(seen: SetUpSeen): ForgeFinding[] {
   return [
     reachable(seen),
@@ -132,7 +135,7 @@ function installation({ installation, repository, slug }: SetUpSeen): ForgeFindi
   }
 }
 
-/** What is granted where it is installed; without a repository, what the app asks for. */
+/** Returns the permissions of the installation; without a repository, those that the app requests. */
 function granted({ app, installation }: SetUpSeen): ForgeFinding[] {
   const from = installation.state === "seen" ? installation : app;
   if (from.state !== "seen" || app.state !== "seen") return [];

@@ -38,7 +38,7 @@ interface Sent {
 
 const bodyOf = (bytes: Uint8Array<ArrayBuffer>): RawWebhook["body"] => ({
   statedBytes: bytes.byteLength,
-  // One that was read cannot be read again, and a webhook may come twice.
+  // A stream can be read only once, but a webhook may be sent twice.
   get stream() {
     return new Blob([bytes]).stream();
   },

@@ -13,7 +13,7 @@ export function takeWebhooks(secrets: readonly string[]): Pick<ForgeWebhooks, "b
           "this farm takes no webhooks: give the server GRANGE_GITHUB_WEBHOOK_SECRET",
         );
       }
-      // Only what a secret could have signed is worth reading.
+      // A body is read only if its signature could be valid.
       const signature = checkSignature(header("x-hub-signature-256"), secrets);
       if (signature === undefined) throw notSigned();
       return {
@@ -37,7 +37,7 @@ function notSigned(): Fault {
   );
 }
 
-/** What the headers say, which the signature does not cover. */
+/** Returns the data of the headers, which the signature does not cover. */
 function namedIn(header: (name: string) => string | undefined): {
   readonly event: string;
   readonly delivery: string;

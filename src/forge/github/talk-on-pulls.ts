@@ -9,7 +9,7 @@ const Minimised = z.object({
   minimizeComment: z.object({ minimizedComment: z.object({ isMinimized: z.literal(true) }) }),
 });
 
-/** Comments and reactions. To GitHub a pull request is an issue here. */
+/** Comments and reactions. For GitHub's API, a pull request is an issue here. */
 export function comments(client: GitHubClient): ForgeComments {
   const oneComment = "/repos/{owner}/{repo}/issues/comments/{comment_id}";
   const bot = async () => (await client.identity()).bot;
@@ -19,10 +19,10 @@ export function comments(client: GitHubClient): ForgeComments {
       client.within(slug, async (as) => {
         const asked = {
           ...placeOf(slug),
-          // GitHub counts whole seconds: what has the same second is asked for again.
+          // GitHub counts whole seconds, so comments of the same second are requested again.
           since: `${changedSince.toISOString().slice(0, 19)}Z`,
-          // By creation, since an edit meanwhile would move one that is sorted by its change from a
-          // page to come onto one that we have read.
+          // Sorted by creation: if sorted by change, an edit during reading would move a comment from an unread page to
+          // one already read.
           sort: "created",
           direction: "asc",
         };
@@ -61,7 +61,7 @@ export function comments(client: GitHubClient): ForgeComments {
         await as.write(Anything, `PATCH ${oneComment}`, { ...placeOf(slug), comment_id: id, body });
       }),
 
-    // What is gone already is as gone as it was to be.
+    // A comment that was already deleted counts as success.
     delete: (slug, id) =>
       client.within(slug, async (as) => {
         const asked = { ...placeOf(slug), comment_id: id };

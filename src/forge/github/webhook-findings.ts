@@ -3,7 +3,7 @@ import { ok, unknown, wrong } from "./finding.ts";
 import type { Delivery } from "./github-answers.ts";
 import type { SetUpSeen } from "./set-up-findings.ts";
 
-/** Returns whether GitHub sends webhooks here, and the results of the latest. */
+/** Returns findings about whether GitHub sends webhooks here, and about the latest ones. */
 export function webhookFindings(seen: SetUpSeen): ForgeFinding[] {
   const latest = deliveries(seen);
   return latest === undefined ? webhook(seen) : [...webhook(seen), latest];

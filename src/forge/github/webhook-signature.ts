@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/** A body that is being held against its signature while it comes. */
+/** The check of a body against its signature while it arrives. */
 interface SignatureCheck {
   add(piece: Uint8Array): void;
-  /** After the last piece, once. */
+  /** Must be called once, after the last piece. */
   isRight(): boolean;
 }
 

@@ -5,7 +5,7 @@ import { Annotation, Anything, CheckRunAnswer } from "./github-answers.ts";
 import type { GitHubAsker } from "./github-asker.ts";
 import { type GitHubClient, placeOf } from "./github-client.ts";
 
-/** Check runs: found by their external id, written whole, annotations fifty at a time. */
+/** Check runs: found by their external idand written completely, with fifty annotations per request. */
 export function writeChecks(client: GitHubClient): ForgeChecks {
   const patch = (as: GitHubAsker, slug: string, id: string, body: object) =>
     as.write(Anything, "PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}", {
@@ -31,7 +31,7 @@ export function writeChecks(client: GitHubClient): ForgeChecks {
         const runs = await as.list(
           CheckRunAnswer,
           "GET /repos/{owner}/{repo}/commits/{ref}/check-runs",
-          // `latest`, which is usual, would hide the older of two that we made by mistake.
+          // The default `latest` would hide the older of two that were created by mistake.
           { ...placeOf(slug), ref: sha, filter: "all", app_id: app },
           { under: "check_runs" },
         );

@@ -2,7 +2,7 @@ import { Fault } from "#core/fault.ts";
 import { retryAfterMsOf } from "../forge-busy.ts";
 import { isForGood as isForGoodAnywhere, tryAgainInMs } from "../when-to-try-again.ts";
 
-/** It may have been removed just between reading and writing. */
+/** The object may have been removed between reading and writing. */
 const mostNotFound = 3;
 /** The limit for internal errors; for an unreachable forge there is none. */
 const mostInternal = 10;
@@ -11,11 +11,11 @@ const mostInternal = 10;
 interface AfterFailure {
   readonly isForGood: boolean;
   readonly waitMs: number;
-  /** The forge asked to be left alone: nothing else is sent there meanwhile. */
+  /** The forge requested a pause: nothing else is sent there meanwhile. */
   readonly isBusy: boolean;
 }
 
-/** `attempts`: how many failed before. */
+/** `attempts`: the number of earlier failures. */
 export function afterFailure(reason: unknown, attempts: number, chance: number): AfterFailure {
   const code = reason instanceof Fault ? reason.code : "internal";
   const isForGood =

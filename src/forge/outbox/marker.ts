@@ -1,5 +1,5 @@
 /**
- * An invisible beginning of each comment of the farm, by which the comment is found again after a crash.
+ * An invisible beginning of each comment of the farm, which identifies the comment after a crash.
  *
  * Only the very beginning counts, and only in the farm's own comments, because comments of others may be quoted further
  * down.
@@ -20,12 +20,12 @@ export function isUntilReport(body: string): boolean {
   return /^<!-- grange [^\n]{1,300}? --><!-- until report -->\n/.test(asSent(body));
 }
 
-/** Some forges give line breaks back as browsers send them. */
+/** Some forges return line breaks in the form that browsers send. */
 export function asSent(body: string): string {
   return body.replaceAll("\r\n", "\n");
 }
 
 function markerOf(key: string): string {
-  // Two dashes would end it.
+  // Two dashes would end the HTML comment.
   return `<!-- grange ${key.replaceAll(/[^A-Za-z0-9/_.]/g, (sign) => `%${sign.codePointAt(0)?.toString(16)}`)} -->`;
 }

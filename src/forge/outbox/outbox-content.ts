@@ -31,7 +31,7 @@ const KeptCheck = z.object({
     .readonly(),
 });
 
-/** What a forge should show. Its key names the place. */
+/** The content that a forge should show. Its key identifies the place. */
 export const OutboxContent = z.discriminatedUnion("kind", [
   /** `comment/PULL`: the one comment of a pull request, edited in place. */
   z.object({ kind: z.literal("comment"), pull: z.int(), body: z.string() }),
@@ -42,7 +42,7 @@ export const OutboxContent = z.discriminatedUnion("kind", [
     kind: z.literal("reply"),
     pull: z.int(),
     body: z.string(),
-    /** Minimised as soon as the pull request's comment is there, or is another. */
+    /** Minimised as soon as the pull request's comment exists or changes. */
     isUntilReport: z.boolean(),
   }),
   /** `reaction/COMMENT` */
@@ -69,7 +69,7 @@ export function laneOf(content: OutboxContent): string {
   return content.kind === "check" ? `sha/${content.check.sha}` : `pull/${content.pull}`;
 }
 
-/** The key of a content's place, for those that follow from it. */
+/** Returns the key of a content's place. */
 export function outboxKey(
   place:
     | { readonly kind: "comment"; readonly pull: number }

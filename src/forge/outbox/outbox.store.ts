@@ -54,7 +54,7 @@ const Waiting = z.object({
   /** Whether an earlier attempt may have written it without recording that. */
   wasUnsettled: z.boolean(),
 });
-/** A row that is ours to send, until its lease ends or is lost. */
+/** A row that this server may send, until its lease ends or is lost. */
 export type LeasedRow = z.infer<typeof Waiting>;
 
 const isDue = (now: Date) => sql`
@@ -69,7 +69,7 @@ const isDue = (now: Date) => sql`
           and before.next_at > ${now}))
 `;
 
-/** Repositories with due rows that no server sends, those that have waited longest first. */
+/** Returns repositories with due rows that no server is sending, the longest-waiting first. */
 export async function repositoriesToSend(tx: Tx, now: Date, most: number): Promise<string[]> {
   const rows = await tx.many(
     z.object({ repository: z.string() }),
@@ -121,7 +121,7 @@ export async function leaseNext(
   return row;
 }
 
-/** False when another has it. */
+/** Returns false when another server has it. */
 export async function keepLease(
   tx: Tx,
   { repository, key, epoch }: LeasedRow,
@@ -153,7 +153,7 @@ export async function recordSent(
   return recorded > 0;
 }
 
-/** `isUnsettled`: it may have been written all the same. */
+/** `isUnsettled`: it may have been written nevertheless. */
 export async function recordFailure(
   tx: Tx,
   { repository, key, epoch, revision }: LeasedRow,
@@ -161,7 +161,7 @@ export async function recordFailure(
     readonly error: string;
     readonly isUnsettled: boolean;
     readonly nextAt: Date;
-    /** It will never succeed; as it was wanted when it was tried. */
+    /** Whether it will never succeed with this content. */
     readonly isForGood: boolean;
     readonly now: Date;
   },
@@ -178,7 +178,7 @@ export async function recordFailure(
   return recorded > 0;
 }
 
-/** A forge that asked to be left alone gets nothing of this repository until then. */
+/** Postpones all rows of this repository because the forge requested a pause. */
 export async function putOff(tx: Tx, repository: string, until: Date): Promise<void> {
   await tx.run(sql`
     update forge_outbox
@@ -190,7 +190,7 @@ export async function putOff(tx: Tx, repository: string, until: Date): Promise<v
   `);
 }
 
-/** When something can be sent next; undefined: nothing waits. A time that is over: now. */
+/** Returns the time of the next possible sending; undefined: nothing waits. A past time means now. */
 export async function nextSending(tx: Tx): Promise<Date | undefined> {
   const [row] = await tx.many(
     z.object({ at: z.date().nullable() }),
@@ -224,7 +224,7 @@ export async function tryGivenUp(tx: Tx, repository: string, now: Date): Promise
   return again;
 }
 
-/** Whether something was ever wanted under a key. */
+/** Returns whether there ever was content under a key. */
 export async function isWanted(tx: Tx, repository: string, key: string): Promise<boolean> {
   const rows = await tx.many(
     z.object({ key: z.string() }),

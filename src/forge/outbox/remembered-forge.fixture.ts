@@ -16,7 +16,7 @@ export const aPull: PullRequest = {
   updatedAt: new Date("2030-01-01T00:00:00Z"),
 };
 
-/** A forge in memory: what it shows, and what goes wrong at which call. */
+/** A forge in memory, with its shown content and failures of calls. */
 export interface RememberedForge extends Forge {
   readonly shown: {
     comments: ForgeComment[];
@@ -32,7 +32,7 @@ export interface RememberedForge extends Forge {
   /** Before a call is carried out, and after it was, before it is answered. Throw to fail. */
   before: (call: string) => void | Promise<void>;
   after: (call: string) => void | Promise<void>;
-  /** Somebody else's comment. */
+  /** Writes another user's comment. */
   write(author: string, body: string): ForgeComment;
 }
 

@@ -153,7 +153,7 @@ describe("after a failure", () => {
     let late: (() => void) | undefined;
     forge.before = (call) => {
       if (call !== "createComment" || late !== undefined) return;
-      // It arrives when everybody thinks that it never will.
+      // The request arrives after both servers consider it failed.
       late = () =>
         forge.shown.comments.push({
           id: "3",
@@ -292,7 +292,7 @@ describe("two servers", () => {
       hasLooked();
       await asleep;
     };
-    // A process that is stopped renews nothing, and does not know.
+    // A suspended process renews no lease and does not notice.
     const first = sendOutbox(services({ times: { leaseMs: 1_000_000 } }));
     await looked;
     await db.script("update forge_outbox set leased_until = '2029-01-01'");
@@ -391,7 +391,7 @@ test("whenever a server dies, and whatever the forge does meanwhile, one comment
   expect(deaths).toBeGreaterThan(20);
 });
 
-/** A database as a server reaches it while it lives. */
+/** Returns a database that a server can reach until it is dead. */
 function mortal(server: { readonly isDead: boolean }): Db {
   const alive = async <T>(work: () => Promise<T>): Promise<T> => {
     if (server.isDead) throw new Error("the process is gone");

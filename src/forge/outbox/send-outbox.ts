@@ -32,11 +32,11 @@ export interface OutboxServices {
 }
 
 interface OutboxTimes {
-  /** Whoever sends a row has it so long, and says so again three times meanwhile. */
+  /** The length of a lease on a row; its sender renews it three times within this time. */
   readonly leaseMs: number;
   /**
-   * After this time, the forge has long cut off any other server that may have written the same, so all duplicates are
-   * visible.
+   * After this time, the forge has aborted any request of another server that may have written the same, so all
+   * duplicates are visible.
    */
   readonly settleMs: number;
 }
@@ -46,7 +46,7 @@ const usualOutboxTimes: OutboxTimes = { leaseMs: 30_000, settleMs: 120_000 };
 interface SentOutbox {
   /** Rows that were sent, in this pass. */
   readonly sent: number;
-  /** When something is to be sent next, as far as is known; undefined: nothing waits. */
+  /** The known time of the next sending; undefined: nothing waits. */
   readonly nextAt: Date | undefined;
 }
 
@@ -117,7 +117,7 @@ async function sendLeased(
     const now = clock.now();
     const nextAt = new Date(now.getTime() + waitMs);
     const error = messageOf(reason);
-    // A failed write may have succeeded, whatever the forge answered: a gateway's 503 also has a retry time.
+    // A failed write may have succeeded, regardless of the response: a gateway's 503 also has a retry time.
     const isUnsettled = row.wasUnsettled || hasTried;
     await db.transaction(async (tx) => {
       await recordFailure(tx, row, { error, isUnsettled, nextAt, isForGood, now });
@@ -145,7 +145,7 @@ async function recordDone(
     const now = clock.now();
     const settleMs = times?.settleMs ?? usualOutboxTimes.settleMs;
     const lookAgainAt = wasUnsettled ? new Date(now.getTime() + settleMs) : null;
-    // Whoever has it now looks for what we wrote.
+    // The new holder will search for what this server wrote.
     if (!(await recordSent(tx, row, { remoteId, lookAgainAt }))) return;
     if (content.kind !== "comment") return;
     for (const node of superfluous) {
@@ -155,9 +155,9 @@ async function recordDone(
   });
 }
 
-/** Keeps a lease while its row is sent: a forge may let us wait for longer than one lasts. */
+/** Renews a lease while its row is sent, because a forge may require a longer wait than a lease. */
 function holdLease({ db, clock, log }: OutboxServices, row: LeasedRow, leaseMs: number) {
-  // The machine's own clock: after a sleep it says how long we were away.
+  // The machine's own clock, which shows the duration of a suspension.
   let keptAt = performance.now();
   let isLost = false;
   const beat = setInterval(() => {

@@ -7,22 +7,22 @@ import { byRemoteId } from "./remote-order.ts";
 interface SendingServices {
   readonly forge: Forge;
   readonly slug: ForgeSlug;
-  /** Called before each call that makes something new; throws when the row is not ours any more. */
+  /** Called before each call that creates an object; throws when the row's lease is lost. */
   readonly beforeMaking: () => void;
 }
 
 export interface SentRow {
-  /** The forge's number of what shows it; null: it has none. */
+  /** The forge's id of the object; null when it has none. */
   readonly remoteId: string | null;
-  /** Names of comments that it makes superfluous. */
+  /** Node ids of comments that it makes superfluous. */
   readonly superfluous: readonly string[];
 }
 
 const sent: SentRow = { remoteId: null, superfluous: [] };
 
 /**
- * Makes the forge show a row's content, whatever it shows now. Repeating it changes nothing. A forge without the
- * capability shows nothing, and the row counts as sent.
+ * Makes the forge show a row's content, independent of its current content. Repeating it changes nothing. A forge
+ * without the capability shows nothing, and the row counts as sent.
  */
 export async function sendRow(services: SendingServices, row: LeasedRow): Promise<SentRow> {
   const { forge, slug } = services;
@@ -62,7 +62,7 @@ export async function sendRow(services: SendingServices, row: LeasedRow): Promis
   }
 }
 
-/** Writes a comment once: the first of those with our marker stays, and further ones go. */
+/** Writes a comment once: the first one with our marker stays, and further ones are deleted. */
 async function placeComment(
   { slug, beforeMaking }: SendingServices,
   comments: ForgeComments,
@@ -83,7 +83,7 @@ async function placeComment(
   return { id: first.id, ours };
 }
 
-/** A check run cannot be removed: doubles say the same. */
+/** A check run cannot be removed, so duplicates get the same content. */
 async function placeCheck(
   { slug, beforeMaking }: SendingServices,
   checks: ForgeChecks,

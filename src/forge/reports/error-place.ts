@@ -7,7 +7,7 @@ interface ErrorPlace {
 /** `src/a.ts:12:5 …`, `src/a.ts(12,5): …`, `--> src/a.rs:12:5`, `File "a.py", line 12`. */
 const numbered = /:(\d{1,7})\b|\((\d{1,7})[,)]|", line (\d{1,7})\b/g;
 
-/** A path below the commit's root, in letters that need no thought. */
+/** A path below the commit's root, in unambiguous characters. */
 const relative = /^(?:[A-Za-z0-9_@+.-]{1,100}\/){0,30}[A-Za-z0-9_@+.-]{1,100}$/;
 
 /** Undefined when the line names no place, or one outside the commit. */
@@ -22,7 +22,7 @@ export function errorPlace(text: string): ErrorPlace | undefined {
 }
 
 function isWithin(path: string): boolean {
-  // `12:30:05` is a time, and `localhost:80` a machine: a file has an extension or lies in a folder.
+  // `12:30:05` is a time, and `localhost:80` a host; a file has an extension or is in a folder.
   if (!relative.test(path) || !/[A-Za-z]/.test(path) || !/[./]/.test(path)) return false;
   return !path.split("/").some((part) => part === "." || part === "..");
 }

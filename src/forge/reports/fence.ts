@@ -1,4 +1,4 @@
-/** Lines of others in a block of code that they cannot end: its fence is longer than any of theirs. */
+/** Returns foreign lines in a code block that they cannot end, because its fence is longer than any of theirs. */
 export function fence(text: string): string {
   const plain = text
     .split(/\r\n|\r|\n/)

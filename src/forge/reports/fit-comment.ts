@@ -1,16 +1,16 @@
 /** GitHub: "body is too long (maximum is 65536 characters)". */
 export const longestComment = 65_536;
 
-/** A part of a comment; those that come later go first when there is no room. */
+/** A part of a comment; later ones are removed first when there is no room. */
 export interface CommentPart {
   readonly text: string;
-  /** It stays whatever goes. */
+  /** Whether it must never be removed. */
   readonly isNeeded: boolean;
 }
 
 /**
- * The parts that fit, in their order, and a sentence that says how many do not. Line breaks count twice: some
- * forges keep them as two characters.
+ * Returns the parts that fit, in order, and a sentence with the number of omitted ones. Line breaks count twice,
+ * because some forges store them as two characters.
  */
 export function fitComment(
   parts: readonly CommentPart[],
@@ -33,7 +33,7 @@ export function fitComment(
     kept[i] = true;
     length = longer;
   }
-  // A heading without what stands below it promises too much.
+  // A heading without its content is removed.
   for (
     let i = kept.lastIndexOf(
       true,
@@ -59,7 +59,7 @@ function costOf(text: string): number {
   return text.length + 2 * breaks;
 }
 
-/** The blocks of a report's Markdown; what folds is one. */
+/** The blocks of a report's Markdown; a foldable section is one. */
 export function blocksOf(markdown: string): string[] {
   const blocks: string[] = [];
   let open: string | undefined;

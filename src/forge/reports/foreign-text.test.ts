@@ -36,7 +36,7 @@ describe("a sentence with words of others", () => {
     fc.assert(
       fc.property(hostile, (sentence) => {
         const text = foreignSentence(sentence);
-        // The spans first: what is left must be plain words.
+        // The spans first; the rest must be plain words.
         const outside = text.replaceAll(/`[^`\n]*`/g, "");
 
         expect(outside).not.toMatch(/[`@#<>*_[\]\\|~\n]|:\/\/|www\.|gh-\d|[0-9a-f]{7}/i);

@@ -1,15 +1,15 @@
 import { codeSpan } from "#comparison/code-span.ts";
 
-/** A word that Markdown, mentions, references (`#1`, `GH-1`, a commit's id) and links cannot make anything of. */
+/** A word that cannot be Markdown, a mention, a reference (`#1`, `GH-1`, a commit's id) or a link. */
 const harmless = /^["'(]*(?!GH-)\p{L}(?:[\p{L}'-]{0,39}\p{L})?["'),.:;?!]*$/iu;
 const number = /^["'(]*\d{1,6}(?:[.:]\d{1,6})?["'),.:;%?!]*$/;
-/** Seven or more digits of a number to base 16 are a commit to a forge. */
+/** A forge interprets seven or more hex digits as a commit. */
 const commit = /[0-9a-f]{7,}/i;
 const sign = /^(?:–|—|->|→|=|\/|&)$/;
 
 /**
- * A sentence of the farm's in which words of others may stand, as text of Markdown: whatever is not plainly a word
- * stands in a code span.
+ * Returns a sentence of the farm that may contain foreign words, as Markdown: everything that is not clearly a word is
+ * put into a code span.
  */
 export function foreignSentence(sentence: string, most = 2_000): string {
   const cut = sentence.length > most ? `${sentence.slice(0, most - 1)}…` : sentence;
@@ -33,11 +33,11 @@ export function foreignSentence(sentence: string, most = 2_000): string {
   return parts.join(" ");
 }
 
-/** Odd words that follow each other share a span; what ends a clause stays outside. */
+/** Consecutive unusual words share a span; punctuation at the end of a clause stays outside. */
 function inSpans(words: readonly string[]): string[] {
   const [, text = "", end = ""] = /^([^]*?)([.,;:?!]?)$/.exec(words.join(" ")) ?? [];
   const pieces: string[] = [];
-  // A span has 200 characters at most; a word longer than that is cut.
+  // A span has at most 200 characters; longer words are divided.
   let piece = "";
   for (const word of text.split(" ")) {
     if (piece !== "" && piece.length + word.length + 1 > 200) {

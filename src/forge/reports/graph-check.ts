@@ -8,7 +8,7 @@ import type { FailedJobToTell, GraphToTell } from "./report-source.ts";
 
 /** GitHub: a summary has 65,535 characters at most. */
 const longestSummary = 60_000;
-/** GitHub takes fifty in a call, and shows few more. */
+/** GitHub accepts fifty per call, and shows only few more. */
 const mostAnnotations = 50;
 /** The place for a job whose file is unknown: GitHub itself notes its own jobs' failures at `.github`. */
 const somewhere = { file: ".grange", line: 1 };
@@ -122,8 +122,8 @@ function reasonOf({ job, run }: Pick<FailedJobToTell, "job" | "run">): string {
 }
 
 /**
- * At the places that error lines name; else where the job is defined. Each job has its first before any has its
- * second, so that none goes without while there is room.
+ * Returns annotations at the places in error lines, or else at the job's definition. Each job gets its first before any
+ * gets its second, so that no job is omitted while there is room.
  */
 function annotationsFor(failed: readonly FailedJobToTell[]) {
   const byJob = failed.map(annotationsOf);

@@ -3,7 +3,7 @@ import { blocksOf, type CommentPart, fitComment } from "./fit-comment.ts";
 import { foreignSentence } from "./foreign-text.ts";
 import type { RequestToTell } from "./report-source.ts";
 
-/** A request of a pull request, and why it is reported. */
+/** A request of a pull request, with the reason for the report. */
 export interface PullRequestToTell extends RequestToTell {
   readonly sha: string;
   readonly wasRequested: boolean;
@@ -12,15 +12,15 @@ export interface PullRequestToTell extends RequestToTell {
 /** A pull request's comment about its measurements. */
 interface PullComment {
   readonly body: string;
-  /** Whether something regressed that is the latest known of its suite; undefined: nothing was compared. */
+  /** Whether the latest result of a suite is a regression; undefined: nothing was compared. */
   readonly hasRegression: boolean | undefined;
 }
 
-/** So many earlier ones are listed; the lab's pages know them all. */
+/** The number of earlier ones that are listed; the farm's pages show all. */
 const mostEarlier = 20;
 /** The marker that goes before it. */
 const roomForMarker = 500;
-/** Nobody reads a sentence with hundreds of metrics. */
+/** A sentence with hundreds of metrics is not readable. */
 const longestVerdict = 8_000;
 
 /**
@@ -52,7 +52,7 @@ export function pullComment(
   return { body, hasRegression };
 }
 
-/** It is over, and came to something. */
+/** Returns whether it has ended with a result worth reporting. */
 function isWorthTelling({ state, report, wasRequested }: PullRequestToTell): boolean {
   switch (state) {
     case "completed":

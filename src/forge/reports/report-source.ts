@@ -3,18 +3,18 @@ import type { RequestState } from "#api/benchmark-request.ts";
 import type { GraphSummary, JobSummary, Run } from "#api/graph.ts";
 import type { Tx } from "#db/db.ts";
 
-/** A request to measure something for a pull request, as far as it has come. */
+/** A request to measure something for a pull request, with its progress. */
 export interface RequestToTell {
   readonly id: string;
   readonly suite: string;
   readonly artifact: string;
   readonly state: RequestState;
   readonly createdAt: Date;
-  /** Undefined: something may still come of it. */
+  /** Undefined while it has not ended. */
   readonly endedAt: Date | undefined;
   /** Jobs or benchmarks that failed. */
   readonly errors: number;
-  /** Undefined: there is none yet, or nothing to compare with. */
+  /** Undefined when there is none yet, or nothing to compare with. */
   readonly report: Report | undefined;
   /** Its page. */
   readonly url: string;
@@ -24,7 +24,7 @@ export interface FailedJobToTell {
   readonly job: JobSummary;
   /** Its latest run. */
   readonly run: Run | undefined;
-  /** Where the commit's definitions describe it, where that is known. Lines count from 1. */
+  /** Its place in the commit's definitions, if known. Lines count from 1. */
   readonly definedAt: { readonly file: string; readonly line: number } | undefined;
   readonly url: string;
 }
@@ -43,7 +43,7 @@ export interface ReportSource {
   request(tx: Tx, id: string): Promise<RequestToTell | undefined>;
   /** Undefined: there is no such graph (any more). */
   graph(tx: Tx, id: string): Promise<GraphToTell | undefined>;
-  /** Numbers that differ when there may be something new to tell; those gone are missing. Cheap. */
+  /** Returns numbers that change when there may be something new to report; missing for deleted subjects. Cheap. */
   versions(
     tx: Tx,
     subjects: readonly { readonly kind: "graph" | "request"; readonly id: string }[],

@@ -14,7 +14,7 @@ const Subject = z.object({
   toldVersion: z.string().nullable(),
   isOver: z.boolean(),
 });
-/** A graph or a request for measuring that is reported to a forge. */
+/** A graph or a request for measurement that is reported to a forge. */
 export type Subject = z.infer<typeof Subject>;
 
 const columns = sql`
@@ -55,8 +55,8 @@ export function subjectsToWatch(tx: Tx, overSince: Date, most: number): Promise<
 const UnderWay = z.object({ id: z.string(), isShared: z.boolean() });
 
 /**
- * Requests to measure something that people asked for on a pull request, and that may not be over yet; shared with
- * another one that is open, if its head is the same.
+ * Returns measurement requests from comments on a pull request that may not have ended; includes those shared with
+ * another open one with the same head.
  */
 export function requestsUnderWay(
   tx: Tx,
@@ -97,7 +97,7 @@ export async function hasLiveGraph(
   return found.length > 0;
 }
 
-/** All that share a graph's check run, or a pull request's comment: locked, the latest first. */
+/** Locks and returns all subjects that share a check run or a pull request's comment, the latest first. */
 export function lockTogether(
   tx: Tx,
   { kind, id, repository, sha, pull, name }: Subject,

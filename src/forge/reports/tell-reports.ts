@@ -14,22 +14,22 @@ import {
   subjectsToWatch,
 } from "./subject.store.ts";
 
-/** Something that a forge is to be told of, from now until it is over. */
+/** A subject that is reported to a forge until it has ended. */
 export interface ToldSubject {
   readonly repository: string;
   readonly kind: "graph" | "request";
   /** The graph's or the request's id. */
   readonly subject: string;
   readonly sha: string;
-  /** Undefined: of a branch or a tag, which have checks and no comments. */
+  /** Undefinedfor a branch or a tag, which have checks but no comments. */
   readonly pull: number | undefined;
   /** Name of the check run of a graph: `grange`, or one for each named graph. */
   readonly name: string;
-  /** Somebody asked for it in a comment: told even when nothing changed. */
+  /** Whether a comment requested it: then it is reported even without changes. */
   readonly wasRequested: boolean;
 }
 
-/** Notes it, in the transaction that makes the graph's or request's id known. Noted again, nothing changes. */
+/** Records it in the transaction that stores the graph's or request's id. Recording it again changes nothing. */
 export async function tellOf(
   tx: Tx,
   { subject, pull, ...rest }: ToldSubject,
@@ -49,7 +49,7 @@ const watchMs = 14 * 24 * 3_600_000;
 const mostWatched = 5_000;
 /** A reported subject that is unknown to the farm for this long is dropped. */
 const waitLimitMs = 24 * 3_600_000;
-/** For one pull request, the latest. */
+/** The limit for one pull request; the latest are shown. */
 const mostRequests = 30;
 
 /** The label of a pull request that became slower. */
@@ -80,7 +80,7 @@ export async function tellReports(services: ReportServices): Promise<number> {
   return done.size;
 }
 
-/** Graphs that share a check run, requests that share a comment. */
+/** Returns a key for graphs that share a check run, or requests that share a comment. */
 function togetherKey({ kind, id, repository, sha, pull, name }: Subject): string {
   if (kind === "graph") return JSON.stringify([kind, repository, sha, name]);
   return JSON.stringify([kind, repository, pull ?? id]);
@@ -141,7 +141,7 @@ async function tellGraph(
   return over;
 }
 
-/** By which the forge finds the check run of a commit again. */
+/** Returns the external id of a commit's check run. */
 function checkId(sha: string, name: string): string {
   return `grange/${sha}/${name}`;
 }

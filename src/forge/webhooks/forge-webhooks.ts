@@ -4,8 +4,8 @@ import type { BodyCheck } from "./webhook-bodies.ts";
 /** Webhooks that a forge sends to the farm. */
 export interface ForgeWebhooks {
   /**
-   * Reads the headers of a webhook, before a byte of its body is read. Throws `unauthenticated` when they carry no
-   * signature that could be right.
+   * Reads the headers of a webhook, before a byte of its body is read. Throws `unauthenticated` when they contain no
+   * possibly valid signature.
    */
   begin(header: (name: string) => string | undefined): IncomingWebhook;
   readonly redeliveries?: ForgeRedeliveries;
@@ -19,7 +19,7 @@ interface IncomingWebhook extends BodyCheck {
 
 /** The content of a webhook. */
 export interface ReadWebhook {
-  /** The forge's id of it: the same one counts once. */
+  /** The forge's id of the delivery; each id is processed once. */
   readonly delivery: string;
   readonly event: string;
   /** The repository, as `storedSlug` writes it; empty where none is named. */
@@ -27,7 +27,7 @@ export interface ReadWebhook {
   readonly hint: Hint;
 }
 
-/** The forge's record of the webhooks that it sent, for those that never arrived. */
+/** The forge's record of the webhooks that it sent, used to find those that never arrived. */
 export interface ForgeRedeliveries {
   /** For how long the forge keeps its record, in milliseconds. */
   readonly keptMs: number;
@@ -35,14 +35,14 @@ export interface ForgeRedeliveries {
   redeliver(id: string): Promise<void>;
 }
 
-/** A webhook as the forge says that it sent it. */
+/** A webhook in the forge's record. */
 export interface ForgeDelivery {
-  /** The forge's number, for asking it to send it again. */
+  /** The forge's id, used to request a redelivery. */
   readonly id: string;
   /** The id under which it arrives here (`ReadWebhook.delivery`). */
   readonly guid: string;
   readonly event: string;
   readonly deliveredAt: Date;
-  /** Whether our answer was 2xx. */
+  /** Whether the farm's response was 2xx. */
   readonly wasTaken: boolean;
 }

@@ -1,9 +1,9 @@
 import { z } from "zod";
 
 /**
- * A hint from a webhook: it says where to look, never what to believe.
+ * A hint from a webhook: it shows what to read, and its data is not trusted.
  *
- * So neither its order nor its loss matters. Only `headAt` is believed: the time, by the forge's own clock, at which a
+ * So neither its order nor its loss matters. Only `headAt` is trusted: the time, by the forge's own clock, at which a
  * pull request had a head.
  */
 export const Hint = z.discriminatedUnion("about", [

@@ -5,19 +5,19 @@ import { insertDelivery } from "../delivery.store.ts";
 import type { ForgeWebhooks } from "./forge-webhooks.ts";
 import type { IncomingBody, WebhookBodies } from "./webhook-bodies.ts";
 
-/** A webhook as it came in: nothing of it is believed yet. */
+/** A received webhook, not yet verified. */
 export interface RawWebhook {
   /** Returns a header by its name in lower case. */
   readonly header: (name: string) => string | undefined;
   readonly body: IncomingBody;
 }
 
-/** `kept`: it will be worked on. `known`: it came before. `nothing`: it asks for nothing. */
+/** `kept`: it will be processed. `known`: it arrived before. `nothing`: it requires no action. */
 export type TakenWebhook = "kept" | "known" | "nothing";
 
 /**
- * Takes a webhook: checks the sender before parsing a byte of it, and stores its hints. The work follows later, because
- * forges wait only some seconds, and may not send again.
+ * Accepts a webhook: verifies the sender before parsing a byte of it, and stores its hints. The work follows later,
+ * because forges wait only some seconds, and may not send again.
  */
 export async function takeWebhook(
   {

@@ -7,7 +7,7 @@ import { type IncomingBody, mostWebhookBytes, WebhookBodies } from "./webhook-bo
 const large = 24 * 1_048_576;
 const forEver = { waitMs: 60_000, readMs: 60_000 };
 
-/** A body that comes when it is told to, and counts how often somebody wanted to read it. */
+/** Returns a body that arrives when the test says so, and counts attempts to read it. */
 function sent(statedBytes: number | undefined) {
   let asked = 0;
   let out: ReadableStreamDefaultController<Uint8Array> | undefined;
@@ -74,7 +74,7 @@ describe("bodies of webhooks", () => {
     expect(await reads[0]).toBe("of the first, long");
     second.send("short");
     second.end();
-    // And has nothing of the one before.
+    // And contains nothing of the previous one.
     expect(await reads[1]).toBe("short");
   });
 

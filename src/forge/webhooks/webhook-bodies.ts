@@ -7,34 +7,34 @@ import { Fault } from "#core/fault.ts";
 /** GitHub sends nothing larger. */
 export const mostWebhookBytes = 25 * 1024 * 1024;
 
-/** Almost all are: one of a push has a few KiB for each commit. */
+/** Almost all are small: a push has a few KiB for each commit. */
 const smallBytes = 256 * 1024;
 const smallAtOnce = 32;
 
 export interface IncomingBody {
-  /** By its header, where it has one; not to be believed. */
+  /** The size in its header, if any; untrusted. */
   readonly statedBytes: number | undefined;
   /** Read when it is needed. */
   readonly stream: ReadableStream<Uint8Array> | null;
 }
 
-/** GitHub gives a webhook up after 10 s. */
+/** GitHub's timeout for a webhook is 10 s. */
 const usualWaitLimits = { waitMs: 4_000, readMs: 5_000 };
 
 /** Checks a body against its signature. */
 export interface BodyCheck {
   seen(piece: Uint8Array): void;
-  /** After the last piece; throws for a body that is not to be had in memory. */
+  /** After the last piece; throws for a body that must not be loaded into memory. */
   passed(): void;
 }
 
 /**
- * The bodies of webhooks that are in hand: 8 MiB in memory at the most, whoever sends how many.
+ * The bodies of webhooks that are being received: at most 8 MiB in memory, for any number of senders.
  *
- * Anybody may send bytes, and only the last says whose they are. One that may be large goes to a file and is
- * read back once its signature holds; others wait for it unread, so that TCP holds their senders. The room
- * for what is read back is never given back: what malloc keeps of such buffers once they are freed is more
- * than they were.
+ * Any sender may send bytes, and the signature can be verified only after the last one. A possibly large body is
+ * written to a file and loaded after its signature was verified; others wait unread, so that TCP flow control stops
+ * their senders. The buffer for loaded bodies is never freed, because malloc would retain more memory than the buffer
+ * itself.
  */
 export class WebhookBodies {
   readonly #small = new FairGate(smallAtOnce);
@@ -43,13 +43,13 @@ export class WebhookBodies {
   readonly #waitLimitMs: typeof usualWaitLimits;
   #room: Buffer | undefined;
 
-  /** With where large bodies are kept while they come. */
+  /** `directory`: for large bodies while they arrive. */
   constructor(directory: string, waitLimitMs = usualWaitLimits) {
     this.#directory = directory;
     this.#waitLimitMs = waitLimitMs;
   }
 
-  /** Reads a body when its turn comes, and has it used. The bytes are others' as soon as `use` has answered. */
+  /** Reads a body when its turn comes, and passes it to `use`. The bytes must not be used after `use` has ended. */
   async read<T>(body: IncomingBody, check: BodyCheck, use: (body: Uint8Array) => T): Promise<T> {
     const { statedBytes } = body;
     if ((statedBytes ?? 0) > mostWebhookBytes) throw tooLarge();
@@ -113,7 +113,7 @@ export class WebhookBodies {
   }
 }
 
-/** A file that is gone with its handle, however we end. */
+/** Opens an unlinked file, which disappears when its handle is closed, even after a crash. */
 async function namelessFile(directory: string): Promise<FileHandle> {
   const path = join(directory, `.webhook-${randomUUID()}`);
   const file = await open(path, "wx+", 0o600);

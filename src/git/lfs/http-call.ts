@@ -12,12 +12,12 @@ export interface HttpCall {
   readonly body?: string;
 }
 
-/** A connection on which nothing comes for this long is given up. */
+/** A connection without data for this time is closed. */
 const silenceMs = 60_000;
 
 /**
- * Calls an HTTP address under the rules that Git's own calls are under: no private address that the operator
- * did not allow, no address but those that were checked, no redirects. The caller reads or destroys the body.
+ * Calls an HTTP address under the same rules as Git's own calls: only private addresses that the operator allowed, only
+ * checked addresses, no redirects. The caller reads or destroys the body.
  */
 export async function httpCall(
   git: Git,

@@ -3,7 +3,7 @@ import { withoutPassword } from "../repository-address.ts";
 import type { Git } from "../run-git.ts";
 
 /**
- * Returns the LFS server that a commit's `.lfsconfig` names; undefined where it names none.
+ * Returns the LFS server that a commit's `.lfsconfig` names; undefined without one.
  *
  * Only for an error message: the farm does not contact it. The file is part of the commit, and its author could
  * otherwise direct the farm, with its credentials for that host, to any address.

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { z } from "zod";
 
-/** A request of the batch API, as its JSON schema has it: nothing more, nothing less. */
+/** A request of the batch API, exactly as in its JSON schema. */
 const BatchRequest = z.strictObject({
   operation: z.enum(["download", "upload"]),
   transfers: z.array(z.string()).optional(),
@@ -18,11 +18,11 @@ const BatchRequest = z.strictObject({
 export interface LfsServer {
   /** The address of a repository whose objects it has. */
   readonly repository: string;
-  /** Keeps an object; returns its pointer. */
+  /** Stores an object; returns its pointer. */
   add(content: string | Uint8Array): string;
   /** Answers downloads of an object with other bytes from now on. */
   corrupt(content: string): void;
-  /** Answers batches in another way than the protocol says. */
+  /** Answers batches in a way that violates the protocol. */
   answerBatches(answer: { readonly status: number; readonly body: unknown } | undefined): void;
   readonly downloads: () => number;
   readonly batches: () => number;

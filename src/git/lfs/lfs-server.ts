@@ -11,7 +11,7 @@ import type { Git } from "../run-git.ts";
 import { type HttpCall, httpCall } from "./http-call.ts";
 import type { LfsObject } from "./pointer.ts";
 
-/** Objects that one request asks for; servers take a hundred at least. */
+/** The number of objects per request; servers accept at least a hundred. */
 const perBatch = 100;
 const downloadsAtOnce = 4;
 const mostAnswerBytes = 16 * 1024 * 1024;
@@ -189,7 +189,7 @@ async function fetchOne(
   }
 }
 
-/** Copies objects of a repository on this machine, which Git LFS keeps beside Git's own. */
+/** Copies LFS objects of a repository on this machine, which are stored beside Git's own objects. */
 async function takeFromDirectory(
   store: BlobStore,
   path: string,

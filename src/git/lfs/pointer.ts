@@ -1,6 +1,6 @@
 import { type Digest, parseDigestKey } from "#core/digest.ts";
 
-/** Where Git LFS keeps the content of a file: by its SHA-256, as our own store does. */
+/** The id of a file's content in Git LFS: its SHA-256, as in our own store. */
 export type LfsObject = Digest;
 
 /** A pointer is shorter than this: Git LFS reads no longer ones. */
@@ -13,8 +13,8 @@ const line = /^([a-z0-9.-]+) ([^\n]+)$/;
 /**
  * Reads a pointer file of Git LFS; undefined for all other files.
  *
- * As strict as the specification: the version first, then keys in alphabetical order, each line ended with a line
- * feed, an SHA-256 in lower case. A file that is nearly a pointer is a file.
+ * As strict as the specification: the version first, then keys in alphabetical order, each line ended with a line feed,
+ * an SHA-256 in lower case. A file that is only similar to a pointer counts as an ordinary file.
  */
 export function parsePointer(bytes: Uint8Array): LfsObject | undefined {
   if (bytes.byteLength > mostPointerBytes || bytes.byteLength < leastPointerBytes) return undefined;

@@ -11,14 +11,17 @@ import { type LfsObject, leastPointerBytes, mostPointerBytes, parsePointer } fro
 interface LfsServices {
   readonly git: Git;
   readonly store: BlobStore;
-  /** The LFS server that the commit names itself, and that is not asked; looked for when something cannot be had. */
+  /**
+   * The LFS server in the commit's own configuration, which is not contacted; read only for the message when an object
+   * is missing.
+   */
   readonly namedServer?: (() => Promise<string | undefined>) | undefined;
 }
 
-/** A failure names so many files. */
+/** The highest number of files that a failure names. */
 const mostNamed = 5;
 
-/** Whether a commit gives files to Git LFS: by any of its `.gitattributes`. */
+/** Returns whether a commit uses Git LFS, according to any of its `.gitattributes`. */
 export async function usesLfs(
   git: Git,
   mirror: string,
@@ -70,7 +73,7 @@ export async function replacePointers(
       elsewhere === undefined
         ? ""
         : `; its .lfsconfig names ${elsewhere}, which the farm does not ask: let the repository's own LFS server have the objects`;
-    // To read the pointers is the author's choice.
+    // The author can choose to use the pointers themselves.
     throw new Fault(
       fault.code,
       `${fault.message}${other}; "lfs: false" reads the pointers instead`,
