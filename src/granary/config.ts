@@ -13,24 +13,24 @@ export type UploadWhen = "during" | "soon" | "after";
 export interface GranaryConfig {
   readonly dataDirectory: string;
   readonly socketPath: string;
-  /** The port that tools speak to; 0 takes any. */
+  /** The port for tools; 0: any free port. */
   readonly port: number;
   readonly limitBytes: number;
-  /** Undefined: a cache of this machine alone. */
+  /** Undefined: the cache is only for this machine. */
   readonly farm: FarmAddress | undefined;
   readonly upload: UploadWhen;
   /** For prefetching and for uploads, each; undefined: no limit. */
   readonly bytesPerSecond: number | undefined;
   /** The share of hits that are made again and compared: from 0 to 1. */
   readonly crossCheckShare: number;
-  /** Whether blobs are given without being hashed first. */
+  /** Whether blobs are returned without hashing them first. */
   readonly trustDisk: boolean;
   /** The tools of plug-ins (`dune`) whose own daemon the granary replaces, even without an announced build. */
   readonly standsInFor: readonly string[];
   readonly version: string;
 }
 
-/** Where a granary lives: found by its clients with nothing but the environment. */
+/** The paths of a granary, which its clients derive from the environment alone. */
 export interface GranaryPlace {
   readonly dataDirectory: string;
   readonly socketPath: string;
@@ -54,7 +54,7 @@ export function granaryPlace(
   const runtime = env["XDG_RUNTIME_DIR"];
   const configured = env["GRANGE_GRANARY_SOCKET"];
   if (configured) return { dataDirectory, socketPath: configured };
-  // A granary with a data directory of its own is not the user's, and has its own socket.
+  // A granary with a custom data directory is separate from the user's granary, and has its own socket.
   const beside = join(dataDirectory, "socket");
   const isBeside = own !== undefined || !runtime;
   const socketPath = isBeside ? beside : join(runtime, "grange-granary.sock");
@@ -63,7 +63,7 @@ export function granaryPlace(
 
 function fitting(path: string, env: Readonly<Record<string, string | undefined>>): string {
   if (Buffer.byteLength(path) <= longestSocketPath) return path;
-  // Nowhere else: in a directory of all, another user could listen in our place.
+  // Only here: in a shared directory, another user could listen in our place.
   const runtime = env["XDG_RUNTIME_DIR"];
   if (!runtime) {
     throw new Fault(

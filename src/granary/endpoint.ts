@@ -6,13 +6,13 @@ interface Endpoint {
   readonly pid: number;
   /** Tools' caches, on 127.0.0.1: HTTP and gRPC. */
   readonly port: number;
-  /** Build systems' own protocol, on 127.0.0.1; asks for the secret. */
+  /** Build systems' own protocol, on 127.0.0.1; requires the secret. */
   readonly protocolPort: number;
   readonly socket: string;
   readonly secret: string;
 }
 
-/** For the user's eyes alone. */
+/** Writes a file that only the user can read. */
 export async function writeEndpoint(path: string, endpoint: Endpoint): Promise<void> {
   const aside = `${path}.${process.pid}`;
   await rm(aside, { force: true });

@@ -1,7 +1,7 @@
 import type { ResultKey } from "#commit-index/result-key.ts";
 import type { Digest } from "#core/digest.ts";
 
-/** A result as a granary keeps it, whichever tool's it is. */
+/** A result as a granary keeps it, of any tool. */
 export interface GranaryResult extends ResultKey {
   readonly project: string;
   /** For `reapi` the ActionResult message; for all others the bytes that the tool gets. */

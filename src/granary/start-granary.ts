@@ -37,7 +37,7 @@ interface RunningGranary extends Service {
   readonly socketPath: string;
   /** Resolves with the reason when a client asked for the end. */
   readonly over: Promise<string>;
-  /** Resolves with the reason when it must stop. */
+  /** Resolves with the reason when it must stop because of a failure. */
   readonly failed: Promise<string>;
 }
 

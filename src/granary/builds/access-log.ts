@@ -9,7 +9,7 @@ import { BuildFacts } from "./build-facts.ts";
 
 /** The log is written once in this time, which is the most that a crash loses. */
 const flushMs = 1_000;
-/** A larger log is not read after a crash, as no real build is that large. */
+/** A larger log is not read after a crash, because no real build has such a large one. */
 const mostLogBytes = 512 * 1024 * 1024;
 
 const Head = z.object({

@@ -27,7 +27,7 @@ export interface BuildAccesses {
   asked(key: ResultKey, what: ResultRequest, atMs: number, leadMs: number | undefined): void;
   requestedBlob(digest: Digest): void;
   made(result: GranaryResult, atMs: number): void;
-  /** Notes the paths of the repository that a result was made from, where the tool reports them. */
+  /** Records the paths of the repository that a result was made from, where the tool reports them. */
   knowsInputs(key: ResultKey, inputs: readonly string[]): void;
   /** In order of first use. */
   all(): Iterable<ResultAccess>;
@@ -47,7 +47,7 @@ export function startBuildAccesses(
   limits = { results: mostResults },
 ): BuildAccesses {
   const results = new Map<string, ResultAccess>();
-  // The results that name a blob which has not been read yet.
+  // The results that refer to a blob that was not read yet.
   const namedBy = new Map<string, string[]>();
   const fresh = new Set<string>();
   let truncated = false;

@@ -3,14 +3,16 @@ import type { RunningPrefetch } from "../prefetch/start-prefetch.ts";
 import type { BuildFacts } from "./build-facts.ts";
 import { type Plan, type PlanParts, planPrefetch } from "./plan-prefetch.ts";
 
-/** How often the state of an unreachable farm is checked, in ms. The check is in memory; a probe is sent now and then. */
+/**
+ * The interval for checking the state of an unreachable farm, in ms. The check is in memory; a probe is sent rarely.
+ */
 const lookAgainMs = 250;
 /** The longest pause, in ms, between requests that a reachable farm refuses. */
 const mostRestMs = 30_000;
 
 /**
- * `planPrefetch`, and for a build that begins while the farm is away, as soon as it is back: a minute's trouble at its first
- * second would else cost it all that was made for its commit.
+ * Runs `planPrefetch`; for a build that begins while the farm is unreachable, again as soon as the farm is back:
+ * otherwise, a short outage at its start would cost it all existing results of its commit.
  */
 export async function planWhenFarmReturns(
   parts: PlanParts,

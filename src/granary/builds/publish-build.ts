@@ -9,9 +9,9 @@ import { reportOf } from "./report.ts";
 /** The end of a build, as its client reports it; absent for a client that vanished. */
 export interface BuildEnd {
   readonly exitCode: number | null;
-  /** Whether it asked for everything that a build of its targets asks for. */
+  /** Whether it requested all results that a build of its targets requests. */
   readonly complete: boolean;
-  /** When its command ended, by `performance.now()`; where it is not said, now. */
+  /** When its command ended, by `performance.now()`; now when absent. */
   readonly overAt?: number;
 }
 

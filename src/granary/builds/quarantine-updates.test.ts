@@ -11,7 +11,7 @@ import { openQuarantineUpdates, type QuarantineUpdate } from "./quarantine-updat
 
 const facts = someFacts();
 
-/** Builds over a store, before a farm that says what it is told to of its quarantine. */
+/** Builds over a store, with a farm whose quarantine the test defines. */
 async function scene(answer: (which: WhichBuild) => Promise<QuarantineUpdate | undefined>) {
   const { store, directory } = await freshStore();
   const asked: (number | undefined)[] = [];
@@ -91,7 +91,7 @@ test("what was heard is not told again, also after a restart", async () => {
     await builds.end((await builds.start(facts)).id, { exitCode: 0, complete: true });
     await builds.stop();
   }
-  // Made here since: it is not what was doubted.
+  // It was made here since, so it is not the doubted one.
   await keepResult(store, "bad", ["made again"]);
   const builds = await open();
   await builds.end((await builds.start(facts)).id, { exitCode: 0, complete: true });

@@ -7,13 +7,13 @@ import { recentlyUsed } from "#core/recently-used.ts";
 /** The results that the farm has put into quarantine since the last update. */
 export interface QuarantineUpdate {
   readonly results: readonly ResultKey[];
-  /** Up to which that is everything. */
+  /** The version up to which the update is complete. */
   readonly version: number;
 }
 
 /** The quarantine updates of this machine. */
 export interface QuarantineUpdates {
-  /** Up to which version it has heard of a project's. */
+  /** Returns the last known quarantine version of a project. */
   since(project: string): number;
   /** Drops the results of an update, and records the update. */
   take(project: string, told: QuarantineUpdate): Promise<void>;
@@ -44,7 +44,7 @@ export async function openQuarantineUpdates(
       heard.set(name, version);
     }
   } catch {
-    // Then it begins at 0.
+    // The record then begins at 0.
   }
   const dropped = recentlyUsed<true>(mostDropped);
   const nameOf = (project: string) => JSON.stringify([farm, project]);

@@ -25,7 +25,7 @@ export interface RunningBuild extends Build {
   readonly startedAt: Date;
   /** Notes the paths of the repository that a result was made from, where its tool reports them. */
   knowsInputs(key: ResultKey, inputs: readonly string[]): void;
-  /** Resolves when all expected results are here, `enough` has resolved, or the time is over. */
+  /** Resolves when all expected results are present, `enough` has resolved, or the time has expired. */
   ready(mostMs: number, enough?: Promise<void>): Promise<"ready" | "late">;
 }
 
@@ -88,7 +88,8 @@ export async function startBuild(context: BuildContext, begun: BuildFacts): Prom
   });
   const notAhead = whyNotAhead(facts, waste);
   const isFetching = notAhead === undefined;
-  // A machine that has built the project before has most of the blobs that the farm would send with its answer.
+  // A machine that has built the project before already has most of the blobs that the farm would send with its
+  // response.
   const isNew = isFetching && !waste.hasBuilt(facts.project);
   const hearing = firstResponse(farm.line()?.roundTripMs);
   const noted = { prefetch, accesses, steps, news, elapsedMs, project: facts.project };
@@ -131,7 +132,7 @@ export async function startBuild(context: BuildContext, begun: BuildFacts): Prom
     onResolved: (resolved) => (mayHave = resolved.mayHave),
     onEnd: () => hearing.heard(),
   });
-  // A farm that is away will not answer soon: results of this machine are given at once.
+  // An unreachable farm will not respond soon, so local results are returned at once.
   if (farm.isAway()) hearing.heard();
   const planParts = { store, farm: planFarm, changedSince: parts.changedSince, note };
   if (!isFetching) prefetch.planned("over-budget");
@@ -176,13 +177,13 @@ function noteRequest(
   const what = isDropped ? { ...request, because: "quarantined" as const } : request;
   const answeredMs = noted.elapsedMs() - (what.agoMs ?? 0);
   if (what.result === undefined) steps.missed(key, answeredMs);
-  // The time of the request is unknown then; the index keeps the time of an earlier build.
+  // The time of the request is then unknown; the index keeps the time of an earlier build.
   const known = what.isNotedLater === true ? prefetch.firstMs?.(key) : undefined;
   const requestedMs = known ?? Math.max(0, answeredMs - what.waitedMs);
   accesses.asked(key, what, requestedMs, prefetch.leadMs(key));
 }
 
-/** Returns why nothing is fetched ahead for a build; undefined when it is. */
+/** Returns why nothing is prefetched for a build; undefined when prefetching runs. */
 function whyNotAhead(
   { prefetch, project, command }: BuildFacts,
   waste: WasteMemory,
@@ -191,7 +192,7 @@ function whyNotAhead(
   return waste.isWorthIt(project, command) ? undefined : "wasteful";
 }
 
-/** Returns the farm as the plan of one build sees it: an answer also brings the news of the quarantine. */
+/** Returns the farm for the plan of one build: a response also contains quarantine updates. */
 function farmForPlan(
   { parts: { farm }, news }: BuildContext,
   project: string,

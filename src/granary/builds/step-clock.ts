@@ -6,7 +6,7 @@ import { keyText, type ResultKey } from "#commit-index/result-key.ts";
  */
 interface StepClock {
   missed(key: ResultKey, atMs: number): void;
-  /** Undefined when it was not asked for, and a second time. */
+  /** Returns undefined when it was not requested, and at a second call. */
   tookMs(key: ResultKey, atMs: number): number | undefined;
 }
 

@@ -9,7 +9,7 @@ export interface WorkingSetResult {
 
 export interface WorkingSet {
   readonly results: readonly WorkingSetResult[];
-  /** Whether nothing is known to be left out. */
+  /** False when results are known to be left out. */
   readonly isWhole: boolean;
 }
 

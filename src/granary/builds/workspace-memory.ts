@@ -50,14 +50,17 @@ export function openWorkspaceMemory(directory: string): WorkspaceMemory {
       const before = await read(path).catch(() => []);
       const whole = workingSet(before, now);
       const isNew = now.length > 0 && whole.results.length <= mostResults;
-      // If the disk is full, only the next build's knowledge is lost.
+      // If the disk is full, only the data for the next build is lost.
       const remembered = isNew ? write(directory, path, whole.results).catch(() => {}) : done;
       return { ...whole, remembered };
     },
   };
 }
 
-/** Other targets, or another compiler, and the tool's books are about something else. */
+/**
+ * Returns a name that differs for other targets or another compiler, because the tool's records then concern something
+ * else.
+ */
 function nameOf({ project, command, targets, environment }: BuildFacts, root: string): string {
   const text = JSON.stringify([project, root, command, targets, environment]);
   return createHash("sha256").update(text).digest("hex").slice(0, 32);

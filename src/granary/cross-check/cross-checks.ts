@@ -6,9 +6,9 @@ import type { GranaryResult } from "../granary-result.ts";
 import { differences } from "./differences.ts";
 import { isChosen } from "./is-chosen.ts";
 
-/** A share of hits is kept from its builds, which make them again; then both are compared. */
+/** Hides a share of hits from builds, which make these results again; then both are compared. */
 interface CrossChecks {
-  /** Whether a build is not to hear of this hit. */
+  /** Returns whether this hit is hidden from a build. */
   hides(build: Build | undefined, hit: GranaryResult): boolean;
   /**
    * Returns the difference from the result of a build; undefined when nothing was hidden under its name, or the results

@@ -7,7 +7,7 @@ import {
   type Digest as DigestMessage,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 
-/** Named in a report; the count of all is in the sentence after them. */
+/** The limit for names in a report; the total number follows in a sentence. */
 const mostNamed = 99;
 
 /** Describes how the stored result and the new one differ, for people; empty when they are the same to their tool. */
@@ -17,7 +17,7 @@ export function differences(namespace: Namespace, kept: Uint8Array, madeNow: Uin
   return namespace === "ccache" ? ofCcacheEntries(kept, madeNow) : ["the bytes"];
 }
 
-/** Compares action results without the log, the time and the worker, which are no outputs. */
+/** Compares action results without the log, the time and the worker, which are not outputs. */
 function ofActionResults(kept: Uint8Array, madeNow: Uint8Array): string[] {
   const before = outputsIn(kept);
   const now = outputsIn(madeNow);
@@ -59,9 +59,9 @@ function textOf(digest: DigestMessage | undefined): string {
 }
 
 /**
- * ccache's entries, as 4.7.5 writes them (format 1): the magic number, the format's version, the kind, how it is packed
- * and whether it is whole; then 8 bytes of the time it was made at, and all the rest, and 16 bytes of a checksum
- * over everything, the time included. Measured: made twice, these 24 bytes are all that differs.
+ * ccache's entries, as 4.7.5 writes them (format 1): the magic number, the format's version, the kind, the compression
+ * and whether it is complete; then the creation time (8 bytes), the content, and a checksum over everything including
+ * the time (16 bytes). Measured: two entries for the same result differ only in these 24 bytes.
  */
 const ccacheMagic = 0xccac;
 const timeAt = 7;
@@ -71,7 +71,7 @@ const checksumBytes = 16;
 function ofCcacheEntries(kept: Uint8Array, madeNow: Uint8Array): string[] {
   const before = partsOfCcacheEntry(kept);
   const now = partsOfCcacheEntry(madeNow);
-  // Manifests gather what one source came to with several states of its headers: two good ones differ.
+  // Manifests collect the results of one source for several states of its headers, so two correct ones differ.
   if (before?.isResult !== true || now?.isResult !== true) return [];
   if (before.formatVersion !== 1 || now.formatVersion !== 1) return [];
   return Buffer.compare(before.head, now.head) === 0 && Buffer.compare(before.rest, now.rest) === 0

@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import { keyText, type Namespace, type ResultKey } from "#commit-index/result-key.ts";
 
 /**
- * Whose values are the same when they are made again.
+ * The namespaces whose values are equal when they are made again.
  *
- * Gradle's and Nx's have the time of the build in them, Turborepo's the log of the task, which may have: made
- * again, good ones would look wrong.
+ * Gradle's and Nx's values contain the time of the build, and Turborepo's the log of the task, which may contain it:
+ * correct ones would seem wrong.
  */
 const comparable: ReadonlySet<Namespace> = new Set([
   "reapi",
@@ -17,10 +17,10 @@ const comparable: ReadonlySet<Namespace> = new Set([
 ]);
 
 /**
- * Returns whether a hit is made again and compared: for a share of them, the same ones however often the build requests
- * them.
+ * Returns whether a hit is made again and compared: for a share of them, always the same ones for repeated requests of
+ * a build.
  *
- * By build and key, so that over many builds every key has its turn.
+ * The choice depends on build and key, so that over many builds every key is checked.
  */
 export function isChosen(share: number, build: string, key: ResultKey): boolean {
   if (share <= 0 || !comparable.has(key.namespace)) return false;

@@ -1,13 +1,13 @@
 import { Fault } from "#core/fault.ts";
 
-/** A canonical S-expression: bytes, or a list of such. */
+/** A canonical S-expression: bytes, or a list of expressions. */
 export type Csexp = Uint8Array | readonly Csexp[];
 
 /** The limits of one expression. A sender that exceeds them is disconnected. */
 interface CsexpLimits {
   readonly atomBytes: number;
   readonly depth: number;
-  /** Atoms and lists together. */
+  /** The number of atoms and lists together. */
   readonly items: number;
 }
 
@@ -16,7 +16,7 @@ const duneLimits: CsexpLimits = { atomBytes: 64 * 1_024, depth: 16, items: 200_0
 
 const [zero, nine, colon, opening, closing] = [0x30, 0x39, 0x3a, 0x28, 0x29];
 
-/** Takes bytes as they come; answers the expressions that they complete. */
+/** Parses bytes as they arrive; returns the completed expressions. */
 export class CsexpParser {
   readonly #limits: CsexpLimits;
   readonly #open: Csexp[][] = [];
@@ -29,12 +29,12 @@ export class CsexpParser {
     this.#limits = limits;
   }
 
-  /** Whether nothing is half read. */
+  /** Whether no expression is incomplete. */
   get isBetween(): boolean {
     return this.#open.length === 0 && this.#length === undefined && this.#atom === undefined;
   }
 
-  /** Throws `invalid_argument` when they are none, or too large; nothing can be read from there on. */
+  /** Throws `invalid_argument` when they are malformed or too large; nothing can be read after that. */
   push(bytes: Uint8Array): Csexp[] {
     const whole: Csexp[] = [];
     for (let at = 0; at < bytes.length; ) {
@@ -106,7 +106,7 @@ export class CsexpParser {
   }
 }
 
-/** Exactly one expression. */
+/** Parses exactly one expression. */
 export function parseCsexp(bytes: Uint8Array, limits?: CsexpLimits): Csexp {
   const parser = new CsexpParser(limits);
   const [one, ...more] = parser.push(bytes);
@@ -135,7 +135,7 @@ export function encodeCsexp(one: CsexpText): Buffer {
   return Buffer.concat(parts);
 }
 
-/** An atom's text; undefined of a list, and of bytes that are no text. */
+/** Returns an atom's text; undefined for a list, and for bytes that are not text. */
 export function textOf(one: Csexp | undefined): string | undefined {
   if (!(one instanceof Uint8Array)) return undefined;
   const text = Buffer.from(one.buffer, one.byteOffset, one.length).toString("utf8");

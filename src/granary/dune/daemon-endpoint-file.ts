@@ -2,13 +2,13 @@ import { join } from "node:path";
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Where dune keeps its cache: undefined when it has no home at all. */
+/** Returns the directory of dune's cache; undefined without a home directory. */
 export function duneDatabase(variables: Variables): string | undefined {
   const cache = set(variables["XDG_CACHE_HOME"]) ?? below(set(variables["HOME"]), ".cache");
   return below(cache, "dune/db");
 }
 
-/** Where dune 2 looks for its daemon. The doubled folder is dune's own. */
+/** Returns the path at which dune 2 looks for its daemon. dune itself doubles the folder name. */
 export function daemonEndpointFile(variables: Variables): string | undefined {
   const runtime = set(variables["XDG_RUNTIME_DIR"]);
   if (runtime !== undefined) return join(runtime, "dune-cache-daemon/dune-cache-daemon/port");
@@ -25,7 +25,7 @@ export function duneSettings(
   variables: Variables,
   runtimeDirectory: string | undefined,
 ): Readonly<Record<string, string>> {
-  // Whoever turned the cache off has a reason.
+  // A user who disabled the cache has a reason.
   if (variables["DUNE_CACHE"] === "disabled") return {};
   if (runtimeDirectory === undefined) {
     return { DUNE_CACHE: "enabled", DUNE_CACHE_TRANSPORT: "direct" };
@@ -37,7 +37,7 @@ export function duneSettings(
   };
 }
 
-/** dune takes an empty variable for none. */
+/** dune treats an empty variable as absent. */
 function set(value: string | undefined): string | undefined {
   return value === undefined || value === "" ? undefined : value;
 }

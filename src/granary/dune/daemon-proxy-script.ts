@@ -1,17 +1,17 @@
 /**
- * Stands where dune 2 expects its cache daemon, in Perl: only `fcntl` locks tell dune that the endpoint file is alive, and
- * Node cannot take them; Debian has Perl everywhere.
+ * Replaces dune 2's cache daemon, in Perl: only `fcntl` locks tell dune that the endpoint file is alive, and Node
+ * cannot take them; every Debian system has Perl.
  *
- * It also answers dune itself, so that dune never waits for a granary that is busy, stopped or dead: dune blocks
- * until it is greeted, ignores SIGTERM meanwhile, and ends with an error when the connection breaks before that.
+ * It also answers dune itself, so that dune never waits for a granary that is busy, stopped or dead: dune blocks until
+ * it is greeted, ignores SIGTERM meanwhile, and ends with an error when the connection breaks before that.
  *
  * Standard input: `hold NAME BEACON GATEMS`, `drop NAME`. Standard output: `held NAME PORT`, `failed NAME WHY`. When
- * input ends, endpoint files are let go at once, dune that is connected is served to its end, and one that has just read a
- * endpoint file may still come for a moment.
+ * input ends, endpoint files are released at once, connected dunes are served to their end, and a dune that has just
+ * read an endpoint file may still connect for a moment.
  *
  * Each dune is passed on over the Unix socket given as argument: a line `NAME`, then its bytes. The granary answers
- * with lines `wait MS`, each of which holds dune for so long from then on, and a line `go`, which lets dune begin before
- * its gate is over, and then with what dune shall read.
+ * with lines `wait MS`, each of which holds dune for this time from then on, and a line `go`, which lets dune begin
+ * before its gate is over, and then with the bytes for dune.
  */
 export const daemonProxyScript = String.raw`
 use strict; use warnings;

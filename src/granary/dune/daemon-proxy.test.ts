@@ -16,7 +16,7 @@ describe("the daemon proxy", () => {
     return () => rm(directory, { recursive: true, force: true });
   });
 
-  /** What it greets with, and after how many milliseconds. */
+  /** Returns its greeting, and the time until it in ms. */
   async function greeted(port: number, said: string): Promise<{ lang: unknown; ms: number }> {
     const startedAt = performance.now();
     const socket = connect(port, "127.0.0.1");
@@ -48,7 +48,7 @@ describe("the daemon proxy", () => {
       const { lang, ms } = await greeted(port, said);
 
       expect(lang).toEqual({ kind: "lang", versions });
-      // Forty by its gate; the rest is this machine's.
+      // Forty are from its gate; this machine causes the rest.
       expect(ms).toBeLessThan(10_000);
     } finally {
       await proxy.stop();

@@ -7,23 +7,25 @@ import { Fault } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import { daemonProxyScript } from "./daemon-proxy-script.ts";
 
-/** One dune that read an endpoint file: its bytes as they arrive. */
+/** A connected dune that read an endpoint file, with its bytes as they arrive. */
 export interface DuneClient {
   readonly endpointFile: string;
   readonly bytes: AsyncIterable<Uint8Array>;
-  /** Lets it begin; it does so by itself when the endpoint file's gate is over. */
+  /** Lets it begin; it begins by itself when the gate time of its endpoint file has expired. */
   greet(): void;
-  /** Holds it for so long from now on, less than ten seconds, whatever its gate is; without effect once it has begun. */
+  /**
+   * Holds it for this time from now on, less than ten seconds, regardless of its gate; no effect after it has begun.
+   */
   hold(ms: number): void;
   send(bytes: Uint8Array): void;
 }
 
 export interface DaemonProxy extends Service {
-  /** Is dune's daemon for all that look into this file, under a name without blanks; answers the port. */
+  /** Acts as dune's daemon for all dunes that read this file, under a name without blanks; returns the port. */
   hold(name: string, file: string, gateMs: number): Promise<number>;
-  /** dune that comes from now on starts a daemon of its own. */
+  /** Later dunes start their own daemon. */
   drop(name: string): void;
-  /** When it ends without having been stopped: no endpoint file is held any longer. */
+  /** Resolves when it ends without `stop`: it then no longer holds any endpoint file. */
   readonly lost: Promise<void>;
 }
 
@@ -31,7 +33,7 @@ export interface DaemonProxy extends Service {
 const longestGateMs = 10_000;
 /** Perl starts in ten milliseconds; on a machine that is out of memory it may never. */
 const answersWithinMs = 5_000;
-/** The limit of Linux's sockaddr_un, including its end: Node cuts a longer path, and listens elsewhere. */
+/** The limit of Linux's sockaddr_un, including its end: Node truncates a longer path and listens at another one. */
 const longestSocketPath = 107;
 
 export async function startDaemonProxy(parts: {
@@ -62,7 +64,7 @@ export async function startDaemonProxy(parts: {
   const child = spawn(parts.perl ?? "perl", ["-e", daemonProxyScript, path], {
     stdio: ["pipe", "pipe", "ignore"],
     env: { PATH: "/usr/bin:/bin" },
-    // Ctrl-C at a terminal is for the granary; the daemon proxy ends when it has.
+    // Ctrl-C in a terminal must reach only the granary; the daemon proxy ends after it.
     detached: true,
   });
   let stopped = false;
@@ -149,7 +151,7 @@ async function welcome(socket: Socket, onClient: (client: DuneClient) => void): 
         if (rest.length > 0) yield rest;
         yield* bytes;
       } catch {
-        // Gone in the middle: as good as its end.
+        // A connection lost in the middle counts as its end.
       } finally {
         socket.destroy();
       }

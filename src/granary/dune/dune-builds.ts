@@ -10,7 +10,7 @@ export interface DuneBuild {
    * present ones at once. Ends when no more will come, or the build has ended.
    */
   readonly arrivals: (signal: AbortSignal) => AsyncIterable<GranaryResult>;
-  /** Resolves when the expected results are known, or it is known that there is no index. */
+  /** Resolves when the expected results are known, or there is no index. */
   readonly known?: Promise<void>;
   /** The expected results of all tools, and how fast they arrive; undefined while unknown. */
   readonly outlook?: () => Outlook | undefined;
@@ -18,13 +18,16 @@ export interface DuneBuild {
 
 /** The report of a dune that was not started by `grange exec`. */
 interface DuneWorkspace {
-  /** Where `_build` lies. */
+  /** The directory that contains `_build`. */
   readonly root: string;
 }
 
-/** Starts and ends builds for such dunes. Whether the tree is dirty is its business: dune does not say. */
+/**
+ * Starts and ends builds for such dunes. The implementation finds out whether the tree is dirty, because dune does not
+ * report it.
+ */
 export interface DuneBuilds {
-  /** Undefined: that workspace belongs to no project. dune is served, and nothing noted. */
+  /** Returns undefined when the workspace belongs to no project: dune is then served, but nothing is recorded. */
   start(workspace: DuneWorkspace): Promise<DuneBuild | undefined>;
   end(build: DuneBuild): Promise<void>;
 }

@@ -8,7 +8,7 @@ interface DuneVersion {
 }
 
 export interface DuneFile {
-  /** Relative to the build directory. */
+  /** The path relative to the build directory. */
   readonly path: string;
   readonly digest: DuneDigest;
 }
@@ -38,7 +38,7 @@ export type DuneMessage =
   | { readonly kind: "unknown"; readonly name: string };
 
 /**
- * A file that dune promoted was cached already: dune puts a hard link in its place. Before `set-repos` this kills the
+ * Reports that a promoted file was already cached: dune replaces it by a hard link. Before `set-repos` this kills the
  * thread of dune that reads it.
  */
 export function encodeDedup({ path, digest }: DuneFile): Buffer {
@@ -48,7 +48,7 @@ export function encodeDedup({ path, digest }: DuneFile): Buffer {
 /** The most messages of one dune; a large build promotes some ten thousand rules. */
 const mostMessages = 5_000_000;
 
-/** Reads what dune sends. Throws `invalid_argument` at the first thing that is no message at all. */
+/** Reads what dune sends. Throws `invalid_argument` at the first invalid message. */
 export class DuneReader {
   readonly #parser = new CsexpParser();
   #messages = 0;
@@ -60,7 +60,7 @@ export class DuneReader {
   }
 }
 
-/** Fields may come in any order: dune's own parser wants one, later ones had another. */
+/** Fields may come in any order: dune's own parser expects one order, later versions send another. */
 export function readMessage(one: Csexp): DuneMessage {
   if (!isList(one)) return { kind: "unknown", name: "an atom" };
   const [head, ...rest] = one;
@@ -112,7 +112,7 @@ function promoteOf(fields: readonly Csexp[]): DuneMessage | undefined {
   };
 }
 
-/** Undefined when one of them is none: half a rule is no rule. */
+/** Returns undefined when one of them is not a file: an incomplete rule is useless. */
 export function filesOf(pairs: readonly Csexp[]): DuneFile[] | undefined {
   const files: DuneFile[] = [];
   for (const pair of pairs) {

@@ -25,7 +25,7 @@ export function duneKey(scheme: DuneScheme, key: DuneDigest): ResultKey {
   return { namespace: "dune", key: `${scheme}/${key}` };
 }
 
-/** Undefined when it is no key of dune's rules. */
+/** Returns undefined when it is not a key of a dune rule. */
 export function readDuneKey(
   key: ResultKey,
 ): { readonly scheme: DuneScheme; readonly key: DuneDigest } | undefined {

@@ -28,7 +28,7 @@ export interface SessionParts {
 
 /** The counts of a build's rules, for people. */
 export interface DuneTally {
-  /** Written into dune's store before or while it ran. */
+  /** Results that were written into dune's store before or during its run. */
   given: number;
   /** Made by dune in this build. */
   made: number;
@@ -51,11 +51,14 @@ export interface DuneSoFar {
  * that dune makes are taken from it, and results that it only used are found at the end.
  */
 export interface DuneSession {
-  /** Resolves when all that was expected, and what its dunes have made until now, is in dune's store, or will not come. */
+  /**
+   * Resolves when all expected results, and those that its dunes have made so far, are in dune's store or will not
+   * arrive.
+   */
   prepared(): Promise<void>;
   /**
-   * Returns how long dune should wait before it looks for the first rule; 0: it may begin. Undefined while the expected
-   * results are unknown.
+   * Returns how long dune should wait before its first lookup; 0: it may begin. Undefined while the expected results
+   * are unknown.
    */
   outlook(): DuneOutlook | undefined;
   promoted(
@@ -66,9 +69,9 @@ export interface DuneSession {
   /** Another build system put it into the store by itself. */
   stored(key: DuneDigest): void;
   hinted(keys: readonly DuneDigest[]): void;
-  /** One of its dunes has ended: there is time to store its results. */
+  /** One of its dunes has ended, so there is time to store its results. */
   left(): void;
-  /** Looks through a build directory that dune is done with, and which may go when this resolves. */
+  /** Looks through a build directory that dune has finished with, and which may be removed when this resolves. */
   learn(buildDirectory: string): Promise<void>;
   soFar(): DuneSoFar;
   /** Finishes the work in progress. */
@@ -78,10 +81,10 @@ export interface DuneSession {
 /** dune reports no hits: they are found in its own records after it has ended. */
 const noticed = { because: undefined, waitedMs: 0, isNotedLater: true } as const;
 
-/** To take one, and to make it again. */
+/** The time to fetch one, and to make it again. */
 const takeMs = 1;
 const makeMs = 6;
-/** Rules being read at once: all are small files of one disk. */
+/** Rules being read at once; all are small files on one disk. */
 const readsAtOnce = 4;
 /** Results on their way to being durable. */
 const keepsAtOnce = 64;
@@ -98,13 +101,13 @@ export function startDuneSession(
   const keepIn = (store: DuneStore) => ({ project: build.project, granary, store });
   // Only dune 2 has a daemon to tell anything to.
   const daemons = keepIn(stores.v4);
-  // dune announces a rule after making it, without the time that it took. The time between our note of a miss and the
-  // announcement is nearly zero; counted as free, a rule would never be worth its transfer.
+  // dune announces a rule after making it, without the time that it took. The time from a recorded miss to the
+  // announcement is nearly zero; with that as its cost, a rule would never be worth its transfer.
   const who = { project: build.project, build: { ...build, tookMs: () => undefined } };
   const tally = { made: 0, used: 0, learnt: 0 };
   const startedAtMs = stores.v4.nowMs();
   const noted = new Set<DuneDigest>();
-  /** How many of them dune did not announce. */
+  /** The number of rules that dune did not announce. */
   let found = 0;
   const keeping = new Set<Promise<void>>();
   const forget = (result: GranaryResult) => tieredCache.forget(who, result);
@@ -136,12 +139,12 @@ export function startDuneSession(
     return given.has(key.key) && build.prefetch?.leadMs(key) !== undefined ? "prefetched" : "local";
   }
 
-  /** Whether it was made in this build, by a dune that tells no daemon. */
+  /** Returns whether it was made in this build by a dune without a daemon. */
   async function isYoung(store: DuneStore, digest: DuneDigest): Promise<boolean> {
     return ((await store.writtenAtMs(digest)) ?? 0) > startedAtMs;
   }
 
-  /** Records that dune used a rule: this build needs it, whoever made it. */
+  /** Records that dune used a rule: this build needs it, independent of its maker. */
   async function noteUse(store: DuneStore, digest: DuneDigest): Promise<void> {
     const key = duneKey(store.scheme, digest);
     if (!given.has(key.key) && (await isYoung(store, digest))) {
@@ -172,7 +175,7 @@ export function startDuneSession(
     await keepBeside(result);
   }
 
-  /** Makes results durable together, which costs one sync: nothing waits for a single one. */
+  /** Makes results durable togetherwith one sync, because nothing waits for a single result. */
   async function keepBeside(result: GranaryResult): Promise<void> {
     const one: Promise<void> = tieredCache.keep(who, result).finally(() => keeping.delete(one));
     keeping.add(one);
@@ -189,7 +192,7 @@ export function startDuneSession(
       noted.add(key);
       const saidAt = performance.now();
       const link = duplication !== "copy";
-      // A dune that has to learn of duplicates must learn of them while it is connected.
+      // A dune that needs reports of duplicates must get them while it is connected.
       const mayWait = link && onDuplicate === undefined;
       const held = mayWait ? linkRule(stores.v4.temp, buildDirectory, files) : undefined;
       const at = held?.at ?? ((path: string) => join(buildDirectory, path));
@@ -224,7 +227,7 @@ export function startDuneSession(
       const isStillMade = async (store: DuneStore, key: DuneDigest): Promise<boolean> => {
         const path = (await store.rule(key))?.[0]?.path;
         if (path === undefined) return false;
-        // dune 3 says only a name.
+        // dune 3 stores only a name.
         return store.scheme === "v5" || existsSync(join(buildDirectory, path));
       };
       for (const store of [stores.v4, stores.v5]) {

@@ -36,23 +36,25 @@ export interface DuneStore {
   keys(): Promise<Set<DuneDigest>>;
   hasRule(key: DuneDigest): Promise<boolean>;
   /**
-   * The files of one execution of a rule: v4 has paths below the build directory, v5 names alone. Undefined also when
-   * it cannot be read as one.
+   * Returns the files of one execution of a rule: v4 has paths below the build directory, v5 names alone. Undefined
+   * also when it cannot be read as one.
    */
   rule(key: DuneDigest): Promise<readonly DuneFile[] | undefined>;
-  /** When it was described here; undefined when it is not. dune's hits leave that time as it is. */
+  /** Returns when its description was written; undefined without one. dune's hits do not change that time. */
   writtenAtMs(key: DuneDigest): Promise<number | undefined>;
   /** The time of its file system's clock, which may be behind the machine's: existing files are not younger. */
   nowMs(): number;
   hasFile(digest: DuneDigest): Promise<boolean>;
   filePath(digest: DuneDigest): string;
-  /** Checked; undefined when it is not there, or rotten. */
+  /** Returns the verified file; undefined when it is absent or corrupt. */
   file(digest: DuneDigest): Promise<DuneBytes | undefined>;
-  /** Under its name unless the bytes are others: refused with `data_loss`. */
+  /** Stores a file under its digest; throws `data_loss` when the bytes do not match. */
   putFile(digest: DuneDigest, file: DuneBytes): Promise<void>;
-  /** A file that dune made, as another name of it; false when it must be copied. Its bytes are checked by the caller. */
+  /**
+   * Stores a file that dune made as a hard link; returns false when it must be copied. The caller verifies its bytes.
+   */
   linkFile(digest: DuneDigest, from: string): Promise<boolean>;
-  /** After its files. */
+  /** Stores a rule; must be called after storing its files. */
   putRule(key: DuneDigest, files: readonly DuneFile[]): Promise<void>;
   /**
    * For callers that write themselves: returns a file as it must be stored. Throws `data_loss` when its bytes do not
@@ -62,20 +64,20 @@ export interface DuneStore {
   ruleToPut(key: DuneDigest, files: readonly DuneFile[]): NewFile;
   /** Returns the directories that rules with these keys, and many files, will need. */
   directoriesFor(keys: readonly DuneDigest[]): string[];
-  /** Where files lie until they are whole. */
+  /** The directory of incomplete files. */
   readonly temp: string;
 }
 
 /**
- * Up to here files are read in one go, and small calls are made without the thread pool: a rule needs a dozen of ten
- * microseconds each, and handing one over takes several times as long.
+ * Up to this size, files are read synchronously, without the thread pool: a rule needs a dozen calls of ten
+ * microseconds each, and passing one to the pool takes several times as long.
  */
 const atOnceBytes = 262_144;
 
 /** The limit for a rule's description; an incomplete one is useless. */
 const longestRule = 16 * 1_024 * 1_024;
 
-/** Both of a cache: a dune of either kind may use it. */
+/** Both stores of a cache: a dune of either version may use it. */
 export type DuneStores = Readonly<Record<DuneScheme, DuneStore>>;
 
 export function duneStores(database: string): DuneStores {
@@ -116,7 +118,7 @@ export function duneStoreIn(database: string, scheme: DuneScheme): DuneStore {
     const aside = tempFileIn(temp);
     try {
       inDirectoryOf(aside, () => writeFileSync(aside, bytes, { flag: "wx", mode }));
-      // Whatever the umask is: to dune, a mode is part of a file.
+      // The mode must not depend on the umask, because for dune the mode is part of a file.
       if ((mode & process.umask()) !== 0) chmodSync(aside, mode);
       inDirectoryOf(path, () => renameSync(aside, path));
     } catch (reason) {
@@ -201,7 +203,7 @@ export function duneStoreIn(database: string, scheme: DuneScheme): DuneStore {
   };
 }
 
-/** A file's bytes, and whether its owner may run it: as dune sees it. */
+/** Returns a file's bytes and whether its owner may execute it, as in dune's digests. */
 export async function readMade(
   path: string,
   found?: Pick<Stats, "size" | "mode">,
@@ -215,7 +217,7 @@ export async function readMade(
   }
 }
 
-/** Directories are there but for the first time. */
+/** The directory is usually missing only at the first use. */
 function inDirectoryOf(path: string, work: () => void): void {
   try {
     work();

@@ -10,10 +10,10 @@ const run = promisify(execFile);
 const answersWithinMs = 2_000;
 
 /**
- * Returns whether Git can tell dune the commit that it asks for.
+ * Returns whether Git can report the commit that dune requests.
  *
- * When its cache is on, dune 2 runs `git rev-parse HEAD` in each repository, and fails where there is no commit yet, or
- * Git refuses: a build that works without a granary. Nested repositories are not looked for.
+ * When its cache is on, dune 2 runs `git rev-parse HEAD` in each repository, and fails without a commit or when Git
+ * refuses, although the build works without a granary. Nested repositories are not checked.
  */
 export async function gitKnowsCommit(
   directory: string,

@@ -4,8 +4,8 @@ import { tempFileIn } from "#cas/temp-file.ts";
 import type { DuneFile } from "./dune-protocol.ts";
 
 /**
- * A rule that a dune has made and asks to store, with links of our own to its files: those in its build directory may
- * be gone before they are stored.
+ * A rule that a dune has made and asks to store, with separate links to its files, because those in its build directory
+ * may be removed before they are stored.
  */
 interface LinkedRule {
   /** Where a file of it lies now. */
@@ -13,7 +13,7 @@ interface LinkedRule {
   release(): void;
 }
 
-/** Undefined where it cannot be held: a file is gone, or lies on another file system than dune's store. */
+/** Returns undefined when a file is missing, or is on another file system than dune's store. */
 export function linkRule(
   temp: string,
   buildDirectory: string,

@@ -35,10 +35,10 @@ export async function takePromoted(
   promoted: {
     readonly key: DuneDigest;
     readonly files: readonly DuneFile[];
-    /** Where a file lies. */
+    /** Returns the path of a file. */
     readonly at: (path: string) => string;
     readonly link: boolean;
-    /** The store had a file already, and sound: dune's own copy may go. */
+    /** Called when the store already has an intact copy of a file, so that dune's own copy may be removed. */
     readonly onDuplicate?: ((file: DuneFile) => void) | undefined;
   },
 ): Promise<GranaryResult | undefined> {
@@ -63,7 +63,7 @@ export async function takePromoted(
 async function madeFile(path: string, digest: DuneDigest): Promise<DuneBytes | undefined> {
   try {
     const found = statSync(path);
-    // dune does this itself; in a store that all builds share, it must not depend on that.
+    // dune does this itself, but a store that all builds share must not depend on that.
     if ((found.mode & 0o222) !== 0) chmodSync(path, found.mode & 0o555);
     const file = await readMade(path, found);
     return file && fileDigest(file.bytes, file.executable) === digest ? file : undefined;

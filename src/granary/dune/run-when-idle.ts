@@ -1,21 +1,21 @@
 import { takingTurns } from "#scheduling/take-turns.ts";
 
-/** Things to be done one after the other, once no more come. */
+/** Runs queued work one after the other, when no more arrives. */
 export interface IdleRunner {
   /** `work` never throws. */
   put(work: () => Promise<void>): void;
-  /** Not done yet. */
+  /** The number of unfinished items. */
   readonly undone: number;
   /** Begins with the pending work; resolves when none is left. */
   now(): Promise<void>;
 }
 
-/** So long without another is a pause. */
+/** This time without new work counts as idle. */
 const idleMs = 150;
-/** So many are not kept waiting: a kilobyte each. */
+/** Above this number, work does not wait: a kilobyte each. */
 const mostWaiting = 5_000;
 
-/** Runs work when nothing new has come for a while: its caller is busy, and has the machine until then. */
+/** Runs work when nothing new has arrived for a while; until then, the busy caller has the machine for itself. */
 export function runWhenIdle(most = mostWaiting): IdleRunner {
   const turn = takingTurns();
   let waiting: (() => Promise<void>)[] = [];

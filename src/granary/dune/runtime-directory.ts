@@ -4,8 +4,8 @@ import { join } from "node:path";
 const endpointFiles = "dune-cache-daemon";
 
 /**
- * A build's own runtime directory, for the endpoint file of its dune: all else that the user's has is found in it, as the
- * build may run more than dune.
+ * A build's own runtime directory, for the endpoint file of its dune: it links to everything in the user's own
+ * directory, because the build may run other programs.
  */
 export async function makeRuntimeDirectory(path: string, users: string | undefined): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 });

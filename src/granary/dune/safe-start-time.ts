@@ -1,10 +1,10 @@
 import type { TransferLine } from "#commit-index/order-transfer.ts";
 
-/** A rule that a build is expected to look up. */
+/** A rule that a build will probably look up. */
 export interface ExpectedRule {
   /** In the builds of the index, from their start. */
   readonly firstMs: number;
-  /** Whether dune finds it by now. */
+  /** Whether dune can already find it. */
   readonly isThere: boolean;
   /** The bytes that still have to be transferred. */
   readonly bytes: number;
@@ -19,7 +19,7 @@ const ruleMs = 0.15;
 const leadMs = 20;
 /** Unpacking, comparing and naming of a rule's files: with nothing to fetch, 612 rules took 300 ms. */
 const writeMs = 0.5;
-/** Lines are slower than they were. */
+/** A safety factor, because lines may become slower. */
 const caution = 1.25;
 /** Two windows are in flight, and results of the second may arrive before the end of the first. */
 const overlapMs = 200;
@@ -61,7 +61,7 @@ export function msUntilSafe(rules: readonly ExpectedRule[], line: TransferLine):
  */
 const makeMs = 6;
 const madePerMs = 20_000;
-/** A build that does not wait finds some of them, too. */
+/** A build that does not wait also finds some of them. */
 const worthShare = 0.6;
 
 /** Returns how long a build should wait for these at most, without an explicit request. */

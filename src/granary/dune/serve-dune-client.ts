@@ -65,16 +65,16 @@ export async function serveDuneClient(
     try {
       for await (const _ of client.bytes);
     } catch {
-      // Gone as well.
+      // It has also disconnected.
     }
   }
   return buildDirectory;
 }
 
-/** dune writes its books after it has left its daemon, when it has anything new to write. */
+/** dune writes its records after it has disconnected from its daemon, if there is anything new to write. */
 const booksWithinMs = 1_000;
 
-/** Waits until dune's books are newer than its visit, or will not be. */
+/** Waits until dune's records are newer than its connection, or until the time limit. */
 async function booksWritten(buildDirectory: string, sinceMs: number): Promise<void> {
   const until = Date.now() + booksWithinMs;
   while (Date.now() < until) {

@@ -29,7 +29,7 @@ export interface DuneParts extends SessionParts {
   readonly builds: DuneBuilds;
   /** The granary's own: its socket and the endpoint files of builds lie there. */
   readonly directory: string;
-  /** How long dune is held at its start, at most, while its results are on their way. */
+  /** How long dune is held at its start, at most, while its results are in transfer. */
   readonly gateMs?: number;
   /** Whether dune replaces files that its store already has by links. */
   readonly deduplicate?: boolean;
@@ -44,17 +44,18 @@ interface DuneAttachment extends ToolAttachment {
 
 export interface DuneServer extends Service {
   /**
-   * A build that `grange exec` runs in a directory. Undefined where dune's cache is turned off, or has no place; turned
-   * off where dune would fail with it. Without Perl, dune works with its store alone: slower for it, and as good for us.
+   * Attaches to a build that `grange exec` runs in a directory. Returns undefined when dune's cache is disabled or has
+   * no directory; disables it when dune would fail with it. Without Perl, dune uses its store alone, which is slower
+   * for dune.
    */
   attach(build: DuneBuild, where: ToolPlace): Promise<DuneAttachment | undefined>;
   /** Takes the place of dune's daemon for all processes with these variables; returns false when it cannot. */
   stand(variables: Variables): Promise<boolean>;
 }
 
-/** Nobody notices so much; it is enough for a small project on a near farm. */
+/** This delay is not noticeable, and enough for a small project with a near farm. */
 const usualGateMs = 40;
-/** How long dune's last messages may take from the daemon proxy after its command has ended, in ms. */
+/** How long dune's last messages may take to arrive from the daemon proxy after its command has ended, in ms. */
 const lastWordsMs = 5_000;
 
 export function serveDune(parts: DuneParts): DuneServer {
@@ -118,7 +119,7 @@ export function serveDune(parts: DuneParts): DuneServer {
       if (isStopped || database === undefined || variables["DUNE_CACHE"] === "disabled") return;
       if (!(await gitKnowsCommit(where, variables))) return withoutCache;
       const startedAtMs = Date.now();
-      // The same problem prevents dune, too, whose error message is better.
+      // The same problem also stops dune, whose error message is better.
       await makeRoots(database).catch(() => {});
       const stores = duneStores(database);
       void removeLeftovers(stores.v4.temp).catch(() => {});

@@ -11,7 +11,7 @@ export interface NewFile {
   readonly mode: number;
 }
 
-/** Puts files into dune's store beside all else that the granary does. */
+/** Puts files into dune's store in parallel to the granary's other work. */
 export interface FileWriter extends Service {
   /**
    * Writes files in this order, each completely or not at all; calls are served one after the other. Throws the error

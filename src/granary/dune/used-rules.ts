@@ -2,7 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { DuneDigest } from "./dune-digest.ts";
 
-/** A workspace of ten thousand rules has a megabyte. */
+/** The limit; a workspace of ten thousand rules has a megabyte. */
 const largestDatabase = 512 * 1_024 * 1_024;
 
 /** How OCaml marshals a text of sixteen bytes. */

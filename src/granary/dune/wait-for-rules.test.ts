@@ -17,7 +17,7 @@ function door() {
   return { said, hold: () => void said.push("hold"), greet: () => void said.push("greet") };
 }
 
-/** What a session says, look by look; the last for good. */
+/** Returns a session with the given results of each check; the last one repeats. */
 function session(...looks: (DuneOutlook | undefined)[]) {
   let at = 0;
   const outlook = () => looks[Math.min(at++, looks.length - 1)];
@@ -75,7 +75,7 @@ test("what was worth it once is waited for to its end", async () => {
 });
 
 test("a line that turns out slower is waited for while something comes", async () => {
-  // Each look is some 60 ms after the one before: nothing would be over after 750 ms.
+  // Each check is about 60 ms after the previous one: with a time limit, 750 ms would have passed.
   const slower = Array.from({ length: 40 }, (_, at) => look(500 + at, { missing: 100 - at }));
   const held = session(...slower, look(0));
 
@@ -86,7 +86,7 @@ test("a line that turns out slower is waited for while something comes", async (
 
 test("what turns out to take longer than it was worth is not waited for any more", async () => {
   const client = door();
-  // Ever nearer, and never there.
+  // The estimate shrinks but never reaches 0.
   const looks = Array.from({ length: 10_000 }, (_, at) => look(60 - at / 1_000, { worthMs: 80 }));
 
   await letInWhenWorth(session(...looks), client);

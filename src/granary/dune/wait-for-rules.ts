@@ -11,7 +11,7 @@ type Prepared = Pick<DuneSession, "prepared" | "outlook">;
  */
 const lookShare = 1 / 8;
 const leastLookMs = 25;
-/** While dune is held, its granary says so again and again: one that is stopped or killed holds it no longer than this. */
+/** While dune is held, its granary says so repeatedly: a stopped or killed granary holds it no longer than this. */
 const holdMs = 1_000;
 const sayMs = 250;
 /**
@@ -24,17 +24,16 @@ const planningMs = 900;
  * unknown, and code is cold at both ends. A wait that is worthwhile apart from this gets the time above.
  */
 const hopelessShare = 3;
-/** Nothing has come for so long: the farm is silent, or has gone. */
+/** No data for this time means that the farm is silent or unreachable. */
 const stalledMs = 750;
 /**
- * The user did not ask for this wait, and while it waits dune only ends by SIGKILL. dune's own sources, 58 MB of
- * results, take 5 s on a line of 100 Mbit/s.
+ * The user did not request this wait, and only SIGKILL ends a waiting dune. dune's own sources, 58 MB of results, take
+ * 5 s on a line of 100 Mbit/s.
  */
 const longestMs = 20_000;
 
 /**
- * Holds a connected dune until all rules that it will look for are present in time, where that is shorter than making
- * them.
+ * Holds a connected dune until all rules that it will look for are present in time, if that is faster than making them.
  *
  * dune looks for each rule once, and makes it when it is absent. Waiting here, and not before the build's command,
  * delays it only when dune really runs, and only for what has not arrived meanwhile.
@@ -69,7 +68,7 @@ export async function letInWhenWorth(
   client.greet();
 }
 
-/** Resolves when the build may begin, or so much time is over. */
+/** Resolves when the build may begin, or after this time. */
 export async function untilReady(session: Prepared, mostMs: number): Promise<void> {
   const until = performance.now() + mostMs;
   for (;;) {
@@ -80,7 +79,7 @@ export async function untilReady(session: Prepared, mostMs: number): Promise<voi
   }
 }
 
-/** Never later than what keeps dune held has to be said again. */
+/** Never later than the next required `hold` message. */
 function lookAgainMs(seen: DuneOutlook | undefined): number {
   return Math.min(sayMs, Math.max(leastLookMs, (seen?.waitMs ?? 0) * lookShare));
 }

@@ -9,7 +9,7 @@ import { blobOf, type RecordedFile, readDuneKey, readRecord } from "./dune-recor
 import type { DuneStore, DuneStores } from "./dune-store.ts";
 import type { FileWriter, NewFile } from "./start-writer.ts";
 
-/** `given`: dune finds it from now on; `had`: it would have anyway; `foreign`: no rule of dune's. */
+/** `given`: dune can find it from now on; `had`: dune already had it; `foreign`: not a dune rule. */
 type WriteOutcome = "given" | "had" | "foreign" | "incomplete";
 
 interface WriteRuleParts {
@@ -38,7 +38,7 @@ export async function writeRule(
   const listed = new Set(result.blobs.map(({ hash }) => hash));
   const toPut: NewFile[] = [];
   for (const file of files) {
-    // A record names nothing that the result does not: else a reader could be led to blobs that are not its own.
+    // A record may name only blobs of its result; otherwise a reader could be directed to foreign blobs.
     if (file.size > 0 && !listed.has(file.sha256)) {
       throw new Fault(
         "data_loss",

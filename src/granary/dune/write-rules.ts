@@ -21,7 +21,7 @@ interface WriteRulesParts {
 
 export interface DuneOutlook {
   readonly waitMs: number;
-  /** Rules that are not there yet. */
+  /** The number of missing rules. */
   readonly missing: number;
   /** The longest wait without an explicit request, in ms. */
   readonly worthMs: number;
@@ -34,23 +34,23 @@ export interface DuneOutlook {
 
 /** The rules of a build that are written into dune's store before dune looks for them. */
 interface WrittenRules {
-  /** Resolves when all that was expected is in dune's store, or will not come. */
+  /** Resolves when all expected rules are in dune's store or will not arrive. */
   readonly prepared: Promise<void>;
   /** See `DuneSession`. */
   outlook(): DuneOutlook | undefined;
   has(key: string): boolean;
-  /** So far. */
+  /** Returns the counts so far. */
   count(): { readonly given: number; readonly refused: number };
   /** Finishes the work in progress. */
   end(): Promise<void>;
 }
 
-/** With this many rules, most directories of dune's store will hold one. */
+/** With this many rules, most directories of dune's store will contain one. */
 const manyRules = 200;
 /** Rules on their way into dune's store: while one is written, the next are read and compared with their digests. */
 const givesAtOnce = 32;
 
-/** How long dune should wait for its expected rules, of which those in `settled` are written or refused. */
+/** Returns how long dune should wait for its expected rules; those in `settled` are written or refused. */
 function outlookOfDune(seen: Outlook, settled: ReadonlySet<string>): DuneOutlook {
   const ofDune = seen.expected.filter(({ key }) => key.namespace === "dune");
   const rules = ofDune.map(({ key, ...rule }) => ({ ...rule, isThere: settled.has(key.key) }));
@@ -74,11 +74,11 @@ export function writeRules(
 ): WrittenRules {
   const over = new AbortController();
   const given = new Set<string>();
-  /** Rules in dune's store, or refused: nothing waits for them any more. */
+  /** Rules in dune's store, or refused ones: nothing waits for them. */
   const settled = new Set<string>();
   let refused = 0;
   let isPrepared = false;
-  /** Where nothing was fetched for it, there is nothing to write. */
+  /** Undefined until something was fetched. */
   let writer: FileWriter | undefined;
   const prepared = prepare();
   void known?.then(makeDirectories);

@@ -1,13 +1,13 @@
 import { afterFailure, type Circuit, closed, isTimeToProbe, saysAway } from "./circuit.ts";
 
 export interface CircuitBreaker {
-  /** Whether nothing is to be asked now. When it has been so for long enough, asking this sends one probe. */
+  /** Returns whether the farm counts as unreachable. After long enough, a call of this sends one probe. */
   isAway(): boolean;
-  /** Makes a call, whatever `isAway` says, and learns from how it ends. */
+  /** Makes a call, regardless of `isAway`, and updates the state with its outcome. */
   through<T>(call: () => Promise<T>): Promise<T>;
   succeeded(): void;
   failed(reason: unknown): void;
-  /** Resolves when no probe is running, and sends no other. */
+  /** Resolves when no probe is running, and sends no further one. */
   stop(): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ export function circuitBreaker(parts: {
   };
   const failed = (reason: unknown) => {
     if (isStopped || !saysAway(reason)) return;
-    // A call that began before the farm was found gone says nothing new of it.
+    // A call that began before the farm became unreachable gives no new information.
     if (circuit.kind === "probing") return;
     if (circuit.kind === "closed") onChange(true, reason);
     circuit = afterFailure(circuit, now(), chance());
@@ -43,7 +43,7 @@ export function circuitBreaker(parts: {
       await probe();
       succeeded();
     } catch (reason) {
-      // An answer, if not the one that was hoped for: the farm is there.
+      // Any answer, even an error, shows that the farm is reachable.
       if (!saysAway(reason)) succeeded();
       else if (circuit.kind === "probing") circuit = afterFailure(circuit, now(), chance());
     }

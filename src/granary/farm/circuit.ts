@@ -22,13 +22,13 @@ export function isTimeToProbe(circuit: Circuit, now: number): boolean {
   return circuit.kind === "open" && now >= circuit.until;
 }
 
-/** Failures of the farm or of the way to it. Others are about the call, which the farm has answered. */
+/** Failures of the farm or the network. Other codes concern the call, which the farm has answered. */
 const awayCodes: ReadonlySet<FaultCode> = new Set([
   "unavailable",
   "deadline_exceeded",
   "internal",
   "resource_exhausted",
-  // A token that is not good is refused for every call: nothing is won by asking each time.
+  // An invalid token is refused for every call, so repeated calls are useless.
   "unauthenticated",
 ]);
 

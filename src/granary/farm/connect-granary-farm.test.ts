@@ -204,7 +204,7 @@ describe("fetching", () => {
       blob("blob of the result"),
       blob("not there"),
       { kind: "result", key: ccache("nor this") },
-      // An empty one, and one that is there twice.
+      // An empty blob, and one that occurs twice.
       blob(""),
       blob("value"),
     ];

@@ -18,10 +18,12 @@ import type { Relay } from "./relay.ts";
 import { resolveAt } from "./resolve-at.ts";
 import { serviceSeen } from "./service-seen.ts";
 
-/** A farm that can be reached, with a way for calls that go through as they are. */
+/** A farm that can be reached, with relayed calls. */
 export interface ConnectedFarm extends GranaryFarm {
   readonly relay: Relay;
-  /** Makes the connection now, and measures it: a build's first question then takes one round trip, not three. Never throws. */
+  /**
+   * Makes the connection now, and measures it: a build's first call then takes one round trip, not three. Never throws.
+   */
   greet(): Promise<void>;
 }
 
@@ -36,7 +38,7 @@ const mostDirectKeys = 64;
 
 const mostProjects = 100;
 
-/** For a line of unknown speed: at 100 kB/s these bytes take half a second. */
+/** The bytes for a line of unknown speed: at 100 kB/s these bytes take half a second. */
 const blobBytesOfUnknown = 48 * 1024;
 
 /** Returns the bytes that the line transfers in one round trip, which is the saving of sending them along. */
@@ -87,7 +89,7 @@ export function connectGranaryFarm(address: FarmAddress, logger: Logger): Connec
     },
   });
 
-  /** A short call: its time is the line's. */
+  /** Measures a short call, whose duration shows the round trip. */
   async function measured<T>(call: () => Promise<T>): Promise<T> {
     const begun = performance.now();
     const answer = await circuit.through(call);

@@ -26,7 +26,7 @@ import {
 import type { GranaryResult } from "../granary-result.ts";
 import { fromStoredResult, toStoredResult } from "./stored-result.ts";
 
-/** A farm's side of the protocol, in memory, over real gRPC; what it was asked is counted. */
+/** A farm's side of the protocol, in memory, over real gRPC; it counts its calls. */
 export interface FakeFarm {
   readonly url: string;
   readonly port: number;
@@ -38,11 +38,11 @@ export interface FakeFarm {
   readonly divergences: unknown[];
   /** Puts a result there with its bytes; the first text is its value. */
   has(key: string, texts: readonly string[], more?: Partial<GranaryResult>): Promise<GranaryResult>;
-  /** Comes along with results for whoever wants blobs: by the digest's hash, right or wrong. */
+  /** Blobs that are sent along with results, by the digest's hash, correct or not. */
   readonly along: Map<string, Uint8Array>;
   /** While set, look-ups wait for it. */
   gate: Promise<void> | undefined;
-  /** In the place of what `fetch` answers. */
+  /** Replaces the answer of `fetch`. */
   packs: ((items: readonly FetchItem[]) => AsyncIterable<Packed>) | undefined;
   stop(): Promise<void>;
 }

@@ -17,7 +17,7 @@ export interface FarmAddress {
   readonly clientCertificate?: ClientCertificate | undefined;
 }
 
-/** A channel that can be given up for a fresh one. */
+/** A channel that can be replaced by a new one. */
 interface FarmChannel extends Service {
   readonly channel: GrpcChannel;
   blobs(project: string): BlobStore;
@@ -31,7 +31,9 @@ interface FarmChannel extends Service {
   renewedBy(check: (channel: GrpcChannel) => Promise<void>): Promise<void>;
 }
 
-/** A handshake over TLS takes four round trips: of 250 ms on the worst lines. Nobody's build waits for it so long. */
+/**
+ * A handshake over TLS takes four round trips, each up to 250 ms on the worst lines. No build waits that long for it.
+ */
 const connectTimeoutMs = 2_000;
 
 const mostProjects = 100;
@@ -58,7 +60,7 @@ export function farmChannel({ server, token, ca, clientCertificate }: FarmAddres
     },
     blobs(project) {
       const { channel, stores } = current;
-      // Who lays them down elsewhere counts on their being right.
+      // Callers that store them elsewhere rely on their correctness.
       return stores.get(project, () =>
         verifying(remoteBlobStore(channel, project), async () => {}),
       );

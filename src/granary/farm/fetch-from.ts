@@ -63,7 +63,7 @@ async function* oneStream(
       }
       circuit.succeeded();
       const things = await fetched.in(next.value);
-      // Until the first came, the farm was looking for it.
+      // Before the first message, the farm was searching, so that time does not count.
       if (!isFirst) sample.ms += performance.now() - requestedAtMs;
       if (!isFirst) sample.bytes += next.value.unpackedBytes;
       isFirst = false;

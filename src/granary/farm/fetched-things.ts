@@ -13,7 +13,7 @@ import {
 import type { FetchedThing, FetchRequest } from "./granary-farm.ts";
 import { fromKeyMessage, fromStoredResult } from "./stored-result.ts";
 
-/** The answer to wishes, as it comes. */
+/** The answer to requests, as it arrives. */
 interface FetchedThings {
   in(message: FetchResponse): Promise<FetchedThing[]>;
   /** Returns, after the last message, the requests without an answer as missing. */

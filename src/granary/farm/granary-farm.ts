@@ -21,7 +21,7 @@ export interface WhichBuild {
   readonly environment: string;
   /** The last known version of the quarantine; undefined: no update is wanted. */
   readonly quarantineSince?: number;
-  /** The first results that the best index names are to come along, up to so many bytes; undefined: none. */
+  /** Requests the first results of the best index with the answer, up to this number of bytes; undefined: none. */
   readonly headBytes?: number;
 }
 
@@ -35,7 +35,7 @@ export interface Resolved {
   readonly blobs?: readonly BlobAlong[];
   /** The best index's first results, if they were requested; not yet read. */
   readonly head?: readonly FetchResponse[];
-  /** Undefined where it was not asked for, and of a farm that does not say. */
+  /** Undefined when it was not requested, or when the farm does not support it. */
   readonly quarantined?: { readonly results: readonly ResultKey[]; readonly version: number };
 }
 
@@ -43,7 +43,7 @@ export type FetchRequest =
   | { readonly kind: "result"; readonly key: ResultKey }
   | { readonly kind: "blob"; readonly digest: Digest };
 
-/** In the order of the wishes. Blobs are not yet compared with their digests. */
+/** In the order of the requests. Blobs are not yet compared with their digests. */
 export type FetchedThing =
   | { readonly kind: "result"; readonly result: GranaryResult }
   | {
@@ -65,11 +65,11 @@ export interface BlobAlong {
 }
 
 /**
- * The farm as a granary sees it. Every call throws when the farm cannot be reached or is too slow; code between a build
- * and the farm calls `isAway` first, so that a build waits for an unreachable farm once and not at each request.
+ * The granary's interface to the farm. Every call throws when the farm cannot be reached or is too slow; code between a
+ * build and the farm calls `isAway` first, so that a build waits for an unreachable farm once and not at each request.
  */
 export interface GranaryFarm extends Service {
-  /** Whether calls are not made at present: the last ones failed, and it is not yet time to try again. */
+  /** Returns whether calls are currently suspended: the last ones failed, and it is not yet time to retry. */
   isAway(): boolean;
   /** Returns the reason of the failed call; undefined while the farm is not away. */
   awayBecause?(): string | undefined;

@@ -6,7 +6,7 @@ const megabyte = 1_000_000;
 test("a line is as long as its quickest answer, and as fast as the middle of what came", () => {
   const meter = lineMeter();
   for (const ms of [80, 21, 35]) meter.answered(ms);
-  // The first met cold code; the last had waited in the kernel.
+  // The first one ran with uncompiled code; the last one was already buffered in the kernel.
   for (const ms of [200, 50, 48, 52, 1]) meter.came(megabyte, ms);
 
   expect(meter.line()).toEqual({ roundTripMs: 21, bytesPerSecond: 20 * megabyte });

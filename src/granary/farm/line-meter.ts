@@ -1,28 +1,28 @@
 import type { TransferLine } from "#commit-index/order-transfer.ts";
 
 export interface LineMeter {
-  /** A call of one small message each way took so long. */
+  /** Records the duration of a call with one small message in each direction. */
   answered(ms: number): void;
-  /** Bytes came without a pause of ours. */
+  /** Records received bytes without a pause on this side. */
   came(bytes: number, ms: number): void;
-  /** Whether bytes were measured: else the line's speed is a guess. */
+  /** Returns whether bytes were measured; otherwise the speed is assumed. */
   isSpeedKnown(): boolean;
   /** Undefined before anything was measured. */
   line(): TransferLine | undefined;
 }
 
-/** The shortest of these is the line; the others are the farm at work. */
+/** The shortest of these is the round trip; the others include the farm's work. */
 const rememberedAnswers = 32;
 
-/** Until bytes came: 100 Mbit/s. */
+/** Assumed until bytes arrived: 100 Mbit/s. */
 const assumedBytesPerSecond = 12_500_000;
 
-/** A few packets say more of the round trip than of the speed. */
+/** A few packets show the round trip rather than the speed. */
 const leastSampleBytes = 64 * 1024;
 
 /**
- * The middle of these is the line: the first to come meet code that was not compiled yet, at both ends, and were seen to be
- * a quarter as fast as the next; others have waited in the kernel, and are faster than any line.
+ * Their median is the speed of the line: the first ones run with uncompiled code on both ends, and were measured to be
+ * a quarter as fast as the next; others were already buffered in the kernel, and seem faster than any line.
  */
 const rememberedSamples = 9;
 

@@ -18,7 +18,7 @@ export function noticing(base: () => BlobStore, circuit: CircuitBreaker): BlobSt
       return chunks && noticed(chunks);
     },
     put: (digest, bytes) => circuit.through(() => base().put(digest, bytes)),
-    // Its chunks are ours, and so may its failure be.
+    // The chunks come from this machine, so the failure may also be local.
     write: (digest, chunks) => base().write(digest, chunks),
     findMissing: (digests) => circuit.through(() => base().findMissing(digests)),
   };

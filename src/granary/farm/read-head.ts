@@ -42,7 +42,7 @@ export async function readHead(
   const fetched = fetchedThings(project, requests);
   const things: FetchedThing[] = [];
   for (const message of head) things.push(...(await fetched.in(message)));
-  // Throws where it ends within a blob; what has not come was not to come.
+  // Throws if it ends within a blob; missing items are not an error here.
   fetched.rest();
   return things;
 }

@@ -8,7 +8,7 @@ import type { Resolved, WhichBuild } from "./granary-farm.ts";
 
 const mostIndexes = 3;
 const mostQuarantined = 2_000;
-/** Each with its base. */
+/** Each index with its base. */
 const mostBlobs = 2 * mostIndexes;
 
 export async function resolveAt(

@@ -11,7 +11,7 @@ import {
 } from "#proto/grange/granary/v1/granary_pb.ts";
 import type { GranaryResult } from "../granary-result.ts";
 
-/** Far more than any tool sends; a farm that says more is not believed. */
+/** Much more than any tool sends; a larger number is refused. */
 const mostBlobs = 1_000_000;
 const mostAttributes = 32;
 const longestAttribute = 1_024;
@@ -54,7 +54,7 @@ export function fromKeyMessage(message: ResultKeyMessage | undefined): ResultKey
   throw new Fault("data_loss", "the farm names a result by what can be no key");
 }
 
-/** Digests in a result of REv2 are by the function of its action, and do not say so. */
+/** Returns the function of a key: digests in an REv2 result use the function of its action without naming it. */
 function functionOfKey({ namespace, key }: ResultKey): DigestFunction {
   if (namespace !== "reapi") return "sha256";
   try {

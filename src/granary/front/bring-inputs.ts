@@ -25,7 +25,7 @@ const rememberedDigests = 200_000;
  */
 interface InputBringer {
   bring(farm: BlobStore, project: string, action: Digest): Promise<void>;
-  /** The farm misses something after all: nothing is taken to be there any more. */
+  /** Must be called when the farm reports missing blobs: all cached presence is dropped. */
   forget(): void;
 }
 
@@ -88,7 +88,7 @@ export function inputBringer(local: BlobStore): InputBringer {
       if (all.length === 0) return;
       const missing = await farm.findMissing(all);
       const brought = await mapAtMost(atOnce, missing, (digest) => bring(farm, digest));
-      // A directory stands for all below it, so that none is remembered unless all are there.
+      // A directory represents everything below it, so it is remembered only if all of that is present.
       if (!brought.every(Boolean)) return;
       const now = performance.now();
       for (const digest of all) seen.set(nameOf(project, digest), now);

@@ -7,14 +7,14 @@ interface Ends {
   readonly server: number;
 }
 
-/** Whether a connection of this machine's loopback is of the user that this process belongs to, or of root. */
+/** Returns whether a loopback connection belongs to the user of this process, or to root. */
 export type IsOwn = (ends: Ends) => Promise<boolean>;
 
 /** The message to other users that write. */
 export const notOwn =
   "another user of this machine has this granary: it takes results of that user's builds only";
 
-/** Java's sockets are of IPv6 also where they speak IPv4. */
+/** Java uses IPv6 sockets even for IPv4. */
 const tables = ["/proc/net/tcp", "/proc/net/tcp6"];
 
 /**

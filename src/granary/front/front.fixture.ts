@@ -41,7 +41,7 @@ export async function frontOver(
   return { port: front.port, url: `http://127.0.0.1:${front.port}` };
 }
 
-/** What an outbox would: sends what was made to the farm, blobs first. */
+/** Sends results to the farm like an outbox, blobs first. */
 export async function sendAll({ outbox, store }: Stand, fake: FakeFarm): Promise<void> {
   for (const result of outbox) {
     for (const digest of [result.value, ...result.blobs]) {

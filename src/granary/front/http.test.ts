@@ -16,7 +16,7 @@ const hash = "ab".repeat(32);
 const body = "what the tool has made";
 const cas = digestOf(Buffer.from(body)).hash;
 
-/** One entry of each tool, and what the tool takes for well written. */
+/** One entry of each tool, and the status that the tool accepts for a write. */
 const tools = [
   { tool: "ccache", path: "ccache/ab/cdef", written: 200 },
   { tool: "sccache", path: "sccache/a/b/c", written: 201 },
@@ -45,7 +45,7 @@ describe.each(tools)("$tool", ({ path, written }) => {
     const stand = await suppliesBefore();
     const { url } = await frontOver(stand);
     stand.line.cut(how);
-    // The first finds out.
+    // The first request detects it.
     await stand.tieredCache.result(
       { project: "p", build: undefined },
       { namespace: "nx", key: "1" },
@@ -130,7 +130,7 @@ describe("results of another environment", () => {
         (await fetch(`${url}/build/${id}/cache/p/${path}`)).status;
       expect(await statusFor(other)).toBe(404);
       expect(await statusFor(same)).toBe(200);
-      // Who names no build is in the granary's own.
+      // Requests without a build use the granary's own environment.
       expect((await fetch(`${url}/cache/p/${path}`)).status).toBe(404);
     },
   );

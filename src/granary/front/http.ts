@@ -12,12 +12,12 @@ import { type IsOwn, notOwn } from "./connection-owner.ts";
 import { identifyRequester, parseBuildUrl } from "./identify-requester.ts";
 import { type ToolCachesParts, toolCaches } from "./tool-caches.ts";
 
-/** Loopback, and nothing else. */
+/** Only loopback. */
 export const frontHost = "127.0.0.1";
 
 const rememberedDigests = 200_000;
 
-/** A connection of this machine's own over which nothing goes belongs to a tool that was stopped. */
+/** A local connection without traffic for this time belongs to a stopped tool. */
 const idleMs = 10 * 60_000;
 
 interface HttpFrontParts extends Omit<ToolCachesParts, "counter" | "named"> {
@@ -53,7 +53,7 @@ export function httpFront({ builds, isOwn, mostEntryBytes, ...parts }: HttpFront
     // Making a closure for each request is cheap; it knows the requesting build.
     const handle = cacheHandler({
       caches: toolCaches(forCaches, who, method === "PUT"),
-      // Who reaches this machine's loopback builds on it.
+      // A client that reaches the loopback interface builds on this machine.
       identify: async () => everybody,
       host: frontHost,
       mostEntryBytes,

@@ -15,14 +15,14 @@ import { frontHost, httpFront } from "./http.ts";
 import { rev2Methods } from "./rev2.ts";
 
 interface FrontParts {
-  /** 0 takes any that is free. Loopback only. */
+  /** 0: any free port. Loopback only. */
   readonly port: number;
   readonly tieredCache: TieredCache;
   readonly store: GranaryStore;
   /** The uploads of `openDiskUploads` over the store's blobs. */
   readonly uploads: UploadStore;
   readonly builds: BuildRegistry;
-  /** Where calls of remote execution go; undefined: they are not served. */
+  /** Passes on calls of remote execution; undefined: they are not served. */
   readonly relay: Relay | undefined;
   readonly mostEntryBytes: number;
   readonly logger: Logger;

@@ -14,7 +14,7 @@ const mostBroughtBytes = 8 * 1024 * 1024;
 interface Named {
   /** Undefined for bytes that are not an ActionResult: some tools store other data in its place. */
   readonly result?: ActionResult;
-  /** Undefined when not all can be told: a Tree is gone, or the result is malformed. */
+  /** Undefined when they cannot all be determined: a Tree is missing, or the result is malformed. */
   readonly blobs?: readonly Digest[];
 }
 
@@ -29,7 +29,7 @@ export async function namedBy(store: BlobStore, bytes: Uint8Array): Promise<Name
   }
 }
 
-/** Brings those that are not here, when they are few; false when one of them is not to be had. */
+/** Fetches the missing ones, if they are few; returns false when one of them is unavailable. */
 export async function bringNamed(store: BlobStore, blobs: readonly Digest[]): Promise<boolean> {
   const missing = (await store.findMissing(blobs)).filter((digest) => !isEmptyDigest(digest));
   const bytes = missing.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);

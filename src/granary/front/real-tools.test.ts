@@ -24,7 +24,7 @@ async function machine(stand: Parameters<typeof frontOver>[0]) {
   return { build, cache: `${url}/build/${build.id}/cache/tools` };
 }
 
-/** What the build had to wait for a farm, beyond what each answer takes. */
+/** Returns the time that the build waited for a farm, in addition to normal answers. */
 const waitedMs = (build: ReturnType<typeof fakeBuild>) =>
   build.heard.reduce(
     (sum, asked) => sum + (asked.source === "unreachable" ? asked.waitedMs : 0),

@@ -29,7 +29,7 @@ const ofThisConnection = new Set([
   "x-grange-build",
 ]);
 
-/** Hears of each action that the farm executed for a tool. */
+/** Is called for each action that the farm executed for a tool. */
 export type NoteExecuted = (
   project: string,
   action: Digest,

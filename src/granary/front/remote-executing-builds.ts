@@ -9,7 +9,10 @@ interface RemoteExecutingBuilds {
   known(who: Requester): Requester;
 }
 
-/** A tool that runs in no build of ours is taken for one that executes so long after it did: outputs are read at once, or at its end. */
+/**
+ * A tool outside of any known build counts as executing remotely for this time after its last execution, because it
+ * reads outputs at once or at its end.
+ */
 const rememberedMs = 10 * 60_000;
 const mostProjects = 100;
 

@@ -54,7 +54,7 @@ async function upload(channel: GrpcChannel, bytes: Uint8Array) {
   });
 }
 
-/** What a first machine made, at a farm; and the port of a second machine. */
+/** Returns a farm with the results of a first machine, and the port of a second machine. */
 async function twoMachines() {
   const first = await suppliesWith(noFarm());
   const one = channelTo((await frontOver(first)).url);
@@ -251,7 +251,7 @@ describe("execution", () => {
     await expect(reading(builder.id)).rejects.toMatchObject({ code: "unavailable" });
     await expect(reading(other.id)).rejects.toMatchObject({ code: "not_found" });
     line.mend();
-    // A result of which an output was left at the farm is as good as one of which all was sent here.
+    // A result with an output that is only at the farm is as valid as one with all outputs here.
     const whole = () =>
       channel.unary(updateActionResult, { ...asked, actionResult: result }, { metadata });
     await vi.waitFor(whole, { timeout: 30_000 });

@@ -73,9 +73,9 @@ export function rev2Methods(parts: Rev2Parts): Method[] {
     ...byteStreamService(blobsFor, () => uploads, relay && relayedLogs(relay, requireOwn)),
     ...actionCacheService({
       blobsFor,
-      // Invocations are the farm's to list: it hears of builds by their reports.
+      // The farm lists invocations itself, from the reports of builds.
       notes: { heard() {}, lookedUp() {} },
-      // Who reaches this machine's loopback builds on it.
+      // A client that reaches the loopback interface builds on this machine.
       callers: grpcCallers({ identify: async () => everybody }),
       lookUpResult,
       keepResult,

@@ -3,7 +3,7 @@ import type { DiskBlobStore } from "#cas/disk/disk-blob-store.ts";
 import type { Digest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 
-/** Bytes that were taken in: kept, or, where the disk took them not, read to their end and dropped. */
+/** Received bytes: stored, or read to their end and dropped if the disk refused them. */
 interface StoredBytes {
   readonly digest: Digest;
   readonly isKept: boolean;

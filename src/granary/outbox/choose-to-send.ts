@@ -1,6 +1,6 @@
 import type { SpooledKind, SpoolFile } from "./spool.ts";
 
-/** The facts about a file that the farm did not accept, though it answers. */
+/** The facts about a file that the farm did not accept although it responds. */
 export interface Failing {
   readonly tries: number;
   /** By the monotonic clock. */
@@ -10,16 +10,19 @@ export interface Failing {
 
 type NextToSend<File> =
   | { readonly kind: "send"; readonly files: readonly File[] }
-  /** All remaining files are to be tried again later. */
+  /** All remaining files are retried later. */
   | { readonly kind: "wait"; readonly untilMs: number }
   | { readonly kind: "nothing" };
 
-/** The farm takes 2,000 at once; a file has 500 at most. */
+/** The farm accepts 2,000 at once; a file has at most 500. */
 const enoughResults = 1_000;
 
 const firstMs = 1_000;
 const longestMs = 60 * 60_000;
-/** Four minutes after the first, it is no hiccup: it is set aside, and tried again each hour, and when the granary starts. */
+/**
+ * After this many attempts (four minutes), the failure is not temporary: the file is set aside, and retried each hour
+ * and when the granary starts.
+ */
 export const triesUntilSetAside = 9;
 
 export function afterFailing(

@@ -1,14 +1,14 @@
 import { Fault, type FaultCode } from "#core/fault.ts";
 
 /**
- * `wait`: nothing leaves at present. `failing`: the farm answers, and does not take this now; others may go before it.
- * `refused`: it takes this never; of several, each is to be tried by itself. `all-refused`: it takes nothing of that
- * kind from us.
+ * `wait`: nothing can be sent at present. `failing`: the farm responds but does not accept this now; others may be sent
+ * before it. `refused`: it will never accept this; of several, each is retried separately. `all-refused`: it accepts
+ * nothing of that kind from this granary.
  */
 type FailureClass = "wait" | "failing" | "refused" | "all-refused";
 
 const refusals: readonly FaultCode[] = ["invalid_argument", "out_of_range", "already_exists"];
-/** The farm is away, does not know us yet, or has too much to do; or this granary ends. */
+/** The farm is unreachable, does not know this granary yet, or is overloaded; or this granary is stopping. */
 const waits: readonly FaultCode[] = [
   "unavailable",
   "unauthenticated",
@@ -17,7 +17,7 @@ const waits: readonly FaultCode[] = [
 ];
 
 /**
- * Classifies a failure; in doubt it is tried again. The limits of the spool bound that, and dropped files cannot be
+ * Classifies a failure; if unclear, it is retried. The limits of the spool restrict that, and dropped files cannot be
  * restored.
  */
 export function classifyFailure(reason: unknown): FailureClass {
@@ -27,12 +27,12 @@ export function classifyFailure(reason: unknown): FailureClass {
   return waits.includes(reason.code) ? "wait" : "failing";
 }
 
-/** The most failures of one attempt. When everything fails at a farm, not each file is tried. */
+/** The most failures of one attempt. If everything fails at a farm, not every file is tried. */
 const mostFailing = 4;
 
 /**
- * Calls with all items; where that is refused or fails, with each half, down to the one that is at fault. Answers in no
- * order. Throws what keeps all of them waiting, and what fails for more than a few.
+ * Calls with all items; if that is refused or fails, with each half, down to the faulty item. Returns answers in no
+ * order. Throws errors that block all items, and errors of more than a few items.
  */
 export async function callInParts<Item, Answer>(
   items: readonly Item[],

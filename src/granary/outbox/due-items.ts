@@ -1,12 +1,12 @@
 import type { SpoolFile } from "./spool.ts";
 
-/** The files that are sent although a build holds the outbox. */
+/** The files that must be sent although a build holds the outbox. */
 interface DueItems {
-  /** Something was added. */
+  /** Must be called when something was added. */
   added(): void;
   /** Makes everything that is present now due. */
   now(): void;
-  /** Whether some of it is there still. */
+  /** Returns whether some due files still exist. */
   isDue(): boolean;
   stop(): void;
 }

@@ -17,7 +17,7 @@ import type { IndexToPublish } from "./outbox.ts";
 
 type Step = "findMissing" | "put" | "write" | "publishResults" | "publishIndex" | "reportBuild";
 
-/** A farm in memory, which tells what it was asked, and fails as it is told. */
+/** A farm in memory, which records its calls, and fails as the test defines. */
 export interface FakeFarm extends GranaryFarm {
   readonly kept: Map<string, GranaryResult>;
   readonly indexes: { readonly index: IndexToPublish; readonly entries: Digest }[];

@@ -2,7 +2,7 @@ import type { Digest } from "#core/digest.ts";
 import type { GranaryResult } from "../granary-result.ts";
 import { shortKeyOf } from "../store/key-set.ts";
 
-/** Blobs that results on their way name, each as often as it is named. */
+/** Blobs of waiting results, with the number of references. */
 export interface HeldBlobs {
   add(result: GranaryResult): void;
   release(result: GranaryResult): void;

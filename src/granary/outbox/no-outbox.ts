@@ -1,6 +1,6 @@
 import type { OpenOutbox } from "./open-outbox.ts";
 
-/** In the place of an outbox where no farm is configured: nothing waits, as nothing will ever be sent. */
+/** Replaces the outbox without a configured farm: nothing waits, because nothing will be sent. */
 export function noOutbox(): OpenOutbox {
   const state = { results: 0, indexes: 0, reports: 0, bytes: 0, trouble: undefined };
   return {

@@ -44,9 +44,9 @@ export interface OutboxOptions {
 }
 
 export interface OpenOutbox extends Outbox {
-  /** Whether a result that waits names the blob: the store is not to trim it. */
+  /** Returns whether a waiting result refers to the blob, so that the store must not trim it. */
   isHeld(digest: Digest): boolean;
-  /** Results that were given up since it was opened: refused, without their blobs, or too many. */
+  /** Results that were dropped since it was opened: refused, with missing blobs, or above the limit. */
   readonly droppedResults: number;
 }
 
@@ -92,7 +92,7 @@ export async function openOutbox(options: OutboxOptions): Promise<OpenOutbox> {
     if (sender.stopping.signal.aborted) throw new Fault("unavailable", "the outbox is closed");
     await keep();
     due.added();
-    // A farm that was unreachable is contacted when its next attempt is due, not at each result.
+    // An unreachable farm is contacted when the next attempt is due, not at each result.
     if (sender.failures === 0 && !gate.isHeld()) awaken(sender);
     await dropTooMany(sender, limits);
   }
@@ -125,7 +125,7 @@ export async function openOutbox(options: OutboxOptions): Promise<OpenOutbox> {
 
     hold(until = "let go") {
       const release = gate.hold(until);
-      // Whoever waits for the outbox to be empty waits in vain now.
+      // Callers that wait for an empty outbox would now wait in vain.
       settle(sender);
       return () => {
         release();

@@ -24,7 +24,7 @@ export interface OutboxState {
   readonly indexes: number;
   readonly reports: number;
   readonly bytes: number;
-  /** Why nothing leaves at the moment, or not all; undefined when all goes well. */
+  /** Why nothing, or not everything, can currently be sent; undefined without problems. */
   readonly trouble: string | undefined;
   /**
    * Waiting files that the farm has failed to accept often enough: tried again each hour, and when the granary starts.

@@ -14,7 +14,7 @@ import type { SendRateLimit } from "./send-rate-limit.ts";
 import type { Spool, SpoolFile } from "./spool.ts";
 import { readResultLine } from "./spooled-line.ts";
 
-/** A farm that fails at so many things one after the other fails at all of them. */
+/** If this many different files fail one after the other, the farm counts as failing for all. */
 const otherTries = 3;
 
 /** Until something happens. */
@@ -26,7 +26,7 @@ interface SenderParts {
   readonly local: Pick<DiskBlobStore, "get" | "read">;
   readonly logger: Logger;
   readonly spool: Spool;
-  /** Blobs that the store is not to trim, as results that wait name them. */
+  /** Blobs that the store must not trim, because waiting results refer to them. */
   readonly held: HeldBlobs;
   readonly gate: SendGate;
   /** Unlimited when undefined. */
@@ -41,11 +41,11 @@ interface Sender extends SenderParts {
   readonly failing: Map<string, Failing>;
   sentBytes: number;
   droppedResults: number;
-  /** Why nothing leaves. */
+  /** Why nothing can be sent. */
   trouble: string | undefined;
-  /** How many items were dropped since the outbox was empty, as more waited than is kept. */
+  /** The number of items that were dropped since the outbox was last empty, because of its limits. */
   overflow: number;
-  /** In a row. */
+  /** The number of consecutive failures. */
   failures: number;
   /** Ends the pause. */
   wake: AbortController;
@@ -115,7 +115,10 @@ export async function sendAll(sender: Sender): Promise<void> {
   }
 }
 
-/** Why nothing of it was taken, and is tried again later; undefined when something was. Throws when nothing leaves at all. */
+/**
+ * Returns why none of the files was accepted (they are retried later); undefined when some were. Throws when nothing
+ * can be sent at all.
+ */
 async function attempt(sender: Sender, files: readonly SpoolFile[]): Promise<string | undefined> {
   const { farm, local } = sender;
   // The state of the connection, before a call would fail.
@@ -195,14 +198,14 @@ export function noteDropped(sender: Sender, what: SpooledItems, because: string)
   sender.logger.warn({ ...what, because }, "dropped what the farm will not get");
 }
 
-/** Resolves when so many bytes may be sent. */
+/** Resolves when this number of bytes may be sent. */
 async function mayPass(sender: Sender, bytes: number): Promise<void> {
   await sender.gate.opened(sender.stopping.signal);
   if (bytes > 0) await sender.pace?.(bytes, sender.stopping.signal);
   if (sender.stopping.signal.aborted) throw new Fault("cancelled", "the granary is being stopped");
 }
 
-/** Nothing is left, or nothing can leave. */
+/** Informs waiting callers that nothing is left or nothing can be sent. */
 export function settle(sender: Sender): void {
   const settled = sender.waiters;
   sender.waiters = [];
@@ -211,7 +214,7 @@ export function settle(sender: Sender): void {
 
 /** Ends the pause. */
 export function awaken(sender: Sender): void {
-  // A reason of ours: the usual one is an error with a stack, made for each result.
+  // A constant reason: the default one is an error with a stack trace, which would be created for each result.
   sender.wake.abort("awake");
   sender.wake = new AbortController();
 }

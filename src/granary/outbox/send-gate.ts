@@ -1,4 +1,4 @@
-/** Until the holder lets go; or until something is due, if that is before. */
+/** Until the holder releases it; or until something is due, if that is earlier. */
 export type HeldUntil = "let go" | "due";
 
 /** A gate that is closed while at least one caller holds it. */
@@ -8,7 +8,7 @@ export interface SendGate {
   hold(until: HeldUntil): () => void;
   /** Resolves when it is not held, or the signal is aborted. */
   opened(signal: AbortSignal): Promise<void>;
-  /** Something has become due. */
+  /** Must be called when something has become due. */
   look(): void;
 }
 

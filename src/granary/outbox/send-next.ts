@@ -8,14 +8,14 @@ import { type ResultSending, sendResults } from "./send-results.ts";
 import type { Spool, SpoolFile } from "./spool.ts";
 import { readIndexLine, readReportLine, readResultLine } from "./spooled-line.ts";
 
-/** How many of each. */
+/** The number of items of each kind. */
 export interface SpooledItems {
   readonly results: number;
   readonly indexes: number;
   readonly reports: number;
 }
 
-/** Lines of a file that the farm does not take now, and why. */
+/** Lines of a file that the farm does not accept now, with the reason. */
 export interface Left {
   readonly file: SpoolFile;
   readonly lines: readonly string[];
@@ -26,7 +26,7 @@ interface Sending extends Omit<ResultSending, "onDropped" | "onFailing"> {
   readonly onDropped: (what: SpooledItems, because: string) => void;
 }
 
-/** A blob larger than this goes in chunks. */
+/** A blob larger than this is sent in chunks. */
 const wholeUpToBytes = 1024 * 1024;
 
 const unreadable = "the disk does not give it back";

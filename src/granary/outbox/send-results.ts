@@ -17,14 +17,14 @@ export interface ResultSending {
   readonly pass: (bytes: number) => Promise<void>;
   readonly onSent: (bytes: number) => void;
   readonly onDropped: (results: readonly GranaryResult[], because: string) => void;
-  /** The farm does not take it now, for a reason of its own. */
+  /** Called when the farm does not accept it now, for its own reason. */
   readonly onFailing: (result: GranaryResult, reason: unknown) => void;
 }
 
 /** The most digests of one FindMissingBlobs request in most caches. */
 const digestsAtOnce = 5_000;
 
-/** Up to here a blob is sent whole, with others beside it: the farm's side puts them together. */
+/** Blobs up to this size are sent in one piece, several at the same time: the farm's client batches them. */
 const smallBytes = 1024 * 1024;
 const smallAtOnce = 16;
 const largeAtOnce = 2;
@@ -32,12 +32,12 @@ const largeAtOnce = 2;
 /** If more of them fail, the cause is not in the blobs. */
 const mostFailingBlobs = 8;
 
-/** A farm that loses blobs as fast as it gets them is not helped by a sixth time. */
+/** If the farm still lacks blobs after this many rounds, it loses them as fast as it gets them. */
 const mostRounds = 5;
 
 /**
- * Brings results of one project to the farm, their blobs first. Throws when the farm cannot take them now; safe to
- * repeat, and little is sent twice then.
+ * Sends results of one project to the farm, their blobs first. Throws when the farm cannot accept them now; safe to
+ * repeat, and little is then sent twice.
  */
 export async function sendResults(
   sending: ResultSending,
@@ -46,9 +46,9 @@ export async function sendResults(
 ): Promise<void> {
   const { farm, onDropped, onFailing } = sending;
   const there = farm.blobs(project);
-  /** By digest: why the farm will not get it. */
+  /** By digest, why the blob cannot be sent. */
   const unsendable = new Map<string, string>();
-  /** Why it does not get it now. */
+  /** By digest, why sending the blob currently fails. */
   const failing = new Map<string, unknown>();
 
   const refuse = (digests: readonly Digest[], because: string) => {

@@ -20,13 +20,13 @@ export interface SpoolFile {
 export interface Spool {
   /** The oldest first. */
   files(): readonly SpoolFile[];
-  /** Survives this process from now on; and a power cut, a second later or with the next `add`. */
+  /** Survives a crash of this process from now on, and a power failure a second later or after the next `add`. */
   addResult(line: string): void;
   /** Durable once this resolves, with all results that came before. */
   add(kind: ToldKind, line: string): Promise<void>;
-  /** Empty when the disk does not give it back. Throws when it may do so later. */
+  /** Returns no lines when the disk cannot read the file. Throws for temporary errors. */
   lines(file: SpoolFile): Promise<string[]>;
-  /** Leaves these of its lines, in its place. Answers the file as it is then. */
+  /** Replaces the file by these of its lines. Returns the new file. */
   keepOnly(file: SpoolFile, lines: readonly string[]): Promise<SpoolFile>;
   /** Returns its lines. From the call on the file is not listed any more. */
   remove(file: SpoolFile): Promise<string[]>;
@@ -48,7 +48,7 @@ interface OpenFile extends SpoolFile {
   bytes: number;
 }
 
-/** A power cut loses the requests of a build in this time as well. */
+/** A power failure also loses the requests of a build in this time as well. */
 const syncMs = 1_000;
 
 const partSuffix = ".part";
@@ -129,7 +129,7 @@ export async function openSpool(
     closeSync(handle);
   }
 
-  /** A file that cannot be synced holds nothing up: its results are here, and on their way. */
+  /** A file that cannot be synced delays nothing: its results exist and are being sent. */
   function syncResults(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
@@ -252,7 +252,7 @@ function linesOf(text: string): string[] {
   return text.split("\n").filter((line) => line !== "");
 }
 
-/** Throws for errors that may pass: too many open files of this process are no reason to drop data on the disk. */
+/** Throws for temporary errors: too many open files of this process are no reason to drop data on the disk. */
 function unlessItPasses(reason: unknown): string {
   if (["EMFILE", "ENFILE", "ENOMEM", "EAGAIN"].includes(errnoOf(reason) ?? "")) throw reason;
   return "";

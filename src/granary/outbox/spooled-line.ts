@@ -50,7 +50,7 @@ export function divergenceLine(project: string, divergence: Divergence): string 
   return JSON.stringify(kept);
 }
 
-/** Both travel in one file: they are few, and nothing hangs on their order. */
+/** Both kinds share a file, because they are few and their order is irrelevant. */
 export function readReportLine(
   line: string,
 ): GranaryBuildReport | z.infer<typeof KeptDivergence> | undefined {

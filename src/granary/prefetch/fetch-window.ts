@@ -25,7 +25,7 @@ interface WindowParts {
   /** Called for each result as soon as it is stored, before the window ends. */
   readonly onKept: (result: GranaryResult) => void;
   readonly signal: AbortSignal;
-  /** A larger transfer pauses while the build itself waits for the farm. */
+  /** Larger transfers pause while the build itself waits for the farm. */
   readonly windowBytes: number;
 }
 

@@ -6,10 +6,10 @@ import { Fault } from "#core/fault.ts";
 import type { FetchedThing, FetchRequest } from "../farm/granary-farm.ts";
 import type { GranaryResult } from "../granary-result.ts";
 
-/** A farm that only gives, in memory: it tells what it was asked, and stops where it is told. */
+/** A read-only farm in memory: it records its calls, and pauses where the test says so. */
 export interface FetchingFarm {
   readonly asked: (readonly FetchRequest[])[];
-  /** What was asked for, in order: keys of results, and texts of blobs. */
+  /** Returns the requested items, in order: keys of results, and texts of blobs. */
   words(): string[];
   has(key: string, texts: readonly [string, ...string[]]): GranaryResult;
   /** Before each thing that it sends. */
@@ -107,7 +107,7 @@ export function fetchingFarm(): FetchingFarm {
   return farm;
 }
 
-/** What an index says of a result. */
+/** Returns the index entry of a result. */
 export function expectedOf(result: GranaryResult, firstMs: number, savedMs = 1_000): ExpectedEntry {
   return {
     entry: {

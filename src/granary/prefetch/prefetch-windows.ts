@@ -48,7 +48,7 @@ interface PrefetchWindows extends WindowParts {
   readonly blobs: Map<string, Digest>;
   /** Whether nothing more will be queued. */
   isPlanned: boolean;
-  /** Windows in a row of which something failed. */
+  /** The number of consecutive windows with a failure. */
   failures: number;
   loop: Promise<void> | undefined;
   whenSettled: (() => void)[];

@@ -26,7 +26,7 @@ async function scene(farm: FetchingFarm, options: SceneOptions = {}) {
   return { store, prefetch };
 }
 
-/** Holds what the farm sends until it is let go. */
+/** Returns a gate that holds the farm's data until the test opens it. */
 function gate() {
   let open = () => {};
   const opened = new Promise<void>((resolve) => {
@@ -58,7 +58,7 @@ test("what an index names is here before it is asked for, in the order of first 
 
   expect(await store.find("p", soon)).toMatchObject({ value: soon.value, project: "p" });
   expect(await store.find("p", late)).toMatchObject({ blobs: late.blobs });
-  // Each with its own, so that the first is whole before the last has come.
+  // Each result is followed by its own blobs, so that the first is complete before the last has arrived.
   expect(farm.words()).toEqual(["soon", "value of soon", "late", "value of late", "blob of late"]);
   expect(prefetch.leadMs(keyOf("late"))).toBeGreaterThanOrEqual(0);
   expect(prefetch.transferred().blobs).toHaveLength(3);

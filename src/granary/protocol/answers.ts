@@ -2,7 +2,7 @@ import { z } from "zod";
 import { DiskCost, GranaryBuildReport } from "#api/granary.ts";
 
 const Count = z.number().nonnegative();
-/** Whose message is answered: its `id`. */
+/** The `id` of the answered message. */
 const to = z.union([z.string(), z.number()]).optional();
 
 const OutputFile = z.object({
@@ -28,9 +28,9 @@ const EndSummary = z.object({
   wastedBytes: Count,
   uploadedBytes: Count,
   diskTrouble: DiskCost.optional(),
-  /** The ready results were not requested, and all were made: its tools use other keys. */
+  /** Set when ready results were not requested and all results were made: the build's tools use other keys. */
   otherKeys: z.enum(["ccache", "other"]).optional(),
-  /** Nothing was fetched ahead: it had been for nothing too often. */
+  /** Nothing was prefetched, because prefetched data were too often unused. */
   wasteful: z.boolean().optional(),
 });
 export type EndSummary = z.infer<typeof EndSummary>;
@@ -102,7 +102,7 @@ export const Answer = z.discriminatedUnion("type", [
     /** Before the path that a tool's cache has in the farm. */
     http: z.string(),
     grpc: z.string(),
-    /** Whether all that is expected was here when this was sent. */
+    /** Whether all expected results were present when this was sent. */
     ready: z.boolean(),
     /** The name of the build's environment. */
     environment: z.string().optional(),
@@ -136,7 +136,7 @@ export const Answer = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("reported"),
     to,
-    /** Null: no build of this machine that is known has that id. */
+    /** Null when no known build of this machine has that id. */
     report: GranaryBuildReport.nullable(),
     /** The known builds, the latest first. */
     builds: z.array(

@@ -7,7 +7,7 @@ export type Candidate = z.infer<typeof Candidate>;
 const Candidates = z.object({ version: z.literal(1), candidates: z.array(Candidate).max(8) });
 
 /**
- * The most candidates of a hash. With more, the hash says nothing: all of them would be fetched for the one that is
+ * The most candidates of a hash. With more, the hash is useless: all of them would be fetched for the one that is
  * needed.
  */
 const mostCandidates = 8;
@@ -26,7 +26,7 @@ export function writeCandidates(candidates: readonly Candidate[]): Uint8Array {
   return Buffer.from(JSON.stringify(value));
 }
 
-/** Advice: what cannot be read is none. */
+/** Candidates are optional: unreadable ones are ignored. */
 export function readCandidates(bytes: Uint8Array): Candidate[] {
   try {
     return Candidates.parse(JSON.parse(Buffer.from(bytes).toString("utf8"))).candidates;

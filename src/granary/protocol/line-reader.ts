@@ -5,7 +5,7 @@ export const mostLineBytes = 1024 * 1024;
 
 const newline = 0x0a;
 
-/** Cuts bytes into lines, however they arrive; holds one line at most, and no more of it than allowed. */
+/** Cuts bytes into lines, however they arrive; stores at most one line, up to the allowed length. */
 export function lineReader(most = mostLineBytes): (chunk: Uint8Array) => Line[] {
   let held: Uint8Array[] = [];
   let heldBytes = 0;
@@ -32,7 +32,7 @@ export function lineReader(most = mostLineBytes): (chunk: Uint8Array) => Line[] 
       heldBytes = 0;
       isTooLong = false;
     }
-    // A copy: a socket's buffer is not ours to keep.
+    // A copy, because the socket's buffer is reused.
     if (from < chunk.byteLength) hold(chunk.slice(from));
     return lines;
   };

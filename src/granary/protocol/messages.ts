@@ -27,8 +27,8 @@ const Directory = z
   .regex(/^\/[^\0]*$/, "an absolute path")
   .max(4_096);
 const Milliseconds = z.number().int().nonnegative().max(1_000_000_000);
-/** Comes back with the answer, as `to`. */
-/** A build's, or how it begins. */
+/** Is returned in the answer as `to`. */
+/** The id of a build, or its beginning. */
 const ShortId = z.string().regex(/^[0-9a-f-]{1,36}$/);
 const id = z.union([z.string().max(100), z.number()]).optional();
 
@@ -131,16 +131,16 @@ const Clients = {
     type: z.literal("build-ended"),
     id,
     exitCode: z.number().int().nullable(),
-    /** Whether it asked for all that a build of its targets asks for. */
+    /** Whether it requested all results that a build of its targets requests. */
     complete: z.boolean().default(false),
-    /** Whether the answer waits until all results have left for the farm. */
+    /** Whether the answer waits until all results were sent to the farm. */
     sync: z.boolean().default(false),
   }),
   status: z.object({ type: z.literal("status"), id }),
   report: z.object({
     type: z.literal("report"),
     id,
-    /** A build's id, or how it begins; the last one's where it is left out. */
+    /** A build's id or its beginning; the last build when absent. */
     build: ShortId.optional(),
   }),
   trim: z.object({ type: z.literal("trim"), id }),

@@ -20,7 +20,7 @@ interface FactsParts {
   readonly digests: KnownDigests;
 }
 
-/** Where a workspace names none. */
+/** The project of a workspace that names none. */
 const projectWithoutName = "default";
 
 /** How long a build waits for Git, in ms; after that its commit is unknown. */

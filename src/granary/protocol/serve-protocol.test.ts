@@ -372,7 +372,7 @@ test("a build with dune is told what it asked for before all of that is kept", a
   });
   expect(builds.running()).toHaveLength(1);
   expect(reports).toEqual([]);
-  // Who asks for reports now is told of this build, too.
+  // A request for reports now also returns this build.
   one.send({ type: "report", id: 8 });
   keep();
   expect(await one.receive()).toMatchObject({ type: "reported", to: 8, builds: [{ exitCode: 0 }] });

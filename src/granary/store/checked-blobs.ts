@@ -11,7 +11,7 @@ import { Fault } from "#core/fault.ts";
 import { isAltered } from "./altered.ts";
 import { hashFile, type Soundness } from "./soundness.ts";
 
-/** Use within a minute of use that was noted is not noted. */
+/** A use within a minute of a recorded use is not recorded. */
 const noteUseAfterMs = 60_000;
 
 /** About 1.5 ms: a look without the thread pool costs a tenth of one with it. */
@@ -59,19 +59,19 @@ export function checkedBlobs(disk: DiskBlobStore, options: CheckedBlobsOptions):
       return undefined;
     }
     if (file === undefined && path === disk.path(digest)) onGone(digest, "absent");
-    // Another size under that hash may be the caller's mistake: not a reason to remove anything.
+    // Another size under that hash may be the caller's mistake, so nothing is removed.
     return file?.size === digest.sizeBytes ? file : undefined;
   }
 
   function noteUse(path: string, file: Stats): void {
     const now = clock.now();
-    // Either way: a clock that was ahead left times that would never be behind again.
+    // In both directions, because a clock that was ahead may have left times in the future.
     if (Math.abs(now.getTime() - file.atimeMs) <= noteUseAfterMs) return;
     try {
       utimesSync(path, now, modifiedAt);
       known.moved(path, file, statSync(path));
     } catch {
-      // Costs only that trimming takes it for less used than it is.
+      // On failure, trimming only sees an older time of use.
     }
   }
 
@@ -186,7 +186,7 @@ export function checkedBlobs(disk: DiskBlobStore, options: CheckedBlobsOptions):
     write: (digest, chunks) =>
       inStore(async () => {
         look(digest);
-        // Chunks that are gone do not come again; but the next blob finds room.
+        // Consumed chunks cannot be read again, but the next blob will have space.
         await withRoom(() => disk.write(digest, chunks), false);
         onHere(digest);
       }),

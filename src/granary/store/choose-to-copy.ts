@@ -4,7 +4,7 @@ import type { PackedKind, RecordKind } from "./pack-record.ts";
 /** The meaning of a record for its name. */
 type Change = "is" | "gone" | "used";
 
-/** The fate of a record whose segment is removed. */
+/** The treatment of a record whose segment is removed. */
 type Copying = "moved" | "said again" | "dropped";
 
 interface RewrittenRecord {

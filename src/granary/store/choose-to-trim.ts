@@ -7,7 +7,7 @@ export interface ResultOnDisk {
   readonly bytes: number;
   /** The blobs that it names, with its value. */
   readonly blobs: readonly number[];
-  /** On its way to the farm. */
+  /** Whether it is waiting to be sent to the farm. */
   readonly isHeld: boolean;
 }
 
@@ -33,7 +33,7 @@ interface TrimLimit {
   readonly isDiskFull?: boolean;
 }
 
-/** Whoever uploads a blob names it in a result soon after, or does not come back. */
+/** A client that uploads a blob refers to it in a result soon after, or never. */
 const youngMs = 10 * 60_000;
 
 /** Below the limit by a tenth, so that not every new blob asks for a trim. */
@@ -58,7 +58,7 @@ export function chooseToTrim<Result extends ResultOnDisk, Blob extends BlobOnDis
   }
 }
 
-/** The same, without holding up the process: of a million files it takes some seconds. */
+/** The same without blocking the process: for a million files it takes some seconds. */
 export async function chooseToTrimInTurns<Result extends ResultOnDisk, Blob extends BlobOnDisk>(
   ...store: Parameters<typeof choosing<Result, Blob>>
 ): Promise<ToTrim<Result, Blob>> {

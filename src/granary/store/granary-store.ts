@@ -38,7 +38,7 @@ export interface GranaryStore extends Service {
   has(project: string, key: ResultKey): boolean;
   /** Whether the blob was here at the last look; a look at memory, for planning. */
   hasBlob(digest: Digest): boolean;
-  /** Replaces one of the same name. Its blobs are here already. */
+  /** Stores a result and replaces one of the same name. Its blobs must be present. */
   keep(result: GranaryResult): Promise<void>;
   /** Makes a present blob a file at `blobs.path`; returns false when it is absent. */
   asFile(digest: Digest): Promise<boolean>;
