@@ -44,7 +44,7 @@ export interface BuiltAction {
 /**
  * Throws `invalid_argument` for size classes that exclude each other.
  *
- * Without the secrets that it names, a job becomes an action that nothing ever runs: good for comparing alone.
+ * Without the secrets that it names, a job becomes an action that is never run: useful only for comparison.
  */
 export function buildAction(
   job: JobDefinition,

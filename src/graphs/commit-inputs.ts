@@ -25,7 +25,7 @@ export interface CommitPlace {
 /** The files of a commit that a job reads; all their blobs are in the store. */
 export interface CommitInputs {
   readonly entries: readonly TreeEntry[];
-  /** The tree of exactly these. */
+  /** The tree of exactly these files. */
   readonly root: Digest;
 }
 
@@ -41,7 +41,7 @@ interface CommitInputServices {
 }
 
 interface ReadingOptions {
-  /** Paths of submodules, which are read by themselves: patterns that name something in one are no mistake. */
+  /** Paths of submodules, which are read by themselves, so patterns that match something in one are not a mistake. */
   readonly submodules?: readonly string[];
   /** Whether files that Git LFS keeps are read, or their pointers. Default: the files. */
   readonly lfs?: boolean | undefined;
@@ -50,15 +50,17 @@ interface ReadingOptions {
 /** How many commits and selections of files are cached. */
 const kept = { commits: 16, selections: 256, names: 4_096 };
 
-/** How long a selection counts as here without a look into the store: as long as a build asks again and again. */
+/**
+ * How long a selection counts as present without checking the store: the typical time of repeated requests of a build.
+ */
 const leastTrustMs = 10_000;
-/** A look takes some 20 µs a blob: so it takes a fiftieth of the time, however large the selection is. */
+/** A check takes about 20 µs per blob, so checks take one fiftieth of the time for any size of selection. */
 const trustMsPerBlob = 1;
 
 interface Selection {
   readonly inputs: CommitInputs;
   readonly blobs: readonly Digest[];
-  /** When all of it was last seen in the store, by `performance.now()`. */
+  /** When all of it was last found in the store, by `performance.now()`. */
   seenAtMs: number;
   looking: Promise<boolean> | undefined;
 }
@@ -84,7 +86,7 @@ export class CommitInputReader {
     this.#services = services;
   }
 
-  /** Where a commit lies that was just fetched: it is not fetched again. */
+  /** Records the mirror of a just fetched commit, so that it is not fetched again. */
   know(commit: CommitPlace, mirror: string): void {
     this.#mirrors.set(`${commit.url}\n${commit.sha}`, Promise.resolve(mirror));
   }
@@ -112,7 +114,7 @@ export class CommitInputReader {
     return this.#stored(key, () => this.#select(commit, lfs, choose));
   }
 
-  /** Blobs have been lost: every selection is looked for in the store before it is given out again. */
+  /** Must be called when blobs were lost: every selection is checked in the store before its next use. */
   doubt(): void {
     this.#doubtedAtMs = performance.now();
   }

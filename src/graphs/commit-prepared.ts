@@ -23,15 +23,15 @@ export interface PreparedJob {
 }
 
 /**
- * Gives prepared jobs their runs: one transaction from "ready" to "queued", or to its end where the result is known.
+ * Creates the runs of prepared jobs: one transaction from "ready" to "queued", or to the end if the result is known.
  *
- * Jobs that were cancelled or taken by another server meanwhile are left alone.
- * Throws `aborted` when that happens at this very moment; try again.
+ * Jobs that were cancelled or taken by another server meanwhile are skipped. Throws `aborted` when that happens during
+ * the transaction; then retry.
  */
 export async function commitPrepared(
   tx: Tx,
   all: readonly PreparedJob[],
-  /** The requests of the jobs that are to be executed (`requestsOf`). */
+  /** The requests of the jobs to execute (`requestsOf`). */
   wanted: ReadonlyMap<PreparedJob, ExecutionRequest>,
   now: Date,
   project: string,
@@ -66,7 +66,8 @@ export async function commitPrepared(
 
   const runs = jobs.map((job) => runOf(job, executionOf(job), now));
   await insertRuns(tx, runs);
-  // Somebody changed the graph's priority before we had its lock, and could not see these.
+  // The graph's priority was changed before this transaction had its lock; that change did not include these
+  // executions.
   const late = jobs
     .filter(({ job }) => !isAsWanted(job, after.get(takenKey(job))))
     .flatMap((job) => executionOf(job) ?? []);
@@ -144,7 +145,7 @@ function requestOf({ job, prepared }: PreparedJob, project: string): ExecutionRe
       mnemonic: "job",
       configuration: "",
     }),
-    // REv2's lower is sooner; people's higher is.
+    // In REv2, lower priorities come first; in the API, higher ones.
     priority: 0 - job.priority,
     top: job.top,
     invocation: job.graphId,

@@ -23,7 +23,7 @@ interface WantedCommit {
   readonly commit: FetchedCommit;
   /** The fetched address; it may contain a password. */
   readonly address: string;
-  /** The repository by the name that the farm gave it. */
+  /** The repository by its name on the farm. */
   readonly repository: string;
   readonly branch: string;
   /** The ref by which the farm itself found the commit: then the submitter's statement need not be checked. */
@@ -66,7 +66,7 @@ async function isOn(
     const head = await mirrors.fetchCommit(address, ref);
     return await isAncestor(git, head.mirror, commit.sha, head.sha);
   } catch (reason) {
-    // There is no such branch there.
+    // The repository has no such branch.
     if (reason instanceof Fault && reason.code === "not_found") return false;
     throw reason;
   }

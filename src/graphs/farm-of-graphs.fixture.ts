@@ -40,7 +40,7 @@ import { onExecutionsFinished, onExecutionsProgress } from "./queue-events.ts";
 import { repositoryAccess } from "./repository-access.ts";
 import { submitGraph } from "./submit-graph.ts";
 
-/** What a pretended worker answers: an exit code, and what it made. */
+/** The result of a simulated worker: an exit code and outputs. */
 export interface Answer {
   readonly exitCode?: number;
   readonly outcome?: Exclude<Outcome, "worker_lost">;
@@ -49,13 +49,13 @@ export interface Answer {
   readonly findings?: MessageInitShape<typeof FindingsSchema>;
 }
 
-/** All of a farm but its workers: a repository, the queue, the store; a worker that a test plays. */
+/** Returns a farm without workers: a repository, the queue, the store; and a worker that the test simulates. */
 export async function farmOfGraphs(db: Db) {
   const root = mkdtempSync(join(tmpdir(), "grange-graphs-"));
   const git = await openGit(join(root, "git"));
   const kept = memoryBlobStore();
   const lost = new Set<string>();
-  /** A store that can lose blobs; who puts one again has it back. */
+  /** A store that can lose blobs; a repeated write restores them. */
   const store: BlobStore = {
     ...kept,
     get: async (digest) => (lost.has(digestKey(digest)) ? undefined : kept.get(digest)),
@@ -123,7 +123,7 @@ export async function farmOfGraphs(db: Db) {
     transaction: <T>(work: (tx: Tx) => Promise<T>) => queue.transaction(work),
   };
 
-  /** Prepares all that is ready, also what that makes ready. */
+  /** Prepares all ready jobs, including those that become ready meanwhile. */
   const prepare = async () => {
     while ((await prepareReadyJobs(parts)) > 0);
   };

@@ -1,15 +1,14 @@
 import { type Sql, sql } from "#db/sql.ts";
 import type { JobKey } from "./run.store.ts";
 
-/** Beyond it a statement about many jobs had better go through the table. */
+/** Above this number, a statement about many jobs should scan the table. */
 const mostNamed = 200;
 
 /**
- * Names the jobs that a statement is about once more, where they are few: as a condition to be added, on the
- * columns of the table that is joined.
+ * Returns an additional condition that names a statement's jobs, if they are few, on the columns of the joined table.
  *
- * The planner takes each `json_to_recordset` for a hundred rows, however few it has, and of tables with thousands of jobs
- * then reads all, to join them: jobs that are blocked would slow down each step of any other.
+ * The planner assumes a hundred rows for each `json_to_recordset`, and then reads all of a table with thousands of jobs
+ * to join them: blocked jobs would slow down each step of others.
  */
 export function namedWhereFew(
   jobs: readonly JobKey[],

@@ -1,7 +1,7 @@
 /**
- * A way through the edges that ends where it began, such as [a, b, a]; undefined when there is none.
+ * Returns a cycle of edges, such as [a, b, a]; undefined when there is none.
  *
- * Depth first and without recursion: a chain of 20,000 jobs is a graph like any other.
+ * Depth first and without recursion, because a graph may be a chain of 20,000 jobs.
  */
 export function findCycle(edges: ReadonlyMap<string, readonly string[]>): string[] | undefined {
   const done = new Set<string>();

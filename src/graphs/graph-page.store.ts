@@ -68,8 +68,8 @@ async function firstOpenEdges(
 /**
  * Jobs of a graph as its page shows them; `which` is a condition on `job`.
  *
- * Edges are read by a statement of their own. Joined with the jobs, they were gone through once for each job when the
- * planner's statistics were older than the graph and said that it has one: 100 million rows for 10,000 jobs.
+ * Edges are read by a separate statement. In a join with the jobs, they were scanned once for each job when the
+ * planner's statistics were older than the graph and showed one job: 100 million rows for 10,000 jobs.
  */
 async function summariesOfJobs(tx: Tx, graphId: GraphId, which: Sql): Promise<JobSummary[]> {
   const rows = await tx.many(
@@ -120,7 +120,7 @@ export function edgesOf(tx: Tx, graphId: GraphId, which: Sql): Promise<Edge[]> {
   );
 }
 
-/** A graph with all its jobs and edges; run it in a transaction, so that they fit each other. */
+/** A graph with all its jobs and edges; run it in a transaction, so that they are consistent. */
 export async function wholeGraph(tx: Tx, id: GraphId): Promise<Graph | undefined> {
   const graph = await graphSummary(tx, id);
   if (graph === undefined) return undefined;

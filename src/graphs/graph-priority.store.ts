@@ -5,7 +5,7 @@ import { ExecutionId } from "#execution/execution.ts";
 import type { Urgency } from "#execution/submitting/replace-executions.store.ts";
 import type { GraphId } from "./graph-id.ts";
 
-/** The executions that serve a graph's runs, and batches of them, now. */
+/** Returns the executions that currently serve a graph's runs and their batches. */
 export async function executionsOfGraph(tx: Tx, graphId: GraphId): Promise<ExecutionId[]> {
   const rows = await tx.many(
     z.object({ id: ExecutionId }),
@@ -29,7 +29,7 @@ const Place = z.object({
   cap: z.number().nullable(),
 });
 
-/** Where a graph runs, and how soon its jobs are wanted. */
+/** Returns the place of a graph and the priority of its jobs. */
 export async function graphPlace(
   tx: Tx,
   graphId: GraphId,

@@ -17,7 +17,7 @@ import { keepTaken, postponeJob, type ReadyJob, takeReadyJobs } from "./ready-jo
 interface GraphRunnerParts extends PreparationServices {
   /** The queue's own transaction: executions that are submitted in it are handed out right after the commit. */
   readonly transaction: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;
-  /** The queue's: which size classes executions are to run on. Nobody chooses when absent. */
+  /** The queue's function that chooses size classes for executions. No choice when absent. */
   readonly chooseSizes?: (
     requests: readonly ExecutionRequest[],
   ) => Promise<readonly ExecutionRequest[]>;
@@ -28,18 +28,18 @@ interface GraphRunnerParts extends PreparationServices {
   readonly idle?: IdleState | undefined;
 }
 
-/** Several lanes, so that one job with a large tree does not hold up the others. */
+/** Several lanes, so that one job with a large tree does not delay the others. */
 const lanes = 3;
 const jobsPerTurn = 16;
 const preparedAtOnce = 4;
-/** A server that dies loses its jobs to others after this long; one that lives renews. */
+/** After this time, other servers take over the jobs of a dead one; a live server renews its leases. */
 const leaseSeconds = 15;
 const renewMs = 5_000;
-/** Notifications wake the lanes; this is the net below them. */
+/** Notifications wake the lanes; this poll is a backup. */
 const pollMs = 2_000;
 const mostTries = 5;
 
-/** Prepares ready jobs and hands them to the queue, as long as it runs. Any number of servers may. */
+/** Prepares ready jobs and hands them to the queuewhile it runs. Any number of servers may do so. */
 export async function startGraphRunner(parts: GraphRunnerParts): Promise<Service> {
   const idle = parts.idle ?? neverIdle;
   let stopped = false;
@@ -168,7 +168,10 @@ async function prepareOrPostpone(
   }
 }
 
-/** Whether trying again would end the same. A full disk may be emptied; a tree that is too large stays so. */
+/**
+ * Returns whether a retry would fail in the same way. A full disk may be emptied; a tree that is too large stays too
+ * large.
+ */
 function isOfTheJob(reason: unknown, job: ReadyJob): boolean {
   if (!(reason instanceof Fault)) return false;
   if (reason.code === "resource_exhausted") return job.failures >= mostTries;

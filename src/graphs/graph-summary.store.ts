@@ -76,7 +76,7 @@ export async function graphVersions(
   return new Map(rows.map(({ id, version }) => [id, version]));
 }
 
-/** Graphs that a condition names; it may end with an order. */
+/** Returns graphs that match a condition, which may include an order. */
 export function graphSummaries(tx: Tx, which: Sql): Promise<GraphSummary[]> {
   return tx.many(SummaryRow, sql`select ${columns} from graph where ${which}`);
 }

@@ -16,7 +16,7 @@ import { insertDefinitions } from "./insert-definitions.store.ts";
 import type { OutsiderRules } from "./plan-for-outsiders.ts";
 import type { SubmittedChoice } from "./submitted-choice.ts";
 
-/** A graph as it begins. */
+/** The initial state of a graph. */
 interface NewGraph {
   readonly id: GraphId;
   readonly repository: string;
@@ -29,27 +29,27 @@ interface NewGraph {
   readonly domain: TrustDomain;
   readonly skipCache: boolean;
   readonly catalog: Catalog;
-  /** The digest of the templates that it was made of; null when it was made of none. */
+  /** The digest of the templates from which it was made; null without templates. */
   readonly templateCatalog?: string | null | undefined;
-  /** Git's id of the directory of definitions, where they are the commit's own. */
+  /** Git's id of the directory of definitions, if they are the commit's own. */
   readonly definitionsTree?: string | null | undefined;
   /** The rules for definitions whose author may not write in the repository. */
   readonly outsiders?: OutsiderRules | null | undefined;
   readonly branch: string;
   readonly switches: Readonly<Record<string, unknown>>;
-  /** Nothing of it is known when absent. */
+  /** Absent when unknown. */
   readonly choice?: SubmittedChoice | undefined;
   readonly priority: number;
   /** The highest priority that a job of it may reach; no cap when null or absent. */
   readonly priorityCap?: number | null;
   readonly top: boolean;
-  /** How long any of its jobs may wait for its start; the jobs' own when absent. */
+  /** How long each of its jobs may wait for its start; the jobs' own limits when absent. */
   readonly ttlMs?: number | undefined;
   readonly submittedBy: string;
   /** The graph whose set it joins; without it, it gets its own set. */
   readonly set?: GraphId | undefined;
   readonly parent?: GraphParent | undefined;
-  /** Every job and edge as they stand at the beginning. */
+  /** The initial state of every job and edge. */
   readonly begun: GraphPart;
 }
 
@@ -81,7 +81,7 @@ export async function keepCatalog(tx: Tx, catalog: Catalog): Promise<void> {
   `);
 }
 
-/** Stores a graph with all its jobs and edges; false when one with this id is there already. */
+/** Stores a graph with all its jobs and edges; returns false when one with this id exists. */
 export async function insertGraph(tx: Tx, graph: NewGraph): Promise<boolean> {
   // The checks of 100 edges read 200 jobs. If the statement is planned while the table is empty, each check would read
   // all of them.

@@ -50,15 +50,15 @@ export function graphsOfCommits(
   );
 }
 
-/** A job of a graph, as far as a search asks about it. */
+/** The part of a job that a search needs. */
 export interface SearchedJob {
   readonly name: string;
   readonly state: JobState;
-  /** Why it stands so, for people. */
+  /** The reason for its state, for people. */
   readonly reason: string | null;
   /** How its finished runs ended, the newest first. */
   readonly outcomes: readonly RunOutcome[];
-  /** Then it says nothing about the commit, and neither do the others without it. */
+  /** A customised job gives no information about the commit, and neither do the other jobs without it. */
   readonly isCustomised: boolean;
 }
 

@@ -5,7 +5,7 @@ import { partsOf } from "#scheduling/turns.ts";
 /** Large enough to make the round trip worthwhile; small enough that serialising it does not delay other requests. */
 const atOnce = 2_000;
 
-/** Keeps definitions under their names, sorted: two servers that keep the same ones lock them in one order. */
+/** Keeps definitions under their names, sorted, so that two servers with the same ones lock them in the same order. */
 export async function insertDefinitions(
   tx: Tx,
   definitions: readonly { readonly digest: string; readonly body: unknown }[],

@@ -11,7 +11,7 @@ import type { JobKey } from "./run.store.ts";
 /** The next state of a prepared job. */
 export type NewRun = JobKey & {
   readonly cause: RunCause;
-  /** Which run of each awaited job it uses. */
+  /** The run of each awaited job that it uses. */
   readonly inputRuns: Readonly<Record<string, number>>;
 } & (
     | { readonly kind: "queued"; readonly actionDigest: Digest; readonly executionId: ExecutionId }
@@ -21,18 +21,18 @@ export type NewRun = JobKey & {
         readonly result: Uint8Array;
         readonly madeAt: Date;
         readonly message?: string | undefined;
-        /** The job that was to find its inputs, and of which it took nothing. */
+        /** The finder of its inputs, from which it used nothing. */
         readonly without?: string | undefined;
       }
     /** Its action could not be made; the message says why, and what to do. */
     | { readonly kind: "unpreparable"; readonly message: string }
-    /** The farm serves it: it waits for a person or a time, or pretends to run until then. */
+    /** The farm runs it: it waits for a person or a time, or simulates a run until then. */
     | {
         readonly kind: "server-job";
         readonly state: "waiting" | "running";
         readonly dueAt: Date | null;
       }
-    /** The farm has served it. `result` is an REv2 ActionResult, binary. */
+    /** The farm has run it. `result` is an REv2 ActionResult, binary. */
     | {
         readonly kind: "settled";
         readonly outcome: RunOutcome;
@@ -41,7 +41,7 @@ export type NewRun = JobKey & {
         readonly failureClass?: string | null;
         readonly result?: Uint8Array | null;
       }
-    /** The definitions of its graph are known already; the farm is to plan it. */
+    /** The definitions of its graph are known; the farm must plan it. */
     | {
         readonly kind: "to-plan";
         readonly actionDigest: Digest | null;
@@ -49,13 +49,13 @@ export type NewRun = JobKey & {
         readonly madeAt: Date | null;
         readonly dueAt: Date;
       }
-    /** Workers share its items; each batch is an execution of its own. */
+    /** Workers share its items; each batch is a separate execution. */
     | { readonly kind: "items" }
-    /** A machine that is not the farm's has begun it, and reports. */
+    /** A machine outside the farm has begun it and reports. */
     | { readonly kind: "outside" }
   );
 
-/** Adds runs, each the next of its job, which then wants none any more. The graphs are locked. */
+/** Adds runs, each the next of its job; this fulfils the job's request for a run. The graphs are locked. */
 export async function insertRuns(tx: Tx, runs: readonly NewRun[]): Promise<void> {
   if (runs.length === 0) return;
   const rows = runs.map(asRow);

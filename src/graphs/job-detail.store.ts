@@ -186,7 +186,7 @@ export async function runOutput(
 
 const ServedJob = z.object({ executionId: ExecutionId, graphId: GraphId, job: z.string() });
 
-/** The jobs that executions serve now, for the page of the workers. */
+/** Returns the jobs that executions currently serve, for the page of the workers. */
 export function jobsServedBy(
   tx: Tx,
   ids: readonly ExecutionId[],

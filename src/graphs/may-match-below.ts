@@ -1,7 +1,7 @@
 import { compileGlobs } from "#git/glob.ts";
 
 /**
- * Whether patterns may match a path, or anything below it. Without patterns, everything matches.
+ * Returns whether patterns may match a path, or anything below it. Without patterns, everything matches.
  *
  * If in doubt, returns true: a `!pattern` is only considered when it excludes everything below the path.
  */
@@ -23,7 +23,7 @@ function mayMatch(pattern: string, path: readonly string[]): boolean {
     const part = parts[n];
     // A pattern that names a directory matches everything in it.
     if (part === undefined || part === "" || part.includes("**")) return true;
-    // Braces may hold a slash.
+    // Braces may contain a slash.
     if (/[{}]/.test(part)) return true;
     if (part !== name && !compileGlobs([part])(name)) return false;
   }

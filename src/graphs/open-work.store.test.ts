@@ -14,7 +14,7 @@ afterAll(async () => {
   await farm.stop();
   await db.close();
 });
-// What earlier tests left behind is no work.
+// Removes the work that earlier tests left.
 beforeEach(() =>
   db.script(`
     update graph set state = 'succeeded', finished_at = now() where state = 'running';

@@ -9,12 +9,15 @@ import { type Plan, plan } from "./plan.ts";
 /** The limits for definitions of authors who may not write in the repository: of pull requests from forks. */
 export const OutsiderRules = z.object({
   network: z.boolean(),
-  /** Property of a platform → patterns of values; no other may be asked for, size classes neither. */
+  /** Property of a platform → patterns of values; no other properties may be required, nor size classes. */
   platform: z.record(z.string(), z.array(z.string()).readonly()).readonly(),
 });
 export type OutsiderRules = Readonly<z.infer<typeof OutsiderRules>>;
 
-/** Others reach beyond the graph: they make further ones, tell people of it, wait for machines that have rights of their own. */
+/**
+ * Other kinds have effects outside the graph: they make further graphs, send messages, or wait for machines with their
+ * own rights.
+ */
 const allowedKinds: readonly (JobDefinition["kind"] | undefined)[] = [
   undefined,
   "command",

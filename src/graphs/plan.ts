@@ -58,7 +58,7 @@ export async function plan({ jobs, graph }: Definitions, select?: string): Promi
     }
   }
   throwIfEmptyOrHuge(jobs, wanted, edges);
-  // Names that are known cost the catalog nothing.
+  // The catalog reuses known names.
   await mapInTurns(wanted.values(), ({ definition }) => digestOfDefinition(definition));
   return {
     catalog: catalogOf(new Map([...wanted].map(([name, job]) => [name, job.definition]))),
@@ -94,7 +94,7 @@ function problemsOfNeeds(
   return [...named, ...problemsOfFinder(job, byName)];
 }
 
-/** Returns the problems of the job that is to find the inputs of another one. */
+/** Returns the problems of the job that finds the inputs of another one. */
 function problemsOfFinder(
   job: DefinedJob,
   byName: ReadonlyMap<string, DefinedJob>,

@@ -33,7 +33,7 @@ export interface PreparationServices {
   readonly trees: OutputTrees;
   readonly inputs: CommitInputReader;
   readonly project: string;
-  /** Absent where no secrets are kept. */
+  /** Absent when no secrets are stored. */
   readonly secrets?: ReferToSecrets | undefined;
 }
 
@@ -49,7 +49,7 @@ export type Prepared =
       readonly actionDigest: Digest;
       readonly result: Uint8Array;
       readonly madeAt: Date;
-      /** Where its inputs were found by another job. */
+      /** Present when another job found its inputs. */
       readonly names?: Approximations | undefined;
     }
   /** Its definition says which graph it is; no action is needed to know. */
@@ -146,7 +146,7 @@ async function inputRoot(services: PreparationServices, job: ReadyJob): Promise<
   const overlays = await Promise.all([
     ...sources.map((source) => takeSource(inputs, source, job.definition)),
     ...needs.map(([from, need]) => {
-      // A source that may be missing is taken as if its end did not matter.
+      // For a source that may be missing, its end is ignored.
       const asIs = job.goesWithout.includes(from) ? { ...need, on: "end" as const } : need;
       return takeOutputs(trees, from, asIs, made.get(from));
     }),

@@ -76,7 +76,7 @@ export async function passOnEndedRuns(
   tx: Tx,
   graphs: readonly LockedGraph[],
   changed: readonly EndedRun[],
-  /** Whether a failed job may use its budget for retries. */
+  /** Whether failed jobs may be retried. */
   { retry } = { retry: true },
 ): Promise<void> {
   const ended = changed.filter(({ outcome }) => outcome !== null);
@@ -124,7 +124,7 @@ export async function onExecutionsProgress(
 }
 
 async function retryFailed(tx: Tx, ended: readonly EndedRun[]): Promise<void> {
-  // A run that was to be cancelled is not retried, however it ended.
+  // A run with a requested cancellation is not retried, regardless of its end.
   const bad = ended.filter((run) => run.outcome !== "succeeded" && !run.cancelRequested);
   if (bad.length === 0) return;
   const budgets = new Map((await retryBudgets(tx, bad)).map((row) => [keyOf(row), row]));
@@ -143,7 +143,7 @@ async function retryFailed(tx: Tx, ended: readonly EndedRun[]): Promise<void> {
     );
 }
 
-/** Which jobs of which of the graphs these runs are of. */
+/** Groups the jobs of these runs by graph. */
 export function graphEventsOf(
   graphs: readonly LockedGraph[],
   runs: readonly JobKey[],

@@ -68,7 +68,7 @@ test("what was prepared of inputs that were made anew meanwhile is thrown away",
   const slow = await takeReadyJobs(db, 16, 15);
   expect(slow.map(({ job }) => job)).toContain("b");
 
-  // It stops being ready, and is ready again, before whoever prepares it is done.
+  // It stops being ready, and is ready again, before its preparation is finished.
   const services = { db, pricePerWorkerMinute: 0 };
   await deactivate(services, id, Deactivate.parse({ jobs: ["b"] }), everybody);
   await activate(services, id, Activate.parse({ jobs: ["b"] }), everybody);

@@ -31,7 +31,7 @@ const ReadyJob = z.object({
   skipCache: z.boolean(),
   /** The submitter of the graph. */
   submittedBy: z.string(),
-  /** Higher is sooner: the graph's and the job's own together, within the cap. */
+  /** Jobs with a higher priority start first: the sum of the graph's and the job's own, within the cap. */
   priority: z.number(),
   /** Whether it is in the top class, which nothing overtakes. */
   top: z.boolean(),
@@ -113,10 +113,10 @@ export function takeReadyJobs(tx: Tx, most: number, leaseSeconds: number): Promi
 
 type Taken = Pick<ReadyJob, "graphId" | "job" | "epoch">;
 
-/** How soon a job is wanted: the graph's own and the job's together, within the cap. */
+/** The priority of a job: the sum of the graph's and the job's own, within the cap. */
 export type JobUrgency = Pick<ReadyJob, "priority" | "top">;
 
-/** Which jobs are still ready, and still in the hands that these epochs name; and how soon each is wanted by now. */
+/** Returns the jobs that are still ready and still have these epochs, with their current priority. */
 export async function stillTaken(
   tx: Tx,
   jobs: readonly Taken[],
@@ -158,7 +158,7 @@ export async function keepTaken(
 }
 
 /**
- * Gives a job back after a failure of the server, to be taken again after a pause.
+ * Returns a job after a failure of the server; it is taken again after a pause.
  *
  * This ends its hand-out: renewing the other jobs of the round no longer changes its time. Its page shows why it waits;
  * otherwise a farm with a full disk would look idle.

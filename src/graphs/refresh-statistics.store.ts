@@ -9,6 +9,6 @@ const manyJobs = 1_000;
  */
 export function refreshStatistics(db: Db, jobsStored: number): void {
   if (jobsStored < manyJobs) return;
-  // When it fails, statements are slower for a minute, and no less right.
+  // If it fails, statements are slower for a minute but still correct.
   db.script("analyze (skip_locked) job, edge").catch(() => {});
 }

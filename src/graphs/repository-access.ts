@@ -17,7 +17,7 @@ export interface RepositoryAccess {
    * using the network or the file system, so that a refusal does not reveal what exists.
    */
   requireMayRead(by: Principal, repository: string): Promise<void>;
-  /** Throws `permission_denied` unless the caller may name this directory. */
+  /** Throws `permission_denied` unless the caller may use this directory. */
   requireMayReadDirectory(by: Principal, path: string): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ interface RepositoryAccessOptions {
   readonly db: Db;
   /** The directory to which relative paths are relative. */
   readonly workingDirectory: string;
-  /** Whoever holds a right on a repository may name it by its path below one of these. */
+  /** A caller with a right on a repository may use its path below one of these. */
   readonly sharedDirectories: readonly string[];
   /** The directories of data of all repositories, such as mirrors: no address may name a path in them. */
   readonly farmDirectories: readonly string[];
@@ -41,7 +41,7 @@ export function repositoryAccess({
     const isAdministrator = mayDo(by, "administer", wholeFarm);
     const named = resolve(workingDirectory, path);
     const isShared = sharedDirectories.some((directory) => isIn(named, resolve(directory)));
-    // Before the path is looked at: the answers for what exists and what does not are the same.
+    // Checked before the path is read, so that the answers for existing and missing paths are the same.
     if (!isAdministrator && !isShared) throw refused(path);
     const real = await realPathOf(named);
     const isBelowOneOf = async (directories: readonly string[]) =>
@@ -58,7 +58,7 @@ export function repositoryAccess({
     async requireMayRead(by, repository) {
       const known = await knownRepository(db, repository);
       const address = parseRepositoryAddress(repository, workingDirectory);
-      // A known path was first named by a caller with the right to, and its name has rights of its own.
+      // A known path was first named by a caller with the right to, and the repository's name has its own rights.
       if (known === undefined && address.kind === "local") {
         await requireMayReadDirectory(by, address.path);
       }
@@ -73,7 +73,7 @@ export function repositoryAccess({
   };
 }
 
-/** The same for definitions that a request takes from elsewhere than its commit. */
+/** The same for definitions that a request reads from a source other than its commit. */
 export async function requireMayReadDefinitions(
   access: RepositoryAccess,
   by: Principal,

@@ -91,7 +91,7 @@ function keyOf({ repository, rev, commit }: Source): string {
   return `${repository}\n${commit ?? rev ?? "HEAD"}`;
 }
 
-/** Fetches a source's commit; returns why it cannot be had where its author can mend that. */
+/** Fetches a source's commit; returns the reason for a failure that its author can correct. */
 export async function fetchSource(
   { mirrors, access }: Pick<SourceServices, "mirrors" | "access">,
   { repository, rev, commit }: Pick<Source, "repository" | "rev" | "commit">,

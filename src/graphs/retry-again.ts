@@ -5,7 +5,7 @@ interface RetriedClass {
   readonly retry?: boolean | undefined;
 }
 
-/** How a run ended, and what its job allows. */
+/** The end of a run, with its job's retry settings. */
 interface EndedTry {
   readonly outcome: RunOutcome;
   readonly failureClass: string | null;
@@ -53,7 +53,7 @@ export function retriesAgain({ outcome, used, budget, ...failure }: EndedTry): b
       return used < budget && isWorthIt(failure);
     case "worker_lost":
     case "infrastructure_error":
-      // The farm's fault, not the job's: its classes do not speak of it.
+      // The farm caused the failure, not the job, so failure classes do not apply.
       return used < budget;
   }
 }

@@ -127,7 +127,7 @@ export function finishRuns(tx: Tx, finished: readonly FinishedExecution[]): Prom
   );
 }
 
-/** Shows on the runs that executions serve whether those run, or wait once more. */
+/** Updates runs when their executions start or return to the queue. */
 export function moveRuns(tx: Tx, progress: readonly Progress[]): Promise<ChangedRun[]> {
   const rows = progress.map(({ id, kind, attempt }) => ({
     id,

@@ -23,7 +23,7 @@ export async function submitGraph(
   origin: GraphOrigin = {},
 ): Promise<StoredSubmission> {
   const { db } = services;
-  // Who may submit nowhere does not make the farm fetch anything.
+  // A caller without any right to submit must not cause a fetch.
   requireGrantSomewhere(by, "submit");
   const id = GraphId.parse(request.id ?? randomUUID());
   const known = request.id === undefined ? undefined : await graphSummary(db, id);

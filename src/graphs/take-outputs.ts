@@ -43,7 +43,7 @@ export async function takeOutputs(
   return { at, from: `job "${from}"`, entries };
 }
 
-/** An output directory that is taken whole is one part; all else is read. */
+/** An output directory that is taken whole is one part; everything else is read. */
 async function partsOf(
   trees: OutputTrees,
   result: ActionResult,

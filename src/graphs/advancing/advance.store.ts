@@ -53,10 +53,10 @@ export function advanceStoredGraph(
 }
 
 /**
- * Recomputes jobs to which something happened, and all that hangs on them; stores each graph under a new version.
+ * Recomputes changed jobs and all their dependents; stores each graph under a new version.
  *
- * Their runs and wishes must be stored already. Tells every server at commit. The graphs
- * are read and stored together: a hundred cost little more statements than one.
+ * Their runs and wishes must be stored already. Tells every server at commit. The graphs are read and stored together:
+ * a hundred cost little more statements than one.
  */
 export async function advanceStoredGraphs(
   tx: Tx,
@@ -69,7 +69,7 @@ export async function advanceStoredGraphs(
     concerned.flatMap(({ graph, jobs }) => jobs.map((name) => ({ graphId: graph.id, name }))),
   );
   const reader = forestReader(tx);
-  // All are waited for, also when one fails: none may read after the transaction was rolled back.
+  // All are awaited even if one fails, because none may read after the rollback.
   const settled = await Promise.allSettled(
     concerned.map(async ({ graph, jobs }) => ({
       graph,

@@ -17,7 +17,7 @@ export class AdvancingGraph {
   readonly #changedEdges = new Set<string>();
   readonly #joined = new Map<string, RunCause>();
   readonly #revived = new Set<string>();
-  /** Jobs to be looked at, by depth. */
+  /** Jobs that must be evaluated, by depth. */
   readonly #agenda = new Map<number, Set<string>>();
 
   constructor(happened: readonly AdvancingJob[]) {
@@ -94,7 +94,7 @@ export class AdvancingGraph {
       const job = this.#job(name);
       const was = this.#stored.get(name) ?? job;
       if (job.stale !== was.stale || job.yield !== was.yield) return true;
-      // Between states that are no end, no edge has anything to learn.
+      // Changes between unfinished states do not affect edges.
       if (job.state !== was.state) return isOver(job.state) || isOver(was.state);
       // Its result was stored when its run ended.
       return this.#happened.has(name) && isOver(job.state);

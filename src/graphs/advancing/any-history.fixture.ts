@@ -69,7 +69,7 @@ export async function begin({ jobs, edges }: History): Promise<StoredGraph> {
   return graph;
 }
 
-/** A graph to which things can happen, wherever it is kept. */
+/** A graph that events can change, in memory or in the database. */
 export type LivingGraph = Pick<
   StoredGraph,
   | "jobs"
@@ -160,7 +160,7 @@ function canRunAnew(graph: LivingGraph, name: string): boolean {
 
 function withWhatHangsOn(graph: LivingGraph, name: string): string[] {
   const found = new Set([name]);
-  // A set grows while it is walked: what was added is followed, too.
+  // The loop also visits elements that are added during iteration.
   for (const on of found)
     for (const edge of graph.edges.values()) if (edge.on === on) found.add(edge.job);
   return [...found];

@@ -15,7 +15,7 @@ export function depthsOf(
   }
   const depths = new Map([...names].map((name) => [name, 0]));
   const free = [...depths.keys()].filter((name) => !waitsFor.has(name));
-  // An array grows while it is walked: those that become free are visited too.
+  // The loop also visits elements that are added during iteration.
   for (const name of free) {
     const next = (depths.get(name) ?? 0) + 1;
     for (const job of waiting.get(name) ?? []) {

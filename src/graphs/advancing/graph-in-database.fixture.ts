@@ -27,7 +27,7 @@ import { StoredGraph } from "./stored-graph.fixture.ts";
 export class GraphInDatabase implements LivingGraph {
   readonly #db: Db;
   readonly #id: GraphId;
-  /** As it stands after whatever happened last. */
+  /** The state after the last event. */
   seen = StoredGraph.of({ jobs: [], edges: [] });
 
   private constructor(db: Db, id: GraphId) {

@@ -4,7 +4,7 @@ import type { JobState } from "#api/job-state.ts";
 /** The facts from which the state of a job is computed. */
 export interface JobProgress {
   readonly kind: JobKind;
-  /** Why another run is wanted; null when none is. A job begins by wanting its first, or inactive. */
+  /** Why another run is requested; null when none is requested. A job begins by wanting its first, or inactive. */
   readonly wanted: RunCause | null;
   readonly latestRun: LatestRun | undefined;
   readonly setAside: SetAside | null;

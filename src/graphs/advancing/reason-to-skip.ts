@@ -1,6 +1,6 @@
 import type { AdvancingJob } from "./graph-part.ts";
 
-/** Why a job cannot run, for people. A chain of jobs that could not run all name the one that began it. */
+/** Returns why a job cannot run, for people. All jobs of a chain name the job that began it. */
 export function reasonToSkip(on: AdvancingJob): string {
   switch (on.state) {
     case "unreachable":

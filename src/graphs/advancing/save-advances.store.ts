@@ -15,7 +15,7 @@ interface GraphAdvance {
   readonly advance: Advance;
 }
 
-/** Stores what has become of locked graphs, with as many statements for all as for one. */
+/** Stores the changes of locked graphs, with as many statements for all as for one. */
 export async function saveAdvances(tx: Tx, advances: readonly GraphAdvance[]): Promise<void> {
   await saveJobs(tx, advances);
   await saveJoins(tx, advances);
@@ -101,7 +101,7 @@ async function saveJobs(tx: Tx, advances: readonly GraphAdvance[]): Promise<void
   `);
 }
 
-/** A join's run is over when it begins; it is history all the same. */
+/** Stores the runs of joins, which end when they begin, as history. */
 async function saveJoins(tx: Tx, advances: readonly GraphAdvance[]): Promise<void> {
   const rows = advances.flatMap(({ graph, advance }) =>
     advance.jobs.flatMap(({ name, runs, yield: gave, joinedBecause }) =>

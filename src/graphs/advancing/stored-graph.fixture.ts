@@ -12,7 +12,7 @@ interface GraphShape {
   readonly edges: readonly Pick<AdvancingEdge, "job" | "on" | "condition">[];
 }
 
-/** A graph in memory that does what the stores do: it keeps what `advanceGraph` says, and counts what it reads. */
+/** A graph in memory that does what the stores do: it stores the results of `advanceGraph` and counts reads. */
 export class StoredGraph {
   readonly jobs = new Map<string, AdvancingJob>();
   readonly edges = new Map<string, AdvancingEdge>();
@@ -160,7 +160,7 @@ export class StoredGraph {
     for (const edge of advance.edges) this.#put(edge);
   }
 
-  /** All that is computed, computed anew from runs, wishes, waivers and what was taken. */
+  /** Returns all computed values, recomputed from runs, requests, waivers and used results. */
   fromScratch(): Computed {
     const jobs = new Map<string, AdvancingJob>();
     const edges: Record<string, string> = {};

@@ -55,7 +55,7 @@ export async function commitLookedAhead(tx: Tx, looked: readonly LookedAhead[]):
   if (waiting.length > unneeded.length) await wakeRunners(tx);
 }
 
-/** How far a finder has come meanwhile decides nothing. */
+/** The progress of a finder is irrelevant here. */
 function isAsItWas(before: readonly JobFacts[], now: readonly JobFacts[]): boolean {
   return JSON.stringify(before.map(whatCounts)) === JSON.stringify(now.map(whatCounts));
 }

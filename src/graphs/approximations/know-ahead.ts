@@ -18,7 +18,7 @@ export interface LookedAhead {
   readonly job: ReadyJob;
   /** The facts that the result depends on: when they have changed, the result is not used. */
   readonly facts: readonly JobFacts[];
-  /** A result that is right whatever will be found; undefined where none is known. */
+  /** A result that is correct for any found inputs; undefined when none is known. */
   readonly known:
     | { readonly actionDigest: Digest; readonly result: Uint8Array; readonly madeAt: Date }
     | undefined;
@@ -39,7 +39,7 @@ export interface Approximations {
   readonly weak: string;
 }
 
-/** Looks whether the result of a job is known before its inputs are found. Nothing is decided here. */
+/** Checks whether the result of a job is known before its inputs are found. Nothing is decided here. */
 export async function lookAhead(
   services: PreparationServices,
   job: ReadyJob,

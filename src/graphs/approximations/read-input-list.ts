@@ -57,7 +57,10 @@ function problemOfName(path: string): string | undefined {
   return problemOfPath(path.replace(/(?<=.)\/+$/, ""));
 }
 
-/** Returns the problem of a pattern. Whether it compiles is checked at its use: a file name may be no valid pattern. */
+/**
+ * Returns the problem of a pattern. Whether it compiles is checked at its use, because a file name may be an invalid
+ * pattern.
+ */
 function problemOfPattern(pattern: string): string | undefined {
   if (pattern.startsWith("!")) return "leaves something out; a list only names what is read";
   if (pattern.startsWith("/")) return "is absolute";

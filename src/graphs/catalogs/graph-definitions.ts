@@ -47,18 +47,20 @@ export interface CatalogServices {
 export interface GraphDefinitions {
   readonly catalog: TemplateCatalog;
   readonly templates: Templates;
-  /** `jobs`: they are those of a graph that was made, under the digest of its own catalog, and no templates. */
+  /** `jobs`: the jobs of an existing graph, under the digest of its own catalog, instead of templates. */
   readonly holds: FoundCatalog["holds"];
-  /** The commit that they were read from; undefined where they are no commit's. */
+  /** The commit that they were read from; undefined when they come from no commit. */
   readonly commit?: string | undefined;
   /**
-   * Reads the same definitions from files, so that problems name a file and line; undefined when they are from files
-   * already.
+   * Reads the same definitions from files, so that problems name a file and line; undefined when they already come from
+   * files.
    */
   readonly reread: (() => Promise<Templates>) | undefined;
-  /** Whether they are those of the commit that the graph is of. */
+  /** Whether they come from the graph's own commit. */
   readonly isOfCommit: boolean;
-  /** Git's id of the directory that they were in; undefined where they are no commit's, or another repository's. */
+  /**
+   * Git's id of the directory that they were in; undefined when they come from no commit or from another repository.
+   */
   readonly tree?: string | undefined;
   /** Stores everything that a graph made from these definitions refers to. */
   keep(tx: Tx): Promise<void>;
@@ -70,7 +72,7 @@ interface GraphPlace {
   readonly repository: string;
   readonly branch: string;
   readonly said: ResolvedBranch;
-  /** Undefined where none is looked at. */
+  /** Undefined without a commit. */
   readonly commit: FetchedCommit | undefined;
   /** The submitter: when a commit points to definitions of another repository, it must be allowed to read that. */
   readonly by: Principal;
@@ -78,7 +80,7 @@ interface GraphPlace {
   readonly isOfOutsiders?: boolean;
 }
 
-/** The definitions that were chosen, or else those that the branch has. Throws `DefinitionProblems`. */
+/** Returns the chosen definitions, or else those of the branch. Throws `DefinitionProblems`. */
 export async function graphDefinitions(
   services: CatalogServices,
   place: GraphPlace,
@@ -126,7 +128,7 @@ export async function graphDefinitions(
   }
 }
 
-/** The definitions that stand in a commit of another repository than that of the graph. Throws `DefinitionProblems`. */
+/** Returns the definitions in a commit of another repository than that of the graph. Throws `DefinitionProblems`. */
 export async function definitionsAt(
   services: CatalogServices,
   other: FetchedCommit,
@@ -135,7 +137,7 @@ export async function definitionsAt(
   return ofCommit(services, name, other, undefined);
 }
 
-/** Returns the wishes of the submitter and the values of the branch. */
+/** Returns the requests of the submitter and the values of the branch. */
 export function wantedOf(choice: GraphChoice, { parameters, switches }: ResolvedBranch): Requests {
   return {
     parameters: choice.parameters ?? {},
@@ -179,7 +181,7 @@ async function storedCatalog(
   };
 }
 
-/** The catalog that a digest or its beginning means. */
+/** Returns the catalog with a digest or its beginning. */
 export async function findCatalog(tx: Tx, written: string): Promise<FoundCatalog> {
   const [found, other] = await findCatalogs(tx, written);
   if (found === undefined)
@@ -265,7 +267,7 @@ async function ofCommit(
   };
 }
 
-/** The definitions that a commit points at. They are the commit's own, as if they stood in it. */
+/** Returns the definitions that a commit points to. They count as the commit's own definitions. */
 async function pointedAt(
   services: CatalogServices,
   pointer: DefinitionsPointer,

@@ -6,11 +6,11 @@ import type { Verb } from "#core/verb.ts";
 import type { Tx } from "#db/db.ts";
 import { expectedDurations } from "../times/expected-durations.store.ts";
 
-/** A job as it would run; its definition as it is stored. */
+/** A job as it would run, with its stored definition. */
 export interface LimitedJob {
   readonly name: string;
   readonly definition: unknown;
-  /** How often it is to run; once, when absent. */
+  /** The number of its runs; 1 when absent. */
   readonly times?: number;
 }
 
@@ -50,7 +50,7 @@ export function holdJobsToLimits(
   }
 }
 
-/** Throws `permission_denied` for a graph that is expected to take more of workers' time than grants let it. */
+/** Throws `permission_denied` for a graph whose expected worker time exceeds the limit of the grants. */
 export async function holdGraphToCost(
   tx: Tx,
   principal: Principal,

@@ -2,7 +2,7 @@ import type { Tx } from "#db/db.ts";
 import { branchDefinition } from "./branch-definition.store.ts";
 import { knownRepository } from "./known-repository.store.ts";
 
-/** Whether a branch is protected, of a repository by its name or address; none that the farm does not know is. */
+/** Returns whether a branch of a repository (name or address) is protected; false for unknown repositories. */
 export async function isProtectedBranch(
   tx: Tx,
   repository: string,

@@ -8,7 +8,7 @@ import { nameRepository } from "../repository.store.ts";
 
 const Name = z.object({ name: z.string() });
 
-/** The name of a repository that the farm knows, by its name or its address; undefined for others. */
+/** Returns the name of a repository that the farm knows, by its name or its address; undefined for others. */
 export async function knownRepository(tx: Tx, written: string): Promise<string | undefined> {
   const address = withoutPassword(written);
   const found = await tx.many(
@@ -47,7 +47,7 @@ export async function repositoryFor(tx: Tx, written: string): Promise<string> {
   return nameRepository(tx, address.kind === "local" ? address.path : withoutPassword(address.url));
 }
 
-/** Where a known repository can be fetched from. */
+/** Returns the address from which a known repository can be fetched. */
 export async function addressOfRepository(tx: Tx, name: string): Promise<string> {
   const [row] = await tx.many(
     z.object({ url: z.string() }),

@@ -16,7 +16,7 @@ export interface ResultServices {
   readonly project: string;
 }
 
-/** Jobs looked up for one preview. Each is a question to the store of blobs, and not only to a table. */
+/** Jobs looked up for one preview. Each needs a query of the blob store, and not only of a table. */
 const mostJobs = 300;
 
 const requestedAtOnce = 8;

@@ -1,6 +1,8 @@
 import { depthsOf } from "../advancing/depths.ts";
 
-/** How long it takes until all jobs are over, in ms, when each that can run does: the longest way through them. */
+/**
+ * Returns the time until all jobs have ended, in ms, if each starts as soon as possible: the longest path through them.
+ */
 export function longestWayMs(
   durations: ReadonlyMap<string, number>,
   edges: readonly { readonly job: string; readonly on: string }[],

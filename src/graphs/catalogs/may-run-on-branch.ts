@@ -9,7 +9,7 @@ import {
 
 /** A graph that a principal wants to run. */
 export interface WantedOnBranch extends WantedPriority {
-  /** Whose signature of the catalog counts. */
+  /** The signers whose signatures of the catalog are valid. */
   readonly signers: readonly Signer[];
   /** Whether a job has a patch. */
   readonly customised: boolean;
@@ -59,7 +59,7 @@ function refusedChoice(wanted: WantedOnBranch): string | undefined {
   );
 }
 
-/** Why a job cannot be customised there; undefined when it can, or is not. */
+/** Returns why a job cannot be customised there; undefined when it can, or is not customised. */
 export function refusedPatch({
   branch,
   customised,

@@ -9,7 +9,7 @@ import {
 } from "./graph-definitions.ts";
 import { addressOfRepository } from "./known-repository.store.ts";
 
-/** A branch of a repository by name, and what holds on it. */
+/** A branch of a repository, with its settings. */
 interface BranchPlace {
   readonly repository: string;
   readonly branch: string;
@@ -45,7 +45,7 @@ async function headOf(
   return services.mirrors.fetchCommit(address, branch);
 }
 
-/** The same as a branch shows it: where they cannot be had, why. */
+/** The same for a branch's page: with the reason when they cannot be read. */
 export async function nextDefinitions(
   services: CatalogServices,
   place: BranchPlace,
@@ -61,7 +61,7 @@ export async function nextDefinitions(
 }
 
 /**
- * Returns, without fetching, the definitions of a branch whose commits hold them: those of the last commit with a
+ * Returns, without fetching, the definitions of a branch whose commits contain them: those of the last commit with a
  * graph. Definitions that were pushed since are ignored.
  */
 export function lastDefinitions(current: BranchCatalog | undefined): NextDefinitions {

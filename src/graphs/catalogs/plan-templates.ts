@@ -5,16 +5,16 @@ import { type Definitions, fillTemplates } from "#definitions/fill-templates.ts"
 import { type Plan, plan } from "../plan.ts";
 import { type CatalogServices, type GraphDefinitions, withPlaces } from "./graph-definitions.ts";
 
-/** Definitions with all holes filled, and the graph that they make. */
+/** Definitions with all placeholders filled, and the graph that they make. */
 export interface PlannedTemplates {
   readonly definitions: Definitions;
   readonly planned: Plan;
 }
 
 /**
- * Plans definitions for given wishes.
+ * Plans definitions for given requests.
  *
- * The answer never changes, so it is cached for a while: a preview is mostly looked at more than once.
+ * The result never changes, so it is cached for a while: a preview is usually read more than once.
  */
 export function planTemplates(
   services: CatalogServices,

@@ -117,7 +117,7 @@ export async function previewGraph(
   };
 }
 
-/** Whether the farm itself reads the definitions from where the caller may make it read them. */
+/** Returns whether the farm itself must read the definitions from a source that the caller chose. */
 function isReadHere({ catalog, definitions }: PreviewGraph): boolean {
   return catalog === undefined && definitions === undefined;
 }
@@ -134,7 +134,7 @@ async function keepRead(
   cache.put(catalog);
 }
 
-/** Where the jobs of its graph would look for results. */
+/** Returns the place where the jobs of its graph would look for results. */
 async function placeOf(
   services: PreviewServices,
   request: PreviewGraph,
@@ -173,7 +173,7 @@ async function repositoryOf(
   return undefined;
 }
 
-/** Without a commit, templates see one that says nothing. */
+/** Returns the template context; without a commit, its fields are empty. */
 function contextOf(
   repository: string,
   branch: string,

@@ -20,8 +20,8 @@ import { templateCatalogOf } from "./template-catalog.ts";
 /**
  * Stores definitions that the caller sends, and makes a branch use them.
  *
- * The same definitions pushed twice are one catalog. Throws `DefinitionProblems` for problems that show before any hole
- * is filled.
+ * The same definitions pushed twice are one catalog. Throws `DefinitionProblems` for problems that are visible before
+ * filling placeholders.
  */
 export async function pushCatalog(
   { db, cache }: CatalogServices,
@@ -73,7 +73,7 @@ export async function pushCatalog(
   return pushed;
 }
 
-/** Returns the problems of jobs without holes: no graph can be made of these, whatever values are given. */
+/** Returns the problems of jobs without placeholders: no values can make a graph from these. */
 function problemsSeen(templates: Templates): DefinitionProblem[] {
   return templates.jobs.flatMap((template) => {
     const shape = shapeOf(template);

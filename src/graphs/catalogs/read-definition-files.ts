@@ -20,7 +20,7 @@ import type { CatalogCache } from "./catalog-cache.ts";
 /** Where a repository keeps its definitions. */
 export const definitionsDirectory = ".grange";
 
-/** A commit that lies in a mirror. */
+/** A commit in a mirror. */
 export interface MirroredCommit {
   readonly mirror: string;
   readonly sha: CommitSha;
@@ -86,7 +86,7 @@ export async function readDefinitionFiles(
       problems.push(problemNowhere("is larger than 1 MiB; split it into several files", file.path));
       continue;
     }
-    // The farm answers others in between.
+    // This lets the farm answer other requests in between.
     await setImmediate();
     const source = readSourceFile(file.path, decoder.decode(await object.take()), budget);
     if (Array.isArray(source)) problems.push(...source);

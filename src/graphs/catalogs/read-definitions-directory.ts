@@ -32,7 +32,7 @@ export async function readDefinitionsDirectory(directory: string): Promise<Map<s
   return files;
 }
 
-/** A file that is longer is cut where it can be told that it is too long. */
+/** A longer file is truncated just above the limit, so that it is recognised as too long. */
 async function readAtMost(path: string, most: number): Promise<string> {
   const file = await open(path);
   try {

@@ -6,7 +6,7 @@ import { trustKey } from "#access/trust-keys.ts";
 import type { Db } from "#db/db.ts";
 import { findSignedCatalogs } from "./signed-catalog.store.ts";
 
-/** Makes a key, has it trusted, and signs the catalog with it. */
+/** Makes a trusted key and signs the catalog with it. */
 export async function signCatalog(db: Db, keyName: string, catalog: string): Promise<void> {
   const { publicKey, privateKey } = generateKeyPairSync("ed25519");
   const bytes = Buffer.from(publicKey.export({ format: "jwk" }).x ?? "", "base64url");

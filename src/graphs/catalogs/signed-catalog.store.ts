@@ -9,7 +9,7 @@ export interface SignedCatalog {
   readonly signedDigest: string;
 }
 
-/** Finds catalogs by a digest or its beginning; two at the most. */
+/** Finds catalogs by a digest or its beginning; at most two. */
 export async function findSignedCatalogs(tx: Tx, written: string): Promise<SignedCatalog[]> {
   if (!/^[0-9a-f]{4,64}(\/[0-9]*)?$/.test(written)) return [];
   const found = await tx.many(

@@ -13,12 +13,12 @@ const unsignedKeys: ReadonlySet<string> = new Set(["priority", "ttl", "prefers"]
 export interface EntryToSign {
   readonly name: string;
   readonly definition: unknown;
-  /** Not so for the parameters, switches and other parts of a catalog of templates: of them all is signed. */
+  /** False for parameters, switches and other parts of a catalog of templates, which are signed completely. */
   readonly isJob?: boolean;
 }
 
 /**
- * Returns the digest that a signature of a catalog covers, `<hash>/<size>`: that of its definitions by name.
+ * Returns the digest that a signature of a catalog covers, `<hash>/<size>`: the digest of its definitions by name.
  *
  * Priorities, deadlines and preferred workers are left out. People change those often, and would soon sign each change
  * without reading it.

@@ -7,11 +7,11 @@ import { wantedOf } from "./graph-definitions.ts";
 import { readTemplateCatalog } from "./template-catalog.store.ts";
 import { templatesOf } from "./template-catalog.ts";
 
-/** A graph, as far as its templates go. */
+/** The part of a graph that concerns its templates. */
 interface GraphOfTemplates {
   readonly repository: string;
   readonly branch: string;
-  /** Null for a graph that was made of none. */
+  /** Null for a graph that was made without templates. */
   readonly templateCatalog: string | null;
   readonly choice: SubmittedChoice;
   /** The values that were used, for a graph whose given values were not stored. */

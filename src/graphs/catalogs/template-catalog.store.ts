@@ -9,7 +9,7 @@ import { entryKey, kindAndName, type TemplateCatalog } from "./template-catalog.
 
 const Digest = z.object({ digest: z.string() });
 
-/** Keeps templates under their names; false when this catalog was kept before. */
+/** Stores templates under their names; returns false when this catalog was already stored. */
 export async function keepTemplates(tx: Tx, catalog: TemplateCatalog): Promise<boolean> {
   if (await isKept(tx, catalog.digest)) return false;
   const bodies = new Map<string, unknown>(
@@ -54,7 +54,7 @@ const EntryRow = z.object({
   body: z.unknown(),
 });
 
-/** A catalog of templates as it was kept; undefined when there is none of this name. */
+/** Returns a stored catalog of templates; undefined when there is none of this name. */
 export async function readTemplateCatalog(
   tx: Tx,
   digest: string,
@@ -102,7 +102,8 @@ export type FoundCatalog = z.infer<typeof FoundCatalog>;
 /**
  * Returns at most two catalogs by a digest or its beginning.
  *
- * Catalogs of jobs are returned only when no catalog of templates begins so, because there are many more of them.
+ * Catalogs of jobs are returned only when no catalog of templates has this beginning, because there are many more of
+ * them.
  */
 export async function findCatalogs(tx: Tx, written: string): Promise<FoundCatalog[]> {
   if (!/^[0-9a-f]{4,64}(\/[0-9]*)?$/.test(written)) return [];

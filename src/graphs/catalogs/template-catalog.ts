@@ -8,7 +8,7 @@ import { mapInTurns } from "#scheduling/turns.ts";
 
 export type EntryKind = (typeof catalogEntryKinds)[number];
 
-/** One part of definitions with unfilled holes. */
+/** One part of definitions with unfilled placeholders. */
 export interface TemplateEntry {
   readonly kind: EntryKind;
   /** For an expression that produces jobs: the beginning of its digest, because it has no name. */
@@ -17,7 +17,7 @@ export interface TemplateEntry {
   readonly body: unknown;
 }
 
-/** Definitions with their holes, named by one digest: nothing changed, no new digest. */
+/** Definitions with unfilled placeholders, named by one digest: unchanged definitions have the same digest. */
 export interface TemplateCatalog {
   readonly digest: DefinitionDigest;
   /** Sorted by kind and name. */
@@ -49,7 +49,7 @@ export async function templateCatalogOf(templates: Templates): Promise<TemplateC
   };
 }
 
-/** How an entry is called among all of its catalog: `job/lint`, `switch/pgo`. */
+/** Returns the unique name of an entry in its catalog: `job/lint`, `switch/pgo`. */
 export function entryKey({ kind, name }: Pick<TemplateEntry, "kind" | "name">): string {
   return `${kind}/${name}`;
 }
@@ -63,7 +63,7 @@ export function kindAndName(key: string): { readonly kind: EntryKind; readonly n
 
 const remembered = new WeakMap<TemplateCatalog, Templates>();
 
-/** The definitions of a catalog, ready to be filled: no file was read, so problems name the entry. */
+/** Returns the definitions of a catalog, ready to be filled. No file was read, so problems name the entry. */
 export function templatesOf(catalog: TemplateCatalog): Templates {
   const known = remembered.get(catalog);
   if (known !== undefined) return known;

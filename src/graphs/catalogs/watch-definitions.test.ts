@@ -63,7 +63,7 @@ test("a commit to the repository that a branch has its definitions from is notic
   expect(second).toMatchObject({ commit: next, since: after(1).toISOString() });
   expect(second?.catalog).not.toBe(first?.catalog);
   expect(await isKept(db, second?.catalog ?? "")).toBe(true);
-  // Nothing new: it is as it was since then.
+  // Nothing has changed since then.
   expect(await noticed()).toEqual(second);
 });
 

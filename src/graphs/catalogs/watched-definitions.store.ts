@@ -12,7 +12,7 @@ const Watched = z.object({
 type WatchedDefinitions = z.infer<typeof Watched>;
 
 /**
- * Makes the list what branches have as their sources now: other repositories at revisions that may move. A commit's id is none.
+ * Updates the list to the current sources of branches: other repositories at movable revisions (not commit ids).
  *
  * Returns whether there are any.
  */

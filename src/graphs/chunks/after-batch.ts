@@ -1,7 +1,7 @@
 /** An item of a batch that failed. */
 interface FailedItem {
   readonly item: string;
-  /** Batches with it that failed, this one included. */
+  /** The number of failed batches with it, including this one. */
   readonly failures: number;
 }
 

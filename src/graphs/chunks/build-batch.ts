@@ -11,7 +11,7 @@ import { FileNodeSchema } from "#proto/build/bazel/remote/execution/v2/remote_ex
 import { type BuiltAction, buildAction } from "../build-action.ts";
 
 const itemsFile = ".grange-items.json";
-/** An environment has some 100 KiB, and the commands want some of it. */
+/** An environment may have about 100 KiB, and the commands need some of it. */
 const mostInEnvironment = 32 * 1024;
 
 /**

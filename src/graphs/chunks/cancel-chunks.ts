@@ -13,13 +13,13 @@ import {
 } from "./gather.store.ts";
 
 /**
- * Ends chunked runs that are to be cancelled, and those of their executions that nothing else needs. Returns how many.
+ * Ends chunked runs whose cancellation was requested, and their executions unless others need them. Returns how many.
  */
 export async function cancelChunkedRuns(db: Db, queue: CancellingQueue): Promise<number> {
   const runs = await chunkedRunsToCancel(db);
   for (const { graphId, job, run, executions } of runs) {
     const after = await queue.transaction(async (tx) => {
-      // Executions before graphs, as everywhere. Who joins one of them is known from here on.
+      // Executions are locked before graphs, as everywhere. From here on, all requests that joined them are visible.
       await lockForCancelling(tx, executions);
       const graphs = await lockGraphs(tx, [graphId]);
       const key = { graphId, job, run };

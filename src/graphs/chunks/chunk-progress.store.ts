@@ -29,7 +29,7 @@ const BatchRow = z.object({
   finishedAt: isoTime.nullable(),
 });
 
-/** How far the latest run of a job has come; undefined when it has no items. */
+/** Returns the progress of a job's latest run; undefined when it has no items. */
 export async function chunkProgress(
   tx: Tx,
   graphId: GraphId,

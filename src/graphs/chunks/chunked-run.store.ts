@@ -6,7 +6,7 @@ import { sql } from "#db/sql.ts";
 import { GraphId } from "../graph-id.ts";
 import type { WaitingItem } from "./make-batches.ts";
 
-/** A chunked job's run that begins: its items, and what its batches have in common. */
+/** A new run of a chunked job: its items, and the common data of its batches. */
 export interface NewChunkedRun {
   readonly graphId: GraphId;
   readonly job: string;
@@ -18,7 +18,7 @@ export interface NewChunkedRun {
   readonly max: number;
   readonly budgetMs: number;
   readonly retries: number;
-  /** Its batches are executed, though the action cache may have them. */
+  /** Whether its batches are executed even if the action cache has their results. */
   readonly skipCache: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface ChunkedRunKey {
   readonly run: number;
 }
 
-/** Keeps the items of runs that begin; the runs are stored, and the graphs locked. */
+/** Stores the items of new runs; the runs are stored, and the graphs locked. */
 export async function insertChunkedRun(tx: Tx, run: NewChunkedRun): Promise<void> {
   await tx.run(sql`
     insert into chunked_run (graph_id, job, run, repository, input_root, platform, size_class,
@@ -150,7 +150,7 @@ export async function markItemsOver(
 
 const HistoryRow = z.object({ item: z.string(), ms: z.number() });
 
-/** How long a job's items took lately, in ms, in whatever graph of the same repository. */
+/** Returns the recent durations of a job's items, in ms, in all graphs of the same repository. */
 export async function itemHistory(
   tx: Tx,
   graphId: GraphId,

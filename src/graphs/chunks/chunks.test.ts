@@ -120,14 +120,14 @@ describe("a chunked job", () => {
 
     const held = [];
     for (const worker of on) held.push(await worker.take());
-    // Nine go with what they have; the one that is left goes on.
+    // Nine stop with unfinished batches; the remaining one continues.
     await finish(held[0]);
     for (let n = 0; n < 3; n++) {
       await farm.settle();
       await finish(await on[0]?.take());
     }
     for (const worker of on.slice(1)) await worker.come();
-    // What the lost ones had comes once more, to whoever asks.
+    // The batches of the lost workers are offered again.
     done.push(...(await workOff(on)).flat());
 
     expect(done.toSorted()).toEqual(names(200).toSorted());
@@ -242,7 +242,7 @@ describe("a chunked job", () => {
     await workOff(on);
 
     const id = await farm.submitJobs(jobs);
-    // Other estimates may cut other batches; those that come again are known.
+    // Other estimates may give other batches; repeated ones have known results.
     const again = await workOff(on);
 
     expect(await stateOf(id)).toBe("succeeded");

@@ -1,8 +1,8 @@
-/** Nobody knows yet how long the first ones take; they are small enough to learn it soon. */
+/** The durations of the first items are unknown, so batches are small enough to measure them soon. */
 const unknownMs = 1_000;
 
 /**
- * How long each item will take, by how long it took lately. One that is new counts as the median of the known.
+ * Estimates each item's duration from its recent durations. A new item counts as the median of the known ones.
  *
  * `history` has milliseconds.
  */

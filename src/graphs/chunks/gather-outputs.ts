@@ -22,7 +22,7 @@ interface GatheringServices {
 }
 
 const mostPerTurn = 8;
-/** A server that dies leaves its turn to others after this long. */
+/** After this time, other servers take over from a dead one. */
 const turnMs = 60_000;
 
 /** Ends runs whose items have all ended, with the merged outputs of their batches. Returns how many it looked at. */

@@ -74,7 +74,7 @@ const FailedItems = z.object({
   message: z.string().nullable(),
 });
 
-/** The items that were given up: how many, some by name, and how the last batch with one of them ended. */
+/** Returns the items that were given up: their number, some names, and the end of the last batch with one of them. */
 export async function failedItems(
   tx: Tx,
   { graphId, job, run }: ChunkedRunKey,
@@ -99,7 +99,7 @@ export async function failedItems(
   return row ?? { failed: 0, names: [], outcome: null, message: null };
 }
 
-/** Notes that nothing is left to do for a run. */
+/** Records that nothing is left to do for a run. */
 export async function markRunOver(tx: Tx, { graphId, job, run }: ChunkedRunKey): Promise<void> {
   await tx.run(sql`
     update chunked_run set state = 'over', gathering_until = null

@@ -82,7 +82,7 @@ test("whatever waits, and whoever is idle: nothing is in two batches, and there 
     expect(new Set(inBatches).size).toBe(inBatches.length);
     expect(batches.every((batch) => batch.length > 0)).toBe(true);
     expect(underWay + batches.length).toBeLessThanOrEqual(Math.max(max, underWay));
-    // When there is work, and leave for it, some of it is begun.
+    // When there is work and it is allowed, some of it is begun.
     const mustBegin = items.length > 0 && underWay < min;
     expect(mustBegin && batches.length === 0).toBe(false);
   }

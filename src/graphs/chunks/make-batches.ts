@@ -6,20 +6,20 @@ export interface WaitingItem {
   readonly again: number | null;
 }
 
-/** How many batches there are, and may be. */
+/** The current and the allowed number of batches. */
 export interface Capacity {
   /** Planned, queued or running. */
   readonly underWay: number;
   /** How many of them run. */
   readonly running: number;
-  /** Slots of workers that serve the job and have nothing to do. */
+  /** Idle slots of workers that serve the job. */
   readonly idle: number;
   readonly min: number;
   readonly max: number;
   readonly budgetMs: number;
 }
 
-/** How many batches there are to be at once: as many as find a worker, but at least `min`. */
+/** Returns the target number of simultaneous batches: as many as find a worker, but at least `min`. */
 export function batchesAtOnce({ running, idle, min, max }: Capacity): number {
   return Math.min(max, Math.max(min, running + idle));
 }
@@ -27,7 +27,7 @@ export function batchesAtOnce({ running, idle, min, max }: Capacity): number {
 /**
  * Returns the batches to begin now, as lists of items; each waiting item is in at most one.
  *
- * Groups of items that are tried again go first, unchanged. Of the others the largest go first. A batch takes half of
+ * Groups of items that are retried come first, unchanged. Of the others, the largest come first. A batch takes half of
  * each worker's share of the remaining time, so that batches shrink towards the end and no worker is left with a long
  * one; but never more than the budget.
  */

@@ -23,10 +23,11 @@ interface BatchResult {
 }
 
 /**
- * One result of all batches' outputs, as if one action had made them. Puts merged directories into the store.
+ * Returns one result with the outputs of all batches, as if one action had made them. Puts merged directories into the
+ * store.
  *
  * Each batch may add files of its own to a directory. A path that two of them made differently is refused with
- * `invalid_argument`: which one won would depend on their order.
+ * `invalid_argument`, because the winner would depend on their order.
  */
 export async function mergeResults(
   store: BlobStore,
@@ -70,7 +71,7 @@ async function storeDirectory(
   path: string,
   parts: readonly TreePart[],
 ): Promise<OutputDirectory> {
-  // Seen from the directory. An empty one is an entry of its own, and no entry within.
+  // Relative to the directory. An empty directory is itself an entry, and not an entry within.
   const within = parts
     .filter((part) => part.path !== path)
     .map((part) => ({ ...part, path: part.path.slice(path.length + 1) }));

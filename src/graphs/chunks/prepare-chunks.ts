@@ -48,7 +48,7 @@ export async function prepareChunks(
       max: chunks.max ?? Math.max(usual.max, min),
       budgetMs: parseDuration(chunks.budget ?? "") ?? usual.budgetMs,
       retries: job.definition.retries ?? 0,
-      // Who asks for another run of what succeeded wants it executed.
+      // A request for another run after a success requires execution.
       skipCache: job.skipCache || job.cause === "retrigger",
     },
   };

@@ -14,7 +14,7 @@ export function readItems(text: string, from: string): string[] {
       `${from} is no list of items: ${issue?.message ?? "it is empty"}`,
     );
   }
-  // Named twice, an item is done once all the same.
+  // An item that is named twice is done only once.
   return [...new Set(parsed.data)];
 }
 

@@ -20,7 +20,7 @@ interface ChunkedJob {
   readonly job: string;
 }
 
-/** A worker that was not heard of for so long counts for nothing. */
+/** A worker that was silent for this time is not counted. */
 const silentMs = 60_000;
 
 /**

@@ -33,7 +33,7 @@ export interface BatchServices {
   readonly logger: Logger;
   /** The queue's own transaction: executions that are submitted in it are handed out right after the commit. */
   readonly transaction: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;
-  /** The queue's: which size classes executions are to run on. Nobody chooses when absent. */
+  /** The queue's function that chooses size classes for executions. No choice when absent. */
   readonly chooseSizes?: (
     requests: readonly ExecutionRequest[],
   ) => Promise<readonly ExecutionRequest[]>;
@@ -41,7 +41,7 @@ export interface BatchServices {
 
 const mostPerTurn = 16;
 const atOnce = 4;
-/** A server that dies loses its batches to others after this long. */
+/** After this time, other servers take over the batches of a dead one. */
 const turnMs = 15_000;
 
 /** Makes planned batches into actions and submits them to the queue. Returns how many. */
@@ -113,7 +113,7 @@ async function queueOne(
       mnemonic: "batch",
       configuration: "",
     }),
-    // REv2's lower is sooner; people's higher is.
+    // In REv2, lower priorities come first; in the API, higher ones.
     priority: 0 - batch.priority,
     top: batch.top,
     invocation: batch.graphId,
@@ -132,7 +132,8 @@ async function queueOne(
     const wanted = await queueBatch(tx, batch, built.action.digest, executionId);
     if (wanted === undefined)
       throw new Fault("aborted", "the batch was taken away while it was prepared");
-    // Somebody changed the graph's priority before we had its lock, and could not see this one.
+    // The graph's priority was changed before this transaction had its lock; that change did not include this
+    // execution.
     if (wanted.priority !== batch.priority || wanted.top !== batch.top)
       await replaceExecutions(tx, await urgencyOf(tx, [executionId]));
     await advanceStoredGraph(tx, graph, [batch.job]);

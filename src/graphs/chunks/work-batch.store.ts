@@ -26,7 +26,7 @@ const PlannedBatch = z.object({
   priority: z.number(),
   top: z.boolean(),
 });
-/** A batch whose action has to be made. */
+/** A batch whose action must be prepared. */
 export type PlannedBatch = z.infer<typeof PlannedBatch>;
 
 /** Takes planned batches, the longest planned first; no other server takes them until `until`. */
@@ -194,7 +194,7 @@ export function moveBatches(
   );
 }
 
-/** Notes that the items of batches which succeeded are done. */
+/** Records that the items of successful batches are done. */
 export async function markItemsDone(tx: Tx, batches: readonly BatchKey[]): Promise<void> {
   await tx.run(sql`
     update work_item set state = 'done'
@@ -208,7 +208,7 @@ export async function markItemsDone(tx: Tx, batches: readonly BatchKey[]): Promi
 
 const FailedRow = z.object({ item: z.string(), failures: z.number() });
 
-/** Counts a batch's failure on each of its items. Answers them in the order in which they are listed. */
+/** Counts a batch's failure for each of its items. Returns the items in the order of the list. */
 export async function countFailure(
   tx: Tx,
   { graphId, job, run, number }: BatchKey,
@@ -225,7 +225,7 @@ export async function countFailure(
   return rows.toSorted((a, b) => (a.item < b.item ? -1 : 1));
 }
 
-/** Lets groups of a batch's items wait for another try, each group by itself; gives up the others. */
+/** Queues groups of a batch's items for a retry, each group separately; gives up the others. */
 export async function regroupItems(
   tx: Tx,
   { graphId, job, run, number }: BatchKey,

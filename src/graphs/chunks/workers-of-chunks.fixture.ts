@@ -15,7 +15,7 @@ type Farm = Awaited<ReturnType<typeof farmOfKinds>>;
 /** The pool that the tests' chunked jobs ask for, so that no other worker counts. */
 export const pool = "chunks";
 
-/** What a pretended worker was given: a batch. */
+/** A batch that was assigned to a simulated worker. */
 export interface HeldBatch {
   readonly items: readonly string[];
   finish(answer?: {
@@ -24,7 +24,7 @@ export interface HeldBatch {
   }): Promise<void>;
 }
 
-/** A machine with one slot, which comes, takes batches, and may go without a word. */
+/** A simulated machine with one slot, which registers, claims batches, and may disappear without notice. */
 export class PretendedWorker {
   readonly name: string;
   readonly #farm: Farm;
@@ -35,7 +35,7 @@ export class PretendedWorker {
     this.name = name;
   }
 
-  /** Comes, for the first time or again: what it held before is lost. */
+  /** Registers, possibly again: its earlier leases are lost. */
   async come(): Promise<void> {
     this.#instanceId = randomUUID();
     await this.#farm.queue.register({

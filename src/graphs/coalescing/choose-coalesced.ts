@@ -2,9 +2,9 @@
 export interface WaitingOfKey {
   readonly graphId: string;
   readonly job: string;
-  /** The date of its commit, in ms since 1970. Submitting an older commit again does not make it newer. */
+  /** The date of its commit, in ms since 1970: an older commit that is submitted again does not become newer. */
   readonly committedMs: number;
-  /** Graphs that were submitted later have higher ones. */
+  /** Later submitted graphs have higher numbers. */
   readonly graphNumber: number;
   readonly waitedMs: number;
   /** From its definition: how many jobs must wait before it, and for how long. */

@@ -125,7 +125,7 @@ test("what was coalesced runs when somebody activates it, and is not coalesced a
 
   expect(ended).toBe(0);
   expect(await states(ids)).toEqual(["succeeded", "coalesced", "succeeded"]);
-  // Its first run ended as cancelled when the newer one took over.
+  // Its first run ended as cancelled when it was coalesced into the newer one.
   expect((await jobDetail(db, oldest, "slow"))?.runList.map(({ cause }) => cause)).toEqual([
     "activate",
     "first",

@@ -5,9 +5,9 @@ import { chooseCoalesced } from "./choose-coalesced.ts";
 import { coalescibleJobs, setCoalescedAside } from "./coalescing.store.ts";
 
 /**
- * Lets the newest of the jobs that wait under one key stand for the older ones. Returns how many were set aside.
+ * Coalesces older waiting jobs of a key into the newest one. Returns how many were set aside.
  *
- * Nothing is merged: an older job refers to the run that stands for it, and runs itself if somebody activates it.
+ * Nothing is merged: an older job refers to the run that is used for it, and runs itself if it is activated.
  */
 export async function coalesceJobs(db: Db, queue: CancellingQueue, now: Date): Promise<number> {
   let ended = 0;

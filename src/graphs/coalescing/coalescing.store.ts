@@ -59,7 +59,7 @@ export async function coalescibleJobs(tx: Tx, now: Date): Promise<CoalescibleJob
 const SetAsideJob = z.object({ graphId: WaitingJob.shape.graphId, job: z.string() });
 
 /**
- * Sets older jobs aside, as answered for by a newer one, while that one is still to run.
+ * Marks older jobs as coalesced into a newer one that has not run yet.
  *
  * All their graphs are locked. Jobs in state `queued` only when their execution is among `unbegun`.
  */

@@ -15,7 +15,7 @@ const JobOfCommit = z.object({
 });
 const Answering = JobOfCommit.extend({ outcome: RunOutcome.nullable() });
 
-/** How a job stands to others of its key; undefined when there is no such job. */
+/** Returns how a job relates to others of its key; undefined when there is no such job. */
 export async function jobCoalescing(
   tx: Tx,
   graphId: GraphId,
@@ -84,7 +84,7 @@ const Range = z.object({
   bad: z.string(),
 });
 
-/** From the last commit of the branch on which the job succeeded, to the one on which it failed. */
+/** Returns the range from the branch's last commit on which the job succeeded to the commit on which it failed. */
 async function rangeToBisect(
   tx: Tx,
   graphId: GraphId,

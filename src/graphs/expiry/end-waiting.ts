@@ -29,7 +29,7 @@ export async function endWaiting(
     return db.transaction((tx) => setAsideAndAdvance(tx, graphs, () => setAside(tx, [])));
   }
   const { ended, after } = await queue.transaction(async (tx) => {
-    // From here on no run joins them and no worker gets them.
+    // From here on, no run can join them and no worker can get them.
     await lockForCancelling(tx, executions);
     const unbegun = (await readExecutions(tx, executions))
       .filter(({ state }) => state.kind === "queued")

@@ -5,7 +5,7 @@ import type { ExecutionId } from "#execution/execution.ts";
 import { GraphId } from "../graph-id.ts";
 import { isQueuedWith, namedJobs, WaitingJob } from "./waiting-job.store.ts";
 
-/** Jobs that wait for their start although their time to live is over, the longest over first. */
+/** Returns jobs that wait for their start beyond their time to live, the longest expired first. */
 export function jobsToExpire(tx: Tx, now: Date, most: number): Promise<WaitingJob[]> {
   return tx.many(
     WaitingJob,
@@ -81,7 +81,7 @@ export function setExpiredAside(
   );
 }
 
-/** `job.ttl_ms` as people wrote it, near enough: 90s, 15m, 2h, 1h 30m, 3d. */
+/** `job.ttl_ms` approximately as people wrote it: 90s, 15m, 2h, 1h 30m, 3d. */
 const shortDuration = sql`
   (select string_agg(part, ' ') from unnest(array[
     nullif(job.ttl_ms / 86400000, 0) || 'd', nullif(job.ttl_ms / 3600000 % 24, 0) || 'h',

@@ -1,7 +1,7 @@
 import { Fault } from "#core/fault.ts";
 import { parseDuration } from "#definitions/duration.ts";
 
-/** How long any job of a graph may wait for its start, ms; undefined when the graph sets no bound. */
+/** Returns how long each job of a graph may wait for its start, in ms; undefined without a limit. */
 export function graphTtlMs(written: string | undefined): number | undefined {
   if (written === undefined) return undefined;
   const ms = parseDuration(written);

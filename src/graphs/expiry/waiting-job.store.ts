@@ -18,7 +18,7 @@ export function namedJobs(jobs: readonly WaitingJob[]): Sql {
   return sql`unnest(${jobs.map(({ graphId }) => graphId)}::uuid[], ${jobs.map(({ job }) => job)}::text[])`;
 }
 
-/** Whether a job's run waits in the queue with one of these executions, as a condition on `job`. */
+/** Returns a condition on `job`: its run waits in the queue with one of these executions. */
 export function isQueuedWith(executions: readonly ExecutionId[]): Sql {
   return sql`job.state = 'queued' and exists (
     select from run

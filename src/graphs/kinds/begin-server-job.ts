@@ -6,9 +6,9 @@ import type { ServerJobEnd, ServerJobKind } from "./server-job-end.ts";
 
 /** How a run that the farm serves begins. */
 type ServerJobBegin =
-  /** Until `dueAt`; null: until a person says so. */
+  /** It waits until `dueAt`; null: until a person continues it. */
   | { readonly kind: "waits"; readonly dueAt: Date | null }
-  /** `dueAt`: null when another event ends it. */
+  /** It runs until `dueAt`; null when another event ends it. */
   | { readonly kind: "runs"; readonly dueAt: Date | null }
   | ({ readonly kind: "over" } & ServerJobEnd);
 

@@ -21,7 +21,7 @@ export interface ServerJobServices {
   readonly webhooks: Webhooks;
 }
 
-/** Jobs and graphs a transaction at most: enough to share a commit, few enough to be done in a moment. */
+/** The limit for jobs and graphs per transaction: enough to share a commit, few enough to be fast. */
 const mostJobs = 1_000;
 const mostGraphs = 256;
 
@@ -42,7 +42,7 @@ export function beginServerJobs(
     const runs = ready.map((serverJob) => runOf(serverJob, now));
     await insertRuns(tx, runs);
     await keepNotifications(tx, ready, webhooks, now);
-    // A dummy that takes no time is over already, and may be tried again.
+    // A dummy without duration has already ended, and may be retried.
     await passOnEndedRuns(
       tx,
       graphs,
@@ -74,7 +74,7 @@ function runOf(serverJob: ReadyServerJob, now: Date): NewRun {
   }
 }
 
-/** Puts what dummies make into the store, before their runs are over. */
+/** Stores the outputs of dummies before their runs end. */
 async function keepDummyOutputs(
   store: BlobStore,
   serverJobs: readonly ReadyServerJob[],

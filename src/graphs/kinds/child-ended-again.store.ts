@@ -14,7 +14,7 @@ const RunToFollow = z.object({
   /** The result of its commands: an REv2 ActionResult, binary. Null when it has no commands. */
   result: z.instanceof(Uint8Array).nullable(),
 });
-/** The run that made a graph, over before that graph ended again. */
+/** A run that made a graph and ended before that graph ended again. */
 type RunToFollow = z.infer<typeof RunToFollow>;
 
 /**
@@ -38,7 +38,7 @@ export function runsToFollow(tx: Tx, children: readonly GraphId[]): Promise<RunT
   );
 }
 
-/** Says of jobs why they get a further run. */
+/** Records why jobs get a further run. */
 export async function noteWhy(tx: Tx, runs: readonly RunToFollow[]): Promise<void> {
   if (runs.length === 0) return;
   await tx.run(sql`

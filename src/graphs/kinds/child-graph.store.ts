@@ -139,7 +139,7 @@ export function ancestorsOf(tx: Tx, graphId: GraphId): Promise<z.infer<typeof An
 
 const One = z.object({ one: z.literal(1) });
 
-/** Whether a run still waits for its graph to be planned. The parent is locked. */
+/** Returns whether a run still waits for the planning of its graph. The parent is locked. */
 export async function stillToPlan(tx: Tx, { graphId, job, run }: RunKey): Promise<boolean> {
   const rows = await tx.many(
     One,
@@ -172,7 +172,7 @@ export async function keepChild(
   `);
 }
 
-/** Lets a run be planned later, after a failure of ours. */
+/** Postpones the planning of a run after a failure of the farm. */
 export async function planLater(tx: Tx, { graphId, job, run }: RunKey, at: Date): Promise<void> {
   await tx.run(sql`
     update run set due_at = ${at}

@@ -65,7 +65,7 @@ export async function definitionsOfChild(
   };
 }
 
-/** A graph that the definitions name which the run's own graph was made of. */
+/** Returns a named graph from the definitions of the run's own graph. */
 async function namedGraph(
   { db, cache, evaluator }: ChildDefinitionServices,
   run: RunToPlan,
@@ -94,7 +94,7 @@ async function namedGraph(
   return { definitions, templates };
 }
 
-/** Whether one of the graphs that the run is within is this one already. */
+/** Returns whether this graph is already one of the run's ancestors. */
 async function isWithinItself(
   db: Db,
   { graphId, templateCatalog }: RunToPlan,

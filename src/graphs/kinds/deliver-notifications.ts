@@ -12,7 +12,7 @@ import type { Webhooks } from "./webhooks.ts";
 
 const atOnce = 8;
 const mostPerTurn = 32;
-/** Well above what one turn of tries can take. */
+/** Well above the time of one round of attempts. */
 const turnMs = 120_000;
 
 /** Sends the notifications that are due at `now`. Returns how many. */

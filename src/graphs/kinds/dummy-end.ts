@@ -6,7 +6,7 @@ import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remot
 import type { NamedBlob } from "../build-action.ts";
 import type { ServerJobEnd } from "./server-job-end.ts";
 
-/** How a run of a dummy ends: as its definition says, run by run. */
+/** Returns the end of a dummy's run, as its definition states for each run. */
 export function dummyEnd(name: string, definition: JobDefinition, run: number): ServerJobEnd {
   const dummy = definition.dummy ?? {};
   const outcome =

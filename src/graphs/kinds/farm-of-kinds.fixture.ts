@@ -18,13 +18,13 @@ export async function farmOfKinds(db: Db, webhooks = new Webhooks([])) {
     ...childGraphTasks(services),
     ...chunkTasks(services),
   ];
-  /** Does all that can be done without time going by. */
+  /** Does all work that is possible without advancing the time. */
   const settle = async () => {
     for (let did = 1; did > 0; ) {
       did = await prepareReadyJobs(farm.parts);
       for (const task of tasks) did += await task.run(now);
       if (did > 0) continue;
-      // The queue goes by the real time, and so does what its executions leave to be done.
+      // The queue uses the real time, and so does the work after its executions.
       const due = await nextDue(db);
       if (due !== undefined && due > now && due <= new Date()) {
         now = new Date();
@@ -57,7 +57,7 @@ export async function farmOfKinds(db: Db, webhooks = new Webhooks([])) {
         scripts.push(...ran);
       }
     },
-    /** Lets time pass until something is due, and does it. Answers how long that was, in ms. */
+    /** Advances the time until something is due, and does it. Returns the elapsed time in ms. */
     async untilNextDue() {
       const due = await nextDue(db);
       const ms = due === undefined ? Number.POSITIVE_INFINITY : due.getTime() - now.getTime();

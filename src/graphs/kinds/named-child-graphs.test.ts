@@ -57,7 +57,7 @@ test("a graph job makes the graph that it names, with the values that it gives",
   const child = await childOf(id, "german");
 
   expect(await farm.states(child)).toEqual({ build: "succeeded", slow: "inactive" });
-  // Given by the job, said by the named graph, as in the graph that the job is in.
+  // Values from the job, from the named graph, and from the job's own graph.
   expect((await definitionOfJob(db, child, "build"))?.tags).toMatchObject({
     locale: "de",
     level: "high",

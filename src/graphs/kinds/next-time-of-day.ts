@@ -1,10 +1,10 @@
 const dayMs = 24 * 3_600_000;
 
 /**
- * The first instant after `after` at which clocks in `timeZone` show `timeOfDay` ("19:00").
+ * Returns the first instant after `after` at which clocks in `timeZone` show `timeOfDay` ("19:00").
  *
- * A time that the clocks skip in spring counts as the moment that much later (02:30 is then 03:30); one
- * that they show twice in autumn counts the first time.
+ * A time that is skipped in spring is moved by the skipped amount (02:30 becomes 03:30); of a time that occurs twice in
+ * autumn, the first is used.
  */
 export function nextTimeOfDay(after: Date, timeOfDay: string, timeZone: string): Date {
   const [hours = 0, minutes = 0] = timeOfDay.split(":").map(Number);
@@ -15,9 +15,9 @@ export function nextTimeOfDay(after: Date, timeOfDay: string, timeZone: string):
   }
 }
 
-/** The instant of a local time, which is given as if it were UTC's. */
+/** Returns the instant of a local time that is given as if it were UTC. */
 function instantOf(local: number, timeZone: string): number {
-  // A day before and after there is one offset each; between them at most one change.
+  // The offsets one day before and after are used; there is at most one change between them.
   const before = offsetMs(local - dayMs, timeZone);
   const candidates = [before, offsetMs(local + dayMs, timeZone)].map((offset) => local - offset);
   const shown = candidates.filter((instant) => instant + offsetMs(instant, timeZone) === local);

@@ -6,7 +6,7 @@ import { GraphId } from "../graph-id.ts";
 import type { ReadyServerJob } from "./server-job.store.ts";
 import type { Webhooks } from "./webhooks.ts";
 
-/** How long a notification is tried before it has failed. */
+/** How long delivery of a notification is retried before it fails. */
 const retryHours = 24;
 /** Names of awaited jobs that a notification lists; it is to stay below 64 KiB. */
 const mostNeeds = 200;
@@ -100,14 +100,14 @@ const Notification = z.object({
   attempts: z.number(),
   giveUpAt: z.date(),
 });
-/** Something to be told, once more or for the first time. */
+/** A notification to send, possibly again. */
 export type Notification = z.infer<typeof Notification>;
 
 /**
  * Takes due notifications.
  *
- * Until `until` no other server takes them; when this server dies, another sends them then. A receiver may therefore
- * get one twice, and can recognise it by its id.
+ * Until `until` no other server takes them; if this server dies, another one sends them after that. A receiver may
+ * therefore get one twice, and can recognise it by its id.
  */
 export function takeNotifications(
   tx: Tx,
@@ -167,7 +167,7 @@ export async function keepTold(
 
 const Next = z.object({ at: z.date().nullable() });
 
-/** When the next notification is to be tried. */
+/** Returns the time of the next delivery attempt. */
 export async function nextNotification(tx: Tx): Promise<Date | undefined> {
   const [row] = await tx.many(
     Next,

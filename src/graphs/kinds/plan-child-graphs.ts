@@ -33,12 +33,12 @@ import { succeeded } from "./server-job-end.ts";
 export type ChildGraphServices = ChildDefinitionServices &
   Parameters<typeof resolveSources>[0] & { readonly logger: Logger };
 
-/** Graphs within graphs: enough for what people write, too few for what never ends. */
+/** The nesting limit of graphs: enough for real definitions, and it stops endless recursion. */
 const deepest = 4;
 /** The most jobs of a submitted graph together with all graphs that its jobs make. */
 const mostJobs = 50_000;
 const mostPerTurn = 4;
-/** A server that dies leaves its turn to others after this long. */
+/** After this time, other servers take over from a dead one. */
 const turnMs = 60_000;
 const pauseMs = 5_000;
 
@@ -124,7 +124,7 @@ async function admit(
   });
 }
 
-/** Whoever submitted the first graph, with the rights that the principal has now. */
+/** Returns the submitter of the first graph, with the current rights. */
 async function submitterOf(tx: Tx, { submittedBy }: RunToPlan): Promise<Principal> {
   return { name: submittedBy, grants: await grantsOf(tx, submittedBy) };
 }

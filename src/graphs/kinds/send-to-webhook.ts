@@ -13,7 +13,7 @@ export async function sendToWebhook(
   webhooks: Webhooks,
   { id, url, body }: { readonly id: string; readonly url: string; readonly body: unknown },
 ): Promise<string | undefined> {
-  // The configuration may have changed since it was kept.
+  // The configuration may have changed since the notification was stored.
   if (!webhooks.allows(url)) return "the configuration of the server does not allow this URL";
   const bytes = Buffer.from(JSON.stringify(body));
   if (bytes.length > mostBytes) return `it has ${bytes.length} bytes, more than ${mostBytes}`;
@@ -25,7 +25,7 @@ export async function sendToWebhook(
   }
 }
 
-/** Answers the status. A redirect is an answer like any other: it is not followed, for it may lead anywhere. */
+/** Returns the status. Redirects are not followed, because they may lead to any address. */
 function post(webhooks: Webhooks, url: URL, id: string, bytes: Buffer): Promise<number> {
   const host = url.hostname.replace(/^\[|\]$/g, "");
   if (isIP(host) !== 0 && !webhooks.allowsAddress(host))
@@ -33,7 +33,7 @@ function post(webhooks: Webhooks, url: URL, id: string, bytes: Buffer): Promise<
   const send = url.protocol === "https:" ? requestHttps : requestHttp;
   return new Promise((resolve, reject) => {
     const heard = (response: IncomingMessage) => {
-      // Whatever it says beyond its status is not read.
+      // The body of the response is not read.
       response.destroy();
       resolve(response.statusCode ?? 0);
     };
@@ -60,7 +60,7 @@ function post(webhooks: Webhooks, url: URL, id: string, bytes: Buffer): Promise<
   });
 }
 
-/** Resolves names as usual, but to no private address: the one that is checked is the one that is used. */
+/** Resolves names as usual, but not to private addresses: the checked address is also the one that is used. */
 function allowedLookup(webhooks: Webhooks): LookupFunction {
   return (hostname, options, answer) => {
     lookUp(hostname, { ...options, all: true }, (failure, found) => {

@@ -23,8 +23,8 @@ interface ServerJobParts extends ServerJobServices, BatchServices, ChildGraphSer
 }
 
 /**
- * Runs the jobs that need no worker, and looks after those that need several, until it is stopped. Any number of
- * servers may do it.
+ * Runs the jobs that need no worker, and manages those that need several, until it is stopped. Any number of servers
+ * may do it.
  *
  * Fast work and work that waits for others run in separate loops: a webhook that does not answer delays no timer.
  */

@@ -8,7 +8,7 @@ import { dummyEnd } from "./dummy-end.ts";
 export const ServerJobKind = z.enum(["breakpoint", "timer", "notify", "dummy"]);
 export type ServerJobKind = z.infer<typeof ServerJobKind>;
 
-/** How a run ended that the server itself executed. */
+/** The end of a run that the server itself executed. */
 export interface ServerJobEnd {
   readonly outcome: RunOutcome;
   /** For people; null without a message. */
@@ -17,7 +17,7 @@ export interface ServerJobEnd {
   readonly failureClass: string | null;
   /** Its result: an REv2 ActionResult, binary. */
   readonly result: Uint8Array | null;
-  /** Why its job counts as something else than the run's outcome says. */
+  /** Why its job's state differs from the run's outcome. */
   readonly setAside: SetAside | null;
 }
 

@@ -5,23 +5,23 @@ import { type IdleState, neverIdle, periodMs } from "#core/idle-state.ts";
 import type { Service } from "#core/service.ts";
 import type { Db } from "#db/db.ts";
 
-/** Something that the farm does again and again, when there is something to do. */
+/** A recurring task of the farm. */
 export interface Task {
   /** For the log message of a failure. */
   readonly name: string;
   /** Does a batch of due work; returns how much there was. Called until it returns 0. */
   run(now: Date): Promise<number>;
-  /** When there is something to do next, as far as is known. */
+  /** Returns the known time of the next work. */
   next?(): Promise<Date | undefined>;
 }
 
-/** Notifications wake the loop; this is the net below them. */
+/** Notifications wake the loop; this poll is a backup. */
 const pollMs = 2_000;
 const momentMs = 50;
-/** A failure of the database, most likely: it is given time to come back. */
+/** A failure of the database, most likely; this is the time before the retry. */
 const pauseMs = 1_000;
 
-/** Does chores until it is stopped: when one of the channels tells, and when something comes due. */
+/** Runs tasks until it is stopped: after notifications on its channels, and when work is due. */
 export async function startServerJobLoop(parts: {
   readonly db: Db;
   readonly clock: Clock;
@@ -71,7 +71,7 @@ export async function startServerJobLoop(parts: {
       if (turns.some(({ did }) => did > 0)) continue;
       const now = clock.now().getTime();
       const dueIn = turns.flatMap(({ next }) => (next === undefined ? [] : [next.getTime() - now]));
-      // A time that has come, but finds nothing to do, is in other hands: they are given a moment.
+      // If work is due but none was found, another server has it: wait a moment.
       await sleep(
         seen,
         Math.min(periodMs(idle, pollMs), ...dueIn.map((ms) => Math.max(ms, ms > 0 ? 1 : momentMs))),

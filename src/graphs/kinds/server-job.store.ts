@@ -48,7 +48,7 @@ const ReadyServerJob = z.object({
 });
 export type ReadyServerJob = z.infer<typeof ReadyServerJob>;
 
-/** The ready jobs of locked graphs that the farm is to serve. */
+/** Returns the ready jobs of locked graphs that the farm itself runs. */
 export function readyServerJobs(
   tx: Tx,
   graphs: readonly GraphId[],
@@ -108,7 +108,7 @@ const DueServerJob = z.object({
 });
 type DueServerJob = z.infer<typeof DueServerJob>;
 
-/** The runs of locked graphs that are due. To those that are graphs, others see. */
+/** Returns the due runs of locked graphs, without runs of graph jobs, which other code handles. */
 export function dueServerJobs(
   tx: Tx,
   graphs: readonly GraphId[],
@@ -202,7 +202,7 @@ export async function finishServerJobs(
 
 const Due = z.object({ at: z.date().nullable() });
 
-/** When the next run is due that the farm serves; undefined when none is. */
+/** Returns when the next run that the farm serves is due; undefined when none is. */
 export async function nextDue(tx: Tx): Promise<Date | undefined> {
   const [row] = await tx.many(
     Due,
@@ -214,7 +214,7 @@ export async function nextDue(tx: Tx): Promise<Date | undefined> {
   return row?.at ?? undefined;
 }
 
-/** Tells the server-job loops of all servers, at commit, that something may be due earlier than they know. */
+/** Notifies the server-job loops of all servers, at commit, that work may be due earlier than planned. */
 export async function wakeServerJobs(tx: Tx): Promise<void> {
   await tx.run(sql`select pg_notify('grange_errand', '')`);
 }

@@ -90,7 +90,7 @@ describe("a timer", () => {
 
     const [run] = await farm.runs(id, "t");
 
-    // Tokyo is nine hours ahead, all the year.
+    // Tokyo is nine hours ahead, all year.
     expect(run?.dueAt).toMatch(/T10:00:00\.000Z$/);
     await farm.untilNextDue();
     expect(await farm.states(id)).toEqual({ t: "succeeded" });

@@ -25,7 +25,7 @@ export async function settleChildGraphs(db: Db): Promise<number> {
   return db.transaction(async (tx) => {
     const over = await endedChildren(tx, mostPerTurn);
     if (over.length === 0) return 0;
-    // The graphs that wait, not those that have ended: no two of a family are ever locked by one that is not their elder's.
+    // Locks the waiting graphs, not the ended ones, so that a parent and its child are never locked in opposite orders.
     const graphs = await lockGraphs(
       tx,
       over.map(({ graphId }) => graphId),
@@ -38,7 +38,7 @@ export async function settleChildGraphs(db: Db): Promise<number> {
     const settled: (EndedChild & { readonly end: ServerJobEnd })[] = [];
     for (const each of over) {
       const end = endOf(byChild.get(each.child));
-      // Somebody has retriggered one of its jobs before we came.
+      // One of its jobs was retriggered meanwhile.
       if (end === undefined) await unmarkEnd(tx, each);
       else settled.push({ ...each, end });
     }

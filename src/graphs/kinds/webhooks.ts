@@ -3,8 +3,8 @@ import { isLoopbackAddress, isPrivateAddress } from "#git/special-address.ts";
 /**
  * Where the farm may send notifications: prefixes of URLs, from the server's configuration.
  *
- * Any commit can contain definitions. Without this limit, anybody who may push could make the farm send requests to
- * everything that its machine reaches.
+ * Any commit can contain definitions. Without this limit, everyone with push access could make the farm send requests
+ * to every address that its machine reaches.
  */
 export class Webhooks {
   readonly #prefixes: readonly URL[];
@@ -21,7 +21,7 @@ export class Webhooks {
     );
   }
 
-  /** Whether a host may have this address. Private ones only when they are listed themselves, and not by a name. */
+  /** Whether a host may have this address. Private addresses only if they are listed as addresses, not by name. */
   allowsAddress(address: string): boolean {
     if (!isPrivateAddress(address)) return true;
     return this.#prefixes.some(({ hostname }) => {

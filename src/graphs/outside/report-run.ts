@@ -58,7 +58,7 @@ export async function reportRun(
   });
 }
 
-/** The number of the run that a report is about; it begins one when the job is ready for it. */
+/** Returns the number of the run for a report; begins one when the job is ready. */
 async function runUnderWay(
   tx: Tx,
   graph: LockedGraph,

@@ -16,7 +16,7 @@ const OutsideJob = z.object({
   outputs: z.array(z.string()),
   inputRuns: z.record(z.string(), z.number()),
 });
-/** A job as far as reports about it go. */
+/** The part of a job that reports need. */
 export type OutsideJob = z.infer<typeof OutsideJob>;
 
 /** The graph is locked. */

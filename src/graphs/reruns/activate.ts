@@ -34,7 +34,7 @@ export function activate(
   });
 }
 
-/** Sets jobs inactive that have not started; or says what that would do. */
+/** Sets jobs that have not started inactive; or returns what that would change. */
 export function deactivate(
   services: ChangeServices,
   graphId: GraphId,

@@ -20,11 +20,11 @@ import { prolongSeries } from "./series.store.ts";
 
 export interface ChangeServices {
   readonly db: Db;
-  /** Per minute that a worker is busy, in whatever the farm's owner counts; 0 for nothing. */
+  /** The price of a busy worker minute, in the farm owner's unit; 0 for none. */
   readonly pricePerWorkerMinute: number;
 }
 
-/** A change of what jobs of some graphs want. */
+/** A change of the requested runs of some graphs' jobs. */
 interface GraphChange {
   readonly graphId: GraphId;
   readonly wholeSet: boolean;
@@ -35,11 +35,11 @@ interface GraphChange {
   readonly reason?: string | undefined;
   /** For the audit log: the request as it was made. */
   readonly detail: Readonly<Record<string, unknown>>;
-  /** Names the wish, also in `detail`: it is done at most once. */
+  /** Identifies the request, also in `detail`: it is executed at most once. */
   readonly once?: string | undefined;
   /** Pure: the same graphs give the same plans. */
   plan(graphs: readonly GraphSnapshot[]): readonly PlannedGraph[];
-  /** In words, why a listed job runs. */
+  /** Returns, as text, why a listed job runs. */
   whyOf(job: PlannedGraph["jobs"][number]): string;
   /** Jobs that lose their customisation; in a dry run they still have it. */
   readonly uncustomises?: readonly string[];

@@ -10,9 +10,9 @@ export interface JobChoice {
 }
 
 /**
- * Which jobs of which graphs are meant; throws `not_found` when it is none.
+ * Returns the selected jobs of each graph; throws `not_found` when there are none.
  *
- * A name must be that of a job in one of the graphs: a misspelt one would else be done without.
+ * A name must be that of a job in one of the graphs: otherwise a misspelt name would be ignored.
  */
 export function chooseJobs<Graph extends { readonly jobs: readonly SelectableJob[] }>(
   graphs: readonly Graph[],

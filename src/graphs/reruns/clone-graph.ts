@@ -94,7 +94,7 @@ interface NewClone {
   readonly whole: Plan;
   readonly portion: Plan;
   readonly patches: readonly NewDefinition[];
-  /** Where they are not the original's. */
+  /** The definitions, if they are not the original's. */
   readonly definitions: PresentPlan | undefined;
   readonly asked: z.output<typeof Clone>;
   readonly by: Principal;

@@ -28,7 +28,7 @@ const OriginalRow = z.object({
   id: GraphId,
   set: GraphId,
   repository: z.string(),
-  /** Where the repository is fetched from. */
+  /** The address of the repository for fetching. */
   url: z.string(),
   rev: z.string(),
   commit: z.string(),
@@ -42,7 +42,7 @@ const OriginalRow = z.object({
   definitionsTree: z.string().nullable(),
   outsiders: OutsiderRules.nullable(),
   choice: SubmittedChoice,
-  /** How long any of its jobs may wait for its start. */
+  /** How long each of its jobs may wait for its start. */
   ttlMs: z
     .number()
     .nullable()

@@ -45,7 +45,7 @@ export function portionOf(plan: Plan, choice: JobChoice): Plan {
   };
 }
 
-/** The changes of people that a clone takes over. */
+/** Returns the customisations that a clone keeps. */
 export function patchesFor(mode: CloneMode, jobs: readonly OriginalJob[]): NewDefinition[] {
   if (mode !== "as-it-ran") return [];
   return jobs.flatMap(({ name, templateDigest, patch, digest, definition, template }) =>

@@ -50,11 +50,11 @@ export async function customisableJob(
 
 const DependentRow = z.object({
   job: z.string(),
-  /** Outputs that it takes by name. */
+  /** Outputs that it uses by name. */
   takes: z.array(z.string()),
 });
 
-/** Jobs that take certain outputs of a job. */
+/** Returns jobs that use certain outputs of a job. */
 export function dependentsOf(
   tx: Tx,
   graphId: GraphId,
@@ -80,7 +80,7 @@ export interface NewDefinition {
   /** Null undoes the change; `entry` is then the template. */
   readonly patch: JsonObject | null;
   readonly entry: Pick<CatalogEntry, "digest" | "definition">;
-  /** Whether it says another ttl than before. */
+  /** Whether its ttl has changed. */
   readonly hasOtherTtl: boolean;
 }
 

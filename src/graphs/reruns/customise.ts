@@ -37,7 +37,7 @@ export function customise(
   by: Principal,
 ): Promise<CustomisedJob | undefined> {
   return services.db.transaction(async (tx) => {
-    // A preview must not hold up the farm.
+    // A preview must not block other work, so it takes no lock.
     const [graph] = request.dryRun ? [] : await lockGraphs(tx, [graphId]);
     const job = await customisableJob(tx, graphId, request.job);
     if (job === undefined) return undefined;
@@ -115,7 +115,7 @@ function newDefinition(
   return {
     job: name,
     templateDigest,
-    // A patch that changes nothing is none.
+    // A patch without effect counts as no patch.
     patch: entry.digest === templateDigest ? null : patch,
     entry,
     hasOtherTtl: entry.definition.ttl !== definition.ttl,

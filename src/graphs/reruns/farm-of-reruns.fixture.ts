@@ -15,7 +15,7 @@ import { release } from "./release.ts";
 import { retrigger } from "./retrigger.ts";
 import { waive } from "./waive.ts";
 
-/** A farm with all that people do to graphs, as the routes would call it. */
+/** Returns a farm with the operations that users have on graphs, as the endpoints call them. */
 export async function farmOfReruns(db: Db) {
   const farm = await farmOfKinds(db);
   const services = { db, pricePerWorkerMinute: 0.5 };

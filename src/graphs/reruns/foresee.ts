@@ -12,12 +12,12 @@ import {
 
 /** The requested change of a graph. */
 export interface Intent {
-  /** Jobs that are to run again, each with the cause. */
+  /** Jobs that must run again, each with the cause. */
   readonly wants: ReadonlyMap<string, RunCause>;
   readonly setsAside: ReadonlyMap<string, SetAside>;
-  /** Jobs that run now and are to run again afterwards. */
+  /** Running jobs that must run again afterwards. */
   readonly prolongs: ReadonlySet<string>;
-  /** Edges that are waived, or no longer; by `edgeKey`. */
+  /** Edges whose waiver changes, by `edgeKey`: true for waived, false for no longer waived. */
   readonly waivers: ReadonlyMap<string, boolean>;
 }
 
@@ -38,18 +38,17 @@ export type Fate =
   | { readonly kind: "runs" }
   /** Nothing happens to it: it stays as it ended, or was set aside. */
   | { readonly kind: "stays"; readonly job: EndedJob }
-  /** It was to run and cannot, because another job prevents it: it is skipped. */
+  /** It should run but another job prevents it: it is skipped. */
   | { readonly kind: "cannot"; readonly job: EndedJob; readonly because: string }
-  /** It was to be wanted again, but could not run. It keeps its state. */
+  /** Another run was requested but is not possible. It keeps its state. */
   | { readonly kind: "refused"; readonly job: EndedJob; readonly because: string };
 
 type EndedJob = Pick<SnapshotJob, "state" | "latestRun" | "setAside">;
 
 /**
- * Foretells a graph after an intent, on the assumption that every run succeeds.
+ * Predicts a graph after an intent, on the assumption that every run succeeds.
  *
- * The same rules as advancing, which decides one event at a time; here all of them are
- * followed to the end.
+ * The same rules as advancing, which decides one event at a time; here all of them are followed to the end.
  */
 export function foresee(graph: GraphSnapshot, intent: Intent): Map<string, Fate> {
   const fates = new Map<string, Fate>();
@@ -103,7 +102,7 @@ const succeeded = {
   latestRun: { state: "finished", outcome: "succeeded", failureClass: null },
 } as const;
 
-/** Whether something will happen to a job, so that those that wait for it look again. */
+/** Returns whether a job's state will change, so that jobs that wait for it are evaluated again. */
 function isMoving(fate: Fate | undefined): boolean {
   return fate?.kind === "runs" || fate?.kind === "cannot";
 }

@@ -4,7 +4,7 @@ import type { EdgeStatus } from "../advancing/edge-status.ts";
 import type { JobProgress } from "../advancing/job-progress.ts";
 import type { GraphId } from "../graph-id.ts";
 
-/** A job as far as planning goes. */
+/** The part of a job that planning needs. */
 export interface SnapshotJob extends Pick<JobProgress, "wanted" | "latestRun" | "setAside"> {
   readonly name: string;
   readonly kind: JobKind;
@@ -17,7 +17,7 @@ export interface SnapshotJob extends Pick<JobProgress, "wanted" | "latestRun" | 
   readonly stale: boolean;
   /** Its run was cancelled, and continues until its worker knows. */
   readonly isEnding?: boolean | undefined;
-  /** The graph that its latest run made, of a graph job. */
+  /** For a graph job, the graph that its latest run made. */
   readonly childGraph?: GraphId | null | undefined;
   /** The graph's version at the job's last change. */
   readonly version: number;
@@ -31,7 +31,7 @@ export interface SnapshotEdge {
   readonly waived: boolean;
 }
 
-/** A graph at one moment, whole: what plans are made of. */
+/** A consistent snapshot of a graph, the input of plans. */
 export interface GraphSnapshot {
   readonly id: GraphId;
   readonly repository: string;
@@ -42,7 +42,7 @@ export interface GraphSnapshot {
   readonly edges: readonly SnapshotEdge[];
 }
 
-/** Edges by the job that waits, or by the one that is waited for. */
+/** Groups edges by the waiting job, or by its dependency. */
 export function edgesBy<Edge extends Pick<SnapshotEdge, "job" | "on">>(
   end: "job" | "on",
   edges: readonly Edge[],
@@ -56,14 +56,14 @@ export function edgesBy<Edge extends Pick<SnapshotEdge, "job" | "on">>(
   return found;
 }
 
-/** Jobs, and all that hangs on them. */
+/** Returns jobs with all their direct and indirect dependents. */
 export function withDescendants(
   { edges }: Pick<GraphSnapshot, "edges">,
   names: Iterable<string>,
 ): Set<string> {
   const waiting = edgesBy("on", edges);
   const found = new Set(names);
-  // A set grows while it is walked: those that are added are followed, too.
+  // The loop also visits elements that are added to the set during iteration.
   for (const on of found) for (const { job } of waiting.get(on) ?? []) found.add(job);
   return found;
 }
@@ -72,12 +72,12 @@ export function isUnderWay({ latestRun }: Pick<SnapshotJob, "latestRun">): boole
   return latestRun !== undefined && latestRun.state !== "finished";
 }
 
-/** A join never ends for good: it joins again whenever a job that it gathers runs again. */
+/** A join never ends permanently: it runs again whenever one of its dependencies runs again. */
 export function hasJoined({ kind, state }: Pick<SnapshotJob, "kind" | "state">): boolean {
   return kind === "join" && state === "succeeded";
 }
 
-/** Whether a job can be asked for another run: it is over, and wants none. */
+/** Returns whether another run of a job can be requested: it has ended, and no run is requested. */
 export function canRunAnew(job: SnapshotJob): boolean {
   return isOver(job.state) && job.wanted === null;
 }

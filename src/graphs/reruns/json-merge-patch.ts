@@ -3,9 +3,9 @@ import type { Json } from "./definition-changes.ts";
 export type JsonObject = { readonly [key: string]: Json };
 
 /**
- * Applies a JSON merge patch (RFC 7396): maps are merged, null removes a key, all else replaces.
+ * Applies a JSON merge patch (RFC 7396): maps are merged, null removes a key, all other values replace.
  *
- * Keys become properties of their own even where a prototype has them: `__proto__` is a name like any other.
+ * Keys become own properties even if a prototype has them: `__proto__` is a name like any other.
  */
 export function mergePatch(target: Json | undefined, patch: Json): Json {
   if (!isMap(patch)) return patch;

@@ -73,7 +73,7 @@ function hiddenVariablesIn({ environment }: JsonObject): string[] {
   );
 }
 
-/** Throws `DefinitionProblems` when other jobs take outputs by name that this one would not make. */
+/** Throws `DefinitionProblems` when other jobs use outputs by name that this one would not make. */
 export function assertMakesWhatIsTaken(
   name: string,
   { outputs: made = [] }: JobDefinition,

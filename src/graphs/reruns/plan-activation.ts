@@ -38,12 +38,12 @@ export function planActivation(
   return planGraph(graph, { intent: { ...noIntent, wants }, roles, asked: selected, times: 1 });
 }
 
-/** Whether a job that could run has not: it was not requested, or it was cancelled or skipped while it waited. */
+/** Returns whether a runnable job has not run: it was not requested, or it was cancelled or skipped while it waited. */
 function isDormant(job: SnapshotJob): boolean {
   return canRunAnew(job) && (job.setAside !== null || job.runs === 0);
 }
 
-/** Jobs without a run that stand in the way of others, up to the last; through those that were skipped. */
+/** Returns jobs without a run that block others, directly or indirectly, including through skipped jobs. */
 function neededBy(
   graph: GraphSnapshot,
   byName: ReadonlyMap<string, SnapshotJob>,
@@ -55,7 +55,7 @@ function neededBy(
   for (const name of walked) {
     for (const { on, condition, waived } of into.get(name) ?? []) {
       const job = byName.get(on);
-      // An edge that waits for any end takes a job that is not active for ended.
+      // An edge that waits for any end treats an inactive job as ended.
       if (job === undefined || waived || condition === "end") continue;
       const isAside =
         job.setAside === "inactive" || job.setAside === "coalesced" || job.setAside === "unneeded";

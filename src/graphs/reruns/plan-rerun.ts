@@ -16,7 +16,7 @@ export interface RerunRequest {
   /** Retriggers only the stale jobs among the selected ones and those that depend on them. */
   readonly onlyStale: boolean;
   readonly times: number;
-  /** Whether jobs that run now are to run again afterwards. */
+  /** Whether running jobs must run again afterwards. */
   readonly another?: boolean;
   /** Selected jobs that do not run by themselves, with the reason. */
   readonly leftAlone?: ReadonlyMap<string, string> | undefined;
@@ -94,7 +94,7 @@ function findersNeeded(
   const found = new Map(wants);
   if (unneeded.size === 0) return new Map();
   const into = edgesBy("job", graph.edges);
-  // A map grows while it is walked: a finder may have one of its own.
+  // The loop also visits entries that are added during iteration: a finder may have its own finder.
   for (const [name, cause] of found) {
     for (const { on } of into.get(name) ?? []) {
       if (unneeded.has(on) && !found.has(on)) found.set(on, cause);
@@ -121,7 +121,7 @@ function downstreamOf(
   );
 }
 
-/** A job that was not requested before stays so, however far a retrigger reaches. */
+/** A retrigger does not run jobs that were never requested, regardless of its extent. */
 function hasEnded({ state }: SnapshotJob): boolean {
   return (
     state === "succeeded" || state === "failed" || state === "cancelled" || state === "expired"

@@ -89,7 +89,7 @@ function stillInactive({ jobs }: OriginalGraph, { inactive }: Plan): Set<string>
   return new Set([...added, ...[...then].flatMap(([name, isOut]) => (isOut ? [name] : []))]);
 }
 
-/** The definitions that the branch has now; those of the commit, where nothing newer is known. */
+/** Returns the current definitions of the branch; those of the commit, if nothing newer is known. */
 async function presentDefinitions(
   services: SubmissionServices,
   { repository, branch, url, commit: sha, outsiders }: OriginalGraph,

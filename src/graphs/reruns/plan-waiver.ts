@@ -41,7 +41,7 @@ function assertPossible({ name, state }: SnapshotJob, edge: SnapshotEdge, undo: 
   };
   if (undo) {
     if (!edge.waived) refuse("this edge is not waived");
-    // A ready job is being prepared by a server: it starts.
+    // A server is already preparing a ready job, so it starts.
     if (state !== "blocked" && !isOver(state)) {
       refuse(
         `${name} is ${state}; a waiver is taken back before the job starts, or when it is over`,

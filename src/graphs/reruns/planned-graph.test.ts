@@ -74,7 +74,7 @@ async function apply(graph: StoredGraph, { intent }: PlannedGraph): Promise<void
   for (const [name, cause] of intent.wants) await graph.want([name], cause);
 }
 
-/** Runs whatever can run, well, until nothing can. Answers what ran. */
+/** Runs all runnable jobs successfully until none is left. Returns the jobs that ran. */
 async function runAll(graph: StoredGraph): Promise<Set<string>> {
   const ran = new Set<string>();
   for (;;) {

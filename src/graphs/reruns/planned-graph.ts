@@ -3,7 +3,7 @@ import { type Fate, foresee, type Intent, noIntent } from "./foresee.ts";
 import { edgesBy, type GraphSnapshot, type SnapshotJob } from "./graph-snapshot.ts";
 import { whyLeftAlone } from "./why-left-alone.ts";
 
-/** Why a job is to run again. */
+/** Why a job must run again. */
 export type Role = Extract<
   PlannedEffect,
   "runs" | "runs because downstream" | "runs because needed"
@@ -19,11 +19,11 @@ export interface PlannedGraph {
 
 interface Draft {
   readonly intent: Intent;
-  /** The role of each job that is to run again. */
+  /** The role of each job that must run again. */
   readonly roles: ReadonlyMap<string, Role>;
   /** All requested jobs, including those that need no new run. */
   readonly asked: ReadonlySet<string>;
-  /** Why some of them do not run, where a look at their graph alone does not say. */
+  /** Why some of them do not run, if their graph alone does not show it. */
   readonly leftAlone?: ReadonlyMap<string, string>;
   readonly times: number;
 }

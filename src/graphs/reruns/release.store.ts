@@ -16,7 +16,7 @@ const ReleasableRow = z.object({
   branch: z.string(),
 });
 
-/** A job as far as releasing it goes; undefined when there is no such job. */
+/** Returns the facts for releasing a job; undefined when there is no such job. */
 export async function releasableJob(
   tx: Tx,
   graphId: GraphId,

@@ -15,7 +15,7 @@ export interface Request {
 }
 
 /**
- * Requests runs of jobs that want none. The graph is locked; advance it afterwards.
+ * Requests runs of jobs without a requested run. The graph is locked; advance it afterwards.
  *
  * The used part of the budget for automatic retries stays used.
  */

@@ -9,7 +9,7 @@ import type { CustomisableJob } from "./customise.store.ts";
 import { definitionChanges } from "./definition-changes.ts";
 import { jsonOf } from "./patched-definition.ts";
 
-/** A message lists so many differences; the job's page and `GET /graphs/ID/jobs/NAME` have all. */
+/** The highest number of differences in a message; the job's page and `GET /graphs/ID/jobs/NAME` have all. */
 const mostListed = 5;
 
 /**
@@ -43,7 +43,7 @@ export async function requireLatestRevision(
   );
 }
 
-/** How the job differs from its template now. */
+/** Returns the current differences of a job from its template. */
 function differences({ template, definition }: CustomisableJob): string {
   const changes = definitionChanges(jsonOf(template), jsonOf(definition));
   if (changes.length === 0) return "it is as its definition says again";

@@ -54,7 +54,7 @@ function setAside(id: GraphId, state: JobState, aside: string) {
   `);
 }
 
-/** What people ask of job `x`. */
+/** The requests of users for job `x`. */
 const verbs = {
   retrigger: (id: GraphId) => farm.again(id, { jobs: ["x"] }),
   activate: (id: GraphId) => farm.activate(id, { jobs: ["x"] }),
@@ -194,7 +194,7 @@ describe.each<{
       const answer = await act(id).catch(messageOf);
 
       expect(await said(id, answer)).toBe(becomes[verb as keyof typeof verbs]);
-      // What is left in the queue is not the next test's.
+      // Removes executions from the queue for the next test.
       await cancelGraph(db, farm.queue, everybody, id);
     },
   );

@@ -8,7 +8,7 @@ import type { SnapshotEdge } from "./graph-snapshot.ts";
 
 type WaivedEdge = Pick<SnapshotEdge, "job" | "on" | "condition">;
 
-/** Marks an edge as met, whatever the other job does. The graph is locked; advance the job afterwards. */
+/** Marks an edge as met, independent of the other job. The graph is locked; advance the job afterwards. */
 export async function waiveEdge(
   tx: Tx,
   graphId: GraphId,

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Tx } from "#db/db.ts";
 import { type Sql, sql } from "#db/sql.ts";
 
-/** Whoever refers to a graph is listed up to here; a graph that more refer to stays. */
+/** The limit for the list of references to a graph; a graph with more references is kept. */
 const mostNeeding = 500;
 
 /** A place in the list of graphs by their ends. */
@@ -46,7 +46,7 @@ const FactsRow = z.object({
 });
 
 /**
- * What decides whether graphs may go, but for the protection of their branches and what other modules say.
+ * Returns the facts that decide whether graphs are deleted, except branch protection and data of other modules.
  *
  * @param mostNewer up to how many newer graphs of a branch are counted
  */
@@ -84,7 +84,7 @@ export async function factsOfGraphs(tx: Tx, ids: readonly string[], mostNewer: n
   }));
 }
 
-/** Locks graphs for their deletion. Returns those that are there, and that nobody else is changing at the moment. */
+/** Locks graphs for their deletion. Returns those that exist and that no other transaction is changing. */
 export async function lockForDeletion(tx: Tx, ids: readonly string[]): Promise<string[]> {
   const rows = await tx.many(
     z.object({ id: z.string() }),

@@ -186,7 +186,7 @@ test("two servers at once remove all that may go, and nothing that what stays re
     for (const id of staying) for (const other of needs.get(id) ?? []) staying.add(other);
   }
 
-  // What one has locked, the other leaves to it; the next round takes what is left.
+  // Each one skips graphs that the other has locked; the next round deletes the rest.
   await Promise.all([removeOldGraphs(services), removeOldGraphs(services)]);
   // Rounds without time look at one page each, and go on where the one before ended.
   for (let after: RetentionRound["after"]; ; ) {

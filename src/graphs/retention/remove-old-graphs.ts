@@ -12,7 +12,7 @@ import { retentionRules } from "./retention-rule.store.ts";
 import { type GraphFacts, type GraphRule, whichGraphsGo } from "./which-graphs-go.ts";
 
 const lookedAtOnce = 100;
-/** With those that refer to them. A family that is larger stays. */
+/** The limit for graphs with all graphs that refer to them. A larger family is kept. */
 const mostTogether = 2_000;
 
 export interface RetentionServices {
@@ -24,7 +24,7 @@ export interface RetentionServices {
   readonly forgetElsewhere: (tx: Tx, graphs: readonly string[]) => Promise<void>;
 }
 
-/** What a round has done, and where the next one goes on; from the beginning when `after` is absent. */
+/** The result of a round and the start of the next one; the beginning when `after` is absent. */
 export interface RetentionRound {
   readonly removed: number;
   readonly after: EndedGraph | undefined;
@@ -68,7 +68,7 @@ export async function removeOldGraphs(
   }
 }
 
-/** No graph that ended later goes by any rule; undefined: none goes at all. */
+/** Returns the time after which no ended graph is deleted by any rule; undefined: no graph is deleted. */
 function earliestEnd(rules: readonly GraphRule[], now: Date): Date | undefined {
   if (rules.some(({ most }) => most !== undefined)) return now;
   const shortest = Math.min(...rules.map(({ keepMs }) => keepMs ?? Number.POSITIVE_INFINITY));
@@ -116,7 +116,7 @@ function branchKey({ repository, branch }: Pick<GraphFacts, "repository" | "bran
   return JSON.stringify([repository, branch]);
 }
 
-/** Returns whether it went: not when somebody has changed one of them, or refers to one, since it was chosen. */
+/** Returns whether it was deleted: not if one of them was changed or referred to since the choice. */
 function removeGroup(
   services: RetentionServices,
   group: readonly string[],

@@ -137,7 +137,7 @@ test("whatever refers to whatever, no graph goes that one which stays needs, and
       const deleted = new Set<string>();
       for (const group of groups) {
         for (const id of group) deleted.add(id);
-        // After each transaction: whoever needs what is deleted is deleted.
+        // After each transaction: all graphs that need a deleted graph are deleted.
         for (const id of group) {
           const one = byId.get(id);
           expect(one).toBeDefined();

@@ -8,15 +8,17 @@ export interface GraphRule {
   readonly branch: string;
   /** In milliseconds after the graph's end; undefined: for ever. */
   readonly keepMs: number | undefined;
-  /** So many of each branch are kept, however old. */
+  /** The number of newest graphs per branch that are kept regardless of age. */
   readonly keepNewest: number;
-  /** Those beyond the newest so many of a branch go, however young; undefined: any number is kept. */
+  /**
+   * The highest number of graphs per branch; older ones beyond it are deleted regardless of age. Undefined: no limit.
+   */
   readonly most: number | undefined;
 }
 
 export const protectedBranches = "@protected";
 
-/** What decides whether a graph may go. */
+/** The facts that decide whether a graph is deleted. */
 export interface GraphFacts {
   readonly id: string;
   readonly repository: string;
@@ -26,9 +28,9 @@ export interface GraphFacts {
   readonly finishedAt: Date | undefined;
   /** How many graphs of the branch are newer, subgraphs apart; counted up to a limit above every rule's numbers. */
   readonly newer: number;
-  /** It has a label, or a search over commits that runs asked for it. */
+  /** Whether it has a label, or a running search over commits needs it. */
   readonly isHeld: boolean;
-  /** It is the graph of a job of another: it goes with that one, whatever the rules say of it. */
+  /** It is the graph of a job of another: it is deleted with that one, regardless of the rules. */
   readonly isSubgraph: boolean;
   /** Graphs that refer to it: its subgraphs and clones, the graph it is the subgraph of, others of its set, hits of its results. */
   readonly neededBy: readonly string[];
@@ -36,7 +38,7 @@ export interface GraphFacts {
   readonly isNeededByMore: boolean;
 }
 
-/** The rule that holds for a branch; undefined: its graphs are kept for ever. */
+/** Returns the rule for a branch; undefined: its graphs are never deleted. */
 export function ruleFor(
   rules: readonly GraphRule[],
   of: Pick<GraphFacts, "repository" | "branch" | "isProtected">,
@@ -59,7 +61,7 @@ function specificity({ repository, branch }: GraphRule): number {
   return ofBranch * 2 + (repository === "*" ? 0 : 1);
 }
 
-/** Whether the rules let a graph go, apart from who needs it. */
+/** Returns whether a graph has expired by the rules, regardless of references to it. */
 export function isExpired(rules: readonly GraphRule[], facts: GraphFacts, now: Date): boolean {
   const { finishedAt, newer, isHeld, isSubgraph } = facts;
   if (finishedAt === undefined || isHeld) return false;
@@ -72,10 +74,10 @@ export function isExpired(rules: readonly GraphRule[], facts: GraphFacts, now: D
 }
 
 /**
- * Chooses which graphs go: those that have expired and that only others need which go, too.
+ * Chooses the graphs to delete: expired ones that are needed only by graphs that are also deleted.
  *
- * Returns groups in an order in which they can be deleted: each group goes at once, and nothing that is left needs a graph
- * of it. Graphs of a group need each other, as a graph and its subgraphs do. A graph that `facts` lacks stays.
+ * Returns groups in an order in which they can be deleted: each group goes at once, and nothing that is left needs a
+ * graph of it. Graphs of a group need each other, as a graph and its subgraphs do. A graph that `facts` lacks stays.
  */
 export function whichGraphsGo(
   rules: readonly GraphRule[],

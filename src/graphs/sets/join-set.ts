@@ -42,7 +42,7 @@ export async function joinSet(
   return set;
 }
 
-/** The set that was written: by its name, or by any of its graphs. Undefined when there is none. */
+/** Returns a set by its name or by any of its graphs. Undefined when there is none. */
 export async function findSet(tx: Tx, written: string): Promise<GraphId | undefined> {
   return meansGraph(written) ? setOfWrittenGraph(tx, written) : setOfName(tx, written);
 }

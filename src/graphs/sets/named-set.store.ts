@@ -36,7 +36,7 @@ export async function setOfGraph(tx: Tx, graph: GraphId): Promise<GraphId | unde
 const Place = z.object({ repository: z.string(), branch: z.string(), graphs: z.number() });
 type PlaceInSet = z.infer<typeof Place>;
 
-/** Where the graphs of a set are from, and how many are from each place. */
+/** Returns the repositories and branches of a set's graphs, with their numbers. */
 export function placesOfSet(tx: Tx, set: GraphId): Promise<PlaceInSet[]> {
   return tx.many(
     Place,

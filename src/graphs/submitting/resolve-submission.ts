@@ -11,7 +11,7 @@ import type { SubmissionServices } from "./submission.ts";
 /** A submission whose definitions have been read. */
 export interface ResolvedSubmission extends AuthorisedSubmission {
   readonly from: GraphDefinitions;
-  /** The values for the holes of the definitions, by the request and by the branch. */
+  /** The values for the placeholders of the definitions, from the request and the branch. */
   readonly values: Requests;
 }
 

@@ -11,7 +11,10 @@ const graphsPerTurn = 50;
 
 const EndedGraph = z.object({ id: GraphId, endedAt: z.string() });
 
-/** Keeps the times of graphs that are over since the last time. False when none is left, or another server is at it. */
+/**
+ * Stores the times of graphs that ended since the last call. Returns false when none is left, or another server is
+ * doing it.
+ */
 export function rollUpGraphs(db: Db, now: Date): Promise<boolean> {
   return db.transaction(async (tx) => {
     const span = await spanToCount(

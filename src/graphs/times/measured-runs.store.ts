@@ -74,7 +74,7 @@ export function shareWithin(ms: Sql, withinMs: number): Sql {
     / nullif(count(${ms}) filter (where not is_open or ${ms} > ${withinMs}), 0)`;
 }
 
-/** Names what runs ask of a worker: text that people can read, the same for the same demands. Each definition is read once. */
+/** Returns a readable name of the runs' requirements, the same for equal requirements. Each definition is read once. */
 function byPool(runs: Sql): Sql {
   return sql`
     with by_definition as materialized (${runs}),
