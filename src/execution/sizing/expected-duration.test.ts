@@ -35,7 +35,7 @@ async function aFarm() {
     if (held === undefined) throw new Error("nothing was handed out");
     return held.lease;
   };
-  /** Executes one thing that takes so long. */
+  /** Runs one execution of this duration. */
   const execute = async (similarityKeys: readonly string[], ms: number, exitCode = 0) => {
     await queue.submit(aRequest({ similarityKeys }));
     const lease = await claimOne();
@@ -51,7 +51,7 @@ async function aFarm() {
   const count = async () => {
     clock.pass(6_000);
     while (await countDurations(db, clock.now()));
-    // What was looked up before is believed for a minute.
+    // A lookup is cached for a minute.
     clock.pass(60_000);
   };
   return { queue, claimOne, execute, count };
@@ -70,19 +70,19 @@ test("what takes long goes first among its own, known by what its kin took", asy
   await execute(short, 2_000);
   await count();
 
-  // When the two are asked for again, with other inputs
+  // When the two are requested again, with other inputs
   const second = aRequest({ similarityKeys: short });
   const first = aRequest({ similarityKeys: long });
   await queue.submit(second);
   await queue.submit(first);
 
-  // Then the long one goes first
+  // Then the long one comes first
   expect((await claimOne()).executionId).toBe(first.id);
   expect((await claimOne()).executionId).toBe(second.id);
 });
 
 test("a stranger of a known mnemonic is expected to take what its kind takes", async () => {
-  // Given a kind that takes some 6 s
+  // Given a kind of action that takes about 6 s
   const { queue, claimOne, execute, count } = await aFarm();
   await execute(similarityKeysOf(traits), 4_000);
   await execute(
@@ -91,7 +91,7 @@ test("a stranger of a known mnemonic is expected to take what its kind takes", a
   );
   await count();
 
-  // When one of it comes, of which nothing else is known
+  // When one of this kind arrives, with no other known facts
   const similarityKeys = similarityKeysOf({
     ...traits,
     target: "//new",
@@ -104,7 +104,7 @@ test("a stranger of a known mnemonic is expected to take what its kind takes", a
   ];
   for (const request of [shorter, stranger, longer]) await queue.submit(request);
 
-  // Then it goes between those that take less and those that take more
+  // Then it is placed between shorter and longer ones
   const order = [await claimOne(), await claimOne(), await claimOne()];
   expect(order.map(({ executionId }) => executionId)).toEqual(
     [longer, stranger, shorter].map(({ id }) => id),
@@ -120,6 +120,6 @@ test("a failure teaches nothing about how long a success takes", async () => {
   await queue.submit(known);
   await queue.submit(unknown);
 
-  // What nobody knows counts as its whole timeout.
+  // An unknown duration counts as the whole timeout.
   expect((await claimOne()).executionId).toBe(unknown.id);
 });

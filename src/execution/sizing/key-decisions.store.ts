@@ -7,7 +7,7 @@ import { Decision } from "./size-decision.store.ts";
 const DecisionOfKey = Decision.extend({ executionId: ExecutionId });
 type DecisionOfKey = z.infer<typeof DecisionOfKey>;
 
-/** The latest choices that went by a key, the newest first. */
+/** Returns the latest choices based on a key, the newest first. */
 export function latestDecisions(
   tx: Tx,
   {

@@ -4,7 +4,7 @@ import type { Platform } from "#core/platform.ts";
 /** The size classes that an action may run on. */
 export interface RequestedSizeClasses {
   readonly least: number;
-  /** Undefined: however great. */
+  /** Undefined: no limit. */
   readonly most: number | undefined;
 }
 

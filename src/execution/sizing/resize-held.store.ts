@@ -12,11 +12,11 @@ export interface SizedAnew {
 }
 
 export interface Resized extends SizedAnew {
-  /** Whether its worker was lost: that counts against the attempts like any other loss. */
+  /** Whether its worker was lost; this counts as an attempt like any other loss. */
   readonly isLoss: boolean;
 }
 
-/** Puts held executions back into the queue, for the classes that were chosen for them now. */
+/** Puts held executions back into the queue, with their newly chosen classes. */
 export async function resizeHeld(tx: Tx, resized: readonly Resized[]): Promise<void> {
   const rows = resized.map(({ held, chosen, isLoss }) => ({
     id: held.id,

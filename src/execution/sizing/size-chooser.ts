@@ -5,7 +5,7 @@ import type { EndingLease } from "../finishing/settle-leases.ts";
 import type { Analyzer, Learner } from "./size-class-roles.ts";
 import { soundChoice } from "./sound-choice.ts";
 
-/** Consults the analyzer where it has data. If it fails, executions continue without it. */
+/** Consults the analyzer if it has data. If it fails, executions continue without it. */
 export interface SizeChooser {
   choose(requests: readonly ExecutionRequest[]): Promise<readonly ExecutionRequest[]>;
   /**

@@ -14,14 +14,14 @@ const QueuedDemand = z.object({
   sizeClass: z.number(),
   executions: z.number(),
   /**
-   * In how many ms the first of them has the place of a new execution of usual priority; 0 or less for one that has
-   * waited.
+   * The time in ms until the first of them has the place of a new execution of default priority; 0 or less for one that
+   * has waited.
    */
   dueInMs: z.number(),
   /** The expected duration of each; null when there is no estimate. */
   eachMs: z.number().nullable(),
 });
-/** Executions in the queue that ask for the same, are about as urgent, and about as long. */
+/** Executions in the queue with equal requirements and similar urgency and duration. */
 export type QueuedDemand = z.infer<typeof QueuedDemand>;
 
 /** Executions between two of these bounds count as equal. */
@@ -29,8 +29,7 @@ const dueBoundsMs = [0, 30_000, 120_000, 600_000, 3_600_000];
 const lengthBoundsMs = [1_000, 10_000, 60_000, 300_000, 1_800_000];
 
 /**
- * Returns everything that waits in the queue, in few rows: with a low priority, it also says how much later it may
- * start.
+ * Returns all waiting executions, summarised in few rows; for low priorities, also how much later they may start.
  *
  * Of a long queue, the first executions are read, and the rest is counted and assumed to be similar. Run it in a
  * transaction that prefers indexes.
@@ -79,13 +78,15 @@ const WorkerLoad = z.object({
   platform: Platform,
   sizeClass: z.number(),
   slots: z.number(),
-  /** `silent`: not heard of since a lease's length; `draining`: takes nothing new. */
+  /** `silent`: silent for longer than a lease; `draining`: accepts nothing new. */
   condition: z.enum(["alive", "draining", "silent"]),
   registeredAt: z.date(),
   finished: z.number(),
-  /** Executions that it holds, begun or not. */
+  /** Executions that it holds, started or not. */
   held: z.number(),
-  /** How much longer they are expected to run. One that takes longer than expected is assumed to take as long again. */
+  /**
+   * Their expected remaining time. One that already took longer than expected is assumed to take the same time again.
+   */
   remainingMs: z.number(),
   /** The expected total duration of those with an estimate, and their number. */
   foreseenMs: z.number(),
@@ -94,8 +95,8 @@ const WorkerLoad = z.object({
 export type WorkerLoad = z.infer<typeof WorkerLoad>;
 
 /**
- * Returns the load of each worker, including workers that are gone: the executions that they finished were requested,
- * too.
+ * Returns the load of each worker, including workers that no longer exist, because the executions that they finished
+ * are also demand.
  */
 export function workerLoads(
   tx: Tx,

@@ -14,7 +14,7 @@ const WorkersUp = z.object({
   busySlots: z.number(),
   /** The sum of the expected remaining times of its executions. Those without an estimate are not included. */
   remainingMs: z.number(),
-  /** The least that one of them gives an action; null when none says. */
+  /** The lowest number of CPUs that one of them gives an action; null when none reports it. */
   cpus: z.number().nullable(),
   memoryBytes: z.number().nullable(),
 });
@@ -54,12 +54,12 @@ const QueuedWork = z.object({
   foreseen: z.number(),
   foreseenMs: z.number(),
 });
-/** Queued executions that are equal to workers. */
+/** Queued executions with equal requirements. */
 export type QueuedWork = z.infer<typeof QueuedWork>;
 
-/** Looked at in one go, in all kinds together: some 10 ms. */
+/** The limit for one query, over all kinds: about 10 ms. */
 const mostLookedAt = 20_000;
-/** The least number that is read of each kind, however many kinds there are. */
+/** The lowest number that is read per kind, for any number of kinds. */
 const fewest = 20;
 
 /**
@@ -87,7 +87,7 @@ export const lookedAt: Sql = sql`
 `;
 
 /**
- * Returns how much of each kind waits in the queue: of long queues only the first part, so there may be more.
+ * Returns the waiting executions of each kind; for long queues only the first part, so there may be more.
  *
  * Run it in a transaction that prefers indexes.
  */

@@ -3,19 +3,19 @@ import type { TrustDomain } from "#core/trust-domain.ts";
 import type { ExecutionId, ExecutionRequest, Outcome } from "../execution.ts";
 import type { RequestedSizeClasses } from "./requested-size-classes.ts";
 
-// The queue's interface to size classes: the three roles of the seed (Buildbarn's ADR 7). Its Selector is
-// `Analyzed.select`; the state that a Learner needs between servers is in `SizeDecision`.
+// The queue's interface to size classes: the three roles from Buildbarn's ADR 7. Its Selector is `Analyzed.select`; the
+// state that a Learner needs between servers is in `SizeDecision`.
 
 /** A size class for an execution, with its timeout and expected duration there. */
 export interface ChosenSize {
   readonly sizeClass: number;
-  /** Whether only this class will do; otherwise a greater one with nothing of its own may take it. */
+  /** Whether only this class is allowed; otherwise an idle worker of a greater class may run it. */
   readonly isExact: boolean;
   readonly expectedDurationMs: number;
   readonly timeoutMs: number;
-  /** A second run on a greater class, should the first run for longer than this. */
+  /** A second run on a greater class, if the first runs for longer than this. */
   readonly hedge: { readonly afterMs: number; readonly sizeClass: number } | undefined;
-  /** Kept with the execution. */
+  /** Stored with the execution. */
   readonly decision: SizeDecision;
 }
 
@@ -40,23 +40,23 @@ export interface Analyzer {
   analyze(requests: readonly ExecutionRequest[]): Promise<readonly Selector[]>;
   /** Returns a learner for an execution whose lease ends; undefined when no class was chosen for it. Never throws. */
   learner(id: ExecutionId): Promise<Learner | undefined>;
-  /** Whether learners may want another run of what succeeded. */
+  /** Whether learners may request another run after a success. */
   readonly learnsFromSuccess: boolean;
 }
 
 export interface Selector {
-  /** Undefined where there is nothing to choose: one class at most can run it. */
+  /** Returns undefined when there is no choice, because at most one class can run it. */
   select(): ChosenSize | undefined;
 }
 
-/** Is notified how a run ended, and decides the next step. */
+/** Is notified of the end of a run, and decides the next step. */
 export interface Learner {
   ended(run: EndedRun): AfterAttempt;
 }
 
 /**
- * A finished run. An end that only says that a machine failed is `worker_lost`; the learner is not called for other
- * such ends.
+ * A finished run. An end that only reports a failed machine is `worker_lost`; the learner is not called for other such
+ * ends.
  */
 export interface EndedRun {
   readonly sizeClass: number;
@@ -78,7 +78,7 @@ export type AfterAttempt =
 
 export interface BackgroundRun {
   readonly chosen: ChosenSize;
-  /** Where so many of its class wait already, there is no further one. */
+  /** If this many of its class already wait, no further one is queued. */
   readonly mostWaiting: number;
 }
 

@@ -50,7 +50,7 @@ export async function spillToIdleClass(tx: Tx, now: Date, aliveSince: Date): Pro
   return lent.length;
 }
 
-/** Workers with free slots, the least class first. */
+/** Returns workers with free slots, the smallest class first. */
 function idleWorkers(tx: Tx, aliveSince: Date): Promise<Idle[]> {
   return tx.many(
     Idle,

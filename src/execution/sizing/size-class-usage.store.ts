@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Tx } from "#db/db.ts";
 import { type Sql, sql } from "#db/sql.ts";
 
-/** Which executions are looked at: those that ended since, the latest of them when there are too many. */
+/** Selects executions: those that ended since this time; if there are too many, the latest. */
 export interface Lately {
   readonly since: Date;
   readonly most: number;
@@ -11,7 +11,7 @@ export interface Lately {
 /** The price of one second of a slot, for executions with these requirements that ran on a worker of that platform. */
 export interface Price {
   readonly requirements: string;
-  /** The platform as `ranOn` reported it; empty when the worker is gone. */
+  /** The platform as `ranOn` reported it; empty when the worker no longer exists. */
   readonly workerPlatform: string;
   readonly sizeClass: number;
   readonly price: number;
@@ -67,7 +67,7 @@ const RanOn = z.object({
   /** Whole hours since the epoch. */
   hour: z.number(),
   runs: z.number(),
-  /** Executions that came to their end there. */
+  /** Executions that ended there. */
   executions: z.number(),
   ms: z.number(),
 });
@@ -87,7 +87,7 @@ export function ranOn(tx: Tx, lately: Lately): Promise<RanOn[]> {
   );
 }
 
-/** How many of them there are, and when the first of these ended. */
+/** Returns their number, and the end of the first one. */
 export async function endedLately(
   tx: Tx,
   { since, most }: Lately,
@@ -190,7 +190,7 @@ const KeyCost = z.object({
 export type KeyCost = z.infer<typeof KeyCost>;
 
 /**
- * Returns keys by cost, the dearest first.
+ * Returns keys by cost, the most expensive first.
  *
  * @param on Only executions on one class of these requirements.
  */

@@ -19,7 +19,7 @@ export interface NewDecision {
   readonly chosen: ChosenSize;
 }
 
-/** Keeps why classes were chosen, each as the next of its execution. */
+/** Stores the reasons for chosen classes, each as the next decision of its execution. */
 export async function recordDecisions(tx: Tx, decisions: readonly NewDecision[]): Promise<void> {
   if (decisions.length === 0) return;
   const rows = decisions.map(({ id, project, domain, purpose, chosen }) => ({
@@ -76,7 +76,7 @@ export const Decision = z.object({
   reason: Json,
   alternatives: z.array(Json),
 });
-/** A choice that was made for an execution, as it is kept. */
+/** A choice that was made for an execution, as stored. */
 export type KeptDecision = z.infer<typeof Decision>;
 
 /** Returns the decisions about an execution, in order. */
@@ -136,7 +136,7 @@ export async function sizedExecution(tx: Tx, id: ExecutionId): Promise<SizedExec
   };
 }
 
-/** Returns the attempts that say something about the action, or that their worker was lost, in order. */
+/** Returns the attempts that give information about the action, and those whose worker was lost, in order. */
 async function endedAttempts(tx: Tx, id: ExecutionId): Promise<EndedRun[]> {
   const rows = await tx.many(
     AttemptRow,

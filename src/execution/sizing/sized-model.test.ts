@@ -64,7 +64,7 @@ const step = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("rescue" as const) }) },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant("hedges" as const) }) },
-  // Second runs begin, and the great worker does all that it gets, before anybody looks after them.
+  // Second runs begin, and the large worker finishes all its executions before second runs are managed.
   { weight: 3, arbitrary: fc.record({ kind: fc.constant("overtake" as const) }) },
   {
     weight: 1,
@@ -74,7 +74,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
-/** Begins on the least class, has a second run soon, and tries each greater class after what went wrong. */
+/** Begins on the smallest class, starts a second run early, and tries each greater class after a failure. */
 const climbing: Analyzer = {
   learnsFromSuccess: true,
   analyze: async (requests) =>
@@ -198,7 +198,7 @@ const rows = () =>
       from execution`,
   );
 
-/** What is true whatever happened. */
+/** Invariants that hold after any sequence of events. */
 async function checkAll(ended: Map<ExecutionId, string>): Promise<void> {
   const all = await rows();
   for (const row of all) {
@@ -215,7 +215,7 @@ async function checkAll(ended: Map<ExecutionId, string>): Promise<void> {
   }
 }
 
-/** When nothing fails any more, all ends. */
+/** Without further failures, everything ends. */
 async function drain(world: World): Promise<void> {
   for (let round = 0; round < 40; round++) {
     world.clock.pass(cancelGraceMs);
@@ -236,7 +236,7 @@ async function drain(world: World): Promise<void> {
 test("with retries, second runs and runs in the background at two servers at once, each ends once and stays so", async () => {
   await fc.assert(
     fc.asyncProperty(
-      // Several of a row are taken at once.
+      // Several steps in a row run at once.
       fc.array(fc.array(fc.tuple(step, fc.nat(1)), { minLength: 1, maxLength: 4 }), {
         minLength: 5,
         maxLength: 30,
@@ -281,7 +281,7 @@ test("with retries, second runs and runs in the background at two servers at onc
     ),
     { numRuns: 40 },
   );
-  // Nobody waited in a circle: all lock executions in one order, and workers after them.
+  // There was no deadlock: all code locks executions in one order, and workers after them.
   const [stats] = await db.many(
     z.object({ deadlocks: z.number() }),
     sql`select deadlocks from pg_stat_database where datname = current_database()`,

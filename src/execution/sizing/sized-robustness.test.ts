@@ -137,7 +137,7 @@ test("a greatest class that is none is refused, and breaks nobody's claims", asy
     });
   const hostile = aRequest();
   await queue.submit(hostile);
-  // As an older version kept it, to which the property was one like any other.
+  // As stored by an older version, which treated the property like any other.
   await db.run(sql`
     update execution set requirements = '{"OSFamily":"linux","max-size-class":"a lot"}'
     where id = ${hostile.id}`);
@@ -479,7 +479,7 @@ describe("what waits for a class that went away", () => {
 });
 
 describe("what waits for a greater class longer than was foreseen", () => {
-  /** Chosen for class 4, where a wait was foreseen; on class 2 it would be risky. */
+  /** Chosen for class 4, where a wait was expected; class 2 would be risky. */
   const waiting = (changes: Partial<ChosenSize["decision"]> = {}) => {
     const choice = chosen(4);
     const alternatives = [
@@ -524,7 +524,7 @@ describe("what waits for a greater class longer than was foreseen", () => {
     await bound.submit(aRequest({ sizeClass: 4 }));
     clock.pass(60_000);
 
-    // Of class 1 there is nobody free, so that class 2 would be next.
+    // No worker of class 1 is free, so class 2 would be next.
     await db.run(sql`update worker set last_seen_at = to_timestamp(0) where size_class <> 2`);
 
     expect(await risky.transaction((tx) => spillToIdleClass(tx, clock.now(), new Date(1)))).toBe(0);
@@ -539,7 +539,7 @@ describe("what waits for a greater class longer than was foreseen", () => {
       [1, 2].map(() => queue.transaction((tx) => spillToIdleClass(tx, clock.now(), longAgo))),
     );
 
-    // A slot of class 2, and none of class 4, which is no lesser one.
+    // A slot of class 2, and none of class 4, which is not smaller.
     expect(one).toBeGreaterThan(0);
     expect((one ?? 0) + (two ?? 0)).toBeLessThanOrEqual(3);
   });

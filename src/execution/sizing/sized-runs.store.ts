@@ -13,7 +13,7 @@ const Standing = z.object({
   hedgeOf: ExecutionId.nullable(),
   title: z.string(),
 });
-/** How an execution stands with size classes. */
+/** The state of an execution regarding size classes. */
 export type SizeStanding = z.infer<typeof Standing>;
 
 export async function sizeStanding(tx: Tx, id: ExecutionId): Promise<SizeStanding | undefined> {
@@ -46,14 +46,14 @@ const SizedRun = z.object({
   cpuMs: z.number().nullable(),
   peakMemoryBytes: z.number().nullable(),
 });
-/** One attempt of an execution or of its second run, as far as size classes need it. */
+/** One attempt of an execution or of its second run, with the facts that size classes need. */
 export type SizedRun = z.infer<typeof SizedRun>;
 
-/** Retries and second runs are few; nobody needs to see more than these for one execution. */
+/** Retries and second runs are few, so this limit is enough for one execution. */
 const mostRuns = 1_000;
 const mostMessage = 500;
 
-/** All attempts of these executions in the order in which they were handed out, including running ones. */
+/** Returns all attempts of these executions in the order of their assignment, including running ones. */
 export function sizedRuns(tx: Tx, ids: readonly ExecutionId[]): Promise<SizedRun[]> {
   return tx.many(
     SizedRun,

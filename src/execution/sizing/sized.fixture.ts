@@ -1,6 +1,6 @@
 import type { AfterAttempt, Analyzer, ChosenSize, EndedRun } from "./size-class-roles.ts";
 
-/** A choice like any other: exactly this class, for five seconds. */
+/** Returns a typical choice: exactly this class, for five seconds. */
 export function chosen(sizeClass: number, changes: Partial<ChosenSize> = {}): ChosenSize {
   return {
     sizeClass,
@@ -24,7 +24,7 @@ export function chosen(sizeClass: number, changes: Partial<ChosenSize> = {}): Ch
 
 export const final: AfterAttempt = { kind: "final", background: undefined };
 
-/** An analyzer that always chooses the same, and hears how runs end. */
+/** An analyzer that always makes the same choice, and records how runs end. */
 export function analyzer(
   first: ChosenSize,
   after: (run: EndedRun) => AfterAttempt = () => final,

@@ -7,7 +7,7 @@ const longestMs = 2 ** 31 - 1;
 /**
  * Returns a choice that the queue can store; undefined for one outside of the requested range.
  *
- * Whatever a strategy returns, a row that the database refuses must not prevent the submission or the end of an
+ * For any result of a strategy: a row that the database refuses must not prevent the submission or the end of an
  * execution: the report would be repeated forever.
  */
 export function soundChoice(

@@ -33,13 +33,13 @@ const Row = z.object({
   pageRank: z.record(z.string(), z.number()).nullable(),
   attempts: z.array(EndedRun),
 });
-/** An execution that is over, with all that its attempts came to. */
+/** An ended execution with the outcomes of its attempts. */
 export type ObservedExecution = z.infer<typeof Row>;
 
 /**
  * Returns those of the executions that are finished and still stored, without attempts from before sizes were recorded.
  *
- * Second runs are left out: their results are attempts of the original where they counted.
+ * Second runs are left out: if their results were used, they count as attempts of the original.
  */
 export function observedExecutions(
   tx: Tx,

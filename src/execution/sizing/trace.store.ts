@@ -13,7 +13,7 @@ const TracedAttempt = z.object({
 });
 
 const Row = z.object({
-  /** The row's place, for the next page; finer than a Date. */
+  /** The position of the row, for the next page; more precise than a Date. */
   finishedAt: z.string(),
   id: z.string(),
   queuedAt: z.coerce.date(),
@@ -22,7 +22,7 @@ const Row = z.object({
   timeoutMs: z.number(),
   attempts: z.array(TracedAttempt),
 });
-/** An execution that is over, with those attempts that came to an end of their own. */
+/** An ended execution with the attempts that ended by themselves. */
 export type TracedExecution = Pick<
   z.infer<typeof Row>,
   "queuedAt" | "project" | "similarityKeys" | "timeoutMs" | "attempts"
@@ -31,10 +31,10 @@ export type TracedExecution = Pick<
 const perPage = 500;
 
 /**
- * Executions that were submitted since, in the order of their ends, a page at a time.
+ * Yields executions that were submitted since then, in the order of their ends, page by page.
  *
- * Each page is a statement of its own, so that nothing is held while a slow reader reads. Second runs and runs that
- * only teach are left out: a simulation makes its own.
+ * Each page is a separate statement, so that a slow reader blocks nothing. Second runs and background runs are left
+ * out, because a simulation creates its own.
  */
 export async function* tracedExecutions(db: Db, since: Date): AsyncGenerator<TracedExecution[]> {
   let after = { finishedAt: since.toISOString(), id: "00000000-0000-0000-0000-000000000000" };

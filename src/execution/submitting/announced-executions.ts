@@ -14,8 +14,8 @@ export interface AnnouncedExecutions {
   /** Returns the worker to which it was ever announced. */
   peek(executionId: string): string | undefined;
   /**
-   * Returns the worker for which it is reserved. The reservation expires, counted from the first announcement, whatever
-   * the worker does.
+   * Returns the worker for which it is reserved. The reservation expires a fixed time after the first announcement,
+   * independent of the worker.
    */
   keptFor(executionId: string): string | undefined;
   /** Nothing was announced recently: the usual case, which costs nothing. */

@@ -4,12 +4,12 @@ import { requirementsOf } from "#core/platform.ts";
 import { greatestSizeClass } from "../claiming/is-served-by.ts";
 import type { ExecutionRequest } from "../execution.ts";
 
-/** An index entry of PostgreSQL holds 2,704 bytes; the rest of ours needs some of them. */
+/** An index entry of PostgreSQL holds 2,704 bytes; the rest of our entry needs some of them. */
 const longestRequirements = 2_000;
 const longestName = 1_024;
 
 /**
- * The platform properties that a worker must offer, and the greatest size class that it may be of, as canonical JSON.
+ * Returns the platform properties that a worker must offer, and the greatest allowed size class, as canonical JSON.
  *
  * Equal requirements give equal texts; the claim compares them as `jsonb` (`servedBy`).
  */
@@ -24,7 +24,7 @@ export function requirementsText(platform: ExecutionRequest["platform"], most?: 
 /**
  * Refuses requests that the database could not store, before they are batched with other requests.
  *
- * One row with requirements that are no valid JSON would break every claim that reads it.
+ * One row with requirements that are not valid JSON would break every claim that reads it.
  */
 export function checkRequest(request: ExecutionRequest): void {
   const requirements = requirementsText(request.platform);

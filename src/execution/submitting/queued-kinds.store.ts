@@ -4,7 +4,7 @@ import type { Tx } from "#db/db.ts";
 import { type Sql, sql } from "#db/sql.ts";
 import { ExecutionId } from "../execution.ts";
 
-/** Requirements of executions that are equal to workers. */
+/** Requirements of executions that are equal for workers. */
 export interface QueuedKind {
   readonly requirements: Platform;
   readonly sizeClass: number;
@@ -28,7 +28,7 @@ export const waitingKinds: Sql = sql`
   )
 `;
 
-/** The kinds of executions that wait in the queue; by some steps along an index for each kind. */
+/** Returns the kinds of waiting executions, with a few index lookups for each kind. */
 export function queuedKinds(tx: Tx): Promise<QueuedKind[]> {
   return tx.many(
     z.object({ requirements: Requirements, sizeClass: z.number() }),
@@ -39,7 +39,7 @@ export function queuedKinds(tx: Tx): Promise<QueuedKind[]> {
   );
 }
 
-/** Returns those of the executions that wait in the queue, with their requirements. */
+/** Returns the waiting ones among the executions, with their requirements. */
 export function queuedAmong(
   tx: Tx,
   ids: readonly ExecutionId[],
@@ -53,7 +53,7 @@ export function queuedAmong(
   );
 }
 
-/** Keeps those of the executions in the queue that are still there, until the transaction ends. */
+/** Locks the executions that are still in the queue, until the transaction ends. */
 export async function lockQueued(tx: Tx, ids: readonly ExecutionId[]): Promise<ExecutionId[]> {
   const rows = await tx.many(
     z.object({ id: ExecutionId }),
@@ -66,7 +66,7 @@ export async function lockQueued(tx: Tx, ids: readonly ExecutionId[]): Promise<E
 }
 
 const Offer = z.object({ platform: Platform, sizeClass: z.number(), workers: z.number() });
-/** The offers of workers that were seen recently, whatever they do now. */
+/** The offers of workers that were seen recently, regardless of their current state. */
 export type SeenOffer = z.infer<typeof Offer>;
 
 export function offersSeen(tx: Tx, since: Date): Promise<SeenOffer[]> {

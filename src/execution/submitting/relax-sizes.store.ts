@@ -15,10 +15,10 @@ const Bounds = z.object({ least: z.number(), most: z.number().nullable() });
 type Bounds = z.infer<typeof Bounds>;
 
 /**
- * Lets executions run on any class that their clients allow, where no worker has the class that the farm chose.
+ * Lets executions run on any class that their clients allow, if no worker has the class that the farm chose.
  *
- * The farm chose the bounds: with them, executions would wait for workers that have gone, and fail for lack of workers,
- * while others could run them. Returns how many were changed; call it until that is 0.
+ * The farm itself chose the bounds: executions would otherwise wait for workers that no longer exist, and fail for lack
+ * of workers, although others could run them. Returns how many were changed; call it until that is 0.
  *
  * @param seenSince A worker that was seen since then may come back. @param declared Workers that may be started.
  */
@@ -32,7 +32,7 @@ export async function relaxSizes(
   let count = 0;
   for (const kind of await queuedKinds(tx)) {
     if (isServed(kind, offers)) continue;
-    // In nearly all calls there are none.
+    // Nearly all calls find none.
     for (const bounds of await boundsOf(tx, kind)) {
       const requested = asRequested(kind, bounds);
       if (isServed(requested, offers)) count += await relax(tx, kind, bounds, textOf(requested));

@@ -5,10 +5,10 @@ import { laneOf } from "../claiming/fair-lane.ts";
 import { queuePlace } from "../claiming/queue-place.ts";
 import { ExecutionId } from "../execution.ts";
 
-/** How soon an execution is wanted now. */
+/** The new urgency of an execution. */
 export interface Urgency {
   readonly id: ExecutionId;
-  /** REv2's: lower is sooner. */
+  /** As in REv2, lower priorities come first. */
   readonly priority: number;
   readonly top: boolean;
 }
@@ -22,7 +22,7 @@ const WaitingRow = z.object({
   expectedDurationMs: z.number().nullable(),
 });
 
-/** Keeps those of the executions that are not over as they are until the transaction ends; answers their ids. */
+/** Locks the unfinished executions until the transaction ends; returns their ids. */
 export async function lockForReplacing(
   tx: Tx,
   ids: readonly ExecutionId[],

@@ -2,22 +2,22 @@ import { createHash } from "node:crypto";
 import { type Digest, digestKey } from "#core/digest.ts";
 import { type Platform, platformKey, requirementsOf } from "#core/platform.ts";
 
-/** The properties of an action by which similar actions are found, as far as a client states them. */
+/** The properties of an action that are used to find similar actions, if the client states them. */
 export interface ActionTraits {
   readonly commandDigest: Digest;
   readonly platform: Platform;
-  /** REv2's RequestMetadata; empty where the client sends none. */
+  /** REv2's RequestMetadata; empty when the client sends none. */
   readonly target: string;
   readonly mnemonic: string;
   readonly configuration: string;
 }
 
 /**
- * The names under which to look for executions like this one, from the most to the least alike.
+ * Returns the keys of similar executions, from the most to the least similar.
  *
- * First the same command on the same platform, whatever its inputs: Buildbarn's reduced action. Then
- * the same kind of action of the same target in the same configuration, then any of its kind, then all that
- * asks for the same. The first letter of a name says which of these it is.
+ * First, the same command on the same platform with any inputs: Buildbarn's reduced action. Then the same kind of
+ * action of the same target in the same configuration, then any action of its kind, then all with the same
+ * requirements. The first letter of a key identifies the level.
  */
 export function similarityKeysOf(traits: ActionTraits): string[] {
   const { commandDigest, platform, target, mnemonic, configuration } = traits;

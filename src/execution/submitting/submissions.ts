@@ -7,9 +7,9 @@ import { durationOracle } from "../sizing/duration-oracle.ts";
 import type { SizeChooser } from "../sizing/size-chooser.ts";
 import { type Submitted, submitExecutions } from "./submit-executions.store.ts";
 
-/** Submits executions, those that come meanwhile with one commit. */
+/** Submits executions; those that arrive during a commit share the next one. */
 interface Submissions extends Pick<Coalescer<ExecutionRequest, Submitted>, "add" | "idle"> {
-  /** Submits inside a transaction of the queue. In the order of the requests. */
+  /** Submits inside a transaction of the queue. Returns results in the order of the requests. */
   submitIn(tx: Tx, requests: readonly ExecutionRequest[]): Promise<Submitted[]>;
 }
 
@@ -27,7 +27,7 @@ export function submissions(parts: {
     const submitted = await submitExecutions(tx, foreseen, clock.now(), () => {
       confirmLook = queue.lookEarly(tx);
     });
-    // A request that joined another execution may have raised its place since.
+    // A request that joined an execution may have improved the execution's place.
     if (submitted.every(({ isNew }) => isNew)) confirmLook();
     return submitted;
   };

@@ -12,20 +12,22 @@ import { notifyQueue } from "../notify.store.ts";
 import { recordDecisions } from "../sizing/size-decision.store.ts";
 import { checkRequest, requirementsText } from "./check-request.ts";
 
-/** Which execution serves a request. */
+/** The execution that serves a request. */
 export interface Submitted {
   readonly requestId: ExecutionId;
-  /** The request's own id, or that of an equal one which was in flight. */
+  /** The request's own id, or that of an equal execution in flight. */
   readonly executionId: ExecutionId;
   /** Whether this call put it into the queue. */
   readonly isNew: boolean;
-  /** The request had been submitted before, and its execution is over: read it, no news will come. */
+  /**
+   * The request had been submitted before, and its execution has ended: read it, because no notification will follow.
+   */
   readonly isFinished: boolean;
-  /** When this call queued it. */
+  /** The time of queuing, if this call queued it. */
   readonly queuedAt?: Date;
 }
 
-/** Each round loses a request only to an execution that ends at that moment. */
+/** A request needs another round only when its execution ends at that moment. */
 const mostRounds = 10;
 /** For people. A mnemonic and a target together may be longer than either alone. */
 const longestTitle = 1_024;
@@ -41,7 +43,7 @@ export async function submitExecutions(
   tx: Tx,
   requests: readonly ExecutionRequest[],
   now: Date,
-  /** Called each time that something was sent that may put executions into the queue. */
+  /** Called after each statement that may add executions to the queue. */
   sent: () => void = () => {},
 ): Promise<Submitted[]> {
   if (requests.length === 0) return [];
@@ -74,7 +76,7 @@ export async function submitExecutions(
   const decisions = entered.flatMap(({ id, project, domain, chosen }) =>
     chosen === undefined ? [] : [{ id, project, domain, purpose: "first" as const, chosen }],
   );
-  // Not waited for, so that they travel with the next statement; which fails, too, if these should.
+  // Not awaited, so that they are sent with the next statement, which also fails if these fail.
   recordDecisions(tx, decisions).catch(() => {});
   if (entered.length > 0) notifyQueue(tx).catch(() => {});
   return requests.flatMap(({ id }) => served.get(id) ?? []);
@@ -123,7 +125,7 @@ function sizeColumns({ platform, sizeClass, mostSizeClass, timeoutMs, chosen }: 
 const Inserted = z.object({ id: ExecutionId });
 
 async function insertNew(tx: Tx, rows: string): Promise<ExecutionId[]> {
-  // In the order of the unique index, so that two batches wait for each other only one way round.
+  // In the order of the unique index, so that two batches cannot deadlock.
   const inserted = await tx.many(
     Inserted,
     sql`
