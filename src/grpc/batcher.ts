@@ -17,7 +17,7 @@ interface Waiting<Item, Result> {
  * Batches the items of one turn of the event loop.
  *
  * `run` returns an answer for each item, in their order; when it throws, all items fail. An item over `mostBytes` gets
- * a batch of its own.
+ * its own batch.
  */
 export function batched<Item, Result>(
   limits: BatchLimits,

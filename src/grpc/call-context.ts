@@ -6,11 +6,11 @@ export interface CallContext {
   /** Service and method: `/google.bytestream.ByteStream/Read`. */
   readonly path: string;
   readonly metadata: Metadata;
-  /** When the client gives up; undefined when it did not say. */
+  /** The client's deadline; undefined without one. */
   readonly deadline: Date | undefined;
   /** `address:port` of the other side. */
   readonly peer: string;
-  /** Whether the connection cannot be tapped: it is under TLS, or stays on this machine. */
+  /** Whether the connection cannot be intercepted, because it uses TLS or stays on this machine. */
   readonly isPrivate: boolean;
   /** The name in the client's certificate, when one of our authorities issued it. */
   readonly certificateOf?: string | undefined;
@@ -51,7 +51,7 @@ export class ServerCallContext implements CallContext {
     this.isPrivate = isPrivate;
   }
 
-  /** Made when first asked for: most calls are over before anyone does, and it is not cheap. */
+  /** Created at the first use: most calls end before that, and creating it is expensive. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();

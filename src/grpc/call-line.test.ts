@@ -8,7 +8,7 @@ beforeEach(letTimeStandStill);
 
 afterEach(letTimePass);
 
-/** A line, who has begun a call in it, and how a connection makes so many of them at once. */
+/** Returns a line, the begun calls, and a function with which a connection starts many calls at once. */
 function calls() {
   const line = new CallLine(3);
   const begun: string[] = [];

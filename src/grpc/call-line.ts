@@ -1,10 +1,10 @@
 import { setImmediate } from "node:timers";
 import { isSomebodyElseWaiting } from "#scheduling/take-turns.ts";
 
-/** A small call has about a dozen steps to go, each in a round of the event loop of its own. */
+/** A small call takes about a dozen steps, each in its own round of the event loop. */
 const roundsOfACall = 12;
 
-/** Begins a call; answers false where it is over already. */
+/** Begins a call; returns false when it has already ended. */
 type Begin = () => boolean;
 
 /**

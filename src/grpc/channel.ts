@@ -26,7 +26,7 @@ import { writeFramed } from "./write-framed.ts";
 const stoppedReading = new Fault("cancelled", "the caller stopped reading");
 
 interface ChannelOptions extends ConnectionOptions {
-  /** Goes with every call; asked for each time, as tokens change. */
+  /** Metadata for every call; requested each time, because tokens change. */
   readonly metadata?: () => Metadata;
   readonly maxMessageBytes?: number;
 }
@@ -43,10 +43,9 @@ export interface CallOptions {
 /**
  * Calls to one gRPC server.
  *
- * Every failure is a Fault with the code of its status. Nothing is tried again
- * here: whether that is safe, only the caller knows. A call made while the server
- * cannot be reached fails at once with `unavailable`; `nextAttemptAt` says when
- * another one has a chance.
+ * Every failure is a Fault with the code of its status. There are no retries here, because only the caller knows
+ * whether they are safe. A call made while the server cannot be reached fails at once with `unavailable`;
+ * `nextAttemptAt` says when another one has a chance.
  */
 export class GrpcChannel implements Service {
   readonly #connection: Connection;
@@ -186,7 +185,7 @@ async function* encoded<I extends DescMessage>(
   for await (const request of requests) yield toBinary(input, create(input, request));
 }
 
-/** Sends, then ends our side. A server that answers early ends the sending, not the call. */
+/** Sends all messages, then ends the request. An early response ends the sending, not the call. */
 async function sendAll({ stream, cancel }: ClientCall, requests: Requests): Promise<void> {
   try {
     for await (const request of requests) {

@@ -24,12 +24,12 @@ interface ClientCallOptions {
 /** A running call: its sent and received messages. */
 export interface ClientCall {
   readonly stream: ClientHttp2Stream;
-  /** End with the call: well, or with the Fault that the server's status says. */
+  /** Ends with the call: normally, or with the Fault for the server's status. */
   readonly responses: IncomingMessages;
   readonly cancel: (fault: Fault) => void;
 }
 
-/** Opens a stream for a call. Its messages are the caller's to send. */
+/** Opens a stream for a call. The caller sends its messages. */
 export function openCall(session: ClientHttp2Session, options: ClientCallOptions): ClientCall {
   const stream = session.request(
     {
@@ -74,12 +74,12 @@ export function openCall(session: ClientHttp2Session, options: ClientCallOptions
     end = endOf(headers);
     options.onTrailers?.(metadataOf(headers));
   });
-  // Mostly the status has come by then; else 'close' settles the call.
+  // The status has usually arrived by then; otherwise 'close' settles the call.
   stream.on("end", () => {
     if (end !== undefined) finish();
   });
   stream.on("close", finish);
-  // The reason is in the status or in rstCode; here it must only be heard.
+  // The reason is in the status or in rstCode; the listener only prevents an unhandled error.
   stream.on("error", () => {});
 
   return {

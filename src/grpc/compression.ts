@@ -18,7 +18,7 @@ const decompressors = new Map<string, Decompress>([
   ["deflate", within(promisify(inflate))],
 ]);
 
-/** How to undo a `grpc-encoding`; throws `unimplemented` when we cannot. */
+/** Returns the decompressor for a `grpc-encoding`; throws `unimplemented` for unsupported ones. */
 export function decompressorFor(encoding: string | undefined): Decompress {
   const found = decompressors.get(encoding ?? "identity");
   if (found !== undefined) return found;

@@ -45,7 +45,7 @@ export interface Seen {
   sent: number;
 }
 
-/** Does as the resource name says: `fail`, `hang`, `metadata`, or as many bytes as it counts. */
+/** Behaves as the resource name states: `fail`, `hang`, `metadata`, or as many bytes as it counts. */
 export function conformanceMethods(seen: Seen): Method[] {
   return methodsOf(Conformance, {
     async unary(request, context) {

@@ -18,7 +18,7 @@ export interface ConnectionOptions {
   readonly maxBackoffMs?: number;
 }
 
-/** How long to wait after so many failures in a row; `chance` in [0, 1) spreads clients out. */
+/** Returns the delay after this number of consecutive failures; `chance` in [0, 1) spreads clients out. */
 export function backoffMs(failures: number, min: number, max: number, chance: number): number {
   const full = Math.min(max, min * 2 ** Math.min(failures - 1, 30));
   return full * (0.8 + 0.4 * chance);
@@ -43,12 +43,12 @@ export class Connection implements Service {
     this.#options = options;
   }
 
-  /** When a failed connection may be tried again; in the past when it may now. */
+  /** Returns when a failed connection may be retried; a past time means now. */
   get notBefore(): Date {
     return new Date(this.#notBefore);
   }
 
-  /** A session for a new call. Throws `unavailable` when there is none to be had now. */
+  /** Returns a session for a new call. Throws `unavailable` when none is available now. */
   async session(): Promise<ClientHttp2Session> {
     if (this.#stopped) throw new Fault("cancelled", "the channel is closed");
     const current = this.#current;
@@ -60,7 +60,7 @@ export class Connection implements Service {
     return await this.#connecting;
   }
 
-  /** Lets running calls end, then closes; after `graceMs` it ends the rest. */
+  /** Waits for running calls, then closes; after `graceMs` it ends the remaining ones. */
   async stop(graceMs = 0): Promise<void> {
     this.#stopped = true;
     const closed = [...this.#sessions].map(

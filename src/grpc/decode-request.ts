@@ -17,11 +17,11 @@ import { takingTurns } from "#scheduling/take-turns.ts";
  */
 const mostParts = 250_000;
 
-/** How much is decoded at once: some hundred digests, or as many objects of an attacker. */
+/** The number of bytes decoded at once: some hundred digests, or the same number of an attacker's objects. */
 const pieceBytes = 16_384;
 const pieceFields = 512;
 
-/** Bytes that are no request to the method, whenever they come. */
+/** The fault for bytes that are not a valid request of the method. */
 export class MalformedRequest extends Fault {}
 
 type Named = Pick<DescMethod, "name">;
@@ -40,7 +40,7 @@ export function decodeRequest<S extends DescMessage>(
   }
 }
 
-/** The same for a message that may be large: others have their turns while it is counted and decoded. */
+/** The same for a message that may be large; other work runs while it is counted and decoded. */
 export async function decodeInTurns<S extends DescMessage>(
   method: Named,
   schema: S,

@@ -1,7 +1,7 @@
 import type { Any } from "@bufbuild/protobuf/wkt";
 import { Fault, type FaultCode } from "#core/fault.ts";
 
-/** A Fault with what gRPC clients read beside code and sentence: `google.rpc.Status.details`. */
+/** A Fault with the details that gRPC clients read besides code and message: `google.rpc.Status.details`. */
 export class DetailedFault extends Fault {
   readonly details: readonly Any[];
 
@@ -11,7 +11,7 @@ export class DetailedFault extends Fault {
   }
 }
 
-/** The details of a failure, also when others have wrapped it since. */
+/** Returns the details of a failure, even if it was wrapped. */
 export function detailsOf(reason: unknown): readonly Any[] {
   for (let error = reason; error instanceof Error; error = error.cause) {
     if (error instanceof DetailedFault) return error.details;

@@ -2,7 +2,7 @@ import { constants, type Http2Session } from "node:http2";
 
 const windowMs = 10_000;
 
-/** Answers a function to be called for each of what costs us something, and ends the session when that is too often. */
+/** Returns a function that must be called for each costly error; it ends the session when there are too many. */
 export function errorRateLimit(session: Http2Session, mostInWindow: number): () => void {
   let windowStart = Date.now();
   let count = 0;

@@ -1,6 +1,6 @@
 import { Fault } from "#core/fault.ts";
 
-/** A gRPC message as it travels: one byte "compressed", four bytes length, then the bytes. */
+/** A gRPC message on the wire: one byte "compressed", four bytes length, then the bytes. */
 export interface Frame {
   readonly compressed: boolean;
   readonly bytes: Uint8Array;
@@ -46,7 +46,7 @@ export class FrameCutter {
     return this.#pendingBytes;
   }
 
-  /** The messages completed by this chunk. Throws `resource_exhausted` on one that is too large. */
+  /** Returns the messages that this chunk completes. Throws `resource_exhausted` on one that is too large. */
   push(chunk: Uint8Array): Frame[] {
     const frames: Frame[] = [];
     this.#pending.push(chunk);
@@ -66,7 +66,10 @@ export class FrameCutter {
     return frames;
   }
 
-  /** A chunk is a view of what one read of the socket gave, for several streams: kept for one, it keeps them all. */
+  /**
+   * A chunk is a view of a socket read that may contain several streams: keeping it for one stream keeps the whole
+   * buffer in memory.
+   */
   #ownLast(): void {
     const last = this.#pending.at(-1);
     if (last === undefined || last.byteLength * 2 > last.buffer.byteLength) return;

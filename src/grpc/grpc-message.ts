@@ -15,7 +15,7 @@ export function encodeGrpcMessage(text: string): string {
   return encoded;
 }
 
-/** The inverse. Ill-formed escapes stay as they are: a damaged sentence beats none. */
+/** The inverse. Ill-formed escapes stay as they are, because a damaged message is better than none. */
 export function decodeGrpcMessage(encoded: string): string {
   if (!encoded.includes("%")) return encoded;
   const bytes: number[] = [];

@@ -10,19 +10,20 @@ export class SharedBytes {
     this.#most = most;
   }
 
-  /** Returns whether a holder has more than its share of the held bytes, and the sum is too large. */
+  /** Returns whether a holder exceeds its share while the sum is too large. */
   isTooMuch(holder: HeldBytes, bytes: number): boolean {
     const before = this.#holders.get(holder) ?? 0;
     this.#now += bytes - before;
     if (bytes === 0) this.#holders.delete(holder);
     else this.#holders.set(holder, bytes);
-    // A connection that holds little does not suffer for those that hold much.
+    // Connections with few held bytes are not affected by those with many.
     return this.#now > this.#most && bytes > this.#most / this.#holders.size;
   }
 }
 
 /**
- * The bytes that one connection makes us hold: unread and unfinished messages, or answers that it does not read.
+ * The bytes that the server holds because of one connection: unread and unfinished messages, or answers that it does
+ * not read.
  *
  * Each stream alone may hold a message. A thousand streams, each with a message without its last byte, would hold
  * gigabytes; so would a thousand connections.
@@ -39,7 +40,7 @@ export class HeldBytes {
     this.#shared = shared;
   }
 
-  /** Adds, or gives back when negative. Throws `resource_exhausted` when that is too much. */
+  /** Adds bytes; a negative number releases bytes. Throws `resource_exhausted` when that is too much. */
   add(bytes: number): void {
     if (bytes === 0) return;
     this.#now += bytes;

@@ -6,7 +6,7 @@ import type { HeldBytes } from "./held-bytes.ts";
 
 /** Messages that wait to be read may hold this much before the peer is told to pause. */
 const pauseAboveBytes = 1_048_576;
-/** Whoever sends less than this within the time of patience, and no message either, is silent. */
+/** A peer that sends less than this, and no message, within `waitLimitMs` counts as silent. */
 const leastProgressBytes = 1_024;
 
 interface IncomingOptions {
@@ -20,8 +20,8 @@ interface IncomingOptions {
 /**
  * The messages of one direction of a call, for one reader.
  *
- * Reads by 'data' events rather than by the stream's own iterator: a message of
- * 1 MiB arrives in some 64 chunks, and a promise for each is what slows others down.
+ * Reads by 'data' events rather than by the stream's own iterator: a message of 1 MiB arrives in some 64 chunks, and a
+ * promise for each would slow other work down.
  */
 export class IncomingMessages implements AsyncIterable<Uint8Array> {
   readonly #stream: Readable;
@@ -118,7 +118,7 @@ export class IncomingMessages implements AsyncIterable<Uint8Array> {
     this.#finish(fault);
   }
 
-  /** The call is over: what waits is dropped, and the reader gets the fault. */
+  /** Ends the call: waiting messages are dropped, and the reader gets the fault. */
   fail(fault: Fault): void {
     this.#frames.length = 0;
     this.#queuedBytes = 0;

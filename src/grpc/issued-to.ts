@@ -17,7 +17,7 @@ const longestName = 256;
  * connection is cut would not learn the reason.
  */
 export function noteCertificate(socket: TLSSocket): void {
-  // Null once the socket is gone.
+  // Null after the socket was closed.
   const shown = socket.getPeerCertificate() as PeerCertificate | null;
   if (shown?.subject === undefined) return;
   Object.assign(socket, { [shownBy]: judged(shown, socket) });
@@ -63,7 +63,7 @@ export function certificateOn(socket: object | undefined): {
   return { notTaken: new Fault("unauthenticated", sentence) };
 }
 
-/** The name on that certificate. Throws `unauthenticated` when it is not taken. */
+/** Returns the name on that certificate. Throws `unauthenticated` when the certificate is refused. */
 export function certificateOf(socket: object | undefined): string | undefined {
   const { issuedTo, notTaken } = certificateOn(socket);
   if (notTaken !== undefined) throw notTaken;

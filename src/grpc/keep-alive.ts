@@ -1,10 +1,9 @@
 import type { Http2Session } from "node:http2";
 
 /**
- * Finds out that the other side is gone: a cable pulled sends no goodbye.
+ * Detects a lost peer: a disconnected cable sends no message.
  *
- * Pings every `intervalMs`; when an answer takes over `timeoutMs`, destroys the
- * session, and with it every call on it.
+ * Pings every `intervalMs`; when an answer takes over `timeoutMs`, destroys the session, and with it every call on it.
  */
 export function keepAlive(session: Http2Session, intervalMs: number, timeoutMs: number): void {
   let waiting: NodeJS.Timeout | undefined;

@@ -18,11 +18,11 @@ export interface ServerCall {
   readonly requests: IncomingMessages;
   /** Resolves when the client is ready for more. */
   readonly send: (message: Payload) => Promise<void>;
-  /** Does work on so many bytes: at once when they are few, else when this connection's turn comes. */
+  /** Runs work on this number of bytes: at once when it is small, otherwise when the connection has its turn. */
   readonly inTurn: <T>(bytes: number, work: () => T | Promise<T>) => T | Promise<T>;
   /**
-   * Makes and sends an answer of about so many bytes: at once when it is small, otherwise when the connection has its
-   * turn and has read most of its earlier answers.
+   * Creates and sends a response of about this number of bytes: at once when it is small, otherwise when the connection
+   * has its turn and has read most of its earlier answers.
    */
   readonly sendInTurn: (bytes: number, make: () => Promise<Payload>) => Promise<void>;
 }

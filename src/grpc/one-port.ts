@@ -18,7 +18,7 @@ export function protocolOf(bytes: Buffer): "http1" | "http2" | "unknown" {
 interface OnePortOptions {
   /** A connection that has not shown its protocol within this time, in ms, is closed; handshakes count. */
   readonly silenceMs?: number;
-  /** Speaks TLS only, with what this gives at the moment: certificates are renewed. */
+  /** When present, only TLS is accepted, with the current identity, because certificates are renewed. */
   readonly identity?: (() => TlsIdentity) | undefined;
 }
 
@@ -60,7 +60,7 @@ export function onePort(
     tlsHandshakes(identity, undecided, (socket) => {
       if (socket.alpnProtocol === "h2") return handOver(socket, "http2");
       if (socket.alpnProtocol === "http/1.1") return handOver(socket, "http1");
-      // Node's HTTP/2 server sends clients away that spoke no ALPN; ours may know it all the same.
+      // Node's HTTP/2 server refuses clients without ALPN, but they may still use HTTP/2 here.
       socket.alpnProtocol = null;
       return byFirstBytes(socket);
     });

@@ -12,7 +12,7 @@ interface Handle {
   readStop(): void;
 }
 
-/** Who a connection belongs to, as far as turns go: to itself. */
+/** Returns the owner for turns: each connection is its own owner. */
 export function peerOf(socket: Pick<Socket, "remoteAddress" | "remotePort"> | undefined): string {
   return `${socket?.remoteAddress}:${socket?.remotePort}`;
 }
@@ -26,7 +26,7 @@ export function peerOf(socket: Pick<Socket, "remoteAddress" | "remotePort"> | un
 export function readInTurns(session: Http2Session): () => void {
   const { socket } = session;
   const handle = handleOf(socket);
-  // Nothing is lost but fairness.
+  // Without it, only fairness is lost.
   if (handle === undefined) return () => {};
   const who = peerOf(socket);
   let seen = 0;

@@ -16,7 +16,7 @@ import type { CallOptions, GrpcChannel } from "./channel.ts";
 
 const uploadChunkBytes = 1_048_576;
 
-/** Blobs of another server, each by a call of its own: the way of those that fit into no batch. */
+/** Blobs of another server, each by its own call: for blobs that do not fit into a batch. */
 export function remoteByteStream(
   channel: GrpcChannel,
   instanceName: string,

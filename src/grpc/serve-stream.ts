@@ -91,7 +91,7 @@ export function serveStream(
     shortOver();
     try {
       endStream(stream, context, status);
-      // The rest is sent when the client reads it, or dropped with the stream.
+      // The rest is sent when the client reads it, or is dropped with the stream.
       stream.setTimeout(options.waitLimitMs, () => stream.close(constants.NGHTTP2_CANCEL));
     } catch (reason) {
       // Metadata of a handler that HTTP cannot carry, or a stream that closed just now.
@@ -158,7 +158,7 @@ export function serveStream(
     const expire = () => {
       const fault = new Fault("deadline_exceeded", `${path} took over ${timeoutMs} ms`);
       abort(fault);
-      // The handler may be deaf to the signal; the client is not made to wait for it.
+      // The handler may ignore the signal, but the client must not wait for it.
       fail(fault);
     };
     timer = setTimeout(expire, Math.min(timeoutMs, longestTimerMs));
@@ -203,7 +203,9 @@ function isClientsFault(reason: unknown): boolean {
   return isFault && (reason instanceof MalformedRequest || reason.code === "invalid_argument");
 }
 
-/** Sends a message, which counts as held until the client takes it. A client that takes nothing is given up. */
+/**
+ * Sends a message, which counts as held until the client takes it. The stream of a client that reads nothing is closed.
+ */
 async function sendHeld(
   stream: ServerHttp2Stream,
   message: Payload,
@@ -214,7 +216,7 @@ async function sendHeld(
     unsent.add(bytes);
     const sent = writeFramed(stream, message);
     if (!stream.writableNeedDrain) return await sent;
-    // Counts from the last bytes that went, however few.
+    // The time counts from the last sent bytes, even if few.
     const giveUp = () => stream.close(constants.NGHTTP2_CANCEL);
     stream.setTimeout(waitLimitMs, giveUp);
     await sent;
@@ -249,7 +251,7 @@ function endStream(
     stream.end();
     return;
   }
-  // Nothing was sent yet: headers and trailers go as one.
+  // Nothing was sent yet, so headers and trailers are sent together.
   const accept =
     status["grpc-status"] === "12" ? { "grpc-accept-encoding": acceptedEncodings } : {};
   const metadata = headersOf(context.responseMetadata);

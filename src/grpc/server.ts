@@ -41,7 +41,7 @@ export interface GrpcServerOptions {
 /** The default limit for the messages of all connections, in bytes. */
 export const mostSharedBytes = 256 * 1_048_576;
 
-/** Calls that are wrong in themselves, within 10 s. No program that works makes so many; each costs up to 4 MiB. */
+/** The limit for invalid calls within 10 s. No working program makes so many; each costs up to 4 MiB. */
 const mostRefused = 200;
 
 /** Large requests that are decoded and dealt with at the same time. */
