@@ -25,7 +25,7 @@ describeBlobStore(
 
 const files = { packedUpToBytes: 0 };
 
-/** Changes a byte of a blob where it lies. */
+/** Changes a byte of a blob in its file. */
 function rot(path: string): void {
   const bytes = readFileSync(path);
   bytes[0] = (bytes[0] ?? 0) ^ 1;
@@ -109,7 +109,7 @@ describe("results", () => {
     await next.counted;
     expect(look()).toEqual([true, true, false, false]);
     await keepResult(next, "k7", ["v7"]);
-    // The empty blob is one.
+    // The empty blob counts as one.
     expect(await next.usage()).toMatchObject({ results: 50, blobs: 51 });
   });
 });
@@ -190,7 +190,7 @@ describe("a disk that is not trusted", () => {
   });
 });
 
-/** What may happen to a store, one after the other. */
+/** Generates sequences of events for a store. */
 const steps = fc.array(
   fc.record({
     what: fc.constantFrom(

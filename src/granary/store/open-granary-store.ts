@@ -33,7 +33,7 @@ export interface GranaryStoreOptions {
   readonly logger: Logger;
   /**
    * Whether a blob waits to be sent to the farm and must not be trimmed. The outbox, which opens after its store,
-   * knows.
+   * provides the answer.
    */
   readonly isHeld?: (digest: Digest) => boolean;
 }
@@ -44,7 +44,7 @@ export interface OpenGranaryStore extends GranaryStore {
    * Replaces a file at the path.
    */
   readonly placeAt: PlaceBlob;
-  /** Resolves when all that is on disk is known in memory. Nothing needs to wait for it. */
+  /** Resolves when memory knows all data on the disk. Nothing needs to wait for it. */
   readonly counted: Promise<void>;
 }
 
@@ -152,7 +152,7 @@ export async function openGranaryStore(options: GranaryStoreOptions): Promise<Op
   function trimIfFull(): void {
     const bytes = bytesHere();
     if (bytes <= limitBytes || trimming !== undefined || stopping.signal.aborted) return;
-    // By the monotonic clock.
+    // Measured with the monotonic clock.
     const isLongAgo = performance.now() >= trimAgainAtMs;
     if (!isLongAgo && bytes < leftByLastTrim + limitBytes * trimAgainAfterShare) return;
     trimAgainAtMs = performance.now() + trimAgainAfterMs;

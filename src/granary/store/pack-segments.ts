@@ -24,7 +24,7 @@ import {
   recordBytes,
 } from "./pack-record.ts";
 
-/** A record with where it lies. */
+/** A record with its place. */
 export interface PlacedRecord {
   readonly head: RecordHead;
   readonly segment: number;
@@ -46,9 +46,9 @@ interface SegmentSize {
  * more than the call.
  */
 export interface PackSegments {
-  /** Throws of a full disk, and has then written nothing. */
+  /** Throws on a full disk, without having written anything. */
   append(head: RecordHead, body?: Uint8Array): { readonly segment: number; readonly at: number };
-  /** A record's head and bytes; undefined where that many are not to be had. */
+  /** A record's head and bytes; undefined when they cannot be read completely. */
   read(segment: number, at: number, bytes: number): Buffer | undefined;
   sizes(): SegmentSize[];
   /** Returns the records of one segment, in order. */

@@ -8,7 +8,7 @@ import type { PackSegments, PlacedRecord } from "./pack-segments.ts";
 /** Use within a minute of use that was noted is not noted. */
 const noteUseAfterS = 60;
 
-/** Which records are alive, and where they lie. */
+/** The valid records and their places. */
 interface KnownRecords {
   readonly maps: { readonly [Kind in PackedKind]: KeyMap };
   /** Bytes of a segment that are alive. */
@@ -74,7 +74,7 @@ export function append(
   tryRecordRemovals(pack);
 }
 
-/** Costs, on a full disk, only that the next process knows less. */
+/** On a full disk, only the next process lacks this record. */
 export function recordUse(pack: PackState, kind: PackedKind, name: string, usedAtS: number): void {
   try {
     pack.segments.append({ kind: `${kind}-used`, name, bodyBytes: 0, usedAtS });

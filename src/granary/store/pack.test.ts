@@ -30,7 +30,7 @@ async function packIn(directory: string, more: Partial<PackOptions> = {}) {
   return pack;
 }
 
-/** What the files hold, dead or not. */
+/** Returns the number of bytes in the files, including dead records. */
 function bytesIn(directory: string): number {
   const packs = readdirSync(directory).filter((name) => name.endsWith(".pack"));
   return packs.reduce((sum, name) => sum + statSync(join(directory, name)).size, 0);

@@ -27,7 +27,7 @@ import { rewriteSegment } from "./rewrite-segment.ts";
 const leastSegmentBytes = 64 * 1024 ** 2;
 const segmentsOfLimit = 160;
 
-/** A record that is what its name means. */
+/** The valid record of a name. */
 interface LiveRecord {
   readonly key: number;
   readonly bytes: number;
@@ -39,7 +39,10 @@ export interface Pack {
   has(kind: PackedKind, name: string): boolean;
   /** Returns the size of a blob: compares 52 bits of its hash, and reads nothing. */
   sizeOf(kind: PackedKind, name: string): number | undefined;
-  /** Undefined also of what has rotted, or cannot be read back: it is none from then on. Bytes are not checked by their hash. */
+  /**
+   * Returns undefined also for corrupt or unreadable records, which are then dropped. Bytes are not checked by their
+   * hash.
+   */
   read(kind: PackedKind, name: string): Buffer | undefined;
   /** Replaces one of that name. */
   put(kind: PackedKind, name: string, bytes: Uint8Array): void;
@@ -62,7 +65,7 @@ export interface Pack {
   usedNow(kind: PackedKind, key: number): void;
   /** Makes earlier changes durable. Throws where the disk fails. */
   sync(): Promise<void>;
-  /** Rewrites segments that are mostly dead; on a full disk, as many as are needed to make space. */
+  /** Rewrites segments that are mostly dead; on a full disk, as many as needed to free space. */
   compact(how: Compacting, signal: AbortSignal): Promise<void>;
   close(): void;
 }

@@ -89,7 +89,7 @@ export function packedBlobs(options: PackedBlobsOptions): PackedBlobs {
     const bytes = bytesOf(digest);
     if (bytes === undefined) return false;
     await files.put(digest, bytes);
-    // Once is enough. Whoever has begun to read it has its bytes.
+    // One copy is enough. Readers that have started already have its bytes.
     pack.remove("blob", digest.hash);
     return true;
   }

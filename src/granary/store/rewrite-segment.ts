@@ -85,7 +85,7 @@ function copyOf(
         try {
           append(pack, kind, read.name, read.bytes, known?.usedAtS ?? 0);
         } catch (reason) {
-          // Where it was it is no more, or will not be.
+          // Its old place no longer exists, or will be removed.
           if (!how.isDiskFull) throw reason;
           drop(pack, kind, key);
         }

@@ -7,14 +7,14 @@ import { type Digest, functionOf } from "#core/digest.ts";
 /** About 15 MB. */
 const mostRemembered = 50_000;
 
-/** Times of files come in steps of up to 10 ms: a file changed in this step may be changed again in it unseen. */
+/** Times of files come in steps of up to 10 ms: a second change within the same step is not visible. */
 const sameStepMs = 20;
 
 const chunkBytes = 256 * 1024;
 
 type Stamp = Pick<Stats, "ino" | "size" | "ctimeMs">;
 
-/** Which files were hashed and found right, by this process. */
+/** The files that this process has hashed and found correct. */
 export interface Soundness {
   /** Whether the file is still the one that was hashed. */
   isKnown(path: string, file: Stamp): boolean;

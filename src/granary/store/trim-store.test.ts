@@ -10,7 +10,7 @@ import type { OpenGranaryStore } from "./open-granary-store.ts";
 
 const hour = 3_600_000;
 
-/** Goes back and forth as a test likes. */
+/** Returns a clock that a test can set to any time. */
 function clockAt(startMs: number) {
   let atMs = startMs;
   return {
@@ -147,7 +147,7 @@ test.each([
 
   await store.trim();
   expect(await foundKeys()).toEqual(expect.arrayContaining(["a", "b"]));
-  // They are of now from then on, and age like all others.
+  // From then on they count as used now, and age like all others.
   clock.set(clock.now().getTime() + hour);
   for (const key of ["x", "y", "z"]) await keepResult(store, key, [block(key)]);
   await store.trim();

@@ -90,7 +90,7 @@ export async function trimStore(
     known.blobIsGone(file);
   });
   await pack.compact(compacting, signal).catch(async (reason: unknown) => {
-    // No space for the copies: removing others first makes it.
+    // There is no space for the copies; removing other data first frees some.
     if (!isDiskFull(reason)) throw reason;
     await pack.compact("disk-full", signal);
   });
@@ -209,6 +209,6 @@ function backToNow(path: string, file: Stats, usedAt: Date, now: Date, set: () =
     // Looked at again before a removal.
     Object.assign(file, statSync(path));
   } catch {
-    // It was removed a moment ago.
+    // It was just removed.
   }
 }

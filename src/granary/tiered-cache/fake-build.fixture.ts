@@ -4,12 +4,12 @@ import type { Digest } from "#core/digest.ts";
 import type { Build, BuildRegistry, Prefetch, ResultRequest } from "../builds/build.ts";
 import type { GranaryResult } from "../granary-result.ts";
 
-/** A build that only writes down what it is told. */
+/** A build that only records its calls. */
 interface FakeBuild extends Build {
   readonly heard: (ResultRequest & { readonly key: ResultKey })[];
   readonly blobsRequested: Digest[];
   readonly results: GranaryResult[];
-  /** How often it was in the way of nobody. */
+  /** The number of pauses of prefetching. */
   readonly pausedForForeground: { begun: number; ended: number };
 }
 
@@ -65,7 +65,7 @@ export function fakeService(builds: readonly Build[]): BuildRegistry {
   };
 }
 
-/** What a build was told, in short: `source because key`, without the environment of the key. */
+/** Returns the recorded calls of a build in short form: `source because key`, without the environment of the key. */
 export function told(build: FakeBuild): string[] {
   return build.heard.map(({ source, because, key }) =>
     [source, because, keyText({ ...key, key: key.key.replace(/^[0-9a-f]{16}\//, "") })]

@@ -4,7 +4,7 @@ import { Fault } from "#core/fault.ts";
 import type { Download } from "./downloads.ts";
 import type { SilenceBudget } from "./silence-budget.ts";
 
-/** Reads a large blob while it comes. */
+/** Reads a large blob while it arrives. */
 export interface Follower {
   /** Adds received bytes. A slow reader is not waited for. */
   push(chunk: Uint8Array): void;

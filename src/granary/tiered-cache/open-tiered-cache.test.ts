@@ -235,7 +235,7 @@ describe("what is on its way", () => {
 });
 
 describe("a farm that cannot be had", () => {
-  /** Asks for so many results, eight at a time, and answers how long the build was kept. */
+  /** Requests this number of results, eight at a time, and returns the build's waiting time. */
   async function wholeBuild(
     stand: Awaited<ReturnType<typeof suppliesBefore>>,
     prefetch?: Parameters<typeof fakeBuild>[0],

@@ -5,7 +5,7 @@ import { SilenceBudget, silenceLimitMs, silenceLimitsAtFarm } from "./silence-bu
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** What a promise comes to on the test's own clock, which goes as fast as it can. */
+/** Returns the outcome of a promise on the test's clock, which advances as fast as possible. */
 async function soon<T>(promise: Promise<T>): Promise<T> {
   let isOver = false;
   const settled = promise.finally(() => {
