@@ -1,6 +1,6 @@
-// A test that sometimes fails, on purpose, as such tests do: it assumes that a report that starts now and takes 0.3 s
-// ends within the same second. Three times in ten that is wrong. The farm knows this failure by its text and runs the
-// job again; eleven failures in a row are one chance in half a million.
+// A test that sometimes fails, on purpose, as such tests do: it takes for granted that a report which is begun now
+// and takes 0.3 s ends within the same second. Three times in ten that is wrong. The farm knows this
+// failure by its text and runs the job again; eleven failures in a row are one chance in half a million.
 import { countWords } from "../js/concordance.mjs";
 import { kinds } from "../js/generate-text.mjs";
 
