@@ -180,7 +180,7 @@ async function reached(isSo: () => boolean, running: Promise<unknown>): Promise<
     await new Promise((resolve) => setTimeout(resolve, 1));
 }
 
-/** Returns the number of results of a daemon; undefined for a stopped one. */
+/** Returns the number of results of a daemon; 0 for a stopped one. */
 export async function kept(granary: Granary): Promise<number> {
   const status = await granary.status().catch(() => ({}));
   return Kept.safeParse(status).data?.store.results ?? 0;

@@ -12,7 +12,7 @@ export interface ProcessInfo {
   readonly systemTicks: number;
 }
 
-/** The value on every known Linux; only for this value would sysconf(_SC_CLK_TCK) be needed. */
+/** The value on every known Linux. Only this value and the page size would need sysconf. */
 export const ticksPerSecond = 100;
 const pageBytes = 4_096;
 
