@@ -37,10 +37,10 @@ export const GroupTimes = z.object({
 export type GroupTimes = z.infer<typeof GroupTimes>;
 
 /**
- * The times of whole graphs, up to their first end.
+ * The times of whole graphs, until they first ended.
  *
- * Critical path: the running time of the jobs that the end had to wait for. The rest of the end-to-end time is waiting
- * for the farm.
+ * Critical path: the running time of the chain of jobs that determined the end. The rest of the end-to-end time is
+ * waiting for the farm.
  */
 export const GraphTimes = z.object({
   /** A branch; empty for all together and for "no branch". */

@@ -43,8 +43,8 @@ const Held = z.object({
 export type Held = z.infer<typeof Held>;
 
 /**
- * Returns the workers that hold executions now, or were lost before another worker got the execution, with the epoch.
- * Executions that do not exist are left out.
+ * Returns the current workers of executions, with the epoch; or the last worker, if it was lost and no other worker has
+ * got the execution since. Executions that do not exist are left out.
  */
 export function holdersOf(tx: Tx, ids: readonly ExecutionId[]): Promise<Held[]> {
   return tx.many(

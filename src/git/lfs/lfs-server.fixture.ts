@@ -16,11 +16,11 @@ const BatchRequest = z.strictObject({
 
 /** A small LFS server for a test: the batch API and downloads, over HTTP on the loopback. */
 export interface LfsServer {
-  /** The address of a repository whose objects it has. */
+  /** The address of a repository whose objects the server has. */
   readonly repository: string;
   /** Stores an object; returns its pointer. */
   add(content: string | Uint8Array): string;
-  /** Answers downloads of an object with other bytes from now on. */
+  /** From now on, returns wrong bytes for downloads of an object. */
   corrupt(content: string): void;
   /** Answers batches in a way that violates the protocol. */
   answerBatches(answer: { readonly status: number; readonly body: unknown } | undefined): void;

@@ -87,7 +87,7 @@ export async function openAccessLog(
     await mkdir(directory, { recursive: true, mode: 0o700 });
     await writeFile(path, `${JSON.stringify(head)}\n`, { flag: "wx", mode: 0o600 });
   } catch (reason) {
-    // For example a full disk: the build runs without a log.
+    // For example because of a full disk; the build then runs without a log.
     isThere = false;
     await rm(path, { force: true }).catch(() => {});
     onFailed(reason);

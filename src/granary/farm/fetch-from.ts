@@ -23,7 +23,7 @@ const silenceMs = 15_000;
 /** A reader that takes longer for a message pauses on purpose, because the build sends a request itself. In ms. */
 const pauseMs = 100;
 
-/** One stream after the other, as many as the wishes need. */
+/** Reads one stream after the other, as many as the requests need. */
 export async function* fetchFrom(
   parts: FetchParts,
   project: string,

@@ -28,11 +28,11 @@ export interface Spool {
   lines(file: SpoolFile): Promise<string[]>;
   /** Replaces the file by these of its lines. Returns the new file. */
   keepOnly(file: SpoolFile, lines: readonly string[]): Promise<SpoolFile>;
-  /** Returns its lines. From the call on the file is not listed any more. */
+  /** Removes the file and returns its lines. From the call on, the file is no longer listed. */
   remove(file: SpoolFile): Promise<string[]>;
   /** Resolves when nothing is being written. */
   idle(): Promise<void>;
-  /** Nothing is added any more. */
+  /** Ends additions; nothing can be added afterwards. */
   close(): Promise<void>;
 }
 
@@ -41,20 +41,20 @@ interface Item {
   readonly line: string;
 }
 
-/** Results are written to its end until it is sent, or full. */
+/** Results are appended until the file is sent or full. */
 interface OpenFile extends SpoolFile {
   readonly handle: number;
   items: number;
   bytes: number;
 }
 
-/** A power failure also loses the requests of a build in this time as well. */
+/** The interval between two syncs. A power failure also loses the requests of a build in this time. */
 const syncMs = 1_000;
 
 const partSuffix = ".part";
 const namePattern = /^(\d{12})-(results|index|report)\.jsonl$/;
 
-/** One request to the farm is made of a file or two. */
+/** One request to the farm contains one or two files. */
 export const mostItemsAFile = 500;
 const mostBytesAFile = 8 * 1024 * 1024;
 
@@ -63,8 +63,8 @@ const mostBytesAFile = 8 * 1024 * 1024;
  *
  * Results are lines at the end of an open file. Each is written at once by one call, and synced a second later: a tool
  * waits for each. Their blobs are not synced at all, because syncing each output of a build would cost more than making
- * those few again that a power cut loses. A result with a missing or corrupt blob, or an incomplete line, is dropped
- * and reported when its turn comes.
+ * the few results again that a power failure loses. A result with a missing or corrupt blob, or an incomplete line, is
+ * dropped and reported when its turn comes.
  *
  * The end of a build waits for indexes and reports: those added at the same time become one file, which is synced once
  * before it is renamed, with its directory, and with the results before it.
@@ -108,7 +108,9 @@ export async function openSpool(
   }
 
   let current: OpenFile | undefined;
-  /** Paths of results' files that were written to since: also of those that are being sent, and may come back. */
+  /**
+   * Paths of results' files that were written since the last sync, including those that are being sent and may return.
+   */
   const unsynced = new Set<string>();
   let syncing: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
@@ -121,7 +123,7 @@ export async function openSpool(
     return current;
   }
 
-  /** No more is written to it. */
+  /** Closes the current file for additions. */
   function seal(): void {
     if (current === undefined) return;
     const { handle } = current;
@@ -168,7 +170,7 @@ export async function openSpool(
 
   const adding = coalescer<Item, void>(async (items) => {
     const written: SpoolFile[] = [];
-    // In this order on disk as well: an index names results that came before it.
+    // The order on the disk must be the same, because an index refers to earlier results.
     const results = syncResults();
     seal();
     try {
@@ -177,7 +179,7 @@ export async function openSpool(
       for (const { path } of written) await rename(`${path}${partSuffix}`, path);
       await syncDirectory(directory);
     } catch (reason) {
-      // All or none: each is tried by itself afterwards, and would otherwise exist twice.
+      // All or none: each item is retried separately afterwards, and would otherwise exist twice.
       for (const { path } of written) {
         await rm(path, { force: true });
         await rm(`${path}${partSuffix}`, { force: true });
@@ -201,7 +203,7 @@ export async function openSpool(
       try {
         const left = await write({ kind: file.kind, lines: [...lines] }, file.path);
         await rename(`${file.path}${partSuffix}`, file.path);
-        // Not synced, as below.
+        // Not synced, for the same reason as below.
         files = files.map((other) => (other === file ? left : other));
         return left;
       } catch (reason) {
@@ -213,7 +215,7 @@ export async function openSpool(
       files = files.filter((other) => other !== file);
       unsynced.delete(file.path);
       const lines = linesOf(await readFile(file.path, "utf8").catch(() => ""));
-      // Not synced: after a power cut the data are sent once more, which the farm recognises.
+      // Not synced: after a power failure, the data are sent again, which the farm recognises.
       await rm(file.path, { force: true });
       return lines;
     },
@@ -258,7 +260,7 @@ function unlessItPasses(reason: unknown): string {
   return "";
 }
 
-/** Opens the file itself: a file that is being sent is closed, and may be gone. */
+/** Opens the file itself, because a file that is being sent is closed and may be removed. */
 async function datasync(path: string): Promise<void> {
   const opened = await open(path, "r");
   try {

@@ -183,7 +183,7 @@ const CancelledRun = z.object({
   executions: z.array(z.uuid().brand<"ExecutionId">()),
 });
 
-/** Chunked runs that are to be cancelled, with the executions of their batches. */
+/** Returns chunked runs whose cancellation was requested, with the executions of their batches. */
 export function chunkedRunsToCancel(tx: Tx): Promise<z.infer<typeof CancelledRun>[]> {
   return tx.many(
     CancelledRun,
