@@ -2,7 +2,7 @@ import type { Estimate } from "#api/benchmark-request.ts";
 import type { CollectorView } from "#api/collector.ts";
 import type { JobLike, Lasted } from "./usual-duration.store.ts";
 
-/** In seconds: the median of the last similar jobs, and the 90th percentile. */
+/** In seconds: the median of the last similar jobs, and the range of nine in ten of them. */
 interface Usual {
   readonly seconds: number;
   readonly least: number;
