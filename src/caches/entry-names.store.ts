@@ -24,7 +24,7 @@ export function entryNames(
   );
 }
 
-/** Returns names of entries that were made or used within the last seconds; at most so many. */
+/** Returns names of entries that were made or used within the last seconds, up to a limit. */
 export function entryNamesUsedWithin(
   tx: Tx,
   project: string,

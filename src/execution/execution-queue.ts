@@ -42,9 +42,9 @@ export interface ExecutionQueue extends Service, Pick<ExecutionWatch, "follow" |
   cancel(tx: Tx, ids: readonly ExecutionId[]): Promise<AfterCommit>;
 
   /**
-   * Waits until the workers of the executions that are to be cancelled, and of their second runs, have confirmed it, or
-   * these have ended: from then on none of their processes starts. Returns the executions for which this is not certain
-   * after `withinMs`.
+   * Waits until the workers of these executions, and of their second runs, have confirmed the requested cancellation,
+   * or these have ended: from then on none of their processes starts. Returns the executions for which this is not
+   * certain after `withinMs`.
    */
   untilCancelled(ids: readonly ExecutionId[], withinMs: number): Promise<HeldCancellation[]>;
   /** See `CancellationService`. */

@@ -1,6 +1,6 @@
 import { type Sql, sql } from "#db/sql.ts";
 
-/** Returns a condition: a repository is to be read, or a command to be carried out, by then. */
+/** Returns a condition: by then, a repository must be read or a command must be executed. */
 export function hasForgeWorkBy(by: Date): Sql {
   return sql`
     exists (select from forge_repository where next_at <= ${by})

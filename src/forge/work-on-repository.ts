@@ -11,7 +11,7 @@ import { tryAgainInMs } from "./when-to-try-again.ts";
 
 /** Deliveries that arrive meanwhile are read with the next; one reading serves them all. */
 const mostDeliveries = 500;
-/** A forge that fails for so long is read again by the next full reading. */
+/** After this many failures, the next full reading covers the rest. */
 const mostAttempts = 12;
 
 /** Processes one repository with pending work. Returns false when there is none. */

@@ -69,7 +69,7 @@ export interface PublishedIndex {
 /** Much more than people and CI push. */
 const usualNewAnHour = 2_000;
 const hourMs = 60 * 60_000;
-/** Keys asked for together. */
+/** The number of keys that are looked up together. */
 const entriesAtOnce = 1_000;
 const mostTargets = 100;
 /** Each failure means that another server has made progress. */

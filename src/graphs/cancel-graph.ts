@@ -63,7 +63,7 @@ export async function cancelGraph(
 }
 
 /**
- * Ends all runs that are to be cancelled: with their executions, or without those that others wait for.
+ * Ends all runs whose cancellation was requested: with their executions, or without those that others wait for.
  *
  * Also to be called from time to time: a server may die between the two steps. Executions are locked before graphs, so
  * this cannot be part of the transaction above.

@@ -115,7 +115,9 @@ export function finishSharedRuns(
   );
 }
 
-/** Returns those of the executions that a run or a batch waits for. A run that is to be cancelled does not count. */
+/**
+ * Returns those of the executions that a run or a batch waits for. A run with a requested cancellation does not count.
+ */
 export async function executionsWantedByRuns(
   tx: Tx,
   executions: readonly ExecutionId[],

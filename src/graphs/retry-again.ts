@@ -21,7 +21,7 @@ interface EndedAttempt extends EndedTry {
   readonly inputLosses: number;
 }
 
-/** Inputs that are still missing after so many preparations are treated as lost. */
+/** Inputs that are still missing after this many preparations are treated as lost. */
 const mostInputLosses = 2;
 
 /** Returns the failure class for which an ended run is retried automatically; undefined when it is not. */

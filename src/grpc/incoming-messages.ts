@@ -4,7 +4,7 @@ import type { Decompress } from "./compression.ts";
 import { type Frame, FrameCutter } from "./frame.ts";
 import type { HeldBytes } from "./held-bytes.ts";
 
-/** Messages that wait to be read may hold this much before the peer is told to pause. */
+/** Messages that wait to be read may hold this much before the peer must pause. */
 const pauseAboveBytes = 1_048_576;
 /** A peer that sends less than this, and no message, within `waitLimitMs` counts as silent. */
 const leastProgressBytes = 1_024;

@@ -20,7 +20,7 @@ export class PendingConnections {
 
   /** Calls `goIn` when it is the connection's turn, unless it is closed by then. */
   letIn(socket: Socket, goIn: () => void): void {
-    // Nobody else listens yet, and without a listener an error would end the process.
+    // There is no other listener yet, and without one an error would end the process.
     socket.on("error", giveUp);
     this.#waiting.push({ socket, goIn });
     if (this.#waiting.length === 1) void this.#letAllIn();

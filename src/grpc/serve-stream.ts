@@ -37,9 +37,9 @@ interface StreamOptions {
   readonly unsent: HeldBytes;
   /** In which calls begin. */
   readonly line: CallLine;
-  /** For large requests, of which only a few are dealt with at a time. */
+  /** For large requests; only a few are processed at a time. */
   readonly large: FairGate;
-  /** For large answers, of which only a few are made at a time. */
+  /** For large answers; only a few are created at a time. */
   readonly largeAnswers: FairGate;
   /** Limits the answers of the connection: none is made before earlier ones were read. */
   readonly unreadAnswers: FairGate;

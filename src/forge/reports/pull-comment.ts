@@ -25,7 +25,7 @@ const longestVerdict = 8_000;
 
 /**
  * Returns the complete comment of a pull request. Undefined when there is nothing to report: nothing regressed,
- * improved or broke, and nobody requested it.
+ * improved or broke, and no comment requested it.
  */
 export function pullComment(
   requests: readonly PullRequestToTell[],

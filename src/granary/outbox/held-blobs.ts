@@ -10,7 +10,7 @@ export interface HeldBlobs {
 }
 
 /**
- * Holds blobs up to so many bytes: a farm that stays away must not fill the store with waiting data.
+ * Protects blobs up to this number of bytes: a farm that stays unreachable must not fill the store with waiting data.
  *
  * Blobs above the limit are not held, also later: they may be trimmed before they are sent.
  */

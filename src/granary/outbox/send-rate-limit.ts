@@ -1,6 +1,6 @@
 import { rest } from "#core/resting.ts";
 
-/** Waits until so many bytes may be sent, so that all senders together stay within the limit. */
+/** Waits until this number of bytes may be sent, so that all senders together stay within the limit. */
 export type SendRateLimit = (bytes: number, signal: AbortSignal) => Promise<void>;
 
 export function sendRateLimit(bytesPerSecond: number): SendRateLimit {

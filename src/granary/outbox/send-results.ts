@@ -13,7 +13,7 @@ import { callInParts, classifyFailure } from "./classify-failure.ts";
 export interface ResultSending {
   readonly farm: GranaryFarm;
   readonly local: Pick<BlobStore, "get" | "read">;
-  /** Resolves when so many bytes may be sent; throws when no more are to be. */
+  /** Resolves when this number of bytes may be sent; throws when sending must stop. */
   readonly pass: (bytes: number) => Promise<void>;
   readonly onSent: (bytes: number) => void;
   readonly onDropped: (results: readonly GranaryResult[], because: string) => void;

@@ -51,7 +51,7 @@ export interface TransferQueue {
 const mostHints = 100_000;
 /** The number of last requests from which the build's speed is estimated. */
 const mostPace = 64;
-/** After so many failures a result is left to the build's own request. */
+/** After this many failures, a result is left to the build's own request. */
 const mostTries = 3;
 
 /** Returns the queue that decides in which order results are prefetched. Pure: time and state of the store are arguments. */

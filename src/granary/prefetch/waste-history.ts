@@ -14,7 +14,7 @@ export type WasteRecord = z.infer<typeof WasteRecord>;
 /** Above this share of waste in several consecutive builds, prefetching stops. */
 const mostWaste = 0.5;
 const buildsSeen = 5;
-/** It is tried again once in so many builds, as builds change. */
+/** Prefetching is tried again after this many builds, because builds change. */
 const tryAgainAfter = 10;
 
 export const noRecord: WasteRecord = { builds: [], skipped: 0 };

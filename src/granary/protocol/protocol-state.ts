@@ -37,7 +37,7 @@ interface Step {
   readonly effects: readonly Effect[];
 }
 
-/** After so many lines that cannot be parsed, the peer speaks another protocol. */
+/** After this many unparsable lines, the peer is assumed to use another protocol. */
 const mostWrong = 100;
 
 /**

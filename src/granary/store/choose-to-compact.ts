@@ -15,7 +15,7 @@ const leastDeadWhenRequested = 0.05;
 /** How much to compact: `asked` when a person wants disk space back. */
 export type Compacting = "usual" | "disk-full" | "asked";
 
-/** Each process begins a segment of its own: so many that never became an eighth full are put together. */
+/** Each process begins its own segment: when this many segments are less than an eighth full, they are merged. */
 const mostSmall = 16;
 const smallShare = 1 / 8;
 

@@ -27,7 +27,7 @@ export interface GranaryStoreOptions {
   /** Whether blobs are given without being hashed first. */
   readonly trustDisk?: boolean;
   readonly linkMode?: LinkMode;
-  /** Blobs of so many bytes lie together; 0: each is a file. */
+  /** Blobs up to this size are stored in packs; 0: each blob is a file. */
   readonly packedUpToBytes?: number;
   readonly clock?: Clock;
   readonly logger: Logger;

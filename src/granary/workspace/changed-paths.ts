@@ -1,7 +1,7 @@
 import type { Git } from "#git/run-git.ts";
 import type { GitWorkspace } from "./workspace.ts";
 
-/** Who has changed so much finds little in another commit's index. */
+/** With this many changes, another commit's index contains few useful entries. */
 const mostBytes = 8 * 1024 * 1024;
 
 /**

@@ -2,7 +2,9 @@ import { readFile } from "node:fs/promises";
 
 let known: Promise<string> | undefined;
 
-/** Returns the distribution and release that a Linux machine or image runs, as `debian 12`; "" where none is to be read. */
+/**
+ * Returns the distribution and release that a Linux machine or image runs, as `debian 12`; "" when it cannot be read.
+ */
 export function systemImage(): Promise<string> {
   known ??= readFile("/etc/os-release", "utf8").then(imageIn, () => "");
   return known;

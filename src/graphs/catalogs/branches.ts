@@ -120,7 +120,7 @@ export async function setBranch(
   const { body, why, after } = request;
   // An entry under an invalid name can still be removed.
   if (body !== null) requireBranchName(branch);
-  // Who may define nothing anywhere does not make the farm know a repository.
+  // A caller without any right to define must not register a repository.
   requireGrantSomewhere(by, "define");
   const known = await db.transaction(async (tx) => {
     const name = await repositoryFor(tx, written);

@@ -5,7 +5,7 @@ import type { TemplateEntry } from "./template-catalog.ts";
 type Changes = CatalogDiff["jobs"];
 type Entries = ReadonlyMap<string, Pick<TemplateEntry, "body">>;
 
-/** More than so many to compare with each other are shown as they are: removed, and added. */
+/** Above this number of comparisons, items are shown as removed and added. */
 const mostComparisons = 2_500;
 
 /**

@@ -1,6 +1,6 @@
 import type { ChangedPart } from "#api/catalog.ts";
 
-/** With more parts than this nobody would read them, so the whole definition is shown instead. */
+/** More parts than this are not readable, so the whole definition is shown instead. */
 const mostParts = 50;
 
 /** Where two values differ, as deep as they have maps and lists in the same places. */

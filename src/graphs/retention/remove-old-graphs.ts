@@ -127,7 +127,7 @@ function removeGroup(
   return db.transaction(async (tx) => {
     const locked = await lockForDeletion(tx, group);
     if (locked.length < group.length) return false;
-    // Whoever needed one of them went in an earlier group, or was changed meanwhile and is still there.
+    // Graphs that needed one of them were deleted in an earlier group, or were changed meanwhile and still exist.
     const still = whichGraphsGo(rules, await factsOf(services, tx, group, rules), now).flat();
     if (!group.every((id) => still.includes(id))) return false;
     await forgetElsewhere(tx, group);
