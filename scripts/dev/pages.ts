@@ -1,5 +1,7 @@
+import { once } from "node:events";
 import { join, relative } from "node:path";
 import { createServer, type Plugin, type ViteDevServer } from "vite";
+import { inTime } from "#core/in-time.ts";
 
 interface PagesOptions {
   readonly root: string;
@@ -11,11 +13,22 @@ interface PagesOptions {
   readonly onReload: (file: string, sinceSaveMs: number) => void;
 }
 
-/** Starts Vite, which serves the pages from their sources and reloads browsers when one changes. */
+/** After this time the pages are served even if Vite did not report that its watcher is ready. */
+const watcherReadyMs = 5_000;
+
+/**
+ * Starts Vite, which serves the pages from their sources and reloads browsers when one changes.
+ *
+ * Resolves when Vite has read the existing files: it misses changes before that.
+ */
 export async function startPages(options: PagesOptions): Promise<ViteDevServer> {
   const { root, port, server, serverReady, onReload } = options;
+  let watching: Promise<unknown> = Promise.resolve();
   const reporting: Plugin = {
     name: "report-reloads",
+    configureServer({ watcher }) {
+      watching = once(watcher, "ready");
+    },
     hotUpdate: {
       order: "post",
       handler({ file, modules, timestamp }) {
@@ -53,5 +66,6 @@ export async function startPages(options: PagesOptions): Promise<ViteDevServer> 
     },
   });
   await vite.listen();
+  await inTime(watching, watcherReadyMs);
   return vite;
 }

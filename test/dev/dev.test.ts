@@ -1,5 +1,5 @@
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -77,7 +77,8 @@ async function change(file: string, before: string, after: string): Promise<void
 }
 
 async function printed(pattern: RegExp): Promise<void> {
-  await dev?.line((line) => pattern.test(line));
+  const line = await dev?.line((each) => pattern.test(each) || each.includes("does not start"));
+  expect(line).toMatch(pattern);
 }
 
 async function get(path: string): Promise<string> {
@@ -90,12 +91,17 @@ async function failed(program: Program): Promise<never> {
   throw new Error(`npm run dev ended: ${stdout}${stderr}`);
 }
 
+/** Ports below those that the kernel gives to outgoing connections, which could take one before the program does. */
 async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
-  await Promise.all(
-    servers.map((each) => new Promise((resolve) => each.once("listening", resolve))),
-  );
-  const ports = servers.map((each) => (each.address() as AddressInfo).port);
-  await Promise.all(servers.map((each) => new Promise((resolve) => each.close(resolve))));
-  return ports;
+  const free: number[] = [];
+  while (free.length < count) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000);
+    const server = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once("error", () => resolve(false));
+      server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+    });
+    if (isFree && !free.includes(port)) free.push(port);
+  }
+  return free;
 }
