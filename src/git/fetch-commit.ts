@@ -1,4 +1,5 @@
 import { CommitSha } from "#core/commit-sha.ts";
+import { forAWhile } from "#core/for-a-while.ts";
 import { recentlyUsed } from "#core/recently-used.ts";
 import { sharedTurns } from "#scheduling/shared-turns.ts";
 import { type Commit, readCommit } from "./commit.ts";
@@ -50,29 +51,23 @@ const keptCommits = 10_000;
 
 /** How long the found repository of a directory is cached. */
 const samePlaceMs = 5_000;
+const keptPlaces = 1_000;
 
 export function openMirrors({ git, directory, workingDirectory }: MirrorsOptions): Mirrors {
   const mirrors = new Map<string, Promise<Mirror>>();
   const turns = sharedTurns();
   const commits = recentlyUsed<Promise<Commit>>(keptCommits);
-  const repositories = new Map<string, { readonly at: number; readonly found: Promise<string> }>();
+  const repositories = recentlyUsed<() => Promise<string>>(keptPlaces);
 
   /** Reads a commit's own data, which never changes. */
   function commitIn(mirror: string, sha: CommitSha): Promise<Commit> {
     return commits.get(`${mirror}\n${sha}`, () => readCommit(git, mirror, sha));
   }
 
-  /** `repositoryAt`, called once for all concurrent callers. */
+  /** `repositoryAt`, called once for callers within a short time. */
   function repositoryOf(path: string): Promise<string> {
-    const now = performance.now();
-    for (const [known, { at }] of repositories)
-      if (now - at >= samePlaceMs) repositories.delete(known);
-    const known = repositories.get(path)?.found;
-    if (known !== undefined) return known;
-    const found = repositoryAt(git, path);
-    repositories.set(path, { at: now, found });
-    found.catch(() => repositories.delete(path));
-    return found;
+    const find = () => repositoryAt(git, path);
+    return repositories.get(path, () => forAWhile(samePlaceMs, () => performance.now(), find))();
   }
 
   // Tokens in addresses change every hour; the mirror stays the same.

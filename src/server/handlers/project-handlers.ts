@@ -1,7 +1,7 @@
 import type { projectEndpoints } from "#api/endpoints/project-endpoints.ts";
 import { cacheTotals } from "#caches/cache-entry.store.ts";
 import { listCaches } from "#caches/list-caches.ts";
-import { forAWhile } from "../for-a-while.ts";
+import { forAWhile } from "#core/for-a-while.ts";
 import type { HandlersFor } from "../http/serve-endpoints.ts";
 import { projectRemoval } from "../remove-projects.ts";
 import type { HandlerServices } from "./handler-services.ts";

@@ -3,6 +3,7 @@ import { stream } from "hono/streaming";
 import { recordAudit } from "#access/audit.store.ts";
 import type { sizeClassEndpoints } from "#api/endpoints/size-class-endpoints.ts";
 import { Fault } from "#core/fault.ts";
+import { forAWhile } from "#core/for-a-while.ts";
 import { parseDuration } from "#definitions/duration.ts";
 import { ExecutionId } from "#execution/execution.ts";
 import { explainExecution } from "#size-classes/pages/explain-execution.ts";
@@ -19,7 +20,6 @@ import {
 } from "#size-classes/pages/read-classes.ts";
 import { changeSettings, type KeptSettings, readSettings } from "#size-classes/settings.store.ts";
 import { usualSettings } from "#size-classes/settings.ts";
-import { forAWhile } from "../for-a-while.ts";
 import type { HandlersFor } from "../http/serve-endpoints.ts";
 import { meanwhile } from "../meanwhile.ts";
 import { traceLines } from "../trace-lines.ts";

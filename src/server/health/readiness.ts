@@ -2,7 +2,9 @@ import { randomUUID } from "node:crypto";
 import { open, statfs, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "#core/clock.ts";
+import { forAWhile } from "#core/for-a-while.ts";
 import { isFullDisk } from "#core/full-disk.ts";
+import { inTime } from "#core/in-time.ts";
 import type { Db } from "#db/db.ts";
 import { newestMigration } from "#db/migrate.ts";
 import { countWorkersSeen } from "#execution/leasing/worker.store.ts";
@@ -24,26 +26,21 @@ interface ReadinessOptions {
   readonly leaseMs: number;
   readonly knownMigration: number;
   /** The time limit for an answer of the database and of the disk. */
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
 }
 
 const validMs = 1_000;
 /** Probes of service managers usually time out after a second or more, and count failures. */
-const usualPatienceMs = 2_000;
+const usualTimeoutMs = 2_000;
 
 export function readinessProbe(options: ReadinessOptions): ReadinessProbe {
-  const patienceMs = options.patienceMs ?? usualPatienceMs;
+  const timeoutMs = options.timeoutMs ?? usualTimeoutMs;
   let isDraining = false;
-  let last:
-    | { readonly state: Promise<Omit<ServerState, "isDraining">>; readonly at: number }
-    | undefined;
-
-  const state = () => {
-    const now = performance.now();
-    if (last === undefined || now - last.at > validMs)
-      last = { state: observe(options, patienceMs), at: now };
-    return last.state;
-  };
+  const state = forAWhile(
+    validMs,
+    () => performance.now(),
+    () => observe(options, timeoutMs),
+  );
   return {
     read: async () => judgeReadiness({ ...(await state()), isDraining }),
     drain: () => {
@@ -54,18 +51,21 @@ export function readinessProbe(options: ReadinessOptions): ReadinessProbe {
 
 async function observe(
   { db, clock, blobs, leaseMs, knownMigration }: ReadinessOptions,
-  patienceMs: number,
+  timeoutMs: number,
 ): Promise<Omit<ServerState, "isDraining">> {
+  const since = new Date(clock.now().getTime() - leaseMs);
   const [database, disk] = await Promise.all([
-    within(patienceMs, readDatabase(db, new Date(clock.now().getTime() - leaseMs))).catch(() => ({
-      problem: "does not answer",
-    })),
-    within(patienceMs, writeProbe(blobs)).catch((reason: unknown) => ({
+    inTime(readDatabase(db, since), timeoutMs).catch(() => "late" as const),
+    inTime(writeProbe(blobs), timeoutMs).catch((reason: unknown) => ({
       problem: isFullDisk(reason) ? "no space is left" : "a file cannot be written",
     })),
   ]);
-  const workers = "workers" in database ? database.workers : 0;
-  return { database, knownMigration, blobs: disk, workers };
+  return {
+    knownMigration,
+    database: database === "late" ? { problem: "does not answer" } : database,
+    workers: database === "late" ? 0 : database.workers,
+    blobs: disk === "late" ? { problem: "does not answer" } : disk,
+  };
 }
 
 /** Writes a small file into the directory of the blobs and removes it; this fails on a full or read-only disk. */
@@ -73,21 +73,14 @@ async function writeProbe(directory: string): Promise<{ freeBytes: number }> {
   const path = join(directory, `.readiness-${randomUUID()}`);
   const file = await open(path, "wx", 0o600);
   try {
+    // Before the write, so that a server that is killed leaves no file.
+    await unlink(path);
     await file.writeFile("ready\n");
   } finally {
     await file.close();
-    await unlink(path);
   }
   const { bavail, bsize } = await statfs(directory);
   return { freeBytes: bavail * bsize };
-}
-
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
-  });
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
 async function readDatabase(db: Db, since: Date) {
