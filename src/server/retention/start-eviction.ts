@@ -1,5 +1,3 @@
-import { randomUUID } from "node:crypto";
-import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { z } from "zod";
@@ -9,13 +7,13 @@ import type { Clock } from "#core/clock.ts";
 import { memorySizeText } from "#core/memory-size.ts";
 import type { Service } from "#core/service.ts";
 import { type EvictionRound, type EvictionServices, evict } from "./evict.ts";
-import { oneAtATime } from "./one-at-a-time.ts";
 import { diskShortBytes } from "./store-goal.ts";
+import { startStoreRounds, storeNotes } from "./store-rounds.ts";
 import { isTimeToLook } from "./time-to-look.ts";
 
 const usuallyEveryMs = 60_000;
 
-/** The state of the store, in a file next to it: shared by all its servers, and still there after a restart. */
+/** The state of the store. */
 const Noted = StoreStanding.omit({ limitBytes: true, scrubbed: true }).extend({
   diskFreeBytes: z.number().nonnegative(),
 });
@@ -46,23 +44,10 @@ export function startEviction(
 ): Eviction {
   const { directory, limitBytes, everyMs = usuallyEveryMs, clock, logger } = services;
   const { diskOf = diskSizeOf } = services;
-  const notes = join(directory, "eviction.json");
-  const ending = new AbortController();
-  let working: Promise<void> | undefined;
+  const notes = storeNotes(join(directory, "eviction.json"), Noted, unknown);
 
-  async function noted(): Promise<Noted> {
-    const text = await readFile(notes, "utf8").catch(() => "null");
-    return Noted.catch(unknown).parse(parsedOr(text));
-  }
-
-  async function note(next: Noted): Promise<void> {
-    const aside = `${notes}.${randomUUID()}`;
-    await writeFile(aside, JSON.stringify(next));
-    await rename(aside, notes);
-  }
-
-  async function look(): Promise<void> {
-    const before = await noted();
+  async function look(signal: AbortSignal): Promise<void> {
+    const before = await notes.read();
     const { counted, diskFreeBytes } = before;
     const now = clock.now();
     const last = counted && {
@@ -74,8 +59,8 @@ export function startEviction(
     const short = diskShortBytes(disk.bytes, disk.freeBytes);
     if (!isTimeToLook(last ?? undefined, limitBytes, disk.freeBytes, now.getTime(), short > 0))
       return;
-    const round = await evict(services, limitBytes, now, ending.signal, short);
-    await note(after(before, round, now, await freeBytesIn(directory)));
+    const round = await evict(services, limitBytes, now, signal, short);
+    await notes.write(after(before, round, now, await freeBytesIn(directory)));
     tell(round);
   }
 
@@ -90,33 +75,21 @@ export function startEviction(
     );
   }
 
-  const timer = setInterval(() => {
-    working ??= oneAtATime(join(directory, "eviction.lock"), look)
-      .then(() => {})
-      .catch((reason: unknown) => {
-        if (!ending.signal.aborted) {
-          logger.warn(
-            { err: reason },
-            "the store could not be looked through; it comes round again",
-          );
-        }
-      })
-      .finally(() => {
-        working = undefined;
-      });
-  }, everyMs);
-  timer.unref();
+  const rounds = startStoreRounds({
+    directory,
+    name: "eviction",
+    everyMs,
+    round: look,
+    failure: "the store could not be examined; the next round tries again",
+    logger,
+  });
 
   return {
     async standing() {
-      const { diskFreeBytes: _, ...rest } = await noted();
+      const { diskFreeBytes: _, ...rest } = await notes.read();
       return { limitBytes: limitBytes ?? null, ...rest };
     },
-    async stop() {
-      clearInterval(timer);
-      ending.abort();
-      await working;
-    },
+    stop: () => rounds.stop(),
   };
 }
 
@@ -139,13 +112,4 @@ function after(before: Noted, round: EvictionRound, now: Date, diskFreeBytes: nu
     },
     diskFreeBytes,
   };
-}
-
-/** A truncated file counts as absent. */
-function parsedOr(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

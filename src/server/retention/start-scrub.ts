@@ -1,5 +1,3 @@
-import { randomUUID } from "node:crypto";
-import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
@@ -10,7 +8,7 @@ import type { Scrub } from "#cas/scrub.ts";
 import type { Clock } from "#core/clock.ts";
 import { digestKey } from "#core/digest.ts";
 import type { Service } from "#core/service.ts";
-import { oneAtATime } from "./one-at-a-time.ts";
+import { startStoreRounds, storeNotes } from "./store-rounds.ts";
 
 const Counted = z.object({
   blobs: z.number().int().nonnegative(),
@@ -21,9 +19,7 @@ const Counted = z.object({
 const Pass = Counted.extend({ begunAt: z.iso.datetime(), lastPiece: z.string().nullable() });
 type Pass = z.infer<typeof Pass>;
 
-/**
- * The progress of the check, in a file next to the store: shared by all its servers, and still there after a restart.
- */
+/** The progress of the check. */
 const Progress = z.object({
   /** The current pass; null between two passes. */
   pass: Pass.nullable(),
@@ -60,36 +56,23 @@ export function startScrub(parts: {
   readonly logger: Logger;
 }): StoreScrub {
   const { scrub, stores, directory, bytesPerSecond, clock, logger } = parts;
-  const notes = join(directory, "scrub.json");
-  const ending = new AbortController();
-  let working: Promise<void> | undefined;
+  const notes = storeNotes(join(directory, "scrub.json"), Progress, nothingDone);
 
-  async function progress(): Promise<Progress> {
-    const text = await readFile(notes, "utf8").catch(() => "null");
-    return Progress.catch(nothingDone).parse(parsedOr(text));
-  }
-
-  async function note(next: Progress): Promise<void> {
-    const aside = `${notes}.${randomUUID()}`;
-    await writeFile(aside, JSON.stringify(next));
-    await rename(aside, notes);
-  }
-
-  async function pass(rate: number): Promise<void> {
-    const before = await progress();
+  async function pass(rate: number, signal: AbortSignal): Promise<void> {
+    const before = await notes.read();
     const begun = passToDo(before, clock.now());
     if (begun === undefined) return;
     const counted = { ...begun };
     for (const piece of await scrub.pieces()) {
       if (begun.lastPiece !== null && piece <= begun.lastPiece) continue;
-      await checkPiece(piece, counted, rate);
-      if (ending.signal.aborted) return;
+      await checkPiece(piece, counted, rate, signal);
+      if (signal.aborted) return;
       counted.lastPiece = piece;
-      await note({ ...before, pass: counted });
+      await notes.write({ ...before, pass: counted });
     }
     const { blobs, bytes, corrupt } = counted;
     const finished = { blobs, bytes, corrupt, at: clock.now().toISOString() };
-    await note({ pass: null, finished });
+    await notes.write({ pass: null, finished });
     logger.info(finished, "every blob of the store was compared with its digest");
   }
 
@@ -97,6 +80,7 @@ export function startScrub(parts: {
     piece: string,
     counted: z.infer<typeof Counted>,
     rate: number,
+    signal: AbortSignal,
   ): Promise<void> {
     let owedMs = 0;
     for await (const { namespace, digest, isIntact } of scrub.check(piece)) {
@@ -108,40 +92,32 @@ export function startScrub(parts: {
         stores.lost(namespace, digest.hash);
         logger.error(
           { namespace, blob: digestKey(digest) },
-          "a blob is corrupt; it was removed. Where this goes on, the disk fails",
+          "a blob is corrupt; it was removed. If more follow, the disk is failing",
         );
       }
       owedMs += (digest.sizeBytes / rate) * 1_000;
       if (owedMs < leastPauseMs) continue;
-      await delay(owedMs, undefined, { signal: ending.signal, ref: false }).catch(() => {});
+      await delay(owedMs, undefined, { signal, ref: false }).catch(() => {});
       owedMs = 0;
-      if (ending.signal.aborted) return;
+      if (signal.aborted) return;
     }
   }
 
-  const look = (rate: number) => {
-    working ??= oneAtATime(join(directory, "scrub.lock"), () => pass(rate))
-      .then(() => {})
-      .catch((reason: unknown) => {
-        if (!ending.signal.aborted)
-          logger.warn({ err: reason }, "the store could not be checked; it is tried again");
-      })
-      .finally(() => {
-        working = undefined;
-      });
-  };
-  const timer =
+  const rounds =
     bytesPerSecond === undefined
       ? undefined
-      : setInterval(look, parts.everyMs ?? usuallyEveryMs, bytesPerSecond).unref();
+      : startStoreRounds({
+          directory,
+          name: "scrub",
+          everyMs: parts.everyMs ?? usuallyEveryMs,
+          round: (signal) => pass(bytesPerSecond, signal),
+          failure: "the store could not be checked; the check is tried again",
+          logger,
+        });
 
   return {
-    finished: async () => (await progress()).finished,
-    async stop() {
-      clearInterval(timer);
-      ending.abort();
-      await working;
-    },
+    finished: async () => (await notes.read()).finished,
+    stop: async () => rounds?.stop(),
   };
 }
 
@@ -151,13 +127,4 @@ export function passToDo({ pass, finished }: Progress, now: Date): Pass | undefi
   const isRecent = finished !== null && now.getTime() - Date.parse(finished.at) < restMs;
   if (isRecent) return undefined;
   return { begunAt: now.toISOString(), lastPiece: null, blobs: 0, bytes: 0, corrupt: 0 };
-}
-
-/** A truncated file counts as absent. */
-function parsedOr(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
