@@ -52,21 +52,15 @@ export async function migrate(db: Db, migrations?: readonly Migration[]): Promis
     await tx.run(sql`select pg_advisory_xact_lock(${migrationLock})`);
     await tx.run(setForTransaction(timeLimits.migration));
     await tx.script(migrationTable);
-    const applied = await tx.many(
-      z.object({ number: z.number(), name: z.string() }),
-      sql`select number, name from migration order by number`,
-    );
-    const newest = known.at(-1)?.number ?? 0;
-    const ahead = applied.find((row) => row.number > newest);
-    if (ahead !== undefined) {
+    const { missing, newer } = compareMigrations(known, await appliedMigrations(tx));
+    if (newer !== undefined) {
       throw new Fault(
         "failed_precondition",
-        `the data was written by a newer version of Grange (it has ${ahead.name}; this version knows up to ${newest}). ` +
+        `the data was written by a newer version of Grange (it has ${newer}; this version knows up to ${newestOf(known)}). ` +
           "Update Grange, or start with another data directory (GRANGE_DATA)",
       );
     }
-    const done = new Set(applied.map((row) => row.number));
-    for (const migration of known.filter((each) => !done.has(each.number))) {
+    for (const migration of missing) {
       await tx.script(migration.text);
       await tx.run(
         sql`insert into migration (number, name) values (${migration.number}, ${migration.name})`,
@@ -75,35 +69,49 @@ export async function migrate(db: Db, migrations?: readonly Migration[]): Promis
   }, "migration");
 }
 
-/**
- * Returns the known migrations that a database lacks, and the name of an applied one that is unknown to this version.
- */
-export async function migrationState(
-  db: Db,
-): Promise<{ readonly missing: number; readonly newer: string | undefined }> {
-  const known = await readMigrations();
+/** How the migrations of a database differ from those of this version. */
+interface MigrationState {
+  /** Those that the database lacks, in their order. */
+  readonly missing: readonly Migration[];
+  /** The name of an applied migration that is newer than this version. */
+  readonly newer: string | undefined;
+}
+
+/** Compares the migrations of a database, which may be empty, with those of this version. */
+export async function migrationState(db: Db): Promise<MigrationState> {
   const [table] = await db.many(
     z.object({ isThere: z.boolean() }),
     sql`select to_regclass('migration') is not null as "isThere"`,
   );
-  if (table?.isThere !== true) return { missing: known.length, newer: undefined };
-  const applied = await db.many(
-    z.object({ number: z.number(), name: z.string() }),
-    sql`select number, name from migration order by number`,
-  );
-  const newest = known.at(-1)?.number ?? 0;
-  const numbers = new Set(applied.map(({ number }) => number));
+  const applied = table?.isThere === true ? await appliedMigrations(db) : [];
+  return compareMigrations(await readMigrations(), applied);
+}
+
+/** Returns the number of the newest migration of a database that has been migrated. */
+export async function newestMigration(tx: Tx): Promise<number> {
+  return newestOf(await appliedMigrations(tx));
+}
+
+type Applied = Pick<Migration, "number" | "name">;
+
+function compareMigrations(
+  known: readonly Migration[],
+  applied: readonly Applied[],
+): MigrationState {
+  const done = new Set(applied.map(({ number }) => number));
   return {
-    missing: known.filter(({ number }) => !numbers.has(number)).length,
-    newer: applied.find(({ number }) => number > newest)?.name,
+    missing: known.filter(({ number }) => !done.has(number)),
+    newer: applied.find(({ number }) => number > newestOf(known))?.name,
   };
 }
 
-/** Returns the number of the newest applied migration. */
-export async function newestMigration(tx: Tx): Promise<number> {
-  const [row] = await tx.many(
-    z.object({ number: z.number() }),
-    sql`select coalesce(max(number), 0) as number from migration`,
+function appliedMigrations(tx: Tx): Promise<Applied[]> {
+  return tx.many(
+    z.object({ number: z.number(), name: z.string() }),
+    sql`select number, name from migration order by number`,
   );
-  return row?.number ?? 0;
+}
+
+function newestOf(inOrder: readonly Applied[]): number {
+  return inOrder.at(-1)?.number ?? 0;
 }

@@ -15,6 +15,20 @@ import {
 } from "./forge/config.ts";
 import { oidcConfig, readOidcConfig } from "./sign-in/config.ts";
 
+/** Parses an amount of bytes such as `8M`, or `0`; `problem` is the message for other texts. */
+function byteCount(problem: string) {
+  return (text: string, context: z.RefinementCtx): number => {
+    const bytes = text.trim() === "0" ? 0 : parseMemorySize(text);
+    if (bytes !== undefined) return bytes;
+    context.addIssue(problem);
+    return z.NEVER;
+  };
+}
+
+function undefinedWhenZero(bytes: number): number | undefined {
+  return bytes === 0 ? undefined : bytes;
+}
+
 /** All settings of the server. They are read once, at start; a wrong value stops the start. */
 export const ServerConfig = z.object({
   /** Where the server stores the data that must survive a restart; created when it does not exist. */
@@ -129,33 +143,20 @@ export const ServerConfig = z.object({
   /** The maximum size of the store of blobs; 0: no limit. Default: three quarters of its disk. */
   storeLimitBytes: z
     .string()
-    .transform((text, context) => {
-      const bytes = text.trim() === "0" ? 0 : parseMemorySize(text);
-      if (bytes !== undefined) return bytes;
-      context.addIssue("it must be an amount of storage, such as 200G, or 0 for no limit");
-      return z.NEVER;
-    })
+    .transform(byteCount("it must be an amount of storage, such as 200G, or 0 for no limit"))
     .optional(),
   /** The bytes of blobs per second that are compared with their digests; 0: none. */
   scrubBytesPerSecond: z
     .string()
     .default("8M")
-    .transform((text, context) => {
-      const bytes = text.trim() === "0" ? 0 : parseMemorySize(text);
-      if (bytes !== undefined) return bytes === 0 ? undefined : bytes;
-      context.addIssue("it must be an amount of bytes in a second, such as 8M, or 0 for none");
-      return z.NEVER;
-    }),
+    .transform(byteCount("it must be an amount of bytes in a second, such as 8M, or 0 for none"))
+    .transform(undefinedWhenZero),
   /** The maximum number of bytes that a principal may write into a project per day; unlimited when absent. */
   writeQuotaBytes: z
     .string()
     .default("1T")
-    .transform((text, context) => {
-      const bytes = text.trim() === "0" ? 0 : parseMemorySize(text);
-      if (bytes !== undefined) return bytes === 0 ? undefined : bytes;
-      context.addIssue("it must be an amount of storage, such as 1T, or 0 for no limit");
-      return z.NEVER;
-    }),
+    .transform(byteCount("it must be an amount of storage, such as 1T, or 0 for no limit"))
+    .transform(undefinedWhenZero),
   /** The maximum number of projects that one principal may create. */
   projectsEach: z.coerce.number().int().min(1).default(usualProjectsEach),
   /** How often the benchmark lab looks for work when no notification wakes it, in ms. */

@@ -17,6 +17,7 @@ import { forMaintenance } from "#db/for-maintenance.ts";
 import { pinnedBlobs } from "#granaries/pinned-blobs.ts";
 import { isProtectedBranch } from "#graphs/catalogs/is-protected-branch.ts";
 import { claimStore } from "./blob-storage/claim-store.ts";
+import { isStoreAlone } from "./blob-storage/judge-store.ts";
 import type { ServerConfig } from "./config.ts";
 import type { DataDirectory } from "./data-directory.ts";
 import type { Keep } from "./keep-services.ts";
@@ -54,7 +55,7 @@ export async function openStores(
     db,
     clock,
     place: directory.blobs,
-    isAlone: config.databaseUrl === undefined && config.blobs === undefined,
+    isAlone: isStoreAlone(config),
     adopt: config.adoptStore ?? false,
   });
   const stores = await openProjectBlobs({

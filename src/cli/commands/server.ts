@@ -85,15 +85,15 @@ export const describeServer: Describe = (command, program) => {
     )
     .option(
       "--drain <time>",
-      "when told to stop, go on for so long while /readyz answers 503 (GRANGE_DRAIN_MS; default 0)",
+      "after SIGTERM, serve requests for this time while /readyz answers 503 (GRANGE_DRAIN_MS; default 0)",
       durationMs,
     )
     .option(
       "--grace <time>",
-      "after that, let calls in hand take so long (GRANGE_GRACE_MS; default 1.5s)",
+      "after that, wait this long for calls in progress (GRANGE_GRACE_MS; default 1.5s)",
       durationMs,
     )
-    .option("--check", "look whether a server could start like this, print what is wrong, and end")
+    .option("--check", "check whether a server could start with these settings, and exit")
     .addOption(logLevel())
     .addOption(command.createOption("--end-with-parent").hideHelp())
     .action((options: ServerOptions) => serve(options, program.entry));

@@ -4,9 +4,10 @@ import type { Db } from "#db/db.ts";
 import { migrationState } from "#db/migrate.ts";
 import { requestedConnection, requireOwnConnections } from "#db/own-connections.ts";
 import { openPostgres } from "#db/postgres.ts";
+import { explainRefusal } from "#server/blob-storage/judge-store.ts";
 import { certificateFiles, openCertificate } from "#server/certificate.ts";
+import { keysOf, type ServerKey, verdictOnStore } from "#server/check-settings.ts";
 import type { ServerConfig } from "#server/config.ts";
-import { keysOf, type ServerKey, verdictOnStore } from "#server/look-before-start.ts";
 import { type Check, type Finding, fail, ok, warn } from "../doctor/check.ts";
 import { dataDirectoryChecks } from "../doctor/data-directory.ts";
 import { databaseChecks } from "../doctor/database.ts";
@@ -45,8 +46,8 @@ function portCheck({ host, port }: ServerConfig): Check {
       return (await isFree(port, host))
         ? ok(`${host}, port ${port} is free`)
         : warn(
-            `somebody listens on ${host}, port ${port}`,
-            "Where that is the server of this farm, all is well; otherwise choose another with --port",
+            `a program already listens on ${host}, port ${port}`,
+            "If it is the server of this farm, nothing needs to be done; otherwise choose another with --port",
           );
     },
   };
@@ -61,7 +62,7 @@ function certificateCheck(config: ServerConfig): Check {
     name: "TLS",
     async run() {
       const files = certificateFiles(config);
-      if (files === undefined) return ok("not asked for; the port speaks HTTP in the clear");
+      if (files === undefined) return ok("not configured; the port speaks HTTP without encryption");
       const { logger } = processLogger("silent", "check");
       const certificate = await openCertificate(files, logger);
       try {
@@ -121,7 +122,11 @@ function externalDatabaseChecks(config: ServerConfig, url: string): Check[] {
           const { missing, newer } = await migrationState(db);
           if (newer !== undefined)
             return fail(`the database was written by a newer version (${newer})`, "Update Grange");
-          return ok(missing === 0 ? "none to apply" : `${missing} to apply when the server starts`);
+          return ok(
+            missing.length === 0
+              ? "none to apply"
+              : `${missing.length} to apply when the server starts`,
+          );
         }),
     },
     {
@@ -132,18 +137,15 @@ function externalDatabaseChecks(config: ServerConfig, url: string): Check[] {
 }
 
 async function storeFinding(db: Db, config: ServerConfig): Promise<Finding> {
-  const { verdict, place, farm, owner } = await verdictOnStore(db, config);
+  const { verdict, seen, place } = await verdictOnStore(db, config);
   switch (verdict.kind) {
     case "ours":
       return ok(`${place} is the farm's`);
     case "claim":
       return ok(`${place} becomes the farm's when the server starts`);
-    case "refuse":
-      return fail(
-        verdict.why === "another farm's"
-          ? `${place} belongs to another farm (${owner})`
-          : `${place} is not the store of the database's farm (${farm})`,
-        "Name the farm's directory in GRANGE_BLOBS or --blobs, or start once with --adopt-store",
-      );
+    case "refuse": {
+      const { problem, fix } = explainRefusal(verdict.why, { place, ...seen });
+      return fail(problem, fix);
+    }
   }
 }

@@ -4,7 +4,7 @@ import type { Clock } from "#core/clock.ts";
 import { Fault } from "#core/fault.ts";
 import type { Db } from "#db/db.ts";
 import { lockFarm, makeFarm, storeIsClaimed } from "./farm.store.ts";
-import { judgeStore, type StoreSeen } from "./judge-store.ts";
+import { explainRefusal, judgeStore, type StoreSeen } from "./judge-store.ts";
 
 /**
  * Checks that a store of blobs belongs to the farm, and returns the farm's id.
@@ -33,31 +33,12 @@ export async function claimStore(
       case "claim":
         await storage.setOwner(id);
         break;
-      case "refuse":
-        throw new Fault("failed_precondition", refusal(verdict.why, { place, farm: id, owner }));
+      case "refuse": {
+        const { problem, fix } = explainRefusal(verdict.why, { place, farm: id, owner });
+        throw new Fault("failed_precondition", `${problem}. ${fix}`);
+      }
     }
     await storeIsClaimed(tx, clock.now());
     return id;
   });
-}
-
-function refusal(
-  why: "another farm's" | "not the farm's",
-  { place, farm, owner }: { place: string; farm: string; owner: string | undefined },
-): string {
-  const adopt = "start the server once with --adopt-store";
-  switch (why) {
-    case "another farm's":
-      return (
-        `the blobs in ${place} belong to another farm (${owner}) than the database (${farm}). ` +
-        "Name this farm's directory in GRANGE_BLOBS or --blobs, or this directory's database in GRANGE_DATABASE_URL. " +
-        `If the other farm is gone and this one shall have its blobs, ${adopt}`
-      );
-    case "not the farm's":
-      return (
-        `the database belongs to a farm (${farm}) whose blobs are elsewhere: ${place} has none of them. ` +
-        "All servers of a farm share one store: name its directory in GRANGE_BLOBS or --blobs. " +
-        `If the farm's blobs are lost, and it shall go on with what is in ${place}, ${adopt}`
-      );
-  }
 }

@@ -16,7 +16,17 @@ export type StoreVerdict =
   | { readonly kind: "ours" }
   /** Write the farm's id into it. */
   | { readonly kind: "claim" }
-  | { readonly kind: "refuse"; readonly why: "another farm's" | "not the farm's" };
+  | { readonly kind: "refuse"; readonly why: RefusedStore };
+
+type RefusedStore = "another farm's" | "not the farm's";
+
+/** Whether the settings of a server put the database and the store into its own data directory. */
+export function isStoreAlone(config: {
+  readonly databaseUrl?: string | undefined;
+  readonly blobs?: string | undefined;
+}): boolean {
+  return config.databaseUrl === undefined && config.blobs === undefined;
+}
 
 /**
  * Decides whether a server may use a store of blobs. Two servers of one farm with separate stores would each lack the
@@ -29,4 +39,28 @@ export function judgeStore({ farm, hasStore, owner, isAlone, adopt }: StoreSeen)
   // The farm is older than the ids of stores, or the store was emptied, which only loses its content.
   if (!hasStore || isAlone) return { kind: "claim" };
   return { kind: "refuse", why: "not the farm's" };
+}
+
+/** Explains to an operator why a store is refused, and what to do. */
+export function explainRefusal(
+  why: RefusedStore,
+  { place, farm, owner }: { readonly place: string } & Pick<StoreSeen, "farm" | "owner">,
+): { readonly problem: string; readonly fix: string } {
+  const adopt = "start the server once with --adopt-store";
+  switch (why) {
+    case "another farm's":
+      return {
+        problem: `the blobs in ${place} belong to another farm (${owner}) than the database (${farm})`,
+        fix:
+          "Name this farm's directory in GRANGE_BLOBS or --blobs, or this directory's database in GRANGE_DATABASE_URL. " +
+          `If the other farm no longer exists and its blobs shall belong to this one, ${adopt}`,
+      };
+    case "not the farm's":
+      return {
+        problem: `the database belongs to a farm (${farm}) whose blobs are elsewhere: ${place} has none of them`,
+        fix:
+          "All servers of a farm share one store: name its directory in GRANGE_BLOBS or --blobs. " +
+          `If the farm's blobs are lost and the farm shall continue with the content of ${place}, ${adopt}`,
+      };
+  }
 }

@@ -4,7 +4,12 @@ import { openSecretsKey } from "#access/secrets/secrets-key.ts";
 import { readStoreOwner } from "#cas/disk/store-owner.ts";
 import type { Db } from "#db/db.ts";
 import { readFarm } from "./blob-storage/farm.store.ts";
-import { judgeStore, type StoreVerdict } from "./blob-storage/judge-store.ts";
+import {
+  isStoreAlone,
+  judgeStore,
+  type StoreSeen,
+  type StoreVerdict,
+} from "./blob-storage/judge-store.ts";
 import type { ServerConfig } from "./config.ts";
 
 /** A key that a server opens when it starts, and creates when its file is missing. */
@@ -34,20 +39,15 @@ export function keysOf({ dataDir, farmKey, secretsKey }: ServerConfig): ServerKe
 export async function verdictOnStore(
   db: Db,
   config: ServerConfig,
-): Promise<{
-  readonly verdict: StoreVerdict;
-  readonly place: string;
-  readonly farm: string | undefined;
-  readonly owner: string | undefined;
-}> {
+): Promise<{ readonly verdict: StoreVerdict; readonly seen: StoreSeen; readonly place: string }> {
   const place = config.blobs ?? join(config.dataDir, "blobs");
   const [farm, owner] = await Promise.all([readFarm(db), readStoreOwner(place)]);
-  const verdict = judgeStore({
+  const seen: StoreSeen = {
     farm: farm?.id ?? "",
     hasStore: farm?.hasStore ?? false,
     owner,
-    isAlone: config.databaseUrl === undefined && config.blobs === undefined,
+    isAlone: isStoreAlone(config),
     adopt: config.adoptStore,
-  });
-  return { verdict, place, farm: farm?.id, owner };
+  };
+  return { verdict: judgeStore(seen), seen, place };
 }
