@@ -60,11 +60,11 @@ export function sharedTurns(): SharedTurns {
       const key = JSON.stringify([queue, name]);
       const shared = notBegun.get(key) ?? begin(queue, key, work);
       shared.waiting += 1;
+      const leaving = whenAborted(signal);
       try {
-        return (await (signal === undefined
-          ? shared.result
-          : Promise.race([shared.result, aborted(signal)]))) as T;
+        return (await Promise.race([shared.result, leaving.happened])) as T;
       } finally {
+        leaving.ignore();
         shared.waiting -= 1;
         if (shared.waiting === 0) {
           if (notBegun.get(key) === shared) notBegun.delete(key);
@@ -75,8 +75,13 @@ export function sharedTurns(): SharedTurns {
   };
 }
 
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+/** `happened` rejects with the signal's reason. A signal may live much longer than one wait: `ignore` removes the listener. */
+function whenAborted(signal: AbortSignal | undefined) {
+  let ignore = () => {};
+  const happened = new Promise<never>((_, reject) => {
+    const leave = () => reject(signal?.reason as Error);
+    signal?.addEventListener("abort", leave, { once: true });
+    ignore = () => signal?.removeEventListener("abort", leave);
   });
+  return { happened, ignore };
 }
