@@ -12,7 +12,7 @@ import { type TimeLimits, timeLimits } from "./time-limits.ts";
 
 const url = await freshDatabase();
 const setup = openPostgres({ url, poolSize: 1 });
-await setup.script("create table seat (n integer); insert into seat values (1)");
+await setup.script("create table item (n integer); insert into item values (1)");
 await setup.close();
 
 const withLimits = (call: Partial<TimeLimits>) =>
@@ -44,9 +44,9 @@ test("each kind of work has its own limits, and those of a transaction end with 
   for (const kind of ["call", "maintenance", "migration"] as const)
     expect(await db.transaction(read, kind)).toEqual(asRead(timeLimits[kind]));
   for (const kind of ["call", "maintenance"] as const) {
-    const asked = kind === "call" ? db : forMaintenance(db);
-    expect(await read(asked)).toEqual(asRead(timeLimits[kind]));
-    expect(await asked.transaction(read)).toEqual(asRead(timeLimits[kind]));
+    const database = kind === "call" ? db : forMaintenance(db);
+    expect(await read(database)).toEqual(asRead(timeLimits[kind]));
+    expect(await database.transaction(read)).toEqual(asRead(timeLimits[kind]));
   }
   await db.close();
 });
@@ -64,7 +64,7 @@ test("a statement that takes too long is stopped, and its connection serves the 
 
 test("whoever waits too long for a row gives up, and the row's holder goes on", async () => {
   const db = withLimits({ lockMs: 50 });
-  const lockRow = sql`select n from seat for update`;
+  const lockRow = sql`select n from item for update`;
 
   await db.transaction(async (holder) => {
     await holder.run(lockRow);
@@ -72,15 +72,15 @@ test("whoever waits too long for a row gives up, and the row's holder goes on", 
       code: "unavailable",
       message: expect.stringContaining("what another transaction holds"),
     });
-    await holder.run(sql`update seat set n = n + 1`);
+    await holder.run(sql`update item set n = n + 1`);
   });
-  expect(await db.many(z.object({ n: z.number() }), sql`select n from seat`)).toEqual([{ n: 2 }]);
+  expect(await db.many(z.object({ n: z.number() }), sql`select n from item`)).toEqual([{ n: 2 }]);
   await db.close();
 });
 
 test("a transaction that stands still loses its rows to the next, and says so", async () => {
   const db = withLimits({ idleInTransactionMs: 50 });
-  const lockRow = sql`select n from seat for update`;
+  const lockRow = sql`select n from item for update`;
   let goOn = () => {};
   const halted = new Promise<void>((resolve) => (goOn = resolve));
   let hasRow = () => {};
@@ -90,14 +90,14 @@ test("a transaction that stands still loses its rows to the next, and says so", 
     await tx.run(lockRow);
     hasRow();
     await halted;
-    await tx.run(sql`update seat set n = 100`);
+    await tx.run(sql`update item set n = 100`);
   });
   await locked;
   await db.transaction((tx) => tx.run(lockRow));
   goOn();
 
   await expect(stopped).rejects.toMatchObject({ code: "unavailable" });
-  expect(await db.many(z.object({ n: z.number() }), sql`select n from seat`)).toEqual([{ n: 2 }]);
+  expect(await db.many(z.object({ n: z.number() }), sql`select n from item`)).toEqual([{ n: 2 }]);
   await db.close();
 });
 

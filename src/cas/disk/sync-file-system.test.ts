@@ -10,7 +10,7 @@ import { syncTogether } from "./sync-together.ts";
 const root = await mkdtemp(join(tmpdir(), "grange-durable-"));
 afterAll(() => rm(root, { recursive: true }));
 
-test("a file system is synced as often as it is asked for", async () => {
+test("a file system can be synced again and again", async () => {
   const sync = syncFileSystem(root);
   for (let i = 0; i < 3; i++) await expect(sync()).resolves.toBeUndefined();
 });
@@ -47,7 +47,7 @@ const text = (content: string) => {
   return { bytes, digest: digestOf(bytes) };
 };
 
-test("no write ends before it is durable, and nobody is told before that the blob is here", async () => {
+test("no write ends before it is durable, and no check reports the blob as present before", async () => {
   const { store, syncs } = await aDurableStore();
   const { bytes, digest } = text("one");
   const over: string[] = [];
@@ -55,17 +55,17 @@ test("no write ends before it is durable, and nobody is told before that the blo
   const first = store.put(digest, bytes).then(() => over.push("put"));
   await expect.poll(() => syncs.length).toBe(2);
   const second = store.put(digest, bytes).then(() => over.push("put again"));
-  const asked = store.findMissing([digest]).then(() => over.push("found"));
+  const check = store.findMissing([digest]).then(() => over.push("found"));
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect(over).toEqual([]);
 
   syncs[1]?.end();
-  await Promise.all([first, second, asked]);
+  await Promise.all([first, second, check]);
   expect(over.toSorted()).toEqual(["found", "put", "put again"]);
   expect(syncs).toHaveLength(2);
 });
 
-test("a hundred writes at once share two syncs; one that fails is told to its writers", async () => {
+test("a hundred writes at once share two syncs; a failed one fails its writes", async () => {
   const { store, syncs } = await aDurableStore();
 
   const writes = Promise.allSettled(

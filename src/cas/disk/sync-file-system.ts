@@ -1,4 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import type { Socket } from "node:net";
+import type { Readable, Writable } from "node:stream";
 import { Fault } from "#core/fault.ts";
 
 /**
@@ -36,8 +38,7 @@ export function syncFileSystem(directory: string): () => Promise<void> {
     child.stdin.on("error", () => {});
     // It ends with this process, whose end closes its input, and does not keep this process alive.
     child.unref();
-    for (const stream of [child.stdin, child.stdout, child.stderr])
-      (stream as unknown as { unref?: () => void }).unref?.();
+    for (const stream of [child.stdin, child.stdout, child.stderr]) pipeOf(stream).unref();
     return child;
   }
 
@@ -46,17 +47,22 @@ export function syncFileSystem(directory: string): () => Promise<void> {
     shell ??= open();
     const { stdin, stdout } = shell;
     // This process stays alive while a caller waits for a sync.
-    (stdout as unknown as { ref?: () => void }).ref?.();
-    const said = await new Promise<string>((resolve) => {
+    pipeOf(stdout).ref();
+    const exitCode = await new Promise<string>((resolve) => {
       answer = resolve;
       stdin.write("\n");
     });
     answer = undefined;
-    (stdout as unknown as { unref?: () => void }).unref?.();
-    if (said !== "0")
+    pipeOf(stdout).unref();
+    if (exitCode !== "0")
       throw new Fault(
         "internal",
-        `blobs could not be made durable: sync -f ${directory}: ${complaints.trim() || said}`,
+        `blobs could not be made durable: sync -f ${directory}: ${complaints.trim() || exitCode}`,
       );
   };
+}
+
+/** The pipes of a child process are sockets, which their types do not say. */
+function pipeOf(stream: Readable | Writable): Socket {
+  return stream as Socket;
 }

@@ -11,7 +11,7 @@ function controlled() {
 }
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-test("who comes while a sync runs waits for the next, together", async () => {
+test("calls during a sync share the next one", async () => {
   const { begun, durable } = controlled();
   const over: string[] = [];
   const waiting = (name: string) => durable().then(() => over.push(name));
@@ -34,7 +34,7 @@ test("who comes while a sync runs waits for the next, together", async () => {
   expect(begun).toHaveLength(2);
 });
 
-test("a sync that fails is told to all who waited for it, and the next is tried", async () => {
+test("a sync that fails rejects all calls that waited for it, and the next is tried", async () => {
   const { begun, durable } = controlled();
 
   const failing = [durable(), durable()];

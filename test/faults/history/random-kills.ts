@@ -104,10 +104,10 @@ async function submitOne(
   return id;
 }
 
-const patienceMs = 180_000;
+const timeoutMs = 180_000;
 
 async function readToItsEnd(farm: Farm, id: string, history: Observation[]): Promise<void> {
-  const until = Date.now() + patienceMs;
+  const until = Date.now() + timeoutMs;
   for (;;) {
     const graph = await untilAnswered(() => farm.graph(id));
     history.push(observed(id, graph));
@@ -138,7 +138,7 @@ function observed(id: string, graph: Graph): Observation {
 
 /** Asks again while nobody answers, or the farm says that it cannot at the moment. */
 async function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
-  const until = Date.now() + patienceMs;
+  const until = Date.now() + timeoutMs;
   for (;;) {
     try {
       return await ask();
