@@ -7,7 +7,7 @@ import type { Service } from "#core/service.ts";
 import { takeLock } from "#machine/holder-lock.ts";
 
 /** A JSON file next to the blobs: shared by all servers of the store, and still there after a restart. */
-export interface StoreNotes<Noted> {
+interface StoreNotes<Noted> {
   /** A file that is missing, truncated or of another shape gives the initial value. */
   read(): Promise<Noted>;
   /** Replaces the file. Readers see the old file or the new one. */
