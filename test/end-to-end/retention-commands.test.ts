@@ -44,7 +44,7 @@ test("a graph gets a label that keeps it, and loses it", async () => {
 });
 
 test.each([
-  { args: ["set", "--keep", "soon"], code: 2, told: /a time such as 90d or 12h, or `ever`/ },
+  { args: ["set", "--keep", "soon"], code: 2, told: /a time such as 90d or 12h, or `forever`/ },
   { args: ["set", "--branch", "x"], code: 2, told: /--keep/ },
   { args: ["age", "graphs", "1d"], code: 2, told: /executions, invocations, audit/ },
   {

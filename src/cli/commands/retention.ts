@@ -37,7 +37,7 @@ export const describeRetention: Describe = (command) => {
   withExamples(command, [
     ["what is kept, and for how long", "retention show"],
     ["graphs of topic branches for 30 days", 'retention set --branch "topic/*" --keep 30d'],
-    ["of main, for ever", "retention set --branch main --keep ever"],
+    ["of main, forever", "retention set --branch main --keep forever"],
     ["the audit log for a year", "retention age audit 365d"],
     ["keep one graph whatever the rules say", "retention hold 0f6a9d0b --label case-17"],
   ]);
@@ -56,7 +56,7 @@ function describeRules(command: Command): void {
       .option("--branch <pattern>", "a branch, a pattern with *, or @protected", "*");
   place(command.command("set"))
     .description("set how long graphs are kept after their end")
-    .requiredOption("--keep <time>", "such as 90d, or `ever`", keepMs)
+    .requiredOption("--keep <time>", "such as 90d, or `forever`", keepMs)
     .option(
       "--newest <n>",
       "so many of each branch are kept however old",
@@ -84,7 +84,7 @@ function describeAge(command: Command): void {
   speaksToServer(command.command("age"))
     .description("set how long executions, invocations or entries of the audit log are kept")
     .argument("<kind>", retentionKinds.join(", "), retentionKind)
-    .argument("<time>", "such as 90d, or `ever`", keepMs)
+    .argument("<time>", "such as 90d, or `forever`", keepMs)
     .action((kind: RetentionKind, keep: number | null, options: CommonOptions) =>
       act(options, (call) => call.setAge({ kind, keepMs: keep })),
     );
@@ -190,16 +190,16 @@ function retentionLines({ rules, ages, holds }: Retention): string[] {
 }
 
 function keptFor(ms: number | null): string {
-  if (ms === null) return "ever";
+  if (ms === null) return "forever";
   return ms % dayMs === 0 ? `${ms / dayMs} d` : durationText(ms);
 }
 
-/** Parses a time as in definitions, in ms; null for `ever`. */
+/** Parses a time as in definitions, in ms; null for `forever`. */
 function keepMs(text: string): number | null {
-  if (text === "ever") return null;
+  if (text === "forever") return null;
   const ms = parseDuration(text);
   if (ms !== undefined && ms > 0) return ms;
-  throw new InvalidArgumentError("It must be a time such as 90d or 12h, or `ever`.");
+  throw new InvalidArgumentError("It must be a time such as 90d or 12h, or `forever`.");
 }
 
 function retentionKind(text: string): RetentionKind {

@@ -46,8 +46,8 @@ export function RepositoriesPage() {
         ))}
       </ul>
       <p className="faint">
-        <Link to="/forge">Those that are watched at forges</Link> ·{" "}
-        <Link to="/retention">how long graphs are kept</Link>
+        <Link to="/forge">Watched repositories at forges</Link> ·{" "}
+        <Link to="/retention">Retention of graphs</Link>
       </p>
     </div>
   );

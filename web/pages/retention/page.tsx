@@ -10,6 +10,7 @@ import { shownText } from "../../parts/shown-text.ts";
 import { TextField } from "../../parts/text-field.tsx";
 import { Ago } from "../../parts/times.tsx";
 import { retentionQuery } from "./load.ts";
+import "./retention.css";
 
 const dayMs = 24 * 60 * 60_000;
 
@@ -18,40 +19,64 @@ export function RetentionPage() {
   const { data } = useSuspenseQuery(retentionQuery);
   usePageTitle("Retention");
   return (
-    <div className="page">
+    <div className="page retention">
       <h1>Retention</h1>
-      <p className="faint">
-        A graph goes when the rule of its branch lets it go and no graph that stays needs it. The
-        more specific branch decides. Graphs that no rule is for are kept.
-      </p>
-      <Rules rules={data.rules} />
-      <RuleForm />
-      <h2>Records</h2>
-      <ul>
-        {data.ages.map(({ kind, keepMs }) => (
-          <li key={kind}>
-            {kind}: {keptFor(keepMs)}
-          </li>
-        ))}
-      </ul>
-      <h2>Labels</h2>
-      {data.holds.length === 0 ? (
-        <p className="faint">No graph has a label that keeps it.</p>
-      ) : null}
-      <ul>
-        {data.holds.map(({ graph, label, why, setBy, setAt }) => (
-          <li key={`${graph} ${label}`}>
-            <Link to="/graphs/$id" params={{ id: graph }}>
-              <code>{graph.slice(0, 8)}</code>
-            </Link>{" "}
-            {label}
-            {why === null ? "" : `: ${shownText(why)}`}{" "}
-            <span className="faint">
-              {shownText(setBy)}, <Ago time={setAt} />
-            </span>
-          </li>
-        ))}
-      </ul>
+      <section className="card">
+        <h2>Graphs</h2>
+        <p className="faint">
+          Each graph follows one rule: the most specific one for its repository and branch. A graph
+          is deleted when its rule allows it and no graph that is kept needs it. A graph that
+          matches no rule is kept.
+        </p>
+        <Rules rules={data.rules} />
+        <h3>Add or replace a rule</h3>
+        <RuleForm />
+      </section>
+      <section className="card">
+        <h2>Records</h2>
+        <table className="figures">
+          <thead>
+            <tr>
+              <th>Kind</th>
+              <th>Kept for</th>
+            </tr>
+          </thead>
+          <tbody>
+            {data.ages.map(({ kind, keepMs }) => (
+              <tr key={kind}>
+                <th scope="row">{kind}</th>
+                <td>{keptFor(keepMs)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+        <p className="faint">
+          Change it with <code>grange retention age KIND TIME</code>.
+        </p>
+      </section>
+      <section className="card">
+        <h2>Labels that keep a graph</h2>
+        {data.holds.length === 0 ? (
+          <p className="faint">
+            No graph has one. <code>grange retention hold GRAPH --label LABEL</code> keeps a graph
+            until the label is removed.
+          </p>
+        ) : null}
+        <ul>
+          {data.holds.map(({ graph, label, why, setBy, setAt }) => (
+            <li key={`${graph} ${label}`}>
+              <Link to="/graphs/$id" params={{ id: graph }}>
+                <code>{graph.slice(0, 8)}</code>
+              </Link>{" "}
+              {label}
+              {why === null ? "" : `: ${shownText(why)}`}{" "}
+              <span className="faint">
+                {shownText(setBy)}, <Ago time={setAt} />
+              </span>
+            </li>
+          ))}
+        </ul>
+      </section>
     </div>
   );
 }
@@ -64,8 +89,8 @@ function Rules({ rules }: { readonly rules: Retention["rules"] }) {
           <th>Repository</th>
           <th>Branch</th>
           <th>Kept for</th>
-          <th>Newest kept</th>
-          <th>At most</th>
+          <th>Always kept</th>
+          <th>Limit</th>
           <th>Set by</th>
         </tr>
       </thead>
@@ -75,8 +100,8 @@ function Rules({ rules }: { readonly rules: Retention["rules"] }) {
             <td>{shownText(repository)}</td>
             <td>{shownText(branch)}</td>
             <td>{keptFor(keepMs)}</td>
-            <td>{keepNewest}</td>
-            <td>{most ?? "any number"}</td>
+            <td>{keepNewest === 0 ? "–" : `the newest ${keepNewest}`}</td>
+            <td>{most === null ? "no limit" : `${most} graphs`}</td>
             <td>{shownText(setBy)}</td>
           </tr>
         ))}
@@ -128,14 +153,20 @@ function RuleForm() {
         onChange={setBranch}
       />
       <NumberField
-        label="Days"
-        title="0 keeps for ever"
+        label="Kept for (days)"
+        title="0: forever"
         min={0}
         max={36_500}
         value={days}
         onChange={setDays}
       />
-      <NumberField label="Newest kept" min={0} max={100_000} value={newest} onChange={setNewest} />
+      <NumberField
+        label="Always keep the newest"
+        min={0}
+        max={100_000}
+        value={newest}
+        onChange={setNewest}
+      />
       <button type="submit" className="primary" disabled={setting.isPending}>
         Set rule
       </button>
@@ -145,7 +176,7 @@ function RuleForm() {
 }
 
 function keptFor(ms: number | null): string {
-  if (ms === null) return "ever";
+  if (ms === null) return "forever";
   const days = ms / dayMs;
   return `${Number(days.toFixed(days < 2 ? 2 : 0))} days`;
 }
