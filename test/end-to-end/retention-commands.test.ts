@@ -27,7 +27,7 @@ test("rules and ages are set, shown and removed", async () => {
 
   const { stdout } = await runGrange(["retention", "show", "--server", farm.url]);
   expect(stdout).toMatch(/\*\s+topic\/\*\s+30 d\s+5\s+9\s+anyone/);
-  expect(stdout).toMatch(/\*\s+@protected\s+ever/);
+  expect(stdout).toMatch(/\*\s+@protected\s+forever/);
   expect(stdout).toMatch(/audit\s+365 d\s+anyone/);
 
   const { rules } = await retention("remove", "--branch", "topic/*");
