@@ -21,6 +21,7 @@ export interface WorkOptions {
   /** Null: the whole machine. */
   readonly cpus?: AmountOrAll;
   readonly memory?: AmountOrAll;
+  readonly disk?: AmountOrAll;
   readonly ca?: string;
   readonly clientCert?: string;
   readonly clientKey?: string;
@@ -62,6 +63,11 @@ export function withWorkOptions(command: Command): Command {
       "--memory <size>",
       "memory that one slot gives, such as 4G, or all (GRANGE_WORKER_MEMORY; default: with a size class, an even part)",
       memorySize,
+    )
+    .option(
+      "--disk <size>",
+      "what an action in one slot may write on the disk while it runs, such as 20G, or all (GRANGE_WORKER_DISK; default: all)",
+      diskSize,
     )
     .option(
       "--enrol <token-or-file>",
@@ -130,6 +136,13 @@ function memorySize(text: string): AmountOrAll {
   throw new InvalidArgumentError('Memory is an amount such as "4G" or "512MiB".');
 }
 
+function diskSize(text: string): AmountOrAll {
+  if (text === "all") return text;
+  const bytes = parseMemorySize(text);
+  if (bytes !== undefined) return bytes;
+  throw new InvalidArgumentError('Disk is an amount such as "20G" or "512MiB".');
+}
+
 /** Runs a worker in this process, until it is stopped. */
 export async function workHere(given: WorkOptions, version: string): Promise<never> {
   const { callNames, readWorkerConfig } = await import("#worker/config.ts");
@@ -156,6 +169,7 @@ export async function workHere(given: WorkOptions, version: string): Promise<nev
         ...(options.sizeClass === undefined ? {} : { sizeClass: options.sizeClass }),
         ...(options.cpus === undefined ? {} : { cpus: amountGiven(options.cpus) }),
         ...(options.memory === undefined ? {} : { memoryBytes: amountGiven(options.memory) }),
+        ...(options.disk === undefined ? {} : { diskBytes: amountGiven(options.disk) }),
         ...(options.allowRootJobs === undefined ? {} : { allowRootJobs: options.allowRootJobs }),
         ...(options.allowCalls === undefined
           ? {}

@@ -38,6 +38,8 @@ export const WorkerConfig = z.object({
   /** The CPUs that one slot gives an action; null: all of the machine. See `limits/slot-share.ts`. */
   cpus: z.number().positive().nullish(),
   memoryBytes: z.number().int().positive().nullish(),
+  /** What an action may write on the disk while it runs. */
+  diskBytes: z.number().int().positive().nullish(),
   platform: Platform.default({}),
   /** Properties of its platform that an action must request; without any, every action may use the worker. */
   onlyFor: z.array(z.string()).default([]),
@@ -109,6 +111,7 @@ const CpuCount = amountOrAll(
   (text) => (Number(text) > 0 ? Number(text) : undefined),
   "a number of CPUs such as 2 or 0.5",
 );
+const DiskSize = amountOrAll(parseMemorySize, 'an amount of disk such as "20G" or "512MiB"');
 const MemorySize = amountOrAll(parseMemorySize, 'an amount of memory such as "4G" or "512MiB"');
 
 const WorkerEnvironment = z.object({
@@ -126,6 +129,7 @@ const WorkerEnvironment = z.object({
   GRANGE_WORKER_SIZE_CLASS: Int.optional(),
   GRANGE_WORKER_CPUS: CpuCount.optional(),
   GRANGE_WORKER_MEMORY: MemorySize.optional(),
+  GRANGE_WORKER_DISK: DiskSize.optional(),
   /** `OSFamily=linux,ISA=x86-64`; added to the detected properties of the machine. */
   GRANGE_WORKER_PLATFORM: z.string().default(""),
   /** Names of those properties that jobs must request, separated by commas. */
@@ -191,6 +195,7 @@ export function readWorkerConfig(
     sizeClass: e.GRANGE_WORKER_SIZE_CLASS,
     cpus: e.GRANGE_WORKER_CPUS,
     memoryBytes: e.GRANGE_WORKER_MEMORY,
+    diskBytes: e.GRANGE_WORKER_DISK,
     sandbox: e.GRANGE_WORKER_SANDBOX,
     onlyFor: e.GRANGE_WORKER_ONLY_FOR,
     shownPaths: e.GRANGE_WORKER_SHOW,
@@ -219,11 +224,11 @@ export function readWorkerConfig(
     throw new Error(`The worker's settings are wrong:\n${z.prettifyError(parsed.error)}`);
   const platform = withFence(parsed.data);
   const hasClass = (givenSettings.sizeClass ?? e.GRANGE_WORKER_SIZE_CLASS) !== undefined;
-  const { cpus, memoryBytes, ...others } = parsed.data;
+  const { cpus, memoryBytes, diskBytes, ...others } = parsed.data;
   return {
     ...others,
     platform,
-    ...slotShare({ slots: others.slots, hasClass, cpus, memoryBytes }, machine),
+    ...slotShare({ slots: others.slots, hasClass, cpus, memoryBytes, diskBytes }, machine),
   };
 }
 

@@ -26,6 +26,7 @@ import { finishedWithoutProcess, usageMessage } from "./finished-message.ts";
 import type { InputRoot } from "./input-root/input-root.ts";
 import { LogJudge } from "./judge/log-judge.ts";
 import { judgeOutcome } from "./judge-outcome.ts";
+import { type DiskQuota, diskUse } from "./limits/disk-use.ts";
 import type { Limits } from "./limits/limits.ts";
 import { limitsWithin, slotOf } from "./limits/slot-share.ts";
 import type { CapturedLog } from "./logs/captured-log.ts";
@@ -56,6 +57,7 @@ interface ExecutorSettings {
   /** The CPUs of the slot; all of the machine when absent. */
   readonly cpus?: number | undefined;
   readonly memoryBytes?: number | undefined;
+  readonly diskBytes?: number | undefined;
   readonly outputLimitBytes: number;
   readonly allOutputsLimitBytes: number;
 }
@@ -195,6 +197,7 @@ export class ActionExecutor {
       scratch,
       logLimitBytes: this.#settings.logLimitBytes,
       timeoutMs: request.timeoutMs,
+      diskQuota: await diskQuotaOf(limits, [root.made, temp, home]),
       killGraceMs: this.#settings.killGraceMs,
       stop: watch.stop,
       started: watch.started,
@@ -269,9 +272,15 @@ export class ActionExecutor {
     metadata.outputUploadCompletedTimestamp = timestampNow();
     metadata.workerCompletedTimestamp = timestampNow();
 
-    const { memoryBytes, processes } = job.limits;
+    const { memoryBytes, processes, diskBytes } = job.limits;
     const ownMemoryBytes = request.limits.memoryBytes;
-    const allowed = { timeoutMs: request.timeoutMs, memoryBytes, ownMemoryBytes, processes };
+    const allowed = {
+      timeoutMs: request.timeoutMs,
+      memoryBytes,
+      ownMemoryBytes,
+      processes,
+      diskBytes,
+    };
     const stopped = outputs === undefined ? "cancelled" : end.stopped;
     const ended = judgeOutcome({ ...end, stopped }, allowed, collected.missing);
     const judged = await judge?.conclude({ ...ended, exitCode: end.exitCode });
@@ -301,6 +310,15 @@ interface Job {
   readonly watch: ActionWatch;
   readonly metadata: ExecutedActionMetadata;
   readonly clearing: Clearing;
+}
+
+/** Returns the quota for these directories. Where inputs are copied, they lie there already and do not count. */
+async function diskQuotaOf(
+  { diskBytes }: Limits,
+  directories: readonly string[],
+): Promise<DiskQuota | undefined> {
+  if (diskBytes === undefined) return undefined;
+  return { directories, bytes: diskBytes + (await diskUse(directories)) };
 }
 
 function secretFormsOf({ secrets }: ActionRequest): SecretForms | undefined {

@@ -13,6 +13,8 @@ interface Allowed {
   /** The limit that the action itself requested, which may be higher than the effective one. */
   readonly ownMemoryBytes: number | undefined;
   readonly processes: number;
+  /** What it may write on the disk; undefined: no limit. */
+  readonly diskBytes?: number | undefined;
 }
 
 export interface Verdict {
@@ -39,6 +41,13 @@ export function judgeOutcome(
     return {
       outcome: Outcome.TIMED_OUT,
       message: `it ran longer than ${allowed.timeoutMs / 1_000} s`,
+    };
+  }
+  if (stopped === "over_quota") {
+    const limit = memorySizeText(allowed.diskBytes ?? 0);
+    return {
+      outcome: Outcome.FAILED,
+      message: `it wrote more than ${limit} on the disk, which is what a slot here gives; ask for a greater size class, or let it write less`,
     };
   }
   if (exitCode !== 0) {

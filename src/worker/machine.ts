@@ -53,6 +53,7 @@ export type MachineSettings = Pick<
   | "slots"
   | "cpus"
   | "memoryBytes"
+  | "diskBytes"
 >;
 
 /** Finds the best features that the kernel permits, by trying them; versions are not considered. */

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { rest } from "#core/resting.ts";
 import { killQuietly } from "./limits/cgroup-files.ts";
+import { type DiskQuota, diskUse, exceedsQuota } from "./limits/disk-use.ts";
 import type { Lack, ProcessGroup, TreeUsage } from "./limits/limits.ts";
 import { isInOwnPidNamespace } from "./limits/process-tree.ts";
 import { CapturedLog, type LogListener } from "./logs/captured-log.ts";
@@ -8,7 +9,7 @@ import type { SecretForms } from "./secrets/log-mask.ts";
 import type { SpawnedProcess } from "./spawned-process.ts";
 
 /** The reason to end a process early. */
-export type StopReason = "timed_out" | "cancelled" | "lost";
+export type StopReason = "timed_out" | "cancelled" | "lost" | "over_quota";
 
 interface ProcessRequest {
   readonly process: SpawnedProcess;
@@ -21,6 +22,8 @@ interface ProcessRequest {
   readonly scratch: string;
   readonly logLimitBytes: number;
   readonly timeoutMs: number;
+  /** What it may write on the disk; undefined: no limit. */
+  readonly diskQuota?: DiskQuota | undefined;
   readonly killGraceMs: number;
   /** Aborted with a StopReason. */
   readonly stop: AbortSignal;
@@ -68,11 +71,12 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
     const endedAt = new Date();
     // With a reason: without one, `abort` makes an error with a stack trace.
     ended.abort("ended");
-    const stopped = await stopping;
+    const endedBy = await stopping;
     // All processes that it left running are ended, also those that left its process group.
     await killTree(group, process.pid);
+    const stopped = endedBy ?? ((await isOverQuota(request)) ? "over_quota" : undefined);
     await Promise.all([stdout.end(), stderr.end()]);
-    const wasStopped = stopped !== undefined;
+    const wasStopped = endedBy !== undefined;
     const [usage, lack] = await Promise.all([group.usage(), group.lack({ exitCode, wasStopped })]);
     return { exitCode, stopped, lack, usage, stdout, stderr, startedAt, endedAt };
   } catch (reason) {
@@ -87,15 +91,28 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
   }
 }
 
-/** Waits for the timeout or the signal to stop; then ends the tree, first with SIGTERM. */
+/** The last check: an action that ends between two checks must not pass because of that. */
+async function isOverQuota({ diskQuota }: ProcessRequest): Promise<boolean> {
+  if (diskQuota === undefined) return false;
+  return (await diskUse(diskQuota.directories, diskQuota.bytes)) > diskQuota.bytes;
+}
+
+/** Waits for the timeout, the signal to stop, or a full quota; then ends the tree, first with SIGTERM. */
 async function stopInTime(
-  { group, inNamespace, timeoutMs, killGraceMs, stop }: ProcessRequest,
+  { group, inNamespace, timeoutMs, diskQuota, killGraceMs, stop }: ProcessRequest,
   pid: number | undefined,
   ended: AbortSignal,
 ): Promise<StopReason | undefined> {
-  await rest(timeoutMs, AbortSignal.any([stop, ended]));
+  const overQuota = new AbortController();
+  if (diskQuota !== undefined) {
+    void exceedsQuota(diskQuota, AbortSignal.any([stop, ended])).then((exceeds) => {
+      if (exceeds) overQuota.abort("over_quota");
+    });
+  }
+  const stops = AbortSignal.any([stop, overQuota.signal]);
+  await rest(timeoutMs, AbortSignal.any([stops, ended]));
   if (ended.aborted) return undefined;
-  const reason: StopReason = stop.aborted ? (stop.reason as StopReason) : "timed_out";
+  const reason: StopReason = stops.aborted ? (stops.reason as StopReason) : "timed_out";
   if (reason !== "lost") {
     for (const member of await group.members()) {
       // Outside the namespace there is only the sandbox itself; ending it would end all processes at once.

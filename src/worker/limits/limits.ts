@@ -10,6 +10,8 @@ export interface Limits {
   /** The CPUs on which it runs and which it sees; as many as `cpus` requires. Undefined: any. */
   readonly cpuSet?: readonly number[];
   readonly processes: number;
+  /** The limit for all files that it writes, while it runs. Unset: no limit. */
+  readonly diskBytes?: number;
   /** The limit for all outputs together. Unset: the limit of the worker. */
   readonly outputBytes?: number;
 }

@@ -8,6 +8,8 @@ import type { Limits } from "./limits.ts";
 export interface SlotShare {
   readonly cpus?: number;
   readonly memoryBytes?: number;
+  /** What an action may write on the disk while it runs. Never an even part: workers may share the disk. */
+  readonly diskBytes?: number;
 }
 
 /** The size of a machine, limited to the part that this process may use. */
@@ -38,6 +40,7 @@ export function slotShare(
     /** Null: all CPUs of the machine. */
     readonly cpus?: number | null | undefined;
     readonly memoryBytes?: number | null | undefined;
+    readonly diskBytes?: number | null | undefined;
   },
   machine: MachineSize,
 ): SlotShare {
@@ -56,7 +59,7 @@ export function slotShare(
   if (memoryBytes !== undefined) {
     requireWithin(memoryBytes, leastMemoryBytes, machine.memoryBytes, memoryText);
   }
-  return slotOf({ cpus, memoryBytes });
+  return slotOf({ cpus, memoryBytes, diskBytes: given.diskBytes ?? undefined });
 }
 
 /** Rounded to hundredths for readability, and down, because rounded-up shares could exceed the machine. */
@@ -89,7 +92,10 @@ function requireWithin(
 export function limitsWithin(own: Limits, share: SlotShare): Limits {
   const cpus = lesser(own.cpus, share.cpus);
   const memoryBytes = lesser(own.memoryBytes, share.memoryBytes);
-  return { processes: own.processes, ...slotOf({ cpus, memoryBytes }) };
+  return {
+    processes: own.processes,
+    ...slotOf({ cpus, memoryBytes, diskBytes: share.diskBytes }),
+  };
 }
 
 function lesser(one: number | undefined, other: number | undefined): number | undefined {
@@ -100,21 +106,24 @@ function lesser(one: number | undefined, other: number | undefined): number | un
 export function slotOf({
   cpus,
   memoryBytes,
+  diskBytes,
 }: {
-  readonly cpus?: number | undefined;
-  readonly memoryBytes?: number | undefined;
+  readonly [Resource in keyof SlotShare]?: number | undefined;
 }): SlotShare {
   return {
     ...(cpus === undefined ? {} : { cpus }),
     ...(memoryBytes === undefined ? {} : { memoryBytes }),
+    ...(diskBytes === undefined ? {} : { diskBytes }),
   };
 }
 
 /** For people: used in the facilities and in the log. */
-export function slotShareText({ cpus, memoryBytes }: SlotShare): string {
-  if (cpus === undefined && memoryBytes === undefined) return "all of the machine";
+export function slotShareText({ cpus, memoryBytes, diskBytes }: SlotShare): string {
+  if (cpus === undefined && memoryBytes === undefined && diskBytes === undefined)
+    return "all of the machine";
   const many = cpus === undefined ? "every CPU" : cpus === 1 ? "1 CPU" : `${cpus} CPUs`;
   const much =
     memoryBytes === undefined ? "all memory" : `${memorySizeText(memoryBytes)} of memory`;
-  return `${many}, ${much}`;
+  const disk = diskBytes === undefined ? "" : `, ${memorySizeText(diskBytes)} of disk`;
+  return `${many}, ${much}${disk}`;
 }

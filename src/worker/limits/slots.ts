@@ -8,7 +8,7 @@ import { CpuBook } from "./cpu-book.ts";
 import { cpuListText } from "./cpu-list.ts";
 import type { Limiter } from "./limits.ts";
 import { coresOf, usableCpus } from "./machine-size.ts";
-import { slotShareText } from "./slot-share.ts";
+import { slotOf, slotShareText } from "./slot-share.ts";
 
 /** The shares of a worker's slots, and their CPUs. */
 interface Slots {
@@ -25,11 +25,12 @@ interface SlotSettings {
   readonly slots: number;
   readonly cpus?: number | undefined;
   readonly memoryBytes?: number | undefined;
+  readonly diskBytes?: number | undefined;
 }
 
 /** Finds CPUs for the slots of a worker, separate from those of other workers that share its directory. */
 export async function openSlots(settings: SlotSettings): Promise<Slots> {
-  const { dataDir, path, slots, cpus: share, memoryBytes } = settings;
+  const { dataDir, path, slots, cpus: share, memoryBytes, diskBytes } = settings;
   const all = usableCpus();
   const cores = coresOf(all);
   const wanted = share === undefined ? 0 : slots * cpusFor(share);
@@ -43,10 +44,7 @@ export async function openSlots(settings: SlotSettings): Promise<Slots> {
     book: new CpuBook(own, cores),
     taskset,
     told: (limiter) => {
-      const gives = slotShareText({
-        ...(share === undefined ? {} : { cpus: share }),
-        ...(memoryBytes === undefined ? {} : { memoryBytes }),
-      });
+      const gives = slotShareText(slotOf({ cpus: share, memoryBytes, diskBytes }));
       if (share === undefined) return gives;
       if (!limiter.can.includes("CPU sets")) return `${gives}; CPUs are not held apart: no taskset`;
       const isWhole = Number.isInteger(share) || limiter.can.includes("cpus");
