@@ -98,7 +98,7 @@ export type InvocationTest = z.infer<typeof InvocationTest>;
 export const InvocationTarget = z.object({
   label: z.string(),
   kind: z.string(),
-  /** Null while it is being builtand when it was left out; then `aborted` contains the reason. */
+  /** Null while it is being built, and when it was left out; then `aborted` contains the reason. */
   success: z.boolean().nullable(),
   /** Why the tool aborted it, such as `SKIPPED: …`; null when it did not abort it. */
   aborted: z.string().nullable(),

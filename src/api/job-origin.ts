@@ -24,7 +24,7 @@ export type AuditRecord = z.infer<typeof AuditRecord>;
 /** The origin of a graph, and the graphs made from it. */
 export const Lineage = z.object({
   parent: z.object({ id: z.string(), kind: z.string(), job: z.string().nullable() }).nullable(),
-  /** Clones, backfills, bisectionsand graphs made by jobs; the oldest first. */
+  /** Clones, backfills, bisections, and graphs made by jobs; the oldest first. */
   children: z.array(
     z.object({
       id: z.string(),

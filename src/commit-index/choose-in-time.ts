@@ -4,7 +4,7 @@ import { leastFirst } from "./least-first.ts";
 export interface Transfer<Item> {
   readonly item: Item;
   readonly bytes: number;
-  /** When the index's builds requested it. */
+  /** The time at which the index's builds requested it, in ms since their start. */
   readonly firstMs: number;
   readonly confidence: number;
   readonly savedMs: number;
@@ -23,7 +23,7 @@ export function byDensity(one: Transfer<unknown>, other: Transfer<unknown>): num
 }
 
 export interface DemandTimes {
-  /** When the first byte arrives. */
+  /** The time at which the first byte arrives. */
   readonly beginMs: number;
   /** The time since the build's start. */
   readonly elapsedMs: number;

@@ -67,7 +67,7 @@ function* decodeInSteps(bytes: Uint8Array): Generator<void, DecodedIndex> {
   for (let place = 0; reader.pos < bytes.byteLength; place++) {
     const { number, content } = nextField(reader, bytes, place);
     if (content === undefined) {
-      // A known field of another type. No version of this code writes that, but random data may contain it.
+      // A known field with another wire type: this code never writes that, but random data may contain it.
       if (ownFields.has(number)) throw wrong(`field ${place + 1} is no message`);
       continue;
     }

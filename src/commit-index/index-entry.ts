@@ -1,7 +1,9 @@
 import type { Digest } from "#core/digest.ts";
 import type { ResultKey } from "./result-key.ts";
 
-/** A result that a build requested, hit or not, and will probably request again. */
+/**
+ * A result that a build requested, as a hit or a miss, and that later builds will probably request.
+ */
 export interface IndexEntry extends ResultKey {
   /** Its requested blobs, its value first; never empty. */
   readonly blobs: readonly Digest[];

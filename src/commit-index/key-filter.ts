@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { Fault } from "#core/fault.ts";
 import type { ResultKey } from "./result-key.ts";
 
-/** A Bloom filter, as `KeyFilter` of the protocol; it never denies a key that was added. */
+/** A Bloom filter, as `KeyFilter` of the protocol: it contains all keys that were added to it. */
 export interface KeyFilter {
   readonly bits: Uint8Array;
   readonly hashes: number;

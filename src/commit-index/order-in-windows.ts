@@ -1,9 +1,9 @@
 import { byDensity, type DemandTimes, dueMs, type Transfer } from "./choose-in-time.ts";
 
-/** Within this time the order of requests is unknown, in ms. */
+/** The order of requests within this time is unknown, in ms. */
 const windowMs = 250;
 
-/** Orders by demand; within a window by the saving per byte, if the whole window arrives before it is due. */
+/** Orders items by demand; within a window by the saving per byte, if the whole window arrives before it is due. */
 export function orderInWindows<Item>(
   transfers: readonly Transfer<Item>[],
   times: DemandTimes,

@@ -56,8 +56,8 @@ interface OrderOptions {
   /** The factor observed in this build; estimated when absent. */
   readonly demandScale?: number;
   /**
-   * How long after its request a result is still useful. Default: the duration of a separate request; 0 for tools that
-   * check the cache themselves and do not wait (dune), Infinity to send everything in order of demand.
+   * The time after its request during which a result is still useful. Default: the duration of a separate request; 0
+   * for tools that check the cache themselves and do not wait (dune), Infinity to send everything in order of demand.
    */
   readonly toleratedMs?: number;
   /** The parallelism of the index's builds, if known. */
@@ -69,13 +69,13 @@ interface OrderOptions {
  *
  * The arrival over the line is simulated against demand. Results that arrive in time are sent first, in order of
  * demand; when not all can, those that save most per byte are chosen. On a fast line this is simply the order of
- * demand. On a slow line, the transfer begins where it can stay ahead of the build: otherwise it would always be just
- * behind the requests and useless (measured: 9 of 563). All others are sent afterwards, the last first, because the
- * build may be slower than estimated.
+ * demand. On a slow line, the transfer begins at a point where it can stay ahead of the build. Otherwise every result
+ * would arrive shortly after its request and be useless (measured: 9 of 563 were useful). All others are sent
+ * afterwards, the last first, because the build may be slower than estimated.
  *
- * When the next requests of a build are small, they are sent before everything else: the build waits for them, which
- * delays its later requests by the same time. When they were sent after all others, the second request of ccache got
- * its result only at the end of the transfer.
+ * When the next requests of a build are small, they are sent before everything else: the build waits for them, and this
+ * wait delays its later requests by the same time. When they were sent after all others, the second request of ccache
+ * got its result only at the end of the transfer.
  */
 export function orderTransfer<Item>(
   wanted: readonly WantedTransfer<Item>[],
@@ -134,7 +134,7 @@ export function orderTransfer<Item>(
   };
 }
 
-/** The transfers for which a build waits may delay all others by at most this, in ms. */
+/** The transfers that a build waits for may delay all others by at most this time, in ms. */
 const mostBehindMs = 50;
 
 /**
@@ -201,8 +201,8 @@ const laterThanThoughtMs = 1_000;
 const scaleSteps = 3;
 
 /**
- * Returns which results arrive in time, at the resulting speed of the build: the more results arrive, the faster is the
- * build, and the faster it is, the fewer arrive. Bisection finds the balance.
+ * Returns which results arrive in time, at the resulting speed of the build: when more results arrive, the build is
+ * faster; when the build is faster, fewer results arrive in time. Bisection finds the balance.
  */
 function settleScale(
   transfers: readonly Transfer<unknown>[],
@@ -224,7 +224,7 @@ function settleScale(
   return found;
 }
 
-/** The speed of a build is not known more precisely. */
+/** Smaller differences in the speed of a build are ignored. */
 const allButNothing = 0.98;
 const slowEnough = 0.9;
 

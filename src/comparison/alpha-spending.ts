@@ -1,9 +1,9 @@
 import { attainableP } from "#statistics/two-orders.ts";
 
 /**
- * The highest false-positive rate for equal artifacts before the confirming rerun. A false claim costs little, and a
- * reported change must pass both tests with the same sign: together 0.025 %. Simulated with 24 noise models, this
- * division finds the most changes.
+ * The highest false-positive rate for equal artifacts before the confirming rerun. A change that is not significant
+ * among all judged cases becomes undecided. The rerun that should confirm it adds evidence, and may make it significant
+ * again. Simulations with 24 noise models showed that this division finds the most changes.
  */
 export const gateAlpha = 0.03;
 
@@ -14,8 +14,8 @@ export const confirmAlpha = 1 / 60;
  * Returns the p-value that must not be exceeded after `pairs` of the rounds' pairs.
  *
  * Three tests give chance three opportunities: each round may use the share of `gateAlpha` that corresponds to its
- * pairs. A round with too few pairs for such a p-value leaves its share to the next. With 5, 10 and 20 pairs these are
- * nothing, .008 and .019: the sum bounds the error for every distribution.
+ * pairs. A round with too few pairs for such a p-value leaves its share to the next. With 5, 10 and 20 pairs these
+ * p-values are 0, 0.008 and 0.019: their sum bounds the error for every distribution.
  */
 export function alphaAfter(pairs: number, rounds: readonly number[]): number {
   const last = rounds.at(-1) ?? pairs;

@@ -9,7 +9,9 @@ import { isRelevant, magnitudeOf } from "./magnitude.ts";
 import { type Figure, figuresOf, type MatchedCase, newestCommon } from "./match-cases.ts";
 import { relativeChange } from "./relative-change.ts";
 
-/** The comparison of one case's metric; or the side that lacks it; or undefined, when neither side has it. */
+/**
+ * The comparison of one metric of a case; or the side that lacks the metric; or undefined, when neither side has it.
+ */
 type ComparedCase =
   | {
       readonly kind: "compared";
@@ -111,7 +113,10 @@ interface SeenFence extends Fence {
 
 const exactFence: SeenFence = { threshold: 0, history: 0, isSeen: true };
 
-/** Returns the smallest significant change of a count: above its own variation over artifacts, runs and self-tests. */
+/**
+ * Returns the smallest significant change of a count: it is larger than the count's own variation over artifacts, runs
+ * and self-tests.
+ */
 function fenceOf(
   matched: MatchedCase,
   { name }: Metric,

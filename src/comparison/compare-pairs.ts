@@ -64,7 +64,8 @@ export function comparePairs(
     rounds: input.rounds ?? usualRounds,
     better: metric.better,
   });
-  // Not the least values of the results, which were measured at another time and may contradict the pairs.
+  // Medians of the pairs, not the minima of the results: those were measured at another time and may contradict the
+  // pairs.
   const before = median(pairs.paired.map(({ parent }) => parent));
   const after = median(pairs.paired.map(({ child }) => child));
   const significant = judged.verdict === "regressed" || judged.verdict === "improved";

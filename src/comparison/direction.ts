@@ -1,7 +1,7 @@
 import type { Direction } from "#api/benchmark-comparison.ts";
 import { large, medium } from "./magnitude.ts";
 
-/** One relevant change, as far as its direction matters. */
+/** The properties of one relevant change that determine the direction of a group. */
 interface RelevantChange {
   readonly regression: boolean;
   readonly magnitude: number;

@@ -11,8 +11,8 @@ export interface Doubt {
 
 /**
  * Returns the changes to measure again before they are reported: each change that pairs claim and no rerun has
- * confirmed or refuted. Also those that became undecided because of their shape or because they are not significant
- * among all cases: a rerun can restore them.
+ * confirmed or refuted. This includes changes that became undecided because of their shape, or because they are not
+ * significant among all cases: a rerun can restore them.
  */
 export function doubtsOf(
   cases: readonly CaseComparison[],

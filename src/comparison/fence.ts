@@ -1,8 +1,8 @@
 import { rustcQuartiles } from "#statistics/quartiles.ts";
 
 /**
- * The number of predecessors for a fence; with fewer there is no fence. rustc-perf went back from 100 to 30 to follow
- * noise faster.
+ * The number of predecessors that a fence requires; with fewer there is no fence. rustc-perf went back from 100 to 30
+ * to follow noise faster.
  */
 export const fenceHistory = 30;
 

@@ -4,8 +4,8 @@ import { sideOf } from "./judge-pairs.ts";
 import { relativeChange } from "./relative-change.ts";
 
 /**
- * The factor of its own variation by which a count must change. Simulated over normal, uniform, exponential, two-mode
- * and heavy-tailed scatter: with five runs on each side, at most two in a thousand equal programs change more.
+ * A count must change by this multiple of its own variation. Simulated over normal, uniform, exponential, two-mode and
+ * heavy-tailed scatter: with five runs on each side, at most two in a thousand equal programs change more.
  */
 export const scatterFactor = 2;
 

@@ -16,7 +16,10 @@ export interface NoisyJudgement extends PairsJudgement {
   readonly warnings: readonly string[];
 }
 
-/** A rerun with fewer pairs is not used as evidence. Ten can confirm; five that show no change contradict. */
+/**
+ * A rerun with fewer pairs is not used as evidence. Ten pairs can confirm a change; five pairs that show no change can
+ * refute it.
+ */
 const leastToConfirm = 4;
 
 /** Judges pairs together with an independent rerun of them, if there is one. */

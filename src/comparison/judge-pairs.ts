@@ -19,7 +19,7 @@ export interface JudgeOptions {
 
 export interface PairsJudgement {
   readonly verdict: Exclude<Verdict, "unlike-machines">;
-  /** Exact, two-sided; null: there are no pairs. */
+  /** The exact two-sided p-value; null: there are no pairs. */
   readonly p: number | null;
   readonly effect: number;
   readonly low: number;
@@ -27,7 +27,7 @@ export interface PairsJudgement {
   /** The confidence level of the interval, from 0 to 1. */
   readonly level: number;
   readonly limit: number;
-  /** Pairs wanted next; 0: enough. */
+  /** The number of pairs to measure next; 0: there are enough. */
   readonly more: number;
 }
 
@@ -76,9 +76,9 @@ export function judgePairs(pairs: readonly Pair[], options: JudgeOptions): Pairs
 }
 
 /**
- * Returns which effect is reported. When two modes differ by as much as the change, some processes that show the change
- * are treated as outliers, which reduces the effect. A change that is significant in both estimates is then reported as
- * measured, if only that one is relevant.
+ * Returns the effect to report. When two modes differ by as much as the change, some processes that show the change are
+ * treated as outliers, which reduces the effect. A change that is significant in both estimates is then reported as
+ * measured, if it is relevant only as measured.
  */
 function toldOf(
   drawnIn: PairEffect,
@@ -100,8 +100,8 @@ export function sideOf(change: number, better: "lower" | "higher"): "regressed" 
 const surelyWithin = 0.95;
 
 /**
- * With five pairs, the interval from the least to the greatest average has 80 %. Student's interval of 99 % of three
- * and two normal values is 3.8 times as wide, so that width is required.
+ * With five pairs, the interval from the smallest to the largest average has a confidence of only 80 %. Student's
+ * interval of 99 % of three and two normal values is 3.8 times as wide, so that width is required.
  */
 const widening = 3.8;
 

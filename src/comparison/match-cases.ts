@@ -57,7 +57,9 @@ export function figuresOf(measured: readonly MeasuredCase[], metric: string): Fi
   return figures;
 }
 
-/** Among machines on which both sides were measured, returns the one that measured the later side last. */
+/**
+ * Returns the figures of the machine that measured the later side last, among the machines that measured both sides.
+ */
 export function newestCommon(
   before: readonly Figure[],
   after: readonly Figure[],

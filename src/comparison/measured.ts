@@ -4,7 +4,7 @@ import type { TestCase } from "#core/test-case.ts";
 /** The figures of one test for a comparison: the least value of each metric over its iterations. */
 export interface MeasuredCase {
   readonly case: TestCase;
-  /** Results are compared with results of equal fingerprintand no others. */
+  /** Results are compared only with results that have the same fingerprint. */
   readonly fingerprint: string;
   readonly collector: string;
   readonly values: MetricValues;

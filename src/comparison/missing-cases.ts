@@ -28,7 +28,9 @@ export function missingAltogether(matched: readonly MatchedCase[], errors: Error
   });
 }
 
-/** Returns benchmarks that fail after and did not before, each once. */
+/**
+ * Returns benchmarks that fail on the later side and did not fail on the earlier side, each once.
+ */
 export function newlyBroken(errors: Errors): { benchmark: string; message: string }[] {
   const known = new Set(errors.before.map(({ benchmark }) => benchmark));
   const first = new Map<string, BenchmarkFailure>();

@@ -10,7 +10,7 @@ export interface Pair {
 
 /** The difference between child and parent, and its significance, from one statistical test. */
 export interface PairEffect {
-  /** Exact, two-sided. */
+  /** The exact two-sided p-value. */
   readonly p: number;
   /** Relative change from parent to child. */
   readonly effect: number;

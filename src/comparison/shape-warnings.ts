@@ -28,7 +28,7 @@ function hasTwoModes(values: readonly number[]): boolean {
   const sorted = values.toSorted((a, b) => a - b);
   const gaps = sorted.slice(1).map((value, i) => value - (sorted[i] ?? value));
   const range = (sorted.at(-1) ?? 0) - (sorted[0] ?? 0);
-  // Two values that differ by one step of the clock: their true distance is unknown.
+  // The true distance of two values that differ by one step of the clock is unknown.
   const step = Math.min(...gaps.filter((gap) => gap > 1e-9 * range));
   const wide = Math.max(widestGap(values.length) * range, 1.5 * step);
   const least = Math.max(3, Math.ceil(values.length / 5));
@@ -37,8 +37,8 @@ function hasTwoModes(values: readonly number[]): boolean {
 
 /**
  * The share of the range that one of the gaps exceeds once in 2,000 sets, by the union bound: with n uniform figures, a
- * gap exceeds the share s with probability (1 - s)^(n - 2). Normal figures have their gaps at the ends. Half of the
- * range is always needed.
+ * gap exceeds the share s with probability (1 - s)^(n - 2). With a normal distribution, the gaps are at the ends. Half
+ * of the range is always needed.
  */
 function widestGap(count: number): number {
   return Math.max(0.5, 1 - (0.0005 / count) ** (1 / (count - 2)));

@@ -23,7 +23,8 @@ export function summarise(
     direction: joinDirections([summaries.primary.direction, summaries.secondary.direction]),
     deservesAttention: deservesAttention(primary.map(asRelevant), secondary.map(asRelevant)),
     accumulated: accumulatedOver(cases, plain),
-    // Hints that need no verdict are left out: they would hide the cases that need more runs.
+    // Hints do not need a verdict. They are left out, because they would hide the cases that need
+    // more runs.
     undecided: cases.filter(
       ({ verdict, evidence }) => verdict === "undecided" && evidence.by === "pairs",
     ).length,

@@ -13,7 +13,7 @@ export interface ToTell {
   readonly before: string;
   readonly after: string;
   readonly summaries: readonly MetricSummary[];
-  /** Relevant ones. */
+  /** The relevant changes. */
   readonly changes: readonly CaseComparison[];
   readonly missing: readonly MissingCase[];
   readonly newlyBroken: readonly { readonly benchmark: string; readonly message: string }[];

@@ -7,7 +7,7 @@ export interface IndexCandidate {
   readonly updatedAt: Date;
 }
 
-/** The build for which an index is chosen: its commit, then its first parents, the nearest first. */
+/** The build that an index is chosen for: its commit, then its first parents, the nearest first. */
 interface IndexFor {
   readonly commits: readonly string[];
   readonly tree: string;

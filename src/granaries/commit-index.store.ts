@@ -60,7 +60,10 @@ interface IndexRequest {
   readonly environment: string;
 }
 
-/** How many of the same tree, and of the branch, are read: the newest may be incomplete. */
+/**
+ * The number of indexes that are read for the same tree and for the branch: the newest may be
+ * incomplete.
+ */
 const mostOfEach = 3;
 
 /** Returns all indexes that could serve a build, in no order. */

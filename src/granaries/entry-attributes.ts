@@ -2,7 +2,7 @@ import { type Digest, digestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import { digestNamed } from "./digest-named.ts";
 
-/** A granary's information about a result besides its bytes. */
+/** The information of a granary about a result, besides its bytes. */
 export interface SaidOfResult {
   /** Attributes that its tool wants returned. */
   readonly attributes: Readonly<Record<string, string>>;
@@ -15,7 +15,10 @@ const blobsName = "grange-blobs";
 const costName = "grange-cost-ms";
 
 const mostAttributes = 32;
-/** An entry is a row. An entry with thousands of blobs is a manifest, and the tool itself handles its blobs. */
+/**
+ * A small entry is a row of the database. An entry with thousands of blobs is a manifest, whose blobs the tool handles
+ * itself.
+ */
 const mostBlobs = 1_000;
 
 /**
@@ -43,7 +46,7 @@ export function toAttributes({ attributes, blobs, costMs }: SaidOfResult): Recor
   };
 }
 
-/** The inverse. Other tools may have written the attributes: Turborepo states itself how long its task took. */
+/** The inverse. Other tools may have written the attributes: Turborepo itself reports how long its task took. */
 export function fromAttributes(kept: Readonly<Record<string, string>>): SaidOfResult {
   const { [blobsName]: blobs = "", [costName]: cost, ...attributes } = kept;
   const durationText = cost ?? attributes["x-artifact-duration"];

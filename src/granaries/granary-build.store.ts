@@ -5,7 +5,7 @@ import type { Tx } from "#db/db.ts";
 import { type Sql, sql } from "#db/sql.ts";
 import { countedOnce, tooOften } from "./hourly-count.store.ts";
 
-/** A report has up to half a megabyte, and is kept for 90 days; more than one build per second is not realistic. */
+/** A report has up to half a megabyte and is kept for 90 days; more than one build per second is not realistic. */
 const usualMostAnHour = 3_600;
 
 const Counted = z.object({ count: z.number() });

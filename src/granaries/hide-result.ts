@@ -14,7 +14,10 @@ interface KeptResult {
   readonly isQuarantined: boolean;
 }
 
-/** Returns the current result, locked. With several domains, the first that matches. */
+/**
+ * Returns the current result, locked. With several domains, returns the result of the first domain
+ * that has one.
+ */
 export async function keptResult(
   tx: Tx,
   project: string,

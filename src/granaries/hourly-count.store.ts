@@ -13,7 +13,7 @@ interface HourlyBound {
 const Counted = z.object({ count: z.number() });
 
 /**
- * A table expression with one row if the limit allows one more, which is then counted; with none otherwise. For
+ * A table expression. It has one row when the limit allows one more, which is then counted; otherwise none. For
  * statements that do the counted action.
  */
 export function countedOnce({ what, who, most }: HourlyBound): Sql {

@@ -15,7 +15,7 @@ const recordBytes = 256;
 
 /**
  * Returns the start of an index that is sent with it: the first requests of its builds, each result followed by its
- * blobs, up to a number of bytes. Nothing for an index that is not sent itself.
+ * blobs, up to a number of bytes. Returns nothing for an index that is itself not sent.
  */
 export async function indexHead(
   index: Digest,

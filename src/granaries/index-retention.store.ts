@@ -40,7 +40,7 @@ const TipIndex = z
   .transform(({ index, project }) => ({ project, digest: parseDigestKey(index) }));
 export type TipIndex = z.infer<typeof TipIndex>;
 
-/** A branch's newest indexes in each environment, of those environments that it was built in last. */
+/** Returns a branch's newest indexes, one for each environment in which the branch was built recently. */
 export function tipsOfBranch(
   tx: Tx,
   { project, repository, branch }: IndexedBranch,
@@ -89,7 +89,7 @@ const UnusedIndex = z.object({
 export type UnusedIndex = z.infer<typeof UnusedIndex>;
 
 /**
- * Indexes that were not used since, the longest unused first, the next ones after `after`; with the number of newer
+ * Returns indexes that were not used since, the longest unused first, beginning after `after`; with the number of newer
  * ones on their branch, up to `mostNewer`.
  */
 export function unusedIndexes(

@@ -6,7 +6,7 @@ import { isKeepable } from "#core/keepable-text.ts";
 
 const Text = (most: number) => z.string().max(most).refine(isKeepable, "text without NUL");
 
-/** The build of an index. */
+/** The build that an index belongs to. */
 export const IndexedBuild = z.object({
   project: z.string(),
   repository: Text(200),

@@ -19,7 +19,7 @@ interface BaseParts {
 }
 
 /**
- * Returns the base to which this index is stored as a difference: the nearest ancestor's, or that one's own base.
+ * Returns the base for storing this index as a difference: the nearest ancestor's index, or the base of that index.
  *
  * Each base is a round trip before a build's first result is prefetched. So there is at most one, and a new base begins
  * when half of it has changed.

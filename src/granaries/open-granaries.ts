@@ -38,14 +38,17 @@ export interface Granaries {
   resolve(build: IndexedBuild): Promise<ChosenIndex<StoredIndex>[]>;
   /** Of the chosen indexes, those that are small enough to send with the answer. */
   smallIndexes(project: string, chosen: readonly ChosenIndex<StoredIndex>[]): Promise<IndexBlob[]>;
-  /** Returns, for the best of them, if it was sent, the blobs that are requested first, up to this number of bytes. */
+  /**
+   * Returns the blobs that are requested first by the best chosen index, if that index was sent; up to this number of
+   * bytes.
+   */
   head(
     project: string,
     chosen: readonly ChosenIndex<StoredIndex>[],
     cameAlong: readonly IndexBlob[],
     mostBytes: number,
   ): Promise<PackedThings[]>;
-  /** The keys to drop for a granary that knows everything up to a version. */
+  /** Returns the keys to drop, for a granary that knows all changes up to a version. */
   quarantinedSince(project: string, version: number): Promise<ToldOfQuarantine>;
   /** Returns undefined when a project has too many keys. */
   keyFilter(project: string): Promise<KeyFilter | undefined>;

@@ -24,9 +24,9 @@ interface PinnedBlob {
 }
 
 /**
- * Returns the blobs that a fresh machine needs to build the tip of a protected branch: the newest indexes of each,
- * their bases, and all blobs of the results that they name, even if nobody has requested these: a result is only usable
- * with all its blobs.
+ * Returns the blobs that a fresh machine needs to build the tip of each protected branch: its newest indexes, their
+ * bases, and all blobs of the results that they name. Blobs that were never requested are included, because a result is
+ * only usable with all its blobs.
  *
  * Reads one index at a time. May name a blob twice.
  */

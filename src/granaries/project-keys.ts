@@ -13,8 +13,8 @@ const keptForMs = 5_000;
 const mostProjects = 64;
 const keysAtOnce = 10_000;
 /**
- * A row that is written while a filter is made has the time at which its transaction began: no transaction takes this
- * long.
+ * A row that is written while a filter is made carries the start time of its transaction: no transaction takes longer
+ * than this.
  */
 const longestWriteSeconds = 10;
 /**

@@ -30,7 +30,7 @@ export interface FarmResult extends ResultKey {
   /** All blobs that it refers to, besides its value. */
   readonly blobs: readonly Digest[];
   readonly costMs: number | undefined;
-  /** The value itself, if the farm stores it as a row and not as a blob. */
+  /** The value itself, if the farm stores it in a row and not as a blob. */
   readonly bytes: Uint8Array | undefined;
 }
 

@@ -62,7 +62,7 @@ export interface ToldIndex {
 export interface PublishedIndex {
   readonly taken: number;
   readonly refused: number;
-  /** The commit's index as it is now; undefined when it has none. */
+  /** The commit's current index; undefined when it has none. */
   readonly index: Digest | undefined;
 }
 

@@ -22,7 +22,7 @@ import type { ToldResult } from "./stored-result-message.ts";
 /** The outcome for a result that a granary has published. */
 export type ResultEnd =
   | { readonly kind: "kept" }
-  /** A result exists, and it is kept. */
+  /** The result already exists and stays as it is. */
   | { readonly kind: "known" }
   | { readonly kind: "incomplete"; readonly missing: readonly Digest[] }
   | { readonly kind: "refused"; readonly message: string };

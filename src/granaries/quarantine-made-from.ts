@@ -10,9 +10,9 @@ import { addQuarantine, foundAt, lockQuarantine } from "./quarantine.store.ts";
 const mostMade = 2_000;
 
 /**
- * Puts results into quarantine that may have been made from a doubted one: all that builds made after they had received
- * it. Of the known builds this may be too much, but never too little; the cost is making them again. They are released
- * together with it.
+ * Puts results into quarantine that may have been made from a doubted result: all results that builds made after they
+ * had received it. This may include too many results of the known builds, but never too few; the cost is making them
+ * again. They are released together with it.
  *
  * Returns how many were added. Throws `not_found` when the result itself is not in quarantine.
  */
@@ -50,7 +50,7 @@ export async function quarantineMadeFrom(
       divergence: {
         ...made,
         kept: digestKey(kept.value),
-        // It was not made again.
+        // Empty, because the result was not made again.
         madeNow: "",
         differs: [],
         machine: "",

@@ -16,7 +16,7 @@ interface NewQuarantine extends ResultKey {
   readonly foundBy: string;
   readonly producer: string;
   readonly divergence: Divergence;
-  /** The doubted result that was used when it was made; absent for a result that is doubted itself. */
+  /** The doubted result from which this one was made; absent for a result that is doubted itself. */
   readonly madeFrom?: ResultKey;
 }
 
@@ -41,7 +41,7 @@ export async function addQuarantine(tx: Tx, found: NewQuarantine): Promise<void>
   `);
 }
 
-/** Returns those of the keys that are in quarantine. */
+/** Returns those keys that are in quarantine. */
 export function keysInQuarantine(
   tx: Tx,
   project: string,

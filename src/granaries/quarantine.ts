@@ -29,8 +29,8 @@ interface QuarantineParts {
 /**
  * Puts a result into quarantine, so that nobody receives it any more, because making it again gave another value.
  *
- * Only if the farm still has the doubted value: nothing is known about a newer value. Returns whether it is in
- * quarantine now.
+ * It does this only if the farm still has the doubted value, because nothing is known about a newer value. Returns
+ * whether it is in quarantine now.
  */
 export async function quarantine(
   parts: QuarantineParts,

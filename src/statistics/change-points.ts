@@ -21,8 +21,8 @@ interface ChangePointOptions {
    */
   readonly leastSegment?: number;
   /**
-   * At the end all points are tested again between the remaining neighbours, and the weakest is removed until all are
-   * significant. Otava does not do this, and so reports points whose final p is up to a third.
+   * When true, all points are tested again between the remaining neighbours at the end, and the weakest is removed
+   * until all are significant. Otava does not do this, and so reports points whose final p is up to a third.
    */
   readonly onlyWhatHolds?: boolean;
 }
@@ -121,9 +121,9 @@ function merged(
 }
 
 /**
- * The points after it then have other values before them. So have the points before it, but Otava does not test those
- * again, and testing them gives other points: with this method, ten of ten of its published series match; with the
- * other, five.
+ * The points after the removed one then have other values before them. The same is true for the points before it, but
+ * Otava does not test those again. Testing them gives other points: with Otava's method, ten of ten of its published
+ * series match; with the other, five.
  */
 function remove(points: ChangePoint[], at: number, values: readonly number[]): void {
   points.splice(at, 1);
@@ -142,10 +142,7 @@ function refreshed(points: readonly ChangePoint[], values: readonly number[]): C
   );
 }
 
-/**
- * Returns the points without those that are not significant between the remaining neighbours; the weakest is removed
- * first.
- */
+/** Returns the points that are significant between the remaining neighbours; the weakest point is removed first. */
 function whatHolds(
   points: readonly ChangePoint[],
   values: readonly number[],
@@ -193,8 +190,8 @@ function judged(values: readonly number[], start: number, index: number, end: nu
   // Means of equal numbers may differ in their last digit, while their variance is zero.
   const apart = Math.abs(left.mean - right.mean);
   if (degrees > 0 && apart > 1e-12 * Math.max(Math.abs(left.mean), Math.abs(right.mean))) {
-    // The population's variance in a test that is made for the sample's variance: Otava does this, and otherwise the
-    // points differ.
+    // This test uses the population's variance, although it is made for the sample's variance: Otava does this, and
+    // otherwise the points differ.
     const pooled = ((n - 1) * left.variance + (m - 1) * right.variance) / degrees;
     p = studentTwoSided(apart / Math.sqrt(pooled * (1 / n + 1 / m)), degrees);
   }
@@ -223,7 +220,7 @@ function sizeOf({ meanBefore, meanAfter }: ChangePoint): number {
   return Math.max(there, back);
 }
 
-/** Returns the first of equal ones. */
+/** Returns the index of the largest item; the first of equal ones. */
 function indexOfMost<T>(items: readonly T[], measure: (item: T) => number): number {
   let best = 0;
   let most = Number.NEGATIVE_INFINITY;

@@ -30,8 +30,8 @@ export class EnergyDistances {
   }
 
   /**
-   * Returns the best split of the values from `start` to before `end`, at least two values. The first of equally good
-   * splits.
+   * Returns the best split of the values from `start` to before `end`, at least two values. Among equally good splits,
+   * returns the first.
    */
   best(start: number, end: number): EnergySplit {
     const columns = this.#columns;

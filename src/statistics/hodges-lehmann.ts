@@ -42,11 +42,11 @@ export function pseudoMedian(averages: WalshAverages): number {
 }
 
 /**
- * The same for samples that contain each value as often as `times` states from `offset` on, with the same total count
- * as there are values. The averages do not have to be sorted again.
+ * Returns the same for a sample that contains each value as often as `times` states from `offset` on. The total count
+ * is the number of values. The averages do not have to be sorted again.
  *
- * A value drawn w times has w·(w + 1)/2 averages with itself, and w·v with a value drawn v times. Both are, doubled, a
- * product of two table entries: without a branch, the loop to the middle is three times as fast, and a comparison runs
+ * A value drawn w times has w·(w + 1)/2 averages with itself, and w·v with a value drawn v times. Doubled, both are a
+ * product of two table entries, so the loop needs no branch. This makes it three times as fast, and a comparison runs
  * it a million times.
  */
 export function resampledPseudoMedian(

@@ -42,7 +42,8 @@ function fraction(x: number, a: number, b: number): number {
 }
 
 function logBeta(a: number, b: number): number {
-  // For a large and a small argument the two large logarithms would cancel: Stirling's difference is used instead.
+  // For one large and one small argument, the two large logarithms would cancel out, so Stirling's difference is used
+  // instead.
   const [small, large] = a < b ? [a, b] : [b, a];
   if (large < 100) return logGamma(small) + logGamma(large) - logGamma(small + large);
   const sum = small + large;

@@ -2,9 +2,12 @@ import { normalUpperTail } from "./normal-tail.ts";
 import { rankGroups } from "./ranks.ts";
 
 interface RankTest {
-  /** The statistic of the first sample: the pairs in which it is larger; ties count half. */
+  /**
+   * The statistic of the first sample: the number of pairs in which its value is larger; ties count
+   * half.
+   */
   readonly u: number;
-  /** Two-sided. */
+  /** The two-sided p-value. */
   readonly p: number;
 }
 
@@ -12,9 +15,9 @@ interface RankTest {
 const mostExact = 50;
 
 /**
- * Tests whether the two samples have different locations. Mann and Whitney's test, two-sided, exact with ties for up to
- * 50 values on each side: among all choices of the pooled values for the first sample, the share whose rank sum is at
- * least as far from the middle.
+ * Tests whether the two samples have different locations. It is Mann and Whitney's two-sided test, exact with ties for
+ * up to 50 values on each side: p is the share, among all choices of pooled values for the first sample, whose rank sum
+ * is at least as far from the middle.
  */
 export function mannWhitney(a: readonly number[], b: readonly number[]): RankTest {
   if (a.length === 0 || b.length === 0) return { u: 0, p: 1 };
@@ -59,7 +62,7 @@ const kept = new Map<string, Float64Array>();
  * It only adds counts, so the relative error is close to one rounding for each.
  */
 function doubledUCounts(sizes: readonly number[], n: number, m: number): Float64Array {
-  // Measured times rarely tie: without ties the result depends only on the two counts.
+  // Measured times rarely tie. Without ties the result depends only on the two counts.
   const key = sizes.length === n + m ? `${n} ${m}` : undefined;
   const known = key === undefined ? undefined : kept.get(key);
   if (known !== undefined) return known;

@@ -15,9 +15,9 @@ const mostValues = 255;
  * Returns Hodges' and Lehmann's estimate of the location of a sample, and its bootstrapped interval: the same numbers
  * as `pseudoMedian` and `bootstrapInterval`, with a tenth of the work.
  *
- * An end of the interval is between two of 2,000 sorted estimates, about six from the end. So for each draw it is only
- * computed whether its estimate is at or beyond a value near that end, which takes a few products of draw counts; only
- * the few draws for which this is true are computed completely.
+ * Each end of the interval is between two of 2,000 sorted estimates, about six from the end of the list. So for most
+ * draws it is enough to know whether the estimate is at or beyond a value near that end. This takes a few products of
+ * draw counts. Only the few draws for which this is true are computed completely.
  */
 export function pseudoMedianInterval(
   values: readonly number[],
@@ -118,7 +118,7 @@ class Sample {
       const limit = averages[Math.min(at, averages.length - 1)] as number;
       const found = this.#mediansTo(draws, limit, needed);
       if (found !== undefined) {
-        // Represents all other estimates: quantiles only use the smallest ones.
+        // Infinity represents all other estimates: quantiles only use the smallest ones.
         estimates.fill(Number.POSITIVE_INFINITY);
         estimates.set(found);
         return quantileOfSorted(estimates, q);

@@ -4,7 +4,7 @@ import { median } from "./quartiles.ts";
 interface TwoOrders {
   /** The median of all averages of a value of one order and a value of the other. */
   readonly point: number;
-  /** Two-sided. */
+  /** The two-sided p-value. */
   readonly p: number;
   /**
    * Returns the interval of all shifts that the test does not reject at `alpha`; undefined when no p can be that small.
@@ -17,8 +17,8 @@ interface TwoOrders {
  * Wilcoxon's rank-sum test between the differences of one order and the negated differences of the other.
  *
  * An effect that always favours the first (or the second) of a pair shifts both groups equally, and cancels. The orders
- * were random, so for equal programs each split is equally likely, whatever the machine's periodic changes, drift or
- * memory effects.
+ * were random, so for equal programs each split is equally likely. Periodic changes, drift and memory effects of the
+ * machine do not matter.
  *
  * Estimate, p and interval are all read from the sorted averages over both orders: the interval at `alpha` excludes
  * zero exactly when p is at most `alpha`. Averages of zero count against a difference, which makes the test
@@ -81,7 +81,7 @@ const mostExact = 50;
 
 const tails = new Map<string, Float64Array>();
 
-/** P(U <= u) of the rank-sum statistic when values are split at random. */
+/** Returns P(U <= u) of the rank-sum statistic when values are split at random. */
 function lowerTail(one: number, other: number): (u: number) => number {
   const most = one * other;
   const inside = (tail: (u: number) => number) => (u: number) =>
@@ -100,7 +100,7 @@ function lowerTail(one: number, other: number): (u: number) => number {
   return inside((u) => exact[u] as number);
 }
 
-/** The cumulative counts of each sum: the coefficients of Gauss's binomial. */
+/** Returns the cumulative counts of each sum: the coefficients of Gauss's binomial. */
 function distribution(one: number, other: number): Float64Array {
   const most = one * other;
   const ways = new Float64Array(most + 1);

@@ -3,8 +3,8 @@ import { dirname, join, resolve } from "node:path";
 import { hasRunSince } from "./used-rules.ts";
 
 /**
- * Returns where a dune without an announcement may have built, for a command that ran in a directory: dune builds in
- * `_build` of the outermost project inside the repository.
+ * Returns the directories where a dune that did not announce itself may have built, for a command that ran in
+ * `directory`: dune builds in `_build` of the outermost project inside the repository.
  */
 export async function buildDirectories(
   directory: string,

@@ -3,15 +3,15 @@
  * cannot take them; every Debian system has Perl.
  *
  * It also answers dune itself, so that dune never waits for a granary that is busy, stopped or dead: dune blocks until
- * it is greeted, ignores SIGTERM meanwhile, and ends with an error when the connection breaks before that.
+ * it receives the greeting, ignores SIGTERM meanwhile, and fails when the connection breaks before that.
  *
  * Standard input: `hold NAME BEACON GATEMS`, `drop NAME`. Standard output: `held NAME PORT`, `failed NAME WHY`. When
  * input ends, endpoint files are released at once, connected dunes are served to their end, and a dune that has just
  * read an endpoint file may still connect for a moment.
  *
  * Each dune is passed on over the Unix socket given as argument: a line `NAME`, then its bytes. The granary answers
- * with lines `wait MS`, each of which holds dune for this time from then on, and a line `go`, which lets dune begin
- * before its gate is over, and then with the bytes for dune.
+ * with lines `wait MS` and a line `go`, and then with the bytes for dune. `wait` delays dune for this time from then
+ * on; `go` lets dune start before its gate time is over.
  */
 export const daemonProxyScript = String.raw`
 use strict; use warnings;

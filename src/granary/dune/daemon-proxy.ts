@@ -11,10 +11,14 @@ import { daemonProxyScript } from "./daemon-proxy-script.ts";
 export interface DuneClient {
   readonly endpointFile: string;
   readonly bytes: AsyncIterable<Uint8Array>;
-  /** Lets it begin; it begins by itself when the gate time of its endpoint file has expired. */
+  /**
+   * Lets dune start. Without this call, dune starts when the gate time of its endpoint file has
+   * expired.
+   */
   greet(): void;
   /**
-   * Holds it for this time from now on, less than ten seconds, regardless of its gate; no effect after it has begun.
+   * Delays dune for this time from now on, less than ten seconds, regardless of its gate time. It has no effect after
+   * dune has started.
    */
   hold(ms: number): void;
   send(bytes: Uint8Array): void;
@@ -25,15 +29,18 @@ export interface DaemonProxy extends Service {
   hold(name: string, file: string, gateMs: number): Promise<number>;
   /** Later dunes start their own daemon. */
   drop(name: string): void;
-  /** Resolves when it ends without `stop`: it then no longer holds any endpoint file. */
+  /** Resolves when the daemon proxy ends without `stop`. Its endpoint files are then released. */
   readonly lost: Promise<void>;
 }
 
-/** A gate is for a moment: dune can be stopped only by SIGKILL while it waits. */
+/** The limit for a gate time, because a waiting dune can be stopped only by SIGKILL. */
 const longestGateMs = 10_000;
-/** Perl starts in ten milliseconds; on a machine that is out of memory it may never. */
+/** Perl starts in ten milliseconds; on a machine that is out of memory it may never start. */
 const answersWithinMs = 5_000;
-/** The limit of Linux's sockaddr_un, including its end: Node truncates a longer path and listens at another one. */
+/**
+ * The limit of Linux's sockaddr_un, including its final NUL. Node truncates a longer path and then listens at another
+ * path.
+ */
 const longestSocketPath = 107;
 
 export async function startDaemonProxy(parts: {
@@ -115,7 +122,8 @@ export async function startDaemonProxy(parts: {
       if (stopped) return;
       stopped = true;
       child.stdin.end();
-      // It serves its dunes to their end, which may be long after ours.
+      // The daemon proxy serves its dunes to their end, which may be long after this process has
+      // ended.
       child.unref();
       child.stdout.destroy();
       for (const socket of sockets) socket.destroy();
@@ -151,7 +159,7 @@ async function welcome(socket: Socket, onClient: (client: DuneClient) => void): 
         if (rest.length > 0) yield rest;
         yield* bytes;
       } catch {
-        // A connection lost in the middle counts as its end.
+        // A lost connection counts as the end of the client's bytes.
       } finally {
         socket.destroy();
       }

@@ -6,8 +6,8 @@ import type { Outlook } from "../prefetch/start-prefetch.ts";
 export interface DuneBuild {
   readonly build: Build;
   /**
-   * Yields dune's results that the build will probably request, each as soon as it is present with all its blobs:
-   * present ones at once. Ends when no more will come, or the build has ended.
+   * Yields dune's results that the build will probably request, each as soon as it is present with all its blobs;
+   * results that are already present come first. Ends when no more results will come, or the build has ended.
    */
   readonly arrivals: (signal: AbortSignal) => AsyncIterable<GranaryResult>;
   /** Resolves when the expected results are known, or there is no index. */
@@ -16,15 +16,15 @@ export interface DuneBuild {
   readonly outlook?: () => Outlook | undefined;
 }
 
-/** The report of a dune that was not started by `grange exec`. */
+/** The report of a dune process that was not started by `grange exec`. */
 interface DuneWorkspace {
   /** The directory that contains `_build`. */
   readonly root: string;
 }
 
 /**
- * Starts and ends builds for such dunes. The implementation finds out whether the tree is dirty, because dune does not
- * report it.
+ * Starts and ends builds for dune processes that were not started by `grange exec`. The implementation finds out
+ * whether the tree is dirty, because dune does not report it.
  */
 export interface DuneBuilds {
   /** Returns undefined when the workspace belongs to no project: dune is then served, but nothing is recorded. */

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 
-/** dune's name for a rule's execution, or for a file. */
+/** The name that dune gives to a rule's execution, or to a file. */
 export const DuneDigest = z
   .string()
   .regex(/^[0-9a-f]{32}$/)

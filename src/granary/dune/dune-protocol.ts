@@ -18,7 +18,7 @@ interface DuneRepository {
   readonly commit: string;
 }
 
-/** The messages of dune. Messages of other versions, which we do not need, are `unknown`. */
+/** The messages of dune. Messages of other versions, which Grange does not need, are `unknown`. */
 export type DuneMessage =
   | { readonly kind: "lang"; readonly versions: readonly DuneVersion[] }
   | { readonly kind: "set-build-root"; readonly directory: string }
@@ -28,27 +28,27 @@ export type DuneMessage =
       readonly kind: "promote";
       readonly key: DuneDigest;
       readonly files: readonly DuneFile[];
-      /** Index among the repositories. */
+      /** The index in the list of repositories. */
       readonly repository: number | undefined;
       readonly duplication: "hardlink" | "copy" | undefined;
     }
-  /** The build system put it into the store by itself. */
+  /** dune itself has already put the rule into its store. */
   | { readonly kind: "promoted"; readonly key: DuneDigest }
   | { readonly kind: "hint"; readonly keys: readonly DuneDigest[] }
   | { readonly kind: "unknown"; readonly name: string };
 
 /**
- * Reports that a promoted file was already cached: dune replaces it by a hard link. Before `set-repos` this kills the
- * thread of dune that reads it.
+ * Reports that a promoted file was already cached: dune replaces it by a hard link. Before `set-repos`, this message
+ * kills the thread of dune that reads it.
  */
 export function encodeDedup({ path, digest }: DuneFile): Buffer {
   return encodeCsexp(["dedup", [path, digest]]);
 }
 
-/** The most messages of one dune; a large build promotes some ten thousand rules. */
+/** The largest number of messages from one dune; a large build promotes some ten thousand rules. */
 const mostMessages = 5_000_000;
 
-/** Reads what dune sends. Throws `invalid_argument` at the first invalid message. */
+/** Reads the messages of a dune. Throws `invalid_argument` at the first invalid message. */
 export class DuneReader {
   readonly #parser = new CsexpParser();
   #messages = 0;

@@ -16,8 +16,8 @@ const RecordedFile = z.object({
 export type RecordedFile = z.infer<typeof RecordedFile>;
 
 /**
- * The stored form of a dune rule: names and digests; the files are blobs. Without the commit that dune stores with
- * them: a rule that is made twice has the same result.
+ * The stored form of a dune rule: names and digests; the files are blobs. The commit that dune stores with them is left
+ * out, so that a rule that is made twice has the same result.
  */
 const DuneRecord = z.object({ files: z.array(RecordedFile).min(1).max(100_000) });
 

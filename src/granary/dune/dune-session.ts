@@ -26,34 +26,34 @@ export interface SessionParts {
   readonly logger: Logger;
 }
 
-/** The counts of a build's rules, for people. */
+/** The counts of a build's rules, for display. */
 export interface DuneTally {
   /** Results that were written into dune's store before or during its run. */
   given: number;
-  /** Made by dune in this build. */
+  /** Results that dune made in this build. */
   made: number;
-  /** Of the results that dune used without making them: found in its store or in its own build directory. */
+  /** Results that dune used without making them: it found them in its store or in its build directory. */
   used: number;
-  /** Used, and unknown to the granary until now. */
+  /** Used results that the granary did not know before. */
   learnt: number;
   refused: number;
 }
 
-/** The requests of a build's dunes, as soon as these have ended. */
+/** The requests of a build's dune processes, counted when each process has ended. */
 export interface DuneSoFar {
   readonly made: number;
-  /** Found in dune's store, or in its own build directory. */
+  /** Results that dune found in its store, or in its own build directory. */
   readonly used: number;
 }
 
 /**
- * One build with dune, which may run several times in it: prefetched results are written into dune's store, results
- * that dune makes are taken from it, and results that it only used are found at the end.
+ * One build with dune. dune may run several times in it. Prefetched results are written into dune's store; results that
+ * dune makes are taken from it; results that dune only used are found at the end.
  */
 export interface DuneSession {
   /**
-   * Resolves when all expected results, and those that its dunes have made so far, are in dune's store or will not
-   * arrive.
+   * Resolves when all expected results, and those that the build's dune processes have made so far, are in dune's store
+   * or will not arrive.
    */
   prepared(): Promise<void>;
   /**
@@ -66,12 +66,18 @@ export interface DuneSession {
     message: DuneMessage & { kind: "promote" },
     onDuplicate?: (file: DuneFile) => void,
   ): void;
-  /** Another build system put it into the store by itself. */
+  /** Records a rule that dune has already put into its store itself. */
   stored(key: DuneDigest): void;
   hinted(keys: readonly DuneDigest[]): void;
-  /** One of its dunes has ended, so there is time to store its results. */
+  /**
+   * Called when one dune process of the build has ended, so that there is time to store its
+   * results.
+   */
   left(): void;
-  /** Looks through a build directory that dune has finished with, and which may be removed when this resolves. */
+  /**
+   * Records the results that dune used, from a build directory in which dune has finished. The directory may be removed
+   * when this resolves.
+   */
   learn(buildDirectory: string): Promise<void>;
   soFar(): DuneSoFar;
   /** Finishes the work in progress. */
@@ -81,15 +87,18 @@ export interface DuneSession {
 /** dune reports no hits: they are found in its own records after it has ended. */
 const noticed = { because: undefined, waitedMs: 0, isNotedLater: true } as const;
 
-/** The time to fetch one, and to make it again. */
+/** The estimated time to fetch one result, and to make it again. */
 const takeMs = 1;
 const makeMs = 6;
-/** Rules being read at once; all are small files on one disk. */
+/** The number of rules that are read at once; all are small files on one disk. */
 const readsAtOnce = 4;
-/** Results on their way to being durable. */
+/** The number of results that are being made durable at once. */
 const keepsAtOnce = 64;
 
-/** `made`: the results that dunes of this machine made or used for these stores, to be kept. */
+/**
+ * `made`: the queue of results that dune processes on this machine made or used for these stores,
+ * and that must still be stored.
+ */
 export function startDuneSession(
   parts: SessionParts,
   stores: DuneStores,
@@ -99,7 +108,7 @@ export function startDuneSession(
   const { build } = duneBuild;
   const { granary, place, tieredCache, logger } = parts;
   const keepIn = (store: DuneStore) => ({ project: build.project, granary, store });
-  // Only dune 2 has a daemon to tell anything to.
+  // Only dune 2 has a daemon that it sends rules to.
   const daemons = keepIn(stores.v4);
   // dune announces a rule after making it, without the time that it took. The time from a recorded miss to the
   // announcement is nearly zero; with that as its cost, a rule would never be worth its transfer.
@@ -122,7 +131,10 @@ export function startDuneSession(
     );
   }
 
-  /** A dune may use what an earlier one has made, also of another build, so it waits for that, too. */
+  /**
+   * A dune may use results that an earlier dune has made, also in another build. So it also waits until these are
+   * stored.
+   */
   function outlook(): DuneOutlook | undefined {
     const seen = given.outlook();
     const { undone } = made;
@@ -139,12 +151,12 @@ export function startDuneSession(
     return given.has(key.key) && build.prefetch?.leadMs(key) !== undefined ? "prefetched" : "local";
   }
 
-  /** Returns whether it was made in this build by a dune without a daemon. */
+  /** Returns whether the rule was made in this build by a dune without a daemon. */
   async function isYoung(store: DuneStore, digest: DuneDigest): Promise<boolean> {
     return ((await store.writtenAtMs(digest)) ?? 0) > startedAtMs;
   }
 
-  /** Records that dune used a rule: this build needs it, independent of its maker. */
+  /** Records that dune used a rule: this build needs it, whoever made it. */
   async function noteUse(store: DuneStore, digest: DuneDigest): Promise<void> {
     const key = duneKey(store.scheme, digest);
     if (!given.has(key.key) && (await isYoung(store, digest))) {
@@ -175,7 +187,10 @@ export function startDuneSession(
     await keepBeside(result);
   }
 
-  /** Makes results durable togetherwith one sync, because nothing waits for a single result. */
+  /**
+   * Makes a result durable together with others in one sync, because nothing waits for a single
+   * result.
+   */
   async function keepBeside(result: GranaryResult): Promise<void> {
     const one: Promise<void> = tieredCache.keep(who, result).finally(() => keeping.delete(one));
     keeping.add(one);
@@ -204,7 +219,7 @@ export function startDuneSession(
           held?.release();
         }
       });
-      // A file that cannot be linked is stored while it exists.
+      // Files that cannot be linked are stored at once, while they still exist.
       if (held === undefined) void made.now();
     },
 
@@ -223,11 +238,12 @@ export function startDuneSession(
     left: () => void made.now(),
 
     async learn(buildDirectory) {
-      // dune keeps records of rules that are gone from the sources, and removes their outputs.
+      // dune keeps records of rules that were removed from the sources, but it removes their
+      // outputs.
       const isStillMade = async (store: DuneStore, key: DuneDigest): Promise<boolean> => {
         const path = (await store.rule(key))?.[0]?.path;
         if (path === undefined) return false;
-        // dune 3 stores only a name.
+        // dune 3 stores only the file's name, which is not a path.
         return store.scheme === "v5" || existsSync(join(buildDirectory, path));
       };
       for (const store of [stores.v4, stores.v5]) {

@@ -20,7 +20,10 @@ import { DuneDigest, fileDigest } from "./dune-digest.ts";
 import { type DuneFile, filesOf } from "./dune-protocol.ts";
 import type { NewFile } from "./start-writer.ts";
 
-/** The formats in which dune stores a rule's outputs: 2.8 and 2.9, or all of 3. Both keep files in `files/v4`. */
+/**
+ * The formats in which dune stores a rule's outputs: v4 is used by dune 2.8 and 2.9, v5 by all versions of dune 3. Both
+ * keep files in `files/v4`.
+ */
 export const DuneScheme = ["v4", "v5"] as const;
 export type DuneScheme = (typeof DuneScheme)[number];
 
@@ -36,13 +39,16 @@ export interface DuneStore {
   keys(): Promise<Set<DuneDigest>>;
   hasRule(key: DuneDigest): Promise<boolean>;
   /**
-   * Returns the files of one execution of a rule: v4 has paths below the build directory, v5 names alone. Undefined
-   * also when it cannot be read as one.
+   * Returns the files of one execution of a rule: v4 has paths below the build directory, v5 names alone. Returns
+   * undefined also when the description cannot be parsed.
    */
   rule(key: DuneDigest): Promise<readonly DuneFile[] | undefined>;
-  /** Returns when its description was written; undefined without one. dune's hits do not change that time. */
+  /** Returns when the rule's description was written; undefined without one. dune's hits do not change that time. */
   writtenAtMs(key: DuneDigest): Promise<number | undefined>;
-  /** The time of its file system's clock, which may be behind the machine's: existing files are not younger. */
+  /**
+   * Returns the time of the file system's clock, which may be behind the machine's clock: existing files are not
+   * younger than this.
+   */
   nowMs(): number;
   hasFile(digest: DuneDigest): Promise<boolean>;
   filePath(digest: DuneDigest): string;
@@ -57,8 +63,8 @@ export interface DuneStore {
   /** Stores a rule; must be called after storing its files. */
   putRule(key: DuneDigest, files: readonly DuneFile[]): Promise<void>;
   /**
-   * For callers that write themselves: returns a file as it must be stored. Throws `data_loss` when its bytes do not
-   * match.
+   * For callers that write files themselves: returns the file as it must be stored. Throws `data_loss` when its bytes
+   * do not match.
    */
   fileToPut(digest: DuneDigest, file: DuneBytes): NewFile;
   ruleToPut(key: DuneDigest, files: readonly DuneFile[]): NewFile;
@@ -70,11 +76,14 @@ export interface DuneStore {
 
 /**
  * Up to this size, files are read synchronously, without the thread pool: a rule needs a dozen calls of ten
- * microseconds each, and passing one to the pool takes several times as long.
+ * microseconds each, and a call through the pool takes several times as long.
  */
 const atOnceBytes = 262_144;
 
-/** The limit for a rule's description; an incomplete one is useless. */
+/**
+ * The limit for a rule's description. A longer one is not read, because a truncated description is
+ * useless.
+ */
 const longestRule = 16 * 1_024 * 1_024;
 
 /** Both stores of a cache: a dune of either version may use it. */
@@ -84,7 +93,7 @@ export function duneStores(database: string): DuneStores {
   return { v4: duneStoreIn(database, "v4"), v5: duneStoreIn(database, "v5") };
 }
 
-/** dune 2 makes these by itself, and fails its build when another dune makes them at the same moment. */
+/** dune 2 makes these directories itself, but fails its build when another dune makes them at the same moment. */
 export async function makeRoots(database: string): Promise<void> {
   for (const kind of ["files", "meta"])
     await mkdir(join(database, kind, "v4"), { recursive: true });
@@ -93,7 +102,7 @@ export async function makeRoots(database: string): Promise<void> {
 export function duneStoreIn(database: string, scheme: DuneScheme): DuneStore {
   const files = join(database, "files/v4");
   const rules = join(database, "meta", scheme);
-  // On the same file system as both, and beside nothing that dune reads.
+  // On the same file system as both directories, in a place that dune does not read.
   const temp = join(database, "grange-temp");
   const filePath = (digest: DuneDigest) => join(files, digest.slice(0, 2), digest);
   const rulePath = (key: DuneDigest) => join(rules, key.slice(0, 2), key);
@@ -107,7 +116,7 @@ export function duneStoreIn(database: string, scheme: DuneScheme): DuneStore {
 
   function ruleToPut(key: DuneDigest, made: readonly DuneFile[]): NewFile {
     const bytes = encodeCsexp([
-      // dune notes the commit here, and never reads it.
+      // dune writes the commit here, and never reads it.
       ["metadata"],
       ["files", ...made.map(({ path, digest }) => [path, digest])],
     ]);

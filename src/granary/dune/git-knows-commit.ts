@@ -12,8 +12,8 @@ const answersWithinMs = 2_000;
 /**
  * Returns whether Git can report the commit that dune requests.
  *
- * When its cache is on, dune 2 runs `git rev-parse HEAD` in each repository, and fails without a commit or when Git
- * refuses, although the build works without a granary. Nested repositories are not checked.
+ * When its cache is on, dune 2 runs `git rev-parse HEAD` in each repository. It fails when there is no commit or when
+ * Git refuses, although the same build works without a granary. Nested repositories are not checked.
  */
 export async function gitKnowsCommit(
   directory: string,

@@ -4,11 +4,11 @@ import { tempFileIn } from "#cas/temp-file.ts";
 import type { DuneFile } from "./dune-protocol.ts";
 
 /**
- * A rule that a dune has made and asks to store, with separate links to its files, because those in its build directory
- * may be removed before they are stored.
+ * A rule that a dune has made and wants stored, with separate links to its files: the files in the build directory may
+ * be removed before they are stored.
  */
 interface LinkedRule {
-  /** Where a file of it lies now. */
+  /** Returns the present path of one of its files. */
   readonly at: (path: string) => string;
   release(): void;
 }

@@ -14,8 +14,8 @@ interface RuleToResultParts {
 }
 
 /**
- * Returns a rule in dune's store as a result. Its blobs are stored in the granary; the result itself is not yet.
- * Undefined when a file is missing, or does not match its name.
+ * Returns a rule in dune's store as a result. Its blobs are stored in the granary; the result itself is not stored yet.
+ * Returns undefined when a file is missing, or does not match its name.
  */
 export async function resultFromStore(
   parts: RuleToResultParts,
@@ -26,9 +26,9 @@ export async function resultFromStore(
 }
 
 /**
- * Stores a rule that dune has just made and asks its daemon to take: into dune's store, by a link to the same file
- * where dune requests that, and into the granary. Undefined when a file has changed since, or is missing: dune
- * announces many thousands, and a rule that is not stored is only made again.
+ * Stores a rule that dune has just made and announced: in dune's store, by a hard link where dune requests that, and in
+ * the granary. Returns undefined when a file is missing or has changed since: dune announces many thousands of rules,
+ * and a rule that is not stored is only made again.
  */
 export async function takePromoted(
   parts: RuleToResultParts,
@@ -59,7 +59,10 @@ export async function takePromoted(
   return result;
 }
 
-/** Reads a file of a rule and checks its digest. The file becomes read-only, because its name is its content. */
+/**
+ * Reads a file of a rule and checks its digest. It makes the file read-only, because the store names a file by its
+ * content.
+ */
 async function madeFile(path: string, digest: DuneDigest): Promise<DuneBytes | undefined> {
   try {
     const found = statSync(path);

@@ -1,6 +1,6 @@
 import { takingTurns } from "#scheduling/take-turns.ts";
 
-/** Runs queued work one after the other, when no more arrives. */
+/** Runs queued work one after the other, as soon as no new work arrives. */
 export interface IdleRunner {
   /** `work` never throws. */
   put(work: () => Promise<void>): void;
@@ -12,10 +12,10 @@ export interface IdleRunner {
 
 /** This time without new work counts as idle. */
 const idleMs = 150;
-/** Above this number, work does not wait: a kilobyte each. */
+/** When this many items are queued, they run at once; an item takes about a kilobyte. */
 const mostWaiting = 5_000;
 
-/** Runs work when nothing new has arrived for a while; until then, the busy caller has the machine for itself. */
+/** Runs work when nothing new has arrived for a while. Until then, the process stays free for its busy caller. */
 export function runWhenIdle(most = mostWaiting): IdleRunner {
   const turn = takingTurns();
   let waiting: (() => Promise<void>)[] = [];

@@ -14,8 +14,8 @@ interface DuneClientOptions {
 }
 
 /**
- * Listens to one dune until it disconnects. `sessionFor` is called when dune has reported its build directory. Never
- * throws.
+ * Receives the messages of one dune until it disconnects. `sessionFor` is called when dune has reported its build
+ * directory. Never throws.
  */
 export async function serveDuneClient(
   client: DuneClient,
@@ -35,8 +35,8 @@ export async function serveDuneClient(
             session = await sessionFor(buildDirectory);
             break;
           case "set-repos":
-            // Which commits these are, and whether anything differs from them, Git says itself. dune takes
-            // a dedup from here on.
+            // The commits in the message are ignored, because the granary reads the commit and its changes from Git.
+            // dune accepts dedup messages from here on.
             mayDeduplicate = deduplicate;
             break;
           case "promote":
@@ -60,12 +60,12 @@ export async function serveDuneClient(
       }
     }
   } catch (reason) {
-    // It may continue to build; its later messages are ignored.
+    // dune may continue to build; its later messages are ignored.
     logger.warn({ reason: messageOf(reason) }, "a dune was no longer understood");
     try {
       for await (const _ of client.bytes);
     } catch {
-      // It has also disconnected.
+      // dune has also disconnected.
     }
   }
   return buildDirectory;
@@ -74,7 +74,7 @@ export async function serveDuneClient(
 /** dune writes its records after it has disconnected from its daemon, if there is anything new to write. */
 const booksWithinMs = 1_000;
 
-/** Waits until dune's records are newer than its connection, or until the time limit. */
+/** Waits until dune's records are newer than its connection, or until the time limit has passed. */
 async function booksWritten(buildDirectory: string, sinceMs: number): Promise<void> {
   const until = Date.now() + booksWithinMs;
   while (Date.now() < until) {
@@ -84,7 +84,10 @@ async function booksWritten(buildDirectory: string, sinceMs: number): Promise<vo
   }
 }
 
-/** Serves a dune that was not announced, from its report of where it builds until it ends. */
+/**
+ * Serves a dune that was not announced, from the message that names its build directory until it
+ * ends.
+ */
 export async function serveUnannouncedDune(
   client: DuneClient,
   options: DuneClientOptions,

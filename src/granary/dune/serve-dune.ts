@@ -25,13 +25,13 @@ import { serveDuneClient, serveUnannouncedDune } from "./serve-dune-client.ts";
 import { letInWhenWorth, untilReady } from "./wait-for-rules.ts";
 
 export interface DuneParts extends SessionParts {
-  /** For dunes that were not announced. */
+  /** Starts builds for dune processes that were not announced. */
   readonly builds: DuneBuilds;
-  /** The granary's own: its socket and the endpoint files of builds lie there. */
+  /** The granary's own directory, which contains its socket and the endpoint files of builds. */
   readonly directory: string;
-  /** How long dune is held at its start, at most, while its results are in transfer. */
+  /** The longest delay of dune's start while its results are in transfer. */
   readonly gateMs?: number;
-  /** Whether dune replaces files that its store already has by links. */
+  /** Whether dune replaces files that its store already has with links. */
   readonly deduplicate?: boolean;
   readonly perl?: string;
 }
@@ -45,17 +45,17 @@ interface DuneAttachment extends ToolAttachment {
 export interface DuneServer extends Service {
   /**
    * Attaches to a build that `grange exec` runs in a directory. Returns undefined when dune's cache is disabled or has
-   * no directory; disables it when dune would fail with it. Without Perl, dune uses its store alone, which is slower
-   * for dune.
+   * no directory. Disables the cache when dune would fail with it. Without Perl, dune uses only its store, which is
+   * slower.
    */
   attach(build: DuneBuild, where: ToolPlace): Promise<DuneAttachment | undefined>;
   /** Takes the place of dune's daemon for all processes with these variables; returns false when it cannot. */
   stand(variables: Variables): Promise<boolean>;
 }
 
-/** This delay is not noticeable, and enough for a small project with a near farm. */
+/** A user does not notice this delay, and it is enough for a small project with a near farm. */
 const usualGateMs = 40;
-/** How long dune's last messages may take to arrive from the daemon proxy after its command has ended, in ms. */
+/** The time limit for dune's last messages to arrive from the daemon proxy after its command has ended, in ms. */
 const lastWordsMs = 5_000;
 
 export function serveDune(parts: DuneParts): DuneServer {
@@ -64,12 +64,12 @@ export function serveDune(parts: DuneParts): DuneServer {
   const clientsServed = new Map<string, (client: DuneClient) => Promise<void>>();
   const underWay = new Set<Promise<void>>();
   const quiets = new Map<string, IdleRunner>();
-  // Left by builds of an earlier granary that crashed.
+  // Removes files that builds of an earlier, crashed granary left.
   const cleaned = rm(join(directory, "run"), { recursive: true, force: true }).catch(() => {});
   let proxy: Promise<DaemonProxy> | undefined;
   let isStopped = false;
 
-  /** Dunes that share a store wait for the results of the others. */
+  /** Dune processes that share a store also wait for each other's results. */
   function start(database: string, stores: DuneStores, build: DuneBuild): DuneSession {
     const made = quiets.get(database) ?? runWhenIdle();
     quiets.set(database, made);
@@ -93,7 +93,7 @@ export function serveDune(parts: DuneParts): DuneServer {
         underWay.add(hearing);
       },
     }).then((started) => {
-      // If it was killed or out of memory, the next build starts another.
+      // If the daemon proxy was killed or ran out of memory, the next build starts another.
       void started.lost.then(() => (proxy = undefined));
       return started;
     });
@@ -166,7 +166,7 @@ export function serveDune(parts: DuneParts): DuneServer {
       const [file, database] = [daemonEndpointFile(variables), duneDatabase(variables)];
       if (isStopped || file === undefined || database === undefined) return false;
       const name = await hold(file, 0, (client) => {
-        // Its build is known only after it was greeted.
+        // The build of this dune is known only after the greeting.
         client.greet();
         return serveUnannouncedDune(client, options, builds, (build) =>
           start(database, duneStores(database), build),

@@ -15,7 +15,7 @@ export interface NewFile {
 export interface FileWriter extends Service {
   /**
    * Writes files in this order, each completely or not at all; calls are served one after the other. Throws the error
-   * of the file system; the files before that one exist then.
+   * of the file system; the files before the failed one exist then.
    */
   put(files: readonly NewFile[]): Promise<void>;
   /** Makes the missing directories whose parents exist. */
@@ -39,7 +39,7 @@ interface Waiting {
 
 const gone = () => new Fault("unavailable", "the thread that writes dune's files has ended");
 
-/** `temp` is on the file system of the files, in a directory that is not searched. */
+/** `temp` is on the file system of the files, in a directory that no program searches. */
 export function startWriter(temp: string): FileWriter {
   const waiting = new Map<number, Waiting>();
   const underWay = new Set<Promise<void>>();
@@ -49,7 +49,8 @@ export function startWriter(temp: string): FileWriter {
   const worker = new Worker(writerScript, {
     eval: true,
     workerData: { prefix: tempFileIn(temp) },
-    // Without the program's own options: loading its sources costs more than the thread.
+    // The thread does not get the program's own options, because loading the program's sources
+    // costs more than the thread itself.
     execArgv: [],
   });
   // A pending file keeps the process alive; the thread alone does not.
@@ -83,7 +84,8 @@ export function startWriter(temp: string): FileWriter {
     const some = asks;
     asks = [];
     const files = some.flatMap((ask) => ask.files);
-    // A buffer of its own, which is transferred: received bytes share their buffers.
+    // The files are copied into a new buffer, which is transferred to the thread: received bytes
+    // share their buffers with others.
     const bytes = new Uint8Array(files.reduce((sum, file) => sum + file.bytes.byteLength, 0));
     let end = 0;
     const place = ({ path, mode, bytes: own }: NewFile) => {

@@ -2,10 +2,10 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { DuneDigest } from "./dune-digest.ts";
 
-/** The limit; a workspace of ten thousand rules has a megabyte. */
+/** The size limit for dune's records; a workspace of ten thousand rules has one megabyte. */
 const largestDatabase = 512 * 1_024 * 1_024;
 
-/** How OCaml marshals a text of sixteen bytes. */
+/** The first byte of a text of sixteen bytes, as OCaml marshals it. */
 const digestMark = 0x20 | 16;
 
 /**
@@ -13,8 +13,8 @@ const digestMark = 0x20 | 16;
  * execution, whether it ran, came from a cache, or was up to date.
  *
  * Hits appear nowhere else: they do not use the socket, and dune's log names none. The file is a marshalled OCaml value
- * whose types change between versions, so all texts of sixteen bytes in it are looked up. Keys are MD5s: another text
- * that equals one by chance is not expected.
+ * whose types change between versions, so all texts of sixteen bytes in it are looked up. Keys are MD5 digests: another
+ * text is not expected to equal one by chance.
  */
 export function keysIn(database: Uint8Array, isKey: (key: DuneDigest) => boolean): DuneDigest[] {
   const bytes = Buffer.from(database.buffer, database.byteOffset, database.length);
@@ -38,9 +38,12 @@ export async function usedRules(
   return keysIn(await readFile(path), isKey);
 }
 
-/** Whether dune ran there: it begins a new log even when nothing has to be done and its records stay as they are. */
+/**
+ * Returns whether dune ran in this directory: dune starts a new log even when it has nothing to do and its records stay
+ * unchanged.
+ */
 export async function hasRunSince(buildDirectory: string, atMs: number): Promise<boolean> {
   const log = await stat(join(buildDirectory, "log")).catch(() => undefined);
-  // A file system's clock may be a tick behind.
+  // A file system's clock may be slightly behind.
   return log !== undefined && log.mtimeMs >= atMs - 20;
 }

@@ -11,32 +11,35 @@ type Prepared = Pick<DuneSession, "prepared" | "outlook">;
  */
 const lookShare = 1 / 8;
 const leastLookMs = 25;
-/** While dune is held, its granary says so repeatedly: a stopped or killed granary holds it no longer than this. */
+/**
+ * While dune is delayed, its granary repeats the request: a stopped or killed granary delays dune no longer than this.
+ */
 const holdMs = 1_000;
 const sayMs = 250;
 /**
- * How long the index may take, in ms. The absence of an index, or of a farm, is known within a round trip. An existing
- * one has to be read: 3,157 entries, which need a request of their own, took more than 150 ms.
+ * The time limit for loading the index, in ms. The absence of an index, or of a farm, is known within a round trip. An
+ * existing index has to be read: 3,157 entries, which need a request of their own, took more than 150 ms.
  */
 const planningMs = 900;
 /**
- * Before and while the first results arrive, the line is assumed several times slower than it is: compression is
- * unknown, and code is cold at both ends. A wait that is worthwhile apart from this gets the time above.
+ * Before and while the first results arrive, the line is estimated several times slower than it is: the compression
+ * ratio is unknown, and the code at both ends is not yet optimised. A wait whose estimate exceeds its worth by at most
+ * this factor may continue for the time above.
  */
 const hopelessShare = 3;
 /** No data for this time means that the farm is silent or unreachable. */
 const stalledMs = 750;
 /**
- * The user did not request this wait, and only SIGKILL ends a waiting dune. dune's own sources, 58 MB of results, take
- * 5 s on a line of 100 Mbit/s.
+ * A limit, because the user did not request this wait, and only SIGKILL ends a waiting dune. dune's own sources, with
+ * 58 MB of results, take 5 s on a line of 100 Mbit/s.
  */
 const longestMs = 20_000;
 
 /**
- * Holds a connected dune until all rules that it will look for are present in time, if that is faster than making them.
+ * Delays a connected dune until all rules that it will look up are present in time, if that is faster than making them.
  *
- * dune looks for each rule once, and makes it when it is absent. Waiting here, and not before the build's command,
- * delays it only when dune really runs, and only for what has not arrived meanwhile.
+ * dune looks for each rule once, and makes it when it is absent. The wait is here, and not before the build's command.
+ * So it delays dune only when dune really runs, and only for rules that have not arrived until then.
  */
 export async function letInWhenWorth(
   session: Prepared,
@@ -68,7 +71,7 @@ export async function letInWhenWorth(
   client.greet();
 }
 
-/** Resolves when the build may begin, or after this time. */
+/** Resolves when the build may start, or after this time. */
 export async function untilReady(session: Prepared, mostMs: number): Promise<void> {
   const until = performance.now() + mostMs;
   for (;;) {
@@ -79,7 +82,9 @@ export async function untilReady(session: Prepared, mostMs: number): Promise<voi
   }
 }
 
-/** Never later than the next required `hold` message. */
+/**
+ * Returns the time until the next check, in ms: never later than the next required `hold` message.
+ */
 function lookAgainMs(seen: DuneOutlook | undefined): number {
   return Math.min(sayMs, Math.max(leastLookMs, (seen?.waitMs ?? 0) * lookShare));
 }

@@ -21,7 +21,8 @@ interface WriteRuleParts {
 
 /**
  * Writes a result into dune's store, files first. Every file is compared with dune's own digest of it, because the
- * maker of the result may have given wrong ones. In that case throws `data_loss`, and the rule is not found.
+ * maker of the result may have recorded wrong digests. When they differ, it throws `data_loss`, and dune does not find
+ * the rule.
  */
 export async function writeRule(
   parts: WriteRuleParts,
@@ -65,9 +66,9 @@ async function fileOf(
 }
 
 /**
- * Shares the bytes of a granary's file, where the file system can do that; smaller blobs would have to become files
- * first. Never a hard link to the blob: dune sets the modification time of every file that it takes from its store, and
- * a blob with another time counts as modified.
+ * Shares the bytes with the granary's file, where the file system supports that; smaller blobs would have to become
+ * files first. It never creates a hard link to the blob: dune sets the modification time of every file that it takes
+ * from its store, and a blob with another time counts as modified.
  */
 async function isPlaced(
   { place }: WriteRuleParts,

@@ -23,11 +23,11 @@ export interface DuneOutlook {
   readonly waitMs: number;
   /** The number of missing rules. */
   readonly missing: number;
-  /** The longest wait without an explicit request, in ms. */
+  /** The longest worthwhile wait without an explicit request, in ms. */
   readonly worthMs: number;
   /**
-   * Whether everything that is still to arrive belongs to dune: for other tools' results it is unknown when they are
-   * needed.
+   * Whether all results that are still missing belong to dune. For other tools' results, the time of their use is
+   * unknown.
    */
   readonly isOnlyDune: boolean;
 }
@@ -45,17 +45,20 @@ interface WrittenRules {
   end(): Promise<void>;
 }
 
-/** With this many rules, most directories of dune's store will contain one. */
+/** With at least this many rules, most directories of dune's store will contain one. */
 const manyRules = 200;
-/** Rules on their way into dune's store: while one is written, the next are read and compared with their digests. */
+/**
+ * The number of rules that are processed at once: while one is written, the next are read and compared with their
+ * digests.
+ */
 const givesAtOnce = 32;
 
-/** Returns how long dune should wait for its expected rules; those in `settled` are written or refused. */
+/** Returns how long dune should wait for its expected rules; rules in `settled` are written or rejected. */
 function outlookOfDune(seen: Outlook, settled: ReadonlySet<string>): DuneOutlook {
   const ofDune = seen.expected.filter(({ key }) => key.namespace === "dune");
   const rules = ofDune.map(({ key, ...rule }) => ({ ...rule, isThere: settled.has(key.key) }));
   const others = seen.expected.filter(({ key, isHere }) => key.namespace !== "dune" && !isHere);
-  // They share the line, in any order.
+  // dune's results and the others share the line, in an unknown order.
   const othersBytes = others.reduce((sum, { bytes }) => sum + bytes, 0);
   const othersMs = (othersBytes / Math.max(1, seen.line.bytesPerSecond)) * 1_000;
   const soonMs = msUntilSafe(rules, seen.line);
@@ -74,11 +77,11 @@ export function writeRules(
 ): WrittenRules {
   const over = new AbortController();
   const given = new Set<string>();
-  /** Rules in dune's store, or refused ones: nothing waits for them. */
+  /** Rules that are in dune's store or were rejected: nothing waits for them. */
   const settled = new Set<string>();
   let refused = 0;
   let isPrepared = false;
-  /** Undefined until something was fetched. */
+  /** Undefined until a result has arrived. */
   let writer: FileWriter | undefined;
   const prepared = prepare();
   void known?.then(makeDirectories);
@@ -102,8 +105,8 @@ export function writeRules(
   }
 
   /**
-   * Runs while the farm looks for the first results and the granary is idle; making a directory costs four times as
-   * much as making a file.
+   * Runs while the farm looks up the first results and the granary is idle: making a directory costs four times as much
+   * as making a file.
    */
   async function makeDirectories(): Promise<void> {
     if (over.signal.aborted) return;

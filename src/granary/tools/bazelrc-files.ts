@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 
-/** Far above any that people write. */
+/** The size limit, far above files that people write. */
 const mostBytes = 1024 * 1024;
 const mostFiles = 100;
 
@@ -11,8 +11,8 @@ export interface BazelrcFile {
 }
 
 /**
- * The bazelrc files of a build, with all that they import: the system's, the user's, and one in each directory up to the top, as one of
- * those is the workspace's.
+ * Returns the bazelrc files of a build with all their imports: the system's, the user's, and one in each directory up
+ * to the top, because one of these is the workspace's.
  */
 export function bazelrcFiles(
   directory: string,
@@ -52,7 +52,8 @@ function upFrom(directory: string): string[] {
 
 function textOf(path: string): string | undefined {
   try {
-    // An error costs more than the question, and most are not there.
+    // The check avoids an exception, which costs more than the check, and most of these files do
+    // not exist.
     const file = statSync(path, { throwIfNoEntry: false });
     return file?.isFile() && file.size <= mostBytes ? readFileSync(path, "utf8") : undefined;
   } catch {

@@ -5,7 +5,10 @@ import { namesRemoteCache } from "./bazel-settings.ts";
 import type { BazelrcFile } from "./bazelrc-files.ts";
 import type { GuidedTool, Variables } from "./tool-settings.ts";
 
-/** Tools whose own files name a remote cache: our variables and files would win over them. */
+/**
+ * Returns the tools whose own files name a remote cache: Grange's variables and files would replace
+ * that cache.
+ */
 export function cachesSetInFiles(
   bazelrcs: readonly BazelrcFile[],
   variables: Variables,
@@ -18,13 +21,16 @@ export function cachesSetInFiles(
   return { ...(ccache && { ccache }), ...(bazel && { bazel }) };
 }
 
-/** Whether a file of ccache's says how it identifies compilers: our variable would win over it. */
+/**
+ * Returns whether a file of ccache sets how it identifies compilers: Grange's variable would
+ * replace that setting.
+ */
 export function compilerCheckInFile(variables: Variables): boolean {
   const files = ccacheFiles(variables, variables["HOME"] || homedir());
   return firstThat(files, (text) => /^\s*compiler_check\s*=\s*\S/m.test(text)) !== undefined;
 }
 
-/** Where ccache looks: https://ccache.dev/manual/4.7.5.html#_configuration */
+/** The files that ccache reads: https://ccache.dev/manual/4.7.5.html#_configuration */
 function ccacheFiles(variables: Variables, home: string): string[] {
   const configured = variables["CCACHE_CONFIGPATH"];
   if (configured) return [configured];
@@ -43,7 +49,8 @@ function firstThat(files: readonly string[], says: (text: string) => boolean): s
 }
 
 function textOf(file: string): string {
-  // An error costs more than the question, and most are not there.
+  // The check avoids an exception, which costs more than the check, and most of these files do not
+  // exist.
   if (!existsSync(file)) return "";
   try {
     return readFileSync(file, "utf8");

@@ -1,4 +1,4 @@
-/** An init script that gives a build a remote cache, where its own settings name none. */
+/** Returns an init script that gives a build a remote cache, if its own settings name none. */
 export function gradleInitScript(url: string): string {
   return `gradle.settingsEvaluated { settings ->
   if (settings.buildCache.remote == null) {

@@ -25,25 +25,25 @@ interface OpenToolSettings {
   /** The build's whole environment. */
   readonly variables: Readonly<Record<string, string>>;
   readonly leftAlone: readonly string[];
-  /** Where more files of the build may be put; removed by `close`. */
+  /** The directory for more files of the build; `close` removes it. */
   readonly directory: string;
   close(): Promise<void>;
 }
 
 export interface ToolSettingsPlace extends ToolSettingsSource {
-  /** Where the build runs; the current directory without. */
+  /** The directory in which the build runs; default: the current directory. */
   readonly workingDirectory?: string;
-  /** Variables of others, such as a socket's; they win. */
+  /** Variables of other parts, such as the address of a socket; they have priority. */
   readonly extra?: Readonly<Record<string, string>>;
 }
 
 /**
- * Connects a build's tools to the granary: by variables, or, for a tool without such variables, by a program of its
- * name that comes first in PATH and names a file of this build. The programs stay at the same path, so that PATH
+ * Connects a build's tools to the granary. It sets variables. For a tool without such variables, it puts a program with
+ * the tool's name first in PATH, which adds a file of this build. The programs stay at the same path, so that PATH
  * changes only once.
  *
- * File system calls are made one after the other, without the thread pool: a build waits for them, and there is nothing
- * else to do meanwhile (each of some sixty calls costs a tenth this way).
+ * File system calls run one after the other, without the thread pool: a build waits for them, there is no other work
+ * meanwhile, and each of the sixty calls costs a tenth of a pooled call.
  */
 export async function openToolSettings(
   place: ToolSettingsPlace,
@@ -80,7 +80,7 @@ export async function openToolSettings(
   };
 }
 
-/** On a full disk they are written elsewhere, because the granary can still be read. */
+/** On a full disk the files are written elsewhere, because the granary can still be read. */
 function writeFilesOfBuild(files: ReadonlyMap<string, string>, parentDirectory: string): string {
   try {
     mkdirSync(parentDirectory, { recursive: true, mode: 0o700 });
@@ -100,7 +100,9 @@ function writtenIn(directory: string, files: ReadonlyMap<string, string>): strin
   }
 }
 
-/** A separate directory for each shim: where Bazel is not installed, none must be found. */
+/**
+ * Each shim has a separate directory: where Bazel is not installed, no shim for it must be found.
+ */
 function pathWithShims(path: string, parent: string): string {
   const directoryOf = ({ program }: Shim) => join(parent, program);
   const own = shims.map(directoryOf);
@@ -120,7 +122,8 @@ function isIn(directories: readonly string[], program: string): boolean {
 }
 
 function isProgram(path: string): boolean {
-  // An error costs more than the question, and most are not there.
+  // The check avoids an exception, which costs more than the check, and most of these files do not
+  // exist.
   if (!existsSync(path)) return false;
   try {
     accessSync(path, constants.X_OK);
@@ -131,8 +134,8 @@ function isProgram(path: string): boolean {
 }
 
 /**
- * By renaming, because another build may be starting it at this moment. Returns false where the disk fails; its program
- * then runs without the cache.
+ * Writes the shim by renaming, because another build may be starting it at this moment. Returns false when the disk
+ * fails; the tool then runs without the cache.
  */
 function writeShim(file: string, text: string): boolean {
   const mine = `${file}.${randomUUID()}`;

@@ -1,15 +1,18 @@
 import { shellWord } from "#core/shell-word.ts";
 
-/** A program that stands before another of its name in PATH, and gives it one option more. */
+/**
+ * A program that comes before another of the same name in PATH, and adds one option when it runs
+ * that program.
+ */
 export interface Shim {
   readonly program: string;
-  /** The option that takes the file: `--bazelrc`. */
+  /** The option whose value is the file: `--bazelrc`. */
   readonly option: string;
   /** The variable that names the file. Without it the program runs as if there were no shim. */
   readonly variable: string;
 }
 
-/** The variable that names the granary's process. */
+/** The variable that contains the process ID of the granary. */
 export const granaryProcess = "GRANGE_GRANARY_PID";
 
 export const shims: readonly Shim[] = [
@@ -21,9 +24,9 @@ export const shims: readonly Shim[] = [
 /**
  * Returns a shim as a shell script.
  *
- * It removes all shims from PATH before it runs the program, so that it does not find itself; and Bazel has PATH in the
- * key of each action, so with our directory in it, no build would find the results of others. It also checks whether
- * the granary is alive: Bazel builds nothing when its cache does not answer.
+ * It removes all shims from PATH before it runs the program, so that it does not find itself. This also keeps results
+ * sharable: Bazel makes PATH a part of each action's key, and with the shim's directory in it no build would find the
+ * results of others. It also checks whether the granary is alive: Bazel builds nothing when its cache does not answer.
  */
 export function shimText(
   { program, option, variable }: Shim,

@@ -3,26 +3,32 @@ import { mostSilenceMs } from "../tiered-cache/silence-budget.ts";
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 export interface ToolSettingsSource {
-  /** The granary's, on 127.0.0.1. */
+  /** The port of the granary on 127.0.0.1. */
   readonly port: number;
-  /** Its process, where it is known: Bazel is connected to a granary only while there is one. */
+  /**
+   * The process ID of the granary, if known: Bazel is connected to a granary only while this
+   * process exists.
+   */
   readonly pid?: number | undefined;
   readonly build: string;
   readonly project: string;
-  /** The variables that the build would have without us. */
+  /** The variables that the build would have without Grange. */
   readonly variables: Variables;
-  /** Whether remote caches that the user has set already are replaced. */
+  /** Whether remote caches that the user has already set are replaced. */
   readonly replace?: boolean;
   /** For each tool whose own files name a remote cache: the file. */
   readonly setInFiles?: Readonly<Partial<Record<GuidedTool, string>>>;
-  /** Whether a file of ccache's says how it identifies compilers. */
+  /** Whether a file of ccache sets how it identifies compilers. */
   readonly compilerCheckInFile?: boolean;
-  /** The name of the build's environment; undefined: a granary of an older version did not say. */
+  /**
+   * The name of the build's environment; undefined for a granary of an older version, which does
+   * not send it.
+   */
   readonly environment?: string | undefined;
 }
 
 interface ToolSettings {
-  /** To be set, beside all that the build has anyway. */
+  /** The variables to set in addition to the build's other variables. */
   readonly variables: Readonly<Record<string, string>>;
   /** Tools whose user settings are kept, for people: `ccache keeps CCACHE_REMOTE_STORAGE, which is set already`. */
   readonly leftAlone: readonly string[];
@@ -30,7 +36,7 @@ interface ToolSettings {
 
 export type GuidedTool = "bazel" | "ccache" | "dune" | "gradle" | "nx" | "sccache" | "turborepo";
 
-/** Signs that a user has a remote cache of another kind already. */
+/** Variables that show that the user already has another remote cache. */
 const signs: Readonly<Record<GuidedTool, readonly string[]>> = {
   bazel: [],
   ccache: ["CCACHE_REMOTE_STORAGE", "CCACHE_SECONDARY_STORAGE", "CCACHE_NOREMOTE_STORAGE"],
@@ -51,20 +57,24 @@ const signs: Readonly<Record<GuidedTool, readonly string[]>> = {
     "SCCACHE_OSS_BUCKET",
     "SCCACHE_COS_BUCKET",
   ],
-  // A token without an address is one for the service of Turborepo's makers.
+  // A token without an address belongs to the service of Turborepo's makers.
   turborepo: ["TURBO_API", "TURBO_TOKEN"],
 };
 
 /**
- * A limit for silence, not for a whole transfer. ccache's own is 10 s, which a hanging granary would cost each
- * compilation. A working granary is silent only while it waits for the farm, and for no longer than this.
+ * The limit for a time without data, not for a whole transfer. ccache's own is 10 s, which each compilation would lose
+ * with a granary that does not answer. A working granary sends no data only while it waits for the farm, and for no
+ * longer than this.
  */
 const ccacheTimeoutMs = mostSilenceMs;
 
-/** No token is required on this machine; these tools use no cache without one. */
+/** No token is required on this machine, but these tools use no cache without one. */
 const noToken = "none";
 
-/** The variables that lead a build's tools to the granary, each under the build's own address. */
+/**
+ * Returns the variables that connect a build's tools to the granary, each under the build's own
+ * address.
+ */
 export function toolSettings(source: ToolSettingsSource): ToolSettings {
   const leftAlone: string[] = [];
   const variables: Record<string, string> = {};
@@ -98,16 +108,17 @@ function variablesOf(
       const storage = `${url}|operation-timeout=${ccacheTimeoutMs}`;
       return {
         CCACHE_REMOTE_STORAGE: storage,
-        // Its name in 4.4 to 4.6.
+        // The name of this variable in ccache 4.4 to 4.6.
         CCACHE_SECONDARY_STORAGE: storage,
-        // Its usual check is a size and a time, which two compilers of images with one fixed date have in common.
+        // ccache's default check uses size and time, which can be equal for two compilers of images with one fixed
+        // date.
         ...(hasCompilerCheck(source) ? {} : { CCACHE_COMPILERCHECK: "content" }),
       };
     }
     case "sccache":
       return {
         SCCACHE_WEBDAV_ENDPOINT: url,
-        // A granary that is gone must not end the build.
+        // A granary that has ended must not end the build.
         SCCACHE_IGNORE_SERVER_IO_ERROR: "1",
       };
     case "turborepo": {
@@ -115,7 +126,7 @@ function variablesOf(
       return {
         TURBO_API: url,
         TURBO_TOKEN: noToken,
-        // Teams do not see each other's artifacts: the user's own is kept.
+        // Teams do not see each other's artifacts, so the user's own team is kept.
         ...(isSet(team) || isSet(id) ? {} : { TURBO_TEAM: "grange" }),
       };
     }
@@ -125,9 +136,9 @@ function variablesOf(
         NX_SELF_HOSTED_REMOTE_CACHE_ACCESS_TOKEN: noToken,
       };
     case "dune":
-      // Whether there is a cache at all is a wish, not an address.
+      // This variable only turns the cache on, so a value of the user is kept.
       return isSet(source.variables["DUNE_CACHE"]) ? {} : { DUNE_CACHE: "enabled" };
-    // By files: see `openToolSettings`.
+    // Bazel and Gradle are connected by files: see `openToolSettings`.
     case "bazel":
     case "gradle":
       return {};
@@ -139,15 +150,15 @@ function hasCompilerCheck({ variables, compilerCheckInFile }: ToolSettingsSource
 }
 
 /**
- * The URL of a tool's cache. sccache's server continues after the build with the same address, so that address names no
- * build; the granary then finds the project's current build, if there is one.
+ * Returns the URL of a tool's cache. sccache's server continues after the build with the same address, so its address
+ * names no build; the granary then uses the project's current build, if there is one.
  */
 export function cacheUrl(tool: GuidedTool, { port, build, project }: ToolSettingsSource): string {
   const ofBuild = tool === "sccache" ? "" : `/build/${build}`;
   return `http://127.0.0.1:${port}${ofBuild}/cache/${project}/${tool}`;
 }
 
-/** Set by a `grange exec` around this one: the build is ours now. */
+/** A `grange exec` around this one set the value; the build now belongs to this one. */
 function isOurs(value = ""): boolean {
   return value === noToken || /^http:\/\/127\.0\.0\.1:\d+\/(?:build\/[^/]+\/)?cache\//.test(value);
 }

@@ -3,7 +3,9 @@ import { repositoryOfUrl } from "./repository-of-url.ts";
 type Variables = Readonly<Record<string, string | undefined>>;
 
 interface Told {
-  /** The repository that is built, by its name here; undefined when unknown. */
+  /**
+   * The name of the repository that is built, as this CI system writes it; undefined when unknown.
+   */
   readonly repository: string | undefined;
   readonly branch: string | undefined;
   /** The number of a pull request. */
@@ -12,10 +14,11 @@ interface Told {
 
 /**
  * Returns the branch of a checkout with a detached HEAD, as in CI, from the variables of GitHub (also Gitea and
- * Forgejo), GitLab, Buildkite and Jenkins; "" where none is set.
+ * Forgejo), GitLab, Buildkite and Jenkins; "" when none is set.
  *
- * A build of a pull request gets `pull/12`: its branch belongs to a stranger and may have the name of one of ours. It
- * applies only to the repository that the CI was started for, not to others that a job has cloned.
+ * A build of a pull request gets `pull/12`: its branch may belong to a stranger and have the same name as one of the
+ * repository's own branches. The result applies only to the repository that the CI was started for, not to others that
+ * a job has cloned.
  */
 export function branchOfCi(variables: Variables, repository: string): string {
   for (const variablesOfCi of [github, gitlab, buildkite, jenkins].map((of) => of(variables))) {
@@ -39,7 +42,7 @@ function named(path: string | undefined): string | undefined {
   return path && repositoryOfUrl(`https://forge/${path}`);
 }
 
-/** CI_COMMIT_BRANCH is not there in pipelines of merge requests and of tags. */
+/** CI_COMMIT_BRANCH is not set in pipelines of merge requests and of tags. */
 function gitlab({ CI_PROJECT_PATH, CI_COMMIT_BRANCH, CI_MERGE_REQUEST_IID }: Variables): Told {
   return {
     repository: named(CI_PROJECT_PATH),
@@ -48,7 +51,7 @@ function gitlab({ CI_PROJECT_PATH, CI_COMMIT_BRANCH, CI_MERGE_REQUEST_IID }: Var
   };
 }
 
-/** BUILDKITE_PULL_REQUEST is "false" where there is none. */
+/** BUILDKITE_PULL_REQUEST is "false" when there is none. */
 function buildkite(variables: Variables): Told {
   const { BUILDKITE_REPO, BUILDKITE_BRANCH, BUILDKITE_PULL_REQUEST } = variables;
   return {

@@ -2,13 +2,19 @@ import { execFile } from "node:child_process";
 
 let known: Promise<string> | undefined;
 
-/** As `cLibrary` says, asked once: a program to be started for each build would cost more than a rare upgrade under us. */
+/**
+ * Returns the result of `cLibrary`, which runs once: starting a program for each build would cost more than missing a
+ * rare upgrade.
+ */
 export function knownCLibrary(): Promise<string> {
   known ??= cLibrary();
   return known;
 }
 
-/** Which C library programs are linked with, as `glibc 2.36` or `musl libc 1.2.3`; "" where there is none to tell. */
+/**
+ * Returns the C library that programs are linked with, as `glibc 2.36` or `musl libc 1.2.3`; "" when it cannot be
+ * found.
+ */
 async function cLibrary(): Promise<string> {
   if (process.platform !== "linux") return "";
   const glibc = await said("getconf", "GNU_LIBC_VERSION");

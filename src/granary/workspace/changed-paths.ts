@@ -14,10 +14,10 @@ export async function changedPathsSince(
   commit: string,
   signal?: AbortSignal,
 ): Promise<readonly string[] | undefined> {
-  // The farm says which commit it is: to Git it must not be an option.
+  // The farm sends this commit: Git must not read it as an option.
   if (workspace.dirtyPathsCut || !/^[0-9a-f]{40,64}$/.test(commit)) return undefined;
   if (commit === workspace.commit) return workspace.dirtyPaths;
-  // Commit against commit, as the tree's own changes are known: nothing has to be read of the tree once more.
+  // Compares commits, because the tree's own changes are already known: no file of the tree has to be read again.
   const args = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff"];
   const between = [...args, "--ignore-submodules=none", commit, workspace.commit, "--"];
   try {

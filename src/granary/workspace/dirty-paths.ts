@@ -3,14 +3,17 @@ import type { Git } from "#git/run-git.ts";
 
 /** The result of `git status`. */
 export interface TreeStatus {
-  /** HEAD at that moment; undefined before the first commit. */
+  /** HEAD at the time of the status; undefined before the first commit. */
   readonly commit: string | undefined;
   readonly branch: string;
   readonly paths: readonly string[];
   readonly isCut: boolean;
 }
 
-/** With more changes than this the tree is no variant of a commit: callers treat everything as changed. */
+/**
+ * With more changes than this, the tree is not treated as a variant of a commit: callers assume that everything has
+ * changed.
+ */
 const mostPaths = 10_000;
 const longestPath = 4_096;
 
@@ -75,7 +78,7 @@ function branchIn(text: string): string {
   return text === "(detached)" ? "" : text;
 }
 
-/** How many words stand before the path, by the kind of record. */
+/** The number of words before the path, by the kind of record. */
 const wordsBefore: Readonly<Record<string, number>> = { "1": 8, "2": 9, u: 10, "?": 1 };
 
 function pathIn(record: string): string | undefined {

@@ -1,10 +1,12 @@
 import { access, constants, realpath, stat } from "node:fs/promises";
 import { basename, delimiter, isAbsolute, join } from "node:path";
 
-/** Programs under the name of a compiler that say nothing about the compiler. */
+/** Programs with the name of a compiler that do not identify the compiler. */
 const standIns: ReadonlySet<string> = new Set(["ccache", "sccache", "distcc", "icecc"]);
 
-/** The file that a build runs under this name (or path), with all links resolved; undefined when there is none. */
+/**
+ * Returns the file that a build runs under this name or path, with all links resolved; undefined when there is none.
+ */
 export async function findTool(
   name: string,
   path: string | undefined,

@@ -17,7 +17,7 @@ export interface GranarySettings {
   readonly files: readonly string[];
 }
 
-/** In a directory of its own: every other file in `.grange` is a definition of the farm. */
+/** In a separate directory, because every other file in `.grange` is a definition of the farm. */
 export const settingsFile = ".grange/granary/settings.yml";
 
 export const usualTools = [
@@ -150,7 +150,7 @@ function yamlIn(text: string): { readonly value?: unknown; readonly trouble?: st
     const trouble = error?.message.split("\n")[0]?.replace(/:$/, "");
     return trouble === undefined ? { value: document.toJS() } : { trouble };
   } catch (reason) {
-    // Names of names of names, which would fill the memory.
+    // Nested aliases, which would fill the memory.
     return { trouble: messageOf(reason) };
   }
 }

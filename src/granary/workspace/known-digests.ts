@@ -6,33 +6,37 @@ import { pipeline } from "node:stream/promises";
 import { z } from "zod";
 
 /**
- * Digests of the whole content of files that hardly ever change, such as compilers, remembered between builds. All of it is
- * read, also of a compiler of 200 MB: the digest decides whether two machines share results.
+ * Digests of the whole content of files that hardly ever change, such as compilers. They are remembered between builds.
+ * The complete file is read, also for a compiler of 200 MB, because the digest decides whether two machines share
+ * results.
  */
 export interface KnownDigests {
-  /** Undefined when it is no file that can be read. */
+  /** Returns undefined when the path is not a readable file. */
   of(path: string): Promise<string | undefined>;
   /** Stores the learned digests. Never throws, because this only helps the next start. */
   save(): Promise<void>;
 }
 
-/** Another name than when large files were sampled: machines would name one compiler in two ways. */
+/** A new name, because earlier versions sampled large files: two machines would give one compiler different names. */
 const fileName = "tool-hashes.json";
 const Remembered = z.record(
   z.string(),
   z.object({ like: z.string(), hash: z.string().regex(/^[0-9a-f]{64}$/) }),
 );
 
-/** The oldest go first. */
+/** The number of remembered digests; the oldest are removed first. */
 const most = 500;
-/** A file that was written this recently may be written again without a visible change. In ms. */
+/**
+ * A file that was written less than this time ago, in ms, may be written again without a visible
+ * change.
+ */
 const settledMs = 2_000;
 const mostBytes = 1024 * 1024 * 1024;
 
 export async function openKnownDigests(dataDirectory: string): Promise<KnownDigests> {
   const file = join(dataDirectory, fileName);
   const known = new Map(Object.entries(await readRemembered(file)));
-  /** Two that ask for one file at a time share the reading. */
+  /** Two simultaneous requests for one file share the read. */
   const underWay = new Map<string, Promise<string>>();
   let isChanged = false;
   return {

@@ -24,25 +24,25 @@ const mostWords = 20;
 
 /** The properties that builds must share so that one may use the index and the results of the other. */
 interface BuildEnvironment {
-  /** A word of 64 characters. */
+  /** A text of 64 characters. */
   readonly name: string;
-  /** The facts that it was derived from, for people. */
+  /** The facts that it was derived from, for display. */
   readonly facts: Readonly<Record<string, string>>;
 }
 
 interface EnvironmentSource {
   readonly settings: GranarySettings;
-  /** The workspace's root; undefined: there is none, and so no file of it. */
+  /** The root of the workspace; undefined when there is no workspace, so its files do not count. */
   readonly root: string | undefined;
   /** The variables that the build will have. */
   readonly variables: Readonly<Record<string, string | undefined>>;
-  /** Digests of compilers, which take a while to compute. */
+  /** The digests of compilers, which take a while to compute. */
   readonly digests: KnownDigests;
 }
 
 /**
- * Derives the environment of a build: machines with the same system, compilers and settings have the same, wherever the
- * files are.
+ * Derives the environment of a build: machines with the same system, compilers and settings have the same environment,
+ * wherever the files are.
  *
  * It is part of the keys under which results of most tools are shared (`keyInEnvironment`), so that compilers are
  * distinguished by their content.
@@ -64,7 +64,7 @@ export async function readEnvironment(source: EnvironmentSource): Promise<BuildE
   const facts: Record<string, string> = { os: process.platform, arch: process.arch };
   if (libc !== "") facts["libc"] = libc;
   if (image !== "") facts["image"] = image;
-  // The place of a tool is for people; only its content counts.
+  // The path of a tool is only for display; its content counts.
   const counted: Record<string, string> = { ...facts };
   const note = (fact: string, value: string, valueText = value) => {
     counted[fact] = value;
@@ -83,7 +83,10 @@ export async function readEnvironment(source: EnvironmentSource): Promise<BuildE
   return { name: createHash("sha256").update(canonicalJson(counted)).digest("hex"), facts };
 }
 
-/** Learns what most builds will ask about, one after the other, before the first of them waits for it. Never throws. */
+/**
+ * Computes in advance what most builds will need, one after the other, so that the first build does not wait for it.
+ * Never throws.
+ */
 export async function learnUsualTools(
   digests: KnownDigests,
   path: string | undefined,
@@ -104,7 +107,7 @@ async function toolOf(name: string, path: string | undefined, digests: KnownDige
 }
 
 /**
- * A missing file gives another value than an existing one; a link that leads out of the repository counts as missing.
+ * A missing file gives another value than an existing one; a link that points out of the repository counts as missing.
  */
 async function fileOf(root: string, name: string, digests: KnownDigests) {
   const real = await realpath(join(root, name)).catch(() => undefined);
@@ -115,8 +118,8 @@ async function fileOf(root: string, name: string, digests: KnownDigests) {
 }
 
 /**
- * Returns the programs that a build's variables name as its compilers, of those variables that count for its environment.
- * Words that are no programs, such as flags' values, are not found later and count for nothing.
+ * Returns the compilers that a build's variables name, for those variables that count for its environment. Words that
+ * are not programs, such as values of flags, are not found later and do not count.
  */
 function compilersNamedIn(
   variables: Readonly<Record<string, string | undefined>>,

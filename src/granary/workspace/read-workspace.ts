@@ -23,7 +23,8 @@ export async function readWorkspace(
   const plain = (why: PlainWorkspace["why"], message: string, root = real) =>
     ({ kind: "plain", why, root, message }) as const;
   try {
-    // Side by side, as a build waits for them: each process takes longer to start than to answer.
+    // Both run in parallel, because a build waits for them and each process takes longer to start
+    // than to answer.
     const [place, read] = await Promise.all([
       findTop(git, real, signal),
       readRepository(git, real, signal),
@@ -56,7 +57,7 @@ async function findTop(
   return { root, commonDirectory: resolve(directory, common) };
 }
 
-/** All that is known of it but its place. */
+/** Returns everything about the repository except its place. */
 async function readRepository(
   git: Git,
   directory: string,
@@ -66,7 +67,8 @@ async function readRepository(
     readCommits(git, directory, signal),
     usersIgnores(git, signal)
       .then((settings) => readStatus(git, directory, settings, signal))
-      // It may take minutes where a million files have to be compared. The commit is known without.
+      // This may take minutes when a million files have to be compared. The commit is known without
+      // it.
       .catch(() => undefined),
     readRemote(git, directory, signal),
   ]);
@@ -93,7 +95,10 @@ function changesOf(status: TreeStatus | undefined, commit: string) {
   return { branch, dirty: paths.length > 0 || isCut, dirtyPaths: paths, dirtyPathsCut: isCut };
 }
 
-/** The main working tree's name, in each of its worktrees. A submodule has its own. */
+/**
+ * Returns the name of the main working tree, also in each of its worktrees. A submodule has its own
+ * name.
+ */
 function nameOf(commonDirectory: string, root: string): string {
   return basename(commonDirectory) === ".git" ? dirname(commonDirectory) : root;
 }
@@ -119,7 +124,7 @@ async function readCommits(git: Git, directory: string, signal?: AbortSignal) {
     });
 }
 
-/** Origin's address, or that of the first remote there is. */
+/** Returns the address of `origin`, or of the first remote. */
 async function readRemote(
   git: Git,
   directory: string,

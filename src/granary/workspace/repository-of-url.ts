@@ -1,6 +1,6 @@
 /**
  * Returns the name of a repository, from the address of its remote: `owner/name` for a forge, the last directory for a
- * path. The same as the farm's name. Never a user, a password or a host.
+ * path. The farm computes the same name. It never contains a user, a password or a host.
  */
 export function repositoryOfUrl(url: string): string {
   const plain = url

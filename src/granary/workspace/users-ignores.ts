@@ -4,12 +4,12 @@ import { join } from "node:path";
 import type { Git } from "#git/run-git.ts";
 
 /**
- * The list of files that the user ignores everywhere, as arguments for Git, which is run without the user's own configuration.
- * Without it an editor's droppings would make each tree of theirs dirty.
+ * Returns the list of files that the user ignores everywhere, as arguments for Git, because Git runs without the user's
+ * own configuration. Without it, backup files of an editor would make each tree dirty.
  */
 export async function usersIgnores(git: Git, signal?: AbortSignal): Promise<readonly string[]> {
   const home = homedir();
-  // The later one counts, as Git has it.
+  // The later one counts, as in Git.
   const files = [join(home, ".config", "git", "config"), join(home, ".gitconfig")];
   let found: string | undefined;
   for (const file of files) {
@@ -23,7 +23,7 @@ export async function usersIgnores(git: Git, signal?: AbortSignal): Promise<read
   return found === undefined ? [] : ["-c", `core.excludesFile=${found}`];
 }
 
-/** Few files contain any, and a build waits for each process that is started. */
+/** Few files contain such a setting, and a build waits for each process that is started. */
 async function mayNameIgnores(file: string): Promise<boolean> {
   const text = await readFile(file, "latin1").catch(() => "");
   return /excludesfile|\[\s*include/i.test(text);
